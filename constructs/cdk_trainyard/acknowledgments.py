@@ -1,0 +1,108 @@
+"""Reviewed exceptions: a finding of a review tool that is right in general and wrong at one construct.
+
+An acknowledgment is exact (one rule), local (one resource) and reasoned. One that matches no finding is an error of
+whoever wrote it: ``cdk_trainyard.review`` and the project's tests refuse it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jsii
+from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+from constructs import Construct, IConstruct, IValidation
+
+AWS_SOLUTIONS = "AwsSolutions"
+"""Prefix of the rules of cdk-nag's AwsSolutionsChecks."""
+NIST_800_53_R5 = "NIST.800.53.R5"
+"""Prefix of the rules of cdk-nag's NIST80053R5Checks."""
+
+
+def acknowledge_nag(resource: IConstruct, *, pack: str, rule: str, reason: str) -> None:
+    """Acknowledge one cdk-nag finding on one resource.
+
+    Args:
+        resource: The L1 resource that the finding names.
+        pack: ``AWS_SOLUTIONS`` or ``NIST_800_53_R5``.
+        rule: The rule's own id without the pack, as ``"EC23"`` or ``"IAM5[Resource::*]"``.
+        reason: Why the finding does not hold here, for a reviewer.
+    """
+    if not reason.strip():
+        raise ValueError(f"an acknowledgment of {pack}-{rule} needs a reason")
+    Validations.of(resource).acknowledge(Acknowledgment(id=f"{pack}::{pack}-{rule}", reason=reason))
+
+
+def acknowledge_wildcards(
+    policy: Construct, *, reason: str, resources: Sequence[str] = (), actions: Sequence[str] = ()
+) -> None:
+    """Acknowledge wildcards in one IAM policy, each by its exact value (cdk-nag's AwsSolutions-IAM5).
+
+    Resource ARNs are usually Tokens whose text is settled only when the app is synthesized (a reference across stacks
+    becomes an import then), so the ids are worked out at that moment.
+
+    Args:
+        policy: The L1 policy or role whose document holds the wildcards.
+        reason: Why nothing narrower will do.
+        resources: The ``Resource`` values with a wildcard, as they were given to the statement.
+        actions: The ``Action`` values with a wildcard.
+    """
+    policy.node.add_validation(_LateWildcards(policy, reason, tuple(resources), tuple(actions)))
+
+
+def acknowledge_checkov(resource: CfnResource, *, check: str, reason: str) -> None:
+    """Acknowledge one checkov check (``CKV_AWS_18``) on one resource, in the template's metadata."""
+    skips = [*_metadata(resource, "checkov").get("skip", []), {"id": check, "comment": reason}]
+    resource.add_metadata("checkov", {"skip": skips})
+
+
+def acknowledge_cfn_lint(resource: CfnResource, *, check: str, reason: str) -> None:
+    """Acknowledge one cfn-lint rule (``W3005``) on one resource, in the template's metadata."""
+    known = _metadata(resource, "cfn-lint").get("config", {})
+    resource.add_metadata(
+        "cfn-lint",
+        {
+            "config": {
+                "ignore_checks": [*known.get("ignore_checks", []), check],
+                "reasons": {**known.get("reasons", {}), check: reason},
+            }
+        },
+    )
+
+
+def flatten_reference(value: Any) -> str:
+    """Write a resolved template value the way cdk-nag does in its ids: ``<Logical.Arn>/*``."""
+    match value:
+        case {"Fn::Join": [str(delimiter), list(items)]}:
+            return delimiter.join(flatten_reference(item) for item in items)
+        case {"Fn::GetAtt": [logical_id, attribute]}:
+            return f"<{flatten_reference(logical_id)}.{flatten_reference(attribute)}>"
+        case {"Ref": logical_id}:
+            return f"<{logical_id}>"
+        case {"Fn::ImportValue": name}:
+            return flatten_reference(name)
+        case {"Fn::Sub": text}:
+            return flatten_reference(text)
+        case str():
+            return value.replace("${", "<").replace("}", ">")
+        case _:
+            raise ValueError(f"no short form for {value!r}; write the acknowledgment's id out")
+
+
+def _metadata(resource: CfnResource, key: str) -> dict[str, Any]:
+    known = resource.get_metadata(key)
+    return dict(known) if known else {}
+
+
+@jsii.implements(IValidation)
+class _LateWildcards:
+    """Acknowledges when CDK validates the tree: after references have been settled, before cdk-nag looks."""
+
+    def __init__(self, policy: Construct, reason: str, resources: tuple[str, ...], actions: tuple[str, ...]) -> None:
+        self._policy, self._reason, self._resources, self._actions = policy, reason, resources, actions
+
+    def validate(self) -> list[str]:
+        stack = Stack.of(self._policy)
+        found = [f"Resource::{flatten_reference(stack.resolve(arn))}" for arn in self._resources]
+        found += [f"Action::{action}" for action in self._actions]
+        for finding in found:
+            acknowledge_nag(self._policy, pack=AWS_SOLUTIONS, rule=f"IAM5[{finding}]", reason=self._reason)
+        return []

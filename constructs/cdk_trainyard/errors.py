@@ -1,0 +1,37 @@
+"""The one exception of this library, and the words that its messages share.
+
+A user sees it when something they wrote cannot work: at construction in their own app, or when a deployment file is
+loaded. It always carries *every* problem that could be found, each in the user's own words.
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+class ConfigurationError(ValueError):
+    """What the user wrote cannot be deployed.
+
+    Attributes:
+        path: Where it was written: a construct path (``TrainingStack/Cluster``) or a file (``deployments/x.yaml``).
+        problems: Every problem found, one sentence each: keyword, value got, values allowed, remedy.
+    """
+
+    def __init__(self, path: str, problems: Sequence[str]) -> None:
+        """Format ``problems`` under ``path``."""
+        self.path = path
+        self.problems = tuple(problems)
+        noun = "problem" if len(self.problems) == 1 else "problems"
+        lines = [f"{path}: {len(self.problems)} {noun}", *(f"  - {problem}" for problem in self.problems)]
+        super().__init__("\n".join(lines))
+
+
+def raise_problems(path: str, problems: Sequence[str]) -> None:
+    """Raise one ``ConfigurationError`` with every problem, or do nothing when there is none."""
+    if problems:
+        raise ConfigurationError(path, problems)
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x' or 'y'?"`` for the choices nearest to ``word``, or ``""`` when none is near."""
+    nearest = get_close_matches(word, sorted(choices), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(choice) for choice in nearest)}?" if nearest else ""
