@@ -1,0 +1,7 @@
+"""Checks of what an app synthesizes: rule packs, template validation, and acknowledgments that must match."""
+
+from cdk_trainyard.review.acknowledged import unmatched_acknowledgments
+from cdk_trainyard.review.checks import attach_checks
+from cdk_trainyard.review.template_validation import TemplateValidation
+
+__all__ = ["TemplateValidation", "attach_checks", "unmatched_acknowledgments"]

@@ -1,0 +1,124 @@
+"""The checks refuse what they should refuse, and an acknowledgment that hides nothing is itself refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sagemaker as sagemaker
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, flatten_reference
+from cdk_trainyard.review import attach_checks, template_validation, unmatched_acknowledgments
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    app = App(outdir=str(tmp_path))
+    attach_checks(app)
+    return app
+
+
+@pytest.fixture
+def stack(app: App) -> Stack:
+    return Stack(app, "Stack", env=Environment(region="us-east-1"))
+
+
+def findings(app: App) -> dict[str, set[str]]:
+    report = json.loads((Path(app.outdir) / "validation-report.json").read_text())
+    return {
+        plugin["pluginName"]: {violation["ruleName"] for violation in plugin["violations"]}
+        for plugin in report["pluginReports"]
+    }
+
+
+def test_an_open_bucket_fails_the_synthesis(app: App, stack: Stack) -> None:
+    s3.CfnBucket(stack, "Bucket")
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+    assert findings(app)["AwsSolutions"] == {"AwsSolutions-S1", "AwsSolutions-S10"}
+    assert "NIST.800.53.R5-S3BucketVersioningEnabled" in findings(app)["NIST.800.53.R5"]
+
+
+def test_a_template_error_fails_the_synthesis(app: App, stack: Stack) -> None:
+    sagemaker.CfnCluster(stack, "Cluster", node_recovery="Sometimes", instance_groups=[])
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+    assert findings(app)["TemplateValidation"] == {"F3032", "W3030"}
+
+
+def test_a_crash_of_the_template_validation_fails_the_synthesis(
+    app: App, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise RuntimeError("the engine is missing")
+
+    monkeypatch.setattr(template_validation, "_violations", crash)
+    iam.CfnRole(stack, "Role", assume_role_policy_document={})
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+
+
+def test_an_acknowledgment_that_matches_nothing_is_reported(app: App, stack: Stack) -> None:
+    bucket = s3.CfnBucket(stack, "Bucket")
+    acknowledge_nag(bucket, pack=AWS_SOLUTIONS, rule="S1", reason="a test")
+    acknowledge_nag(bucket, pack=AWS_SOLUTIONS, rule="S99", reason="a test")
+    with pytest.raises(RuntimeError):
+        app.synth()
+    (problem,) = unmatched_acknowledgments(app, app.outdir)
+    assert problem == (
+        "Stack/Bucket: the acknowledgment of AwsSolutions::AwsSolutions-S99 matches no finding; "
+        "remove it, or put it on the resource it is about"
+    )
+
+
+def test_an_acknowledgment_on_one_bucket_leaves_the_other_open(app: App, stack: Stack) -> None:
+    acknowledge_nag(s3.CfnBucket(stack, "Reviewed"), pack=AWS_SOLUTIONS, rule="S1", reason="a test")
+    s3.CfnBucket(stack, "Forgotten")
+    with pytest.raises(RuntimeError):
+        app.synth()
+    assert "AwsSolutions-S1" in findings(app)["AwsSolutions"]
+
+
+def test_fails_without_a_reason(stack: Stack) -> None:
+    with pytest.raises(ValueError, match="an acknowledgment of AwsSolutions-S1 needs a reason"):
+        acknowledge_nag(s3.CfnBucket(stack, "Bucket"), pack=AWS_SOLUTIONS, rule="S1", reason=" ")
+
+
+@pytest.mark.parametrize("across_stacks", [False, True])
+def test_wildcards_are_acknowledged_by_the_value_that_cdk_nag_sees(
+    app: App, stack: Stack, *, across_stacks: bool
+) -> None:
+    owner = Stack(app, "Owner", env=Environment(region="us-east-1")) if across_stacks else stack
+    objects = s3.Bucket(owner, "Bucket").arn_for_objects("scripts/*")
+    policy = iam.ManagedPolicy(
+        stack, "Policy", statements=[iam.PolicyStatement(actions=["s3:GetObject"], resources=[objects])]
+    )
+    resource = policy.node.default_child
+    assert isinstance(resource, iam.CfnManagedPolicy)
+    acknowledge_wildcards(resource, reason="objects of one prefix", resources=[objects])
+    with pytest.raises(RuntimeError):  # the bucket itself has findings
+        app.synth()
+    assert not {rule for rule in findings(app)["AwsSolutions"] if "IAM5" in rule}
+    assert unmatched_acknowledgments(app, app.outdir) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "flat"),
+    [
+        ("arn:x/*", "arn:x/*"),
+        ({"Fn::GetAtt": ["Bucket", "Arn"]}, "<Bucket.Arn>"),
+        ({"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, "/*"]]}, "<Bucket.Arn>/*"),
+        ({"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::b"]]}, "arn:<AWS::Partition>:s3:::b"),
+        ({"Fn::ImportValue": "Other:Export"}, "Other:Export"),
+        ({"Fn::Sub": "arn:${AWS::Partition}:s3:::b"}, "arn:<AWS::Partition>:s3:::b"),
+    ],
+)
+def test_references_are_flattened_as_cdk_nag_flattens_them(value: object, flat: str) -> None:
+    assert flatten_reference(value) == flat
+
+
+def test_fails_to_flatten_an_unknown_intrinsic() -> None:
+    with pytest.raises(ValueError, match="no short form"):
+        flatten_reference({"Fn::Select": [0, []]})

@@ -1,0 +1,31 @@
+"""The one exception shows every problem, and suggestions are near or absent."""
+
+import pytest
+
+from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
+
+
+def test_every_problem_is_shown_under_its_path() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        raise_problems("Stack/Cluster", ["'count' must be 1, got 2", "'name' must not be empty"])
+    assert str(caught.value) == (
+        "Stack/Cluster: 2 problems\n  - 'count' must be 1, got 2\n  - 'name' must not be empty"
+    )
+    assert caught.value.path == "Stack/Cluster"
+    assert caught.value.problems == ("'count' must be 1, got 2", "'name' must not be empty")
+
+
+def test_one_problem_is_one_problem() -> None:
+    assert str(ConfigurationError("Stack", ["no"])) == "Stack: 1 problem\n  - no"
+
+
+def test_no_problem_raises_nothing() -> None:
+    raise_problems("Stack", [])
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("instance_tpye", "; did you mean 'instance_type'?"), ("zzz", ""), ("", "")],
+)
+def test_suggestions(word: str, said: str) -> None:
+    assert did_you_mean(word, ["instance_type", "count"]) == said

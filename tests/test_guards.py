@@ -1,0 +1,73 @@
+"""Guards of the layout: what one careless file would break for everybody."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import constructs
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEXT = {".cfg", ".in", ".ini", ".json", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml", ".ts", ""}
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_the_pypi_package_constructs_wins() -> None:
+    assert "site-packages" in str(Path(constructs.__file__))
+
+
+def test_the_source_root_constructs_is_no_package() -> None:
+    trap = ROOT / "constructs" / "__init__.py"
+    assert not trap.exists(), f"{trap} would shadow the PyPI package 'constructs': see docs/decisions/0001"
+
+
+def test_a_program_at_the_root_finds_both() -> None:
+    code = "import constructs, cdk_trainyard; print(constructs.Construct.__module__, cdk_trainyard.__name__)"
+    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert shown.split() == ["constructs", "cdk_trainyard"]
+
+
+def test_no_file_names_a_registry_host() -> None:
+    # written in two halves, so that this file is not one of them
+    hosts = re.compile("|".join(f"{name}{dot}" for name, dot in [
+        ("pypi", r"\.org"), ("pythonhosted", r"\.org"), ("npmjs", r"\.org"), ("deb.debian", r"\.org"),
+    ]))  # fmt: skip
+    named = [str(path) for path in tracked() if path.suffix in TEXT and hosts.search(path.read_text(errors="replace"))]
+    assert named == []
+
+
+def test_the_cli_is_pinned_to_the_right_major() -> None:
+    lock = (ROOT / "package-lock.json").read_text()
+    assert re.search(r'"node_modules/aws-cdk": \{\s*"version": "2\.1148\.\d+"', lock), "aws-cdk@latest is an accident"
+    assert '"resolved"' not in lock
+
+
+@pytest.mark.parametrize("lock", sorted((ROOT / "requirements").glob("*.txt")), ids=lambda path: path.name)
+def test_every_requirement_is_pinned_and_hashed(lock: Path) -> None:
+    pins = [block for block in re.split(r"\n(?=\S)", lock.read_text()) if not block.startswith("#")]
+    assert pins
+    assert [pin.split()[0] for pin in pins if "==" not in pin.split()[0] or "--hash=sha256:" not in pin] == []
+
+
+def test_no_source_file_outgrows_its_room() -> None:
+    sources = [path for path in tracked() if path.suffix in {".py", ".sh"} and "tests" not in path.parts]
+    assert {str(path.relative_to(ROOT)) for path in sources if len(path.read_text().splitlines()) > 400} == set()
+
+
+def test_stacks_only_wire() -> None:
+    long = {path.name for path in (ROOT / "stacks").glob("*.py") if len(path.read_text().splitlines()) > 60}
+    assert long == set()
+
+
+def test_the_app_is_short() -> None:
+    assert len((ROOT / "app.py").read_text().splitlines()) <= 40

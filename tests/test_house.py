@@ -1,0 +1,120 @@
+"""Completeness of the house: floors, exports, documentation, and rules that are really asked."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import cdk_trainyard
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "constructs" / "cdk_trainyard"
+FLOORS = {
+    "errors": 0, "acknowledgments": 0, "instances": 0,
+    "network": 1, "storage": 1, "lifecycle": 1,
+    "hyperpod": 2, "parallelcluster": 2, "serving": 2, "fleet": 2,
+    "deployment": 3, "review": 3, "operate": 3, "local": 3, "rehearsal": 3,
+}  # fmt: skip
+PRIVATE_FLOOR_1 = {("storage", "network")}  # a file system stands in a network: the one arrow along floor 1
+MODULES = sorted(module.name for module in pkgutil.walk_packages(cdk_trainyard.__path__, "cdk_trainyard."))
+SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if "__pycache__" not in path.parts]
+
+
+def room_of(dotted: str) -> str:
+    return dotted.split(".")[1] if "." in dotted else ""
+
+
+def imported_rooms(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {room_of(name) for name in names if name.startswith("cdk_trainyard.") and room_of(name) in FLOORS}
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_every_module_imports_and_says_what_it_is(name: str) -> None:
+    assert importlib.import_module(name).__doc__
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_import_only_from_floors_below(path: Path) -> None:
+    relative = path.relative_to(PACKAGE)
+    if relative.name == "__init__.py" and len(relative.parts) == 1:
+        return  # the door of the house opens on every room
+    room = relative.parts[0].removesuffix(".py")
+    above = {
+        other
+        for other in imported_rooms(path) - {room}
+        if FLOORS[other] >= FLOORS[room] and (room, other) not in PRIVATE_FLOOR_1 and FLOORS[room] > 0
+    }
+    assert above == set()
+
+
+def test_the_instance_catalogue_needs_no_cdk() -> None:
+    for path in (PACKAGE / "instances").glob("*.py"):
+        assert "aws_cdk" not in path.read_text()
+
+
+def test_only_the_deployment_room_uses_pydantic() -> None:
+    users = {
+        path.relative_to(PACKAGE).parts[0]
+        for path in SOURCES
+        if "import pydantic" in path.read_text() or "from pydantic" in path.read_text()
+    }
+    assert users <= {"deployment"}
+
+
+def test_public_names_are_sorted_and_importable() -> None:
+    assert cdk_trainyard.__all__ == sorted(cdk_trainyard.__all__)
+    assert [name for name in cdk_trainyard.__all__ if not hasattr(cdk_trainyard, name)] == []
+
+
+@pytest.mark.parametrize("room", ["instances", "network", "storage", "lifecycle", "hyperpod"])
+def test_every_public_name_of_a_room_is_exported_and_in_its_readme(room: str) -> None:
+    module = importlib.import_module(f"cdk_trainyard.{room}")
+    readme = (PACKAGE / room / "README.md").read_text()
+    assert set(module.__all__) <= set(cdk_trainyard.__all__)
+    assert [name for name in module.__all__ if name not in readme] == []
+
+
+@pytest.mark.parametrize("name", cdk_trainyard.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    member = getattr(cdk_trainyard, name)
+    if inspect.isclass(member) or inspect.isfunction(member):
+        own = inspect.getdoc(member) or ""
+        assert len(own) > 20
+        assert not own.startswith(f"{name}(")  # the docstring that a dataclass makes itself
+
+
+def functions(path: Path) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
+
+
+def called_in(tree: ast.AST) -> set[str]:
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = {getattr(func, "id", None) or getattr(func, "attr", "") for func in calls}
+    # a table of rules names them without calling them
+    return names | {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def is_rules(path: Path) -> bool:
+    return path.name.startswith("rules") or path.parent.name == "rules"
+
+
+def test_every_rule_is_asked() -> None:
+    """A rule that no constructor reaches, itself or through another rule, checks nothing."""
+    rules = {name: node for path in SOURCES if is_rules(path) for name, node in functions(path).items()}
+    reached: set[str] = set()
+    waiting = set().union(*(called_in(ast.parse(path.read_text())) for path in SOURCES if not is_rules(path)))
+    while waiting := (waiting & rules.keys()) - reached:
+        reached |= waiting
+        waiting = set().union(*(called_in(rules[name]) for name in waiting))
+    asked = {name for name in rules if name.endswith("_problems")}
+    assert asked
+    assert asked - reached == set()

@@ -1,0 +1,44 @@
+"""Every Python example of every README runs as it stands, in somebody's own app."""
+
+import re
+from pathlib import Path
+
+import pytest
+from aws_cdk import App, Environment, Stack
+from aws_cdk.assertions import Template
+
+ROOT = Path(__file__).parent.parent
+FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> list[pytest.ParameterSet]:
+    pages = sorted(
+        {
+            *ROOT.glob("*.md"),
+            *ROOT.glob("docs/**/*.md"),
+            *ROOT.glob("constructs/**/*.md"),
+            *ROOT.glob("lifecycle_scripts/**/*.md"),
+        }
+    )
+    return [
+        pytest.param(
+            page, match.group(1), id=f"{page.relative_to(ROOT)}:{page.read_text()[: match.start()].count(chr(10)) + 2}"
+        )
+        for page in pages
+        for match in FENCE.finditer(page.read_text())
+    ]
+
+
+@pytest.mark.parametrize(("page", "code"), examples())
+def test_the_example_runs(page: Path, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = App(outdir=str(tmp_path / "cdk.out"))
+    stack = Stack(app, "Stack", env=Environment(account="111111111111", region="us-west-2"))
+    exec(compile(code, str(page), "exec"), {"app": app, "stack": stack, "__name__": "example"})  # noqa: S102
+    Template.from_stack(stack)
+
+
+def test_every_room_has_a_readme_with_an_example() -> None:
+    rooms = {path.parent for path in (ROOT / "constructs" / "cdk_trainyard").glob("*/__init__.py")}
+    shown = {param.values[0].parent for param in examples()}
+    assert {room.name for room in rooms - shown} == set()
