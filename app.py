@@ -1,0 +1,33 @@
+"""The CDK app: one deployment file in, stacks out. The cdk CLI runs it; ``-c deployment=FILE`` names the file."""
+
+import os
+import sys
+
+# CDK's built-in template validation is the engine that attach_checks runs natively, at four times the price. CDK reads
+# this when it is imported.
+os.environ.setdefault("CDK_VALIDATION", "false")
+
+from aws_cdk import App
+
+from cdk_trainyard import ConfigurationError
+from cdk_trainyard.deployment import Deployment, explain
+from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
+from stacks import build_stacks
+
+
+def main() -> None:
+    """Synthesize the deployment that the context names, with every check."""
+    app = App()
+    attach_checks(app)
+    try:
+        deployment = Deployment.load(app.node.get_context("deployment"))
+        build_stacks(app, deployment)
+    except ConfigurationError as error:
+        sys.exit(explain(error))
+    assembly = app.synth()
+    if problems := unmatched_acknowledgments(app, assembly.directory):
+        sys.exit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""YAML text in; plain data, and the place of every key and value, out.
+
+Scalars are read as YAML 1.2's core schema reads them, which is what editors do: ``on``, ``yes``, ``1:30`` and dates are
+text. Aliases and merge keys work; documents that would expand without bound do not.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from cdk_trainyard.deployment._yaml_errors import explain_yaml
+from cdk_trainyard.errors import ConfigurationError
+
+KeyPath = tuple[str | int, ...]
+"""Where something stands in the data: ``("cluster", "groups", "worker-group-1", "count")``."""
+
+_MAX_DEPTH: Final = 24
+_MAX_VALUES: Final = 20_000
+_TAG: Final = "tag:yaml.org,2002:"
+_MERGE: Final = f"{_TAG}merge"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Place:
+    """A position in the file, counted from one, as editors count."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Problem:
+    """One sentence about one place."""
+
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A YAML mapping that remembers where it was written.
+
+    Two documents compare as equal: where something was written is no part of what it means.
+    """
+
+    file: str = field(compare=False)
+    data: Mapping[str, Any] = field(compare=False)
+    keys: Mapping[KeyPath, Place] = field(compare=False)
+    values: Mapping[KeyPath, Place] = field(compare=False)
+    sources: Mapping[KeyPath, str] = field(compare=False)
+    problems: tuple[Problem, ...] = field(compare=False, default=())
+    reported: frozenset[KeyPath] = field(compare=False, default=frozenset())
+
+    def place(self, path: KeyPath) -> Place:
+        """Return the place of the value at ``path``, or of the nearest thing around it that the file has.
+
+        A scalar's place is its own; a section's is its key, where a reader looks for what the section lacks.
+        """
+        while path:
+            if path in self.sources:
+                return self.values[path]
+            if path in self.keys:
+                return self.keys[path]
+            path = path[:-1]
+        return Place(line=1, column=1)
+
+    def at(self, path: KeyPath) -> str:
+        """Return ``file:line:column`` of ``path``."""
+        return self.mark(self.place(path))
+
+    def mark(self, place: Place) -> str:
+        """Return ``file:line:column`` of ``place``."""
+        return f"{self.file}:{place.line}:{place.column}"
+
+    def refuse(self, problems: list[Problem]) -> None:
+        """Raise one error with every problem, in the order of the lines, or do nothing when there is none."""
+        if problems:
+            ordered = dict.fromkeys(f"{self.mark(problem.place)}: {problem.text}" for problem in sorted(problems))
+            raise ConfigurationError(self.file, list(ordered))
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes, with YAML 1.2's plain scalars and a bound on nesting; constructs no objects."""
+
+    yaml_implicit_resolvers: Final = {}  # type: ignore[misc]  # noqa: RUF012  PyYAML's own protocol
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise yaml.MarkedYAMLError(problem="nested too deeply", problem_mark=self.peek_event().start_mark)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?\d{1,18}", "-+0123456789"),
+    ("float", r"[-+]?(?:\.\d{1,18}|\d{1,18}\.\d{0,18}|\d{1,18}(?=[eE]))(?:[eE][-+]?\d{1,2})?", "-+.0123456789"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("merge", r"<<", "<"),
+):
+    _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(f"^(?:{_pattern})$", re.ASCII), list(_first))
+
+
+def read_document(text: str, file: str) -> Document:
+    """Read one YAML mapping.
+
+    Args:
+        text: The file's text.
+        file: What to call the file in messages.
+
+    Returns:
+        The data with its places, and the problems that YAML itself would let pass: a key given twice, a key without a
+        value, a value of a kind that a deployment never has.
+
+    Raises:
+        ConfigurationError: It is not YAML, not one mapping, or nests or expands beyond all measure.
+    """
+    root = _compose(text, file)
+    if root is None or root.tag == f"{_TAG}null":
+        raise ConfigurationError(file, ["the file is empty; a deployment has at least 'name', 'region' and 'network'"])
+    if not isinstance(root, yaml.MappingNode):
+        kind = "a list" if isinstance(root, yaml.SequenceNode) else f"the text {_short(root.value)}"
+        raise ConfigurationError(file, [f"the file must be a mapping ('name: …', 'region: …'), got {kind}"])
+    reader = _Reader(file)
+    data = reader.mapping(root, ())
+    return Document(
+        file=file,
+        data=data,
+        keys=reader.keys,
+        values=reader.values,
+        sources=reader.sources,
+        problems=tuple(reader.problems),
+        reported=frozenset(reader.reported),
+    )
+
+
+def _compose(text: str, file: str) -> yaml.Node | None:
+    try:
+        loader = _Loader(text)
+        try:
+            node: yaml.Node | None = loader.get_single_node()
+        except (ValueError, OverflowError) as error:  # what PyYAML lets out for an escape or version beyond all range
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=loader.get_mark()) from None
+    except yaml.YAMLError as error:
+        (line, column), sentence = explain_yaml(error, text)
+        raise ConfigurationError(file, [f"{file}:{line}:{column}: {sentence}"]) from None
+    return node
+
+
+def _short(source: str) -> str:
+    text = source if len(source) <= 60 else f"{source[:57]}…"  # noqa: PLR2004  a line's worth
+    return repr(text)
+
+
+def _at(mark: yaml.Mark) -> Place:
+    return Place(line=mark.line + 1, column=mark.column + 1)
+
+
+class _Reader:
+    """Walks the nodes once; aliases are walked at each use, so that every path has its value."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.keys: dict[KeyPath, Place] = {}
+        self.values: dict[KeyPath, Place] = {}
+        self.sources: dict[KeyPath, str] = {}
+        self.problems: list[Problem] = []
+        self.reported: set[KeyPath] = set()
+
+    def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for key, key_node, value_node in self._entries(node):
+            child = (*path, key)
+            self.keys[child] = _at(key_node.start_mark)
+            if value_node.tag == f"{_TAG}null":
+                self._report(child, value_node, f"'{key}' has no value; write one, or remove the key")
+            else:
+                data[key] = self._value(value_node, child)
+        return data
+
+    def _value(self, node: yaml.Node, path: KeyPath) -> Any:
+        self.values[path] = _at(node.start_mark)
+        if len(self.values) > _MAX_VALUES:
+            raise self._stop(node, f"aliases expand the file to more than {_MAX_VALUES} values; write them out")
+        if len(path) > _MAX_DEPTH:
+            raise self._stop(node, "an alias stands inside its own anchor; write the values out")
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return self._sequence(node, path)
+        self.sources[path] = node.value
+        return self._scalar(node, path)
+
+    def _sequence(self, node: yaml.SequenceNode, path: KeyPath) -> tuple[Any, ...]:
+        items: list[Any] = []
+        for index, item in enumerate(node.value):
+            if item.tag == f"{_TAG}null":
+                self._report((*path, index), item, f"item {index + 1} of '{path[-1]}' has no value; write one")
+            else:
+                items.append(self._value(item, (*path, len(items))))
+        return tuple(items)
+
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+        kind = str(node.tag).removeprefix(_TAG)
+        try:
+            match kind:
+                case "bool":
+                    return {"true": True, "false": False}[node.value.lower()]
+                case "int":
+                    return int(node.value)
+                case "float":
+                    return float(node.value)
+                case "str" | "merge":
+                    return str(node.value)
+        except (KeyError, ValueError):
+            pass
+        self._report(path, node, f"'{path[-1]}' must be plain text, a number, true or false, without a tag")
+        return str(node.value)
+
+    def _entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
+        """Yield a mapping's entries, its own before merged ones, each key once."""
+        seen: dict[str, yaml.Node] = {}
+        merged: list[yaml.MappingNode] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE:
+                merged += self._merged(value_node)
+            elif not isinstance(key_node, yaml.ScalarNode):
+                self._problem(key_node, "a key must be plain text; put a value that begins with '{' or '[' in quotes")
+            elif key_node.value in seen:
+                first = _at(seen[key_node.value].start_mark).line
+                self._problem(key_node, f"{_short(key_node.value)} is given twice, first in line {first}; remove one")
+            else:
+                seen[key_node.value] = key_node
+                yield key_node.value, key_node, value_node
+        for other in merged:
+            for key_node, value_node in other.value:
+                if isinstance(key_node, yaml.ScalarNode) and key_node.tag != _MERGE and key_node.value not in seen:
+                    seen[key_node.value] = key_node
+                    yield key_node.value, key_node, value_node
+
+    def _merged(self, node: yaml.Node) -> list[yaml.MappingNode]:
+        nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        if all(isinstance(each, yaml.MappingNode) for each in nodes):
+            return list(nodes)
+        self._problem(node, "'<<' must be an alias of a mapping, as '<<: *common'")
+        return []
+
+    def _report(self, path: KeyPath, node: yaml.Node, text: str) -> None:
+        self.reported.add(path)
+        self._problem(node, text)
+
+    def _problem(self, node: yaml.Node, text: str) -> None:
+        self.problems.append(Problem(place=_at(node.start_mark), text=text))
+
+    def _stop(self, node: yaml.Node, text: str) -> ConfigurationError:
+        place = _at(node.start_mark)
+        return ConfigurationError(self.file, [f"{self.file}:{place.line}:{place.column}: {text}"])

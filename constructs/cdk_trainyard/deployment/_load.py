@@ -1,0 +1,65 @@
+"""From a path to the text of the file, with a clear error for everything a path can be instead."""
+
+from pathlib import Path
+from typing import Final
+
+from cdk_trainyard.errors import ConfigurationError, did_you_mean
+
+_MAX_BYTES: Final = 256 * 1024
+_SUFFIXES: Final = (".yaml", ".yml")
+
+
+def read_text(path: Path) -> str:
+    """Read a deployment file.
+
+    Args:
+        path: The file, relative to the working directory or absolute.
+
+    Raises:
+        ConfigurationError: It is missing (with the names of files near it), a directory, unreadable, too large or not
+            UTF-8.
+    """
+    file = str(path)
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ConfigurationError(file, [_missing(path)]) from None
+    except IsADirectoryError:
+        raise ConfigurationError(file, [f"this is a directory, not a file{_inside(path)}"]) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(file, [f"the file cannot be read: {reason}"]) from None
+    if len(content) > _MAX_BYTES:
+        raise ConfigurationError(file, [f"the file is larger than {_MAX_BYTES // 1024} KiB; is it a deployment file?"])
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
+        problem = f"{file}:{line}:{column}: byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        raise ConfigurationError(file, [problem]) from None
+
+
+def _missing(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"the file does not exist; neither does its directory '{folder}'"
+    names = _files(folder)
+    return f"the file does not exist{did_you_mean(str(path), names) or _listing(folder, names)}"
+
+
+def _inside(path: Path) -> str:
+    names = _files(path)
+    return f"; name a file in it: {', '.join(names)}" if names else ""
+
+
+def _listing(folder: Path, names: list[str]) -> str:
+    return f"; there are {', '.join(names)}" if names else f"; '{folder}' holds no {' or '.join(_SUFFIXES)} file"
+
+
+def _files(folder: Path) -> list[str]:
+    try:
+        return sorted(str(path) for path in folder.iterdir() if path.suffix in _SUFFIXES)[:8]
+    except OSError:
+        return []

@@ -1,0 +1,48 @@
+"""What PyYAML says, in words for whoever wrote the file."""
+
+import re
+from typing import Final
+
+import yaml
+
+_SENTENCES: Final = (
+    (r"character '\\t' that cannot start", "a tab stands where YAML wants spaces; indent with spaces"),
+    (r"character '%' that cannot start", "a plain value cannot begin with '%'; put it in quotes"),
+    (r"character '[@`]' that cannot start", "a plain value cannot begin with '@' or '`'; put it in quotes"),
+    (r"mapping values are not allowed", "a second ':' in one line; put the value in quotes, or indent it as a new line"),
+    (r"sequence entries are not allowed", "a '- ' item cannot begin here; put it on a line of its own below its key"),
+    (r"mapping keys are not allowed", "a '?' cannot stand here; put the value in quotes"),
+    (r"could not find expected ':'", "a key needs ': ' after it, as in 'name: value'"),
+    (r"expected <block end>", "the indentation fits none of the lines above; align it with its neighbors"),
+    (r"expected ',' or '\]'", "a '[' list is not closed with ']'"),
+    (r"expected ',' or '}'", "a '{' mapping is not closed with '}'"),
+    (r"expected the node content", "a value is missing between the signs here"),
+    (r"unexpected end of stream", "a quote that was opened is not closed"),
+    (r"unexpected document separator", "a quote that was opened is not closed before '---'"),
+    (r"unknown escape character", "unknown escape in double quotes; use single quotes or double the backslash"),
+    (r"undefined alias", "the alias names no anchor above it; write '&name' at the value that it repeats"),
+    (r"second occurrence", "the anchor name is used twice; give each its own"),
+    (r"found another document", "a second document begins here; write one deployment per file"),
+    (r"expected '<document start>'", "text stands outside the mapping; indent it, or remove what ends the mapping above"),
+    (r"undefined tag handle", "tags ('!…') have no meaning here; put the value in quotes"),
+    (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
+    (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),
+)
+
+
+def explain_yaml(error: yaml.YAMLError, text: str) -> tuple[tuple[int, int], str]:
+    """Return line and column, counted from one, and the sentence for one YAML error."""
+    if isinstance(error, yaml.reader.ReaderError):
+        return _position(text, error.position), f"character {chr(error.character)!r} is not allowed in YAML; remove it"
+    problem = str(getattr(error, "problem", None) or error)
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    for pattern, sentence in _SENTENCES:
+        if re.search(pattern, problem):
+            return place, sentence
+    return place, f"this is not YAML: {problem}"
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1

@@ -1,0 +1,49 @@
+"""The Slurm topology as a file beside the lifecycle scripts: ``provisioning_parameters.json``."""
+
+from collections.abc import Mapping, Sequence
+
+from cdk_trainyard.hyperpod.instance_group import JsonValue
+from cdk_trainyard.hyperpod.mounts import Mount
+from cdk_trainyard.hyperpod.resolved import ResolvedGroup
+from cdk_trainyard.hyperpod.topology import LegacyTopology, MultiHead
+from cdk_trainyard.lifecycle import GroupRole
+
+
+def legacy_file(
+    topology: LegacyTopology, groups: Sequence[ResolvedGroup], mounts: Sequence[Mount]
+) -> Mapping[str, JsonValue]:
+    """Return what ``provisioning_parameters.json`` holds.
+
+    Args:
+        topology: The topology.
+        groups: The cluster's groups.
+        mounts: The cluster's file systems; the file has no field for their paths.
+    """
+    content: dict[str, JsonValue] = {"version": "1.0.0", "workload_manager": "slurm"}
+    for group in groups:
+        if group.role is GroupRole.CONTROLLER:
+            content["controller_group"] = group.name
+        elif group.role is GroupRole.LOGIN:
+            content["login_group"] = group.name
+    content["worker_groups"] = [
+        {"instance_group_name": group.name, "partition_name": group.partition}
+        for group in groups
+        if group.role is GroupRole.COMPUTE
+    ]
+    for mount in mounts:
+        content |= mount.legacy_fields()
+    if topology.multi_head:
+        content["slurm_configurations"] = _slurm_configurations(topology.multi_head)
+    return content
+
+
+def _slurm_configurations(multi_head: MultiHead) -> Mapping[str, JsonValue]:
+    fields: dict[str, JsonValue] = {
+        "slurm_database_secret_arn": multi_head.database.secret.secret_arn,
+        "slurm_database_endpoint": multi_head.database.endpoint,
+        "slurm_database_user": multi_head.database_user,
+        "slurm_shared_directory": multi_head.shared_directory,
+    }
+    if multi_head.topic:
+        fields["slurm_sns_arn"] = multi_head.topic.topic_arn
+    return fields

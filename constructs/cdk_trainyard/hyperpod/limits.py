@@ -1,0 +1,42 @@
+"""What the service accepts, each fact once.
+
+Sources, read in November 2026: the service's own model (botocore 1.44.5, ``sagemaker``, ``CreateCluster``), its
+CloudFormation schema (``AWS::SageMaker::Cluster`` as cfn-lint 1.58.0 ships it), and the pages of the SageMaker developer
+guide that are named beside the facts.
+"""
+
+import re
+
+NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
+"""Cluster, group and partition names: no underscore, no dot, no hyphen at either end."""
+NAME_LENGTH = 63
+
+GROUPS = range(1, 101)
+INSTANCES = range(6759)
+"""Instances of one group; zero keeps the group and its configuration without nodes."""
+INSTANCE_TYPES = range(1, 21)
+THREADS_PER_CORE = (1, 2)
+
+VOLUME_GB = range(1, 16385)
+SECURITY_GROUPS = range(1, 6)
+SCRIPT_NAME_LENGTH = 128
+MOUNT_PATH = re.compile(r"(/[a-zA-Z0-9._-]+)+")
+"""Stricter than the API, as CloudFormation is: no trailing slash, no double slash."""
+MOUNT_PATH_LENGTH = 1024
+
+IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
+TRAINING_PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
+SCHEDULE = re.compile(r"cron\(.+\)")
+SCHEDULE_LENGTH = 256
+WAIT_SECONDS = range(3601)
+ROLLBACK_ALARMS = range(1, 11)
+PERCENT = range(1, 101)
+
+SCHEMA_NAME = re.compile(r"[a-zA-Z0-9$_]{1,64}")
+"""Database of the Slurm accounting (``ClusterAccountingDatabase.Name``)."""
+
+READ_ONLY = ("CurrentCount", "NextPatchDate")
+"""Outputs of the service that the L1 offers as inputs; writing one is drift from the first day."""
+
+TEMPLATE_BYTES = 1_000_000
+"""CloudFormation's limit of a template that is deployed from S3 (CloudFormation quotas)."""

@@ -1,0 +1,114 @@
+"""What the user wrote, with every default worked out: the rules judge it, and the rendering writes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Token
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
+from cdk_trainyard.hyperpod.instance_group import InstanceGroup
+from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
+from cdk_trainyard.hyperpod.mounts import Mount
+from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.network import EfaSecurityGroup, Network
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResolvedGroup:
+    """One group with its defaults.
+
+    Attributes:
+        given: What the user wrote.
+        types: The facts of its instance types that are known; a name that is not known is a problem already.
+        partition: Slurm partition; None for a group that has none.
+        lifecycle: What runs when a node starts.
+        mounts: Its file systems.
+    """
+
+    given: InstanceGroup
+    types: tuple[InstanceType, ...]
+    partition: str | None
+    lifecycle: Lifecycle
+    mounts: tuple[Mount, ...]
+
+    @property
+    def name(self) -> str:
+        """The group's name."""
+        return self.given.name
+
+    @property
+    def role(self) -> GroupRole:
+        """What its nodes are for."""
+        return self.given.role
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResolvedCluster:
+    """A whole cluster with its defaults.
+
+    Attributes:
+        name: The cluster's name.
+        region: The Region, or None when it is settled at deployment.
+        groups: The groups, in the user's order.
+        topology: Where the Slurm topology is written.
+        continuous: Whether provisioning is continuous.
+        network: Where the nodes are, or None for HyperPod's own VPC.
+        security_groups: The security groups of the nodes as far as the user gave them.
+        mounts: The file systems of all groups that say nothing else.
+        accounting: The accounting database, or None for the one on the controller.
+        scripts_bucket: Whether the cluster may upload a bundle of its own.
+    """
+
+    name: str
+    region: str | None
+    groups: tuple[ResolvedGroup, ...]
+    topology: ApiTopology | LegacyTopology
+    continuous: bool
+    network: Network | None
+    security_groups: tuple[EfaSecurityGroup, ...]
+    mounts: tuple[Mount, ...]
+    accounting: AccountingDatabaseBase | None
+    scripts_bucket: bool
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the topology is a file."""
+        return isinstance(self.topology, LegacyTopology)
+
+    def of_role(self, role: GroupRole) -> tuple[ResolvedGroup, ...]:
+        """Return the groups of one role."""
+        return tuple(group for group in self.groups if group.role is role)
+
+
+def resolve_group(group: InstanceGroup, *, lifecycle: Lifecycle, mounts: Sequence[Mount]) -> ResolvedGroup:
+    """Work out a group's defaults.
+
+    Args:
+        group: What the user wrote.
+        lifecycle: The cluster's lifecycle.
+        mounts: The cluster's file systems.
+    """
+    return ResolvedGroup(
+        given=group,
+        types=tuple(known for name in type_names(group) if (known := _known(name))),
+        partition=group.name if group.role is GroupRole.COMPUTE and group.partition is None else group.partition,
+        lifecycle=group.lifecycle or lifecycle,
+        mounts=tuple(mounts if group.mounts is None else group.mounts),
+    )
+
+
+def type_names(group: InstanceGroup) -> tuple[str | InstanceType, ...]:
+    """Return the instance types as the user wrote them, one or several."""
+    return (*([] if group.instance_type is None else [group.instance_type]), *group.instance_types)
+
+
+def _known(name: str | InstanceType) -> InstanceType | None:
+    if Token.is_unresolved(name):
+        return None
+    try:
+        return InstanceType.of(name)
+    except ConfigurationError:
+        return None

@@ -1,0 +1,17 @@
+"""Typed facts about EC2 instance types and zones: what they have, not what one hopes from their name."""
+
+from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
+from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, hyperpod_type_names
+from cdk_trainyard.instances.zones import is_zone_id, zone_ids, zone_region
+
+__all__ = [
+    "Accelerator",
+    "AcceleratorKind",
+    "InstanceType",
+    "NetworkCard",
+    "catalogue_date",
+    "hyperpod_type_names",
+    "is_zone_id",
+    "zone_ids",
+    "zone_region",
+]

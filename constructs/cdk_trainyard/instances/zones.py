@@ -1,0 +1,76 @@
+"""Availability Zones by name and by id.
+
+A zone *id* (``use1-az4``) is one place for everybody; which zone *name* (``us-east-1a``) stands for it differs from
+account to account, so nothing here turns one into the other. Only the Region can be told from either.
+"""
+
+import re
+from functools import cache
+
+from cdk_trainyard.instances._data import load
+
+_DIRECTIONS = {
+    "n": "north",
+    "s": "south",
+    "e": "east",
+    "w": "west",
+    "c": "central",
+    "ne": "northeast",
+    "nw": "northwest",
+    "se": "southeast",
+    "sw": "southwest",
+}
+# us-east-1a; us-west-2-lax-1a (Local Zone); us-east-1-wl1-bos-wlz-1 (Wavelength Zone)
+_ZONE_NAME = re.compile(
+    rf"([a-z]{{2,4}}(?:-[a-z]+)?-(?:{'|'.join(_DIRECTIONS.values())})-\d+)"
+    r"(?:[a-z]|-[a-z]{3}-\d+[a-z]|-wl\d+-[a-z]{3}-wlz-\d+)"
+)
+# use1-az4; usgw1-az1 (GovCloud); usw2-lax1-az1 (Local Zone); use1-wl1-bos-wlz1 (Wavelength Zone)
+_ZONE_ID = re.compile(rf"([a-z]{{2}})(g?)({'|'.join(_DIRECTIONS)})(\d+)(?:-[a-z0-9]+)*-(?:az|wlz)\d+")
+_ANY_ZONE_ID = re.compile(r"[a-z][a-z0-9-]*-(?:az|wlz)\d+")
+
+
+def zone_region(zone: str) -> str | None:
+    """Return the Region of a zone, or None when ``zone`` is no zone that can be read.
+
+    The Region is read from the zone itself, so zones of Regions newer than the catalogue work too. A test holds the
+    reading against every zone id of the catalogue.
+
+    Args:
+        zone: A zone name (``us-east-1a``) or zone id (``use1-az4``), of an Availability, Local or Wavelength Zone.
+    """
+    if name := _ZONE_NAME.fullmatch(zone):
+        return name[1]
+    if zone_id := _ZONE_ID.fullmatch(zone):
+        country, government, direction, number = zone_id.groups()
+        return "-".join([country, *(["gov"] if government else []), _DIRECTIONS[direction], number])
+    return None
+
+
+def is_zone_id(zone: str) -> bool:
+    """Return whether ``zone`` has the form of a zone id (``use1-az4``), not of a zone name (``us-east-1a``)."""
+    return _ANY_ZONE_ID.fullmatch(zone) is not None
+
+
+def zone_ids(region: str) -> tuple[str, ...]:
+    """Return the ids of the Availability Zones of a Region, without Local Zones; empty when it is not known.
+
+    Source: the zones that moto lists and those that offer an instance type, of the date ``catalogue_date()``. An
+    account may see fewer of them.
+    """
+    return decode_zones(load("zones")["regions"].get(region, "")).get(region, ())
+
+
+def decode_zones(text: str) -> dict[str, tuple[str, ...]]:
+    """Return Region -> zone ids for ``use1:1,2,4 usw2:1``, the way the data files write them."""
+    regions = _regions_by_prefix()
+    zones = {}
+    for word in text.split():
+        prefix, numbers = word.split(":")
+        zones[regions[prefix]] = tuple(f"{prefix}-az{number}" for number in numbers.split(","))
+    return zones
+
+
+@cache
+def _regions_by_prefix() -> dict[str, str]:
+    return {text.partition(":")[0]: region for region, text in load("zones")["regions"].items()}

@@ -1,0 +1,94 @@
+"""boto3 clients of this very server, for the engine and for the resource tables.
+
+They read nothing of the user's AWS configuration: no profile, no configuration file, no credentials.
+"""
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from threading import RLock
+from typing import Any
+
+import boto3
+import botocore.config
+import botocore.session
+
+from cdk_trainyard.local.shapes import fit
+
+_LONGEST_LAMBDA_S = 900
+_CONFIG = botocore.config.Config(
+    retries={"max_attempts": 0},
+    read_timeout=_LONGEST_LAMBDA_S + 60,
+    s3={"addressing_style": "path"},
+    proxies={},
+)
+# What botocore would otherwise look up in the user's environment: (option, variable, default, conversion).
+_SESSION_VARIABLES = {
+    "profile": (None, None, None, None),
+    "config_file": (None, None, os.devnull, None),
+    "credentials_file": (None, None, os.devnull, None),
+}
+_lock = RLock()
+
+
+class _Server:
+    """Where the server of this process listens."""
+
+    endpoint: str | None = None
+
+
+def connect(endpoint: str | None) -> None:
+    """Point every client at ``endpoint``; ``None`` when the server has stopped."""
+    with _lock:
+        _Server.endpoint = endpoint
+        client.cache_clear()
+
+
+def endpoint() -> str:
+    """Return where the server of this process listens."""
+    if _Server.endpoint is None:
+        raise RuntimeError("no local AWS runs in this process; enter a LocalAws first")
+    return _Server.endpoint
+
+
+@lru_cache(maxsize=1)
+def _session() -> Any:
+    return boto3.Session(botocore_session=botocore.session.Session(session_vars=_SESSION_VARIABLES))
+
+
+@lru_cache(maxsize=256)
+def client(service: str, region: str) -> Any:
+    """Return a boto3 client of ``service`` in ``region`` on this server."""
+    with _lock:
+        return _session().client(
+            service,
+            region_name=region,
+            endpoint_url=endpoint(),
+            aws_access_key_id="local",
+            aws_secret_access_key="local",  # noqa: S106  not a secret: no account exists
+            config=_CONFIG,
+        )
+
+
+def input_shape(service: str, region: str, operation: str) -> Any:
+    """Return botocore's shape of the parameters of ``operation`` (boto3's spelling, ``create_vpc``)."""
+    meta = client(service, region).meta
+    return meta.service_model.operation_model(meta.method_to_api_mapping[operation]).input_shape
+
+
+def call(
+    service: str, region: str, operation: str, parameters: Mapping[str, Any], dropped: list[str] | None = None
+) -> dict[str, Any]:
+    """Call ``operation`` with ``parameters`` as CloudFormation spells them, and return the answer.
+
+    Args:
+        service: boto3's name of the service.
+        region: Region of the call.
+        operation: boto3's name of the operation.
+        parameters: Values in CloudFormation's spelling and types; see `shapes.fit`.
+        dropped: Takes the paths of what the API does not know.
+    """
+    fitted = fit(parameters, input_shape(service, region, operation), [] if dropped is None else dropped)
+    answer: dict[str, Any] = getattr(client(service, region), operation)(**fitted)
+    answer.pop("ResponseMetadata", None)
+    return answer

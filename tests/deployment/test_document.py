@@ -1,0 +1,152 @@
+"""YAML in, data and places out; and everything that YAML can be instead."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cdk_trainyard.deployment._document import Place, read_document
+from cdk_trainyard.errors import ConfigurationError
+
+FILE = "deployments/x.yaml"
+
+
+def problems_of(text: str) -> list[str]:
+    """Everything that is said about ``text``, whether it could be read or not."""
+    try:
+        document = read_document(text, FILE)
+        document.refuse(list(document.problems))
+    except ConfigurationError as error:
+        assert error.path == FILE
+        return list(error.problems)
+    return []
+
+
+def test_every_key_and_value_has_its_place() -> None:
+    document = read_document("name: cpu\nnetwork:\n  zones: [a, b]\n  zone: 'use1-az4' # here\n", FILE)
+    assert document.data == {"name": "cpu", "network": {"zones": ("a", "b"), "zone": "use1-az4"}}
+    assert document.place(("name",)) == Place(line=1, column=7)
+    assert document.place(("network", "zone")) == Place(line=4, column=9)
+    assert document.place(("network", "zones", 1)) == Place(line=3, column=14)
+    assert document.at(("network",)) == f"{FILE}:2:1"
+
+
+def test_what_the_file_lacks_is_looked_for_in_its_section() -> None:
+    document = read_document("name: cpu\ncluster:\n  groups:\n    workers:\n      count: 2\n", FILE)
+    assert document.at(("cluster", "groups", "workers", "instance_type")) == f"{FILE}:4:5"
+    assert document.at(("storage", "lustre")) == f"{FILE}:1:1"
+
+
+def test_scalars_are_read_as_editors_read_them() -> None:
+    text = "a: on\nb: 1:30\nc: 2026-11-20\nd: 0o17\ne: 010\nf: 1_000\ng: .5\nh: -3\ni: TRUE\nj: .inf\nk: 1e3\nl: '5'\n1: x\n"
+    assert read_document(text, FILE).data == {
+        "a": "on",
+        "b": "1:30",
+        "c": "2026-11-20",
+        "d": "0o17",
+        "e": 10,
+        "f": "1_000",
+        "g": 0.5,
+        "h": -3,
+        "i": True,
+        "j": ".inf",
+        "k": 1000.0,
+        "l": "5",
+        "1": "x",
+    }
+
+
+def test_numbers_beyond_every_count_stay_text() -> None:
+    assert read_document(f"a: {'9' * 5000}", FILE).data == {"a": "9" * 5000}
+
+
+def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
+    text = "a: &a {type: x, count: 1}\nb:\n  <<: *a\n  count: 2\nc: *a\nd: {<<: [*a, {type: z, more: 1}]}\n"
+    document = read_document(text, FILE)
+    assert document.data == {
+        "a": {"type": "x", "count": 1},
+        "b": {"type": "x", "count": 2},
+        "c": {"type": "x", "count": 1},
+        "d": {"type": "x", "count": 1, "more": 1},
+    }
+    assert document.at(("b", "count")) == f"{FILE}:4:10"
+    assert document.at(("b", "type")) == f"{FILE}:1:14"
+    assert document.at(("c",)) == f"{FILE}:5:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("a: 1\n\tb: 2\n", "2:1", "a tab stands where YAML wants spaces; indent with spaces"),
+        ("a: b: c\n", "1:5", "a second ':' in one line; put the value in quotes, or indent it as a new line"),
+        ("a: 1\nb\nc: 2\n", "3:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("a:\n  b: 1\n c: 2\n", "3:2", "the indentation fits none of the lines above; align it with its neighbors"),
+        ("a: [1, 2\nb: 1\n", "2:2", "a '[' list is not closed with ']'"),
+        ("a: {b: 1\n", "2:1", "a '{' mapping is not closed with '}'"),
+        ("a: [1, 2]]\n", "1:10", "the indentation fits none of the lines above; align it with its neighbors"),
+        ("a: - b\n", "1:4", "a '- ' item cannot begin here; put it on a line of its own below its key"),
+        ("a: 'b\n", "2:1", "a quote that was opened is not closed"),
+        ('a: "b\\q"\n', "1:7", "unknown escape in double quotes; use single quotes or double the backslash"),
+        ('a: "\\UFFFFFFFF"\n', "1:7", "an escape or a number here is beyond all range"),
+        ("a: @b\n", "1:4", "a plain value cannot begin with '@' or '`'; put it in quotes"),
+        ("a: %b\n", "1:4", "a plain value cannot begin with '%'; put it in quotes"),
+        ("a: *b\n", "1:4", "the alias names no anchor above it; write '&name' at the value that it repeats"),
+        ("a: &a 1\nb: &a 2\n", "2:4", "the anchor name is used twice; give each its own"),
+        ("a: 1\n---\na: 2\n", "2:1", "a second document begins here; write one deployment per file"),
+        ("a: \x00\n", "1:4", "character '\\x00' is not allowed in YAML; remove it"),
+        ("a: !x!b 1\n", "1:4", "tags ('!…') have no meaning here; put the value in quotes"),
+        ("a: !!python/name:os.system x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
+        ("a: !Ref x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
+        ("a: !!int x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
+        ("a: 1\nb: 1\na: 2\n", "3:1", "'a' is given twice, first in line 1; remove one"),
+        ("a:\n", "1:3", "'a' has no value; write one, or remove the key"),
+        ("a: ~\n", "1:4", "'a' has no value; write one, or remove the key"),
+        ("a: [1, null]\n", "1:8", "item 2 of 'a' has no value; write one"),
+        ("a: {{ b }}\n", "1:5", "a key must be plain text; put a value that begins with '{' or '[' in quotes"),
+        ("<<: 1\n", "1:5", "'<<' must be an alias of a mapping, as '<<: *common'"),
+        ("a: &a [*a]\n", "1:4", "an alias stands inside its own anchor; write the values out"),
+        ("a: " + "[" * 1000, "1:27", "nested too deeply; a deployment needs no more than eight levels"),
+    ],
+)
+def test_fails_with_the_place_and_the_remedy(text: str, place: str, says: str) -> None:
+    assert problems_of(text) == [f"{FILE}:{place}: {says}"]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "---\n", "~\n"])
+def test_fails_for_an_empty_file(text: str) -> None:
+    assert problems_of(text) == ["the file is empty; a deployment has at least 'name', 'region' and 'network'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "got"), [("- a\n", "a list"), ("hello\n", "the text 'hello'"), ("'x'\n", "the text 'x'")]
+)
+def test_fails_for_yaml_that_is_not_a_mapping(text: str, got: str) -> None:
+    assert problems_of(text) == [f"the file must be a mapping ('name: …', 'region: …'), got {got}"]
+
+
+def test_fails_for_aliases_that_expand_without_bound() -> None:
+    lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    assert problems_of("\n".join(lines)) == [
+        f"{FILE}:1:10: aliases expand the file to more than 20000 values; write them out"
+    ]
+
+
+def test_problems_come_all_at_once_in_the_order_of_the_lines() -> None:
+    assert [problem.split(": ")[0] for problem in problems_of("a: 1\nb:\na: 2\nc: !x 1\nd: [~]\n")] == [
+        f"{FILE}:2:3",
+        f"{FILE}:3:1",
+        f"{FILE}:4:4",
+        f"{FILE}:5:5",
+    ]
+
+
+SIGNS = st.sampled_from([*"ab:- \n\t[]{},'\"&*!#|>%@`?~<0123.eE\\xuU\r\u2028\u00e9\x85\ufeff"])
+WORDS = st.sampled_from(
+    ["key: ", "- ", "&a ", "*a", "<<: ", "!!int ", "!!null ", "---\n", "...\n", "%YAML 1.1\n", "\\UFFFFFFFF", "\\ud800", "null"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.lists(st.one_of(SIGNS, WORDS)).map("".join))
+def test_text_of_any_kind_is_read_or_refused(text: str) -> None:
+    for problem in problems_of(text):
+        assert problem.encode()  # it can be printed

@@ -1,0 +1,44 @@
+"""What several rooms' tests share: the app run as the cdk CLI runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+DEPLOYMENTS = sorted((ROOT / "deployments").glob("*.yaml"))
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """One run of ``app.py``."""
+
+    outdir: Path
+    returncode: int
+    stderr: str
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        return dict(json.loads((self.outdir / "validation-report.json").read_text()))
+
+    @cached_property
+    def templates(self) -> dict[str, dict[str, Any]]:
+        """Stack's construct id → template."""
+        return {
+            path.name.removesuffix(".template.json"): json.loads(path.read_text())
+            for path in sorted(self.outdir.glob("*.template.json"))
+        }
+
+
+def synthesize(deployment: Path, outdir: Path, *, cwd: Path = ROOT) -> Synthesis:
+    """Run the app with the context of ``cdk.json``, as the CLI does, into ``outdir``."""
+    context = json.loads((ROOT / "cdk.json").read_text())["context"] | {"deployment": str(deployment)}
+    environment = os.environ | {"CDK_OUTDIR": str(outdir), "CDK_CONTEXT_JSON": json.dumps(context)}
+    run = subprocess.run(
+        [sys.executable, "app.py"], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    return Synthesis(outdir, run.returncode, run.stderr)
