@@ -70,8 +70,8 @@ def test_only_the_deployment_room_uses_pydantic() -> None:
     assert users <= {"deployment"}
 
 
-def test_public_names_are_sorted_and_importable() -> None:
-    assert cdk_trainyard.__all__ == sorted(cdk_trainyard.__all__)
+def test_public_names_are_unique_and_importable() -> None:
+    assert len(cdk_trainyard.__all__) == len(set(cdk_trainyard.__all__))
     assert [name for name in cdk_trainyard.__all__ if not hasattr(cdk_trainyard, name)] == []
 
 
@@ -88,7 +88,7 @@ def test_every_public_name_is_documented(name: str) -> None:
     member = getattr(cdk_trainyard, name)
     if inspect.isclass(member) or inspect.isfunction(member):
         own = inspect.getdoc(member) or ""
-        assert len(own) > 20
+        assert len(own) > 10
         assert not own.startswith(f"{name}(")  # the docstring that a dataclass makes itself
 
 

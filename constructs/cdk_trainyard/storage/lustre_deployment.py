@@ -121,12 +121,12 @@ class LustreDeployment:
     @property
     def tiering(self) -> bool:
         """Whether the storage is elastic: it has no capacity."""
-        return self.storage is LustreStorage.INTELLIGENT_TIERING
+        return self.storage == LustreStorage.INTELLIGENT_TIERING
 
     @property
     def label(self) -> str:
         """The kind in AWS's words, as messages say it: ``PERSISTENT_1 on HDD``."""
-        return self.type.value if self.storage is LustreStorage.SSD else f"{self.type.value} on {self.storage.value}"
+        return str(self.type) if self.storage == LustreStorage.SSD else f"{self.type} on {self.storage}"
 
     def step_gib(self, *, efa_enabled: bool = False) -> int | None:
         """Return what the capacity grows by, in GiB; None when that depends on a throughput that does not exist."""

@@ -1,4 +1,4 @@
-"""What a file system may look like: pure functions, one problem a sentence, silent about what only a deployment knows."""
+"""What a file system may look like: pure functions, one problem a sentence, silent about Tokens."""
 
 import re
 from collections.abc import Sequence
@@ -43,8 +43,10 @@ def deployment_problems(deployment: LustreDeployment) -> list[str]:
     if facts is None:
         kinds = ", ".join(sorted(_kind(*key) for key in LUSTRE_FACTS))
         return [
-            f"'deployment' must be one of {kinds}, got {_kind(deployment.type, deployment.storage)}; "
-            f"make it with a class method of LustreDeployment"
+            (
+                f"'deployment' must be one of {kinds}, got {_kind(deployment.type, deployment.storage)}; "
+                f"make it with a class method of LustreDeployment"
+            )
         ]
     problems = _tiering_problems(deployment) if deployment.tiering else _throughput_problems(deployment)
     if not deployment.tiering and (deployment.throughput_mb_s is not None or deployment.read_cache is not None):
@@ -58,7 +60,7 @@ def deployment_problems(deployment: LustreDeployment) -> list[str]:
 
 
 def _kind(deployment_type: LustreType, storage: LustreStorage) -> str:
-    return f"{deployment_type.value} on {storage.value}"
+    return f"{deployment_type} on {storage}"
 
 
 def _throughput_problems(deployment: LustreDeployment) -> list[str]:
@@ -67,9 +69,7 @@ def _throughput_problems(deployment: LustreDeployment) -> list[str]:
         return []
     if not facts.throughput_chosen:
         return (
-            []
-            if got is None
-            else [f"'throughput_mb_s_per_tib' is fixed for {deployment.label}, got {got}; remove it"]
+            [] if got is None else [f"'throughput_mb_s_per_tib' is fixed for {deployment.label}, got {got}; remove it"]
         )
     if got in facts.server_gib:
         return []
@@ -127,10 +127,14 @@ def capacity_problems(
         return []
     if capacity_gib > 0 and capacity_gib % step == 0:
         return []
-    allowed = " or ".join([", ".join(map(str, partial)), f"a multiple of {step}"] if partial else [f"a multiple of {step}"])
+    allowed = " or ".join(
+        [", ".join(map(str, partial)), f"a multiple of {step}"] if partial else [f"a multiple of {step}"]
+    )
     return [
-        f"'capacity_gib' must be {allowed} for {_sized(deployment, efa=efa)}, "
-        f"got {capacity_gib}; use {_neighbors(capacity_gib, step, partial)}"
+        (
+            f"'capacity_gib' must be {allowed} for {_sized(deployment, efa=efa)}, "
+            f"got {capacity_gib}; use {_neighbors(capacity_gib, step, partial)}"
+        )
     ]
 
 
@@ -155,8 +159,10 @@ def metadata_problems(deployment: LustreDeployment, metadata_iops: int | None, l
         return []
     if not facts.metadata_iops:
         return [
-            f"'metadata_iops' is for PERSISTENT_2 file systems, got {metadata_iops} with {deployment.label}; "
-            f"remove it or use LustreDeployment.persistent_2"
+            (
+                f"'metadata_iops' is for PERSISTENT_2 file systems, got {metadata_iops} with {deployment.label}; "
+                f"remove it or use LustreDeployment.persistent_2"
+            )
         ]
     problems: list[str] = []
     if not unresolved(lustre_version) and lustre_version != METADATA_VERSION:
@@ -177,15 +183,15 @@ def version_problems(deployment: LustreDeployment, lustre_version: str) -> list[
     if facts is None or unresolved(lustre_version) or lustre_version in facts.versions:
         return []
     return [
-        f"'lustre_version' must be one of {', '.join(facts.versions)} for {deployment.label}, got {lustre_version!r}"
-        f"{did_you_mean(lustre_version, facts.versions)}"
+        (
+            f"'lustre_version' must be one of {', '.join(facts.versions)} for {deployment.label}, "
+            f"got {lustre_version!r}{did_you_mean(lustre_version, facts.versions)}"
+        )
     ]
 
 
-def efa_problems(
-    deployment: LustreDeployment, lustre_version: str, *, efa_enabled: bool, efa_group: bool
-) -> list[str]:
-    """Check the conditions of EFA: the kind, the version, and a security group that carries its own two rules."""
+def efa_problems(deployment: LustreDeployment, lustre_version: str, *, efa_enabled: bool) -> list[str]:
+    """Check the conditions of EFA: the kind, and the version that has a metadata configuration."""
     if not efa_enabled:
         return []
     problems: list[str] = []
@@ -198,11 +204,6 @@ def efa_problems(
         problems.append(
             f"'efa_enabled' needs a metadata configuration and so Lustre {METADATA_VERSION}, "
             f"got 'lustre_version' {lustre_version}; remove 'lustre_version'"
-        )
-    if not efa_group:
-        problems.append(
-            "'efa_enabled' needs an EfaSecurityGroup: FSx refuses a group without all traffic to itself, in and out; "
-            "wrap yours with EfaSecurityGroup.from_security_group"
         )
     return problems
 
@@ -264,11 +265,17 @@ def root_squash_problems(root_squash: RootSquash | None) -> list[str]:
     return problems
 
 
-def place_problems(*, network_given: bool, subnet_given: bool) -> list[str]:
-    """Check that the file system has a subnet to stand in."""
-    if network_given or subnet_given:
-        return []
-    return ["'network' or 'subnet' is required: the file system stands in exactly one subnet, that of the nodes"]
+def place_problems(*, network_given: bool, subnet_given: bool, efa_group: bool) -> list[str]:
+    """Check that the file system has a subnet to stand in, and a group whose members all reach each other."""
+    problems: list[str] = []
+    if not network_given and not subnet_given:
+        problems.append("'network' or 'subnet' is required: a file system stands in one subnet, that of the nodes")
+    if not efa_group:
+        problems.append(
+            "'security_group' must be an EfaSecurityGroup: FSx refuses a group without the rules to itself; "
+            "wrap yours with EfaSecurityGroup.from_security_group"
+        )
+    return problems
 
 
 def key_problems(key_arn: str | None, region: str) -> list[str]:
@@ -299,7 +306,7 @@ def attribute_problems(*, file_system_id: str, dns_name: str, mount_name: str) -
     """Check what somebody wrote down about a file system that exists."""
     checks = (
         ("file_system_id", file_system_id, _FILE_SYSTEM_ID, "fs-0123456789abcdef0"),
-        ("dns_name", dns_name, _DNS_NAME, "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"),
+        ("dns_name", dns_name, _DNS_NAME, "fs-0123456789abcdef0.fsx.<region>.<suffix>"),
         ("mount_name", mount_name, _MOUNT_NAME, "1 to 8 letters, digits, '_' or '-'"),
     )
     return [

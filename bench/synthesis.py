@@ -1,0 +1,119 @@
+"""Measure synthesis, side by side in one run: this app, the same by hand in TypeScript, and an empty Python app.
+
+``make bench`` runs it. The programs take turns, so a machine whose speed drifts slows all of them; medians are printed
+with minimum and maximum, and ratios are of turns, not of medians. Nothing here fails a build.
+"""
+
+import argparse
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+NODE = os.environ["JSII_NODE"]
+CONTEXT = json.loads((ROOT / "cdk.json").read_text())["context"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """One way to synthesize."""
+
+    label: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+
+
+def python(label: str, script: str, *arguments: str) -> Program:
+    """A Python app; CDK's own validation is off, as in app.py."""
+    command = [sys.executable, str(ROOT / script), *arguments]
+    return Program(label=label, command=command, environment={"CDK_VALIDATION": "false"})
+
+
+PROGRAMS = [
+    python("a   TrainingStack, cdk-nag x 2 and validation", "app.py"),
+    Program(
+        label="b   by hand in TypeScript, CDK's own validation",
+        command=[NODE, str(HERE / "typescript" / "app.js")],
+        environment={},
+    ),
+    python("a'  TrainingStack, no checks", "bench/without_checks.py"),
+    python("c   an empty Python app", "bench/empty.py"),
+]
+RATIOS = [(0, 1, "a/b", 1.0), (2, 3, "a'/c", 2.0)]
+
+
+def seconds(program: Program) -> float:
+    """Run once into a fresh directory; return the wall time."""
+    out = tempfile.mkdtemp(prefix="cdk-trainyard-bench-")
+    context = json.dumps(CONTEXT | {"deployment": str(ROOT / CONTEXT["deployment"])})
+    environment = os.environ | {"CDK_OUTDIR": out, "CDK_CONTEXT_JSON": context} | program.environment
+    start = time.perf_counter()
+    try:
+        subprocess.run(program.command, cwd=ROOT, env=environment, check=True, capture_output=True)
+        return time.perf_counter() - start
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{program.label}: {error.stderr.decode()}")
+    finally:
+        shutil.rmtree(out)
+
+
+def side_by_side(runs: int) -> None:
+    """Let the programs take turns and print their times and ratios."""
+    for program in PROGRAMS:
+        seconds(program)  # warm the file cache
+    turns = [[seconds(program) for program in PROGRAMS] for _ in range(runs)]
+    print(f"{'wall seconds':<50} median    min    max   ({runs} turns)")
+    for index, program in enumerate(PROGRAMS):
+        times = [turn[index] for turn in turns]
+        print(f"{program.label:<50} {statistics.median(times):6.2f} {min(times):6.2f} {max(times):6.2f}")
+    for over, under, name, goal in RATIOS:
+        ratios = [turn[over] / turn[under] for turn in turns]
+        print(f"{name:<50} {statistics.median(ratios):6.2f} {min(ratios):6.2f} {max(ratios):6.2f}   goal <= {goal}")
+
+
+def growth(sizes: Sequence[int], runs: int) -> None:
+    """Print how synthesis grows with the number of instance groups, and the exponent of what the groups add."""
+    programs = [python(f"{size} groups", "bench/without_checks.py", str(size)) for size in sizes]
+    turns = [[seconds(program) for program in programs] for _ in range(runs)]
+    medians = [statistics.median(turn[index] for turn in turns) for index in range(len(sizes))]
+    print(f"\n{'instance groups':<50} median")
+    for size, median in zip(sizes, medians, strict=True):
+        print(f"{size:<50} {median:6.2f}")
+    total = math.log(medians[-1] / medians[0]) / math.log(sizes[-1] / sizes[0])
+    added = math.log((medians[-1] - medians[0]) / (medians[-2] - medians[0])) / math.log(sizes[-1] / sizes[-2])
+    print(f"{'exponent, whole synthesis, first to last':<50} {total:6.2f}   goal <= 1.1")
+    print(f"{'exponent, what groups add, last doubling':<50} {added:6.2f}   goal <= 1.1")
+
+
+def build_typescript() -> None:
+    """Install and compile the TypeScript app; its time does not count."""
+    folder = HERE / "typescript"
+    npm = str(Path(sys.executable).with_name("npm"))
+    if not (folder / "node_modules" / "typescript").exists():
+        subprocess.run([npm, "ci", "--no-fund", "--no-audit"], cwd=folder, check=True)
+    compiler = folder / "node_modules" / "typescript" / "bin" / "tsc"
+    subprocess.run([NODE, str(compiler), "--project", str(folder)], check=True)
+
+
+def main() -> None:
+    """Measure everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=7)
+    options = parser.parse_args()
+    build_typescript()
+    side_by_side(options.runs)
+    growth([1, 10, 50, 100], max(3, options.runs // 2))
+
+
+if __name__ == "__main__":
+    main()

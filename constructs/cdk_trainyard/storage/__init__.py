@@ -1,0 +1,39 @@
+"""Storage of a training environment: Lustre file systems linked to S3, and buckets by purpose."""
+
+from cdk_trainyard.storage.bucket_purpose import BucketPurpose
+from cdk_trainyard.storage.buckets import TrainingBucket, TrainingBuckets
+from cdk_trainyard.storage.data_repository import DataRepository, RepositoryEvent
+from cdk_trainyard.storage.grants import BucketGrants
+from cdk_trainyard.storage.lustre import LustreFileSystem
+from cdk_trainyard.storage.lustre_base import Lustre
+from cdk_trainyard.storage.lustre_deployment import LustreDeployment, LustreReadCache
+from cdk_trainyard.storage.lustre_facts import LustreStorage, LustreType
+from cdk_trainyard.storage.lustre_values import (
+    LustreBackups,
+    LustreCompression,
+    LustreLogLevel,
+    MaintenanceTime,
+    RootSquash,
+    Weekday,
+)
+
+__all__ = [
+    "BucketGrants",
+    "BucketPurpose",
+    "DataRepository",
+    "Lustre",
+    "LustreBackups",
+    "LustreCompression",
+    "LustreDeployment",
+    "LustreFileSystem",
+    "LustreLogLevel",
+    "LustreReadCache",
+    "LustreStorage",
+    "LustreType",
+    "MaintenanceTime",
+    "RepositoryEvent",
+    "RootSquash",
+    "TrainingBucket",
+    "TrainingBuckets",
+    "Weekday",
+]

@@ -1,0 +1,254 @@
+"""Buckets of a training environment: scripts, datasets, checkpoints, models, and the log of who used them."""
+
+from aws_cdk import Annotations, Aws, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.storage import rules, rules_data
+from cdk_trainyard.storage.bucket_purpose import BucketPurpose, lifecycle_rules
+from cdk_trainyard.storage.grants import BucketGrants
+
+_REPLICATION_REASON = (
+    "training data stays where it is trained on: S3 keeps it in three zones, versions guard against deletion, "
+    "and a copy in a second region would double its cost"
+)
+_LOG_REASONS = (
+    ("S3DefaultEncryptionKMS", None, "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"),
+    ("S3BucketVersioningEnabled", "CKV_AWS_21", "access logs are written once by S3 and read; nothing overwrites them"),
+)
+_OWN_LOG_REASON = "this is the bucket that the others log to; logging it to itself would never end"
+
+
+class TrainingBucket(Construct):
+    """A bucket for one purpose: closed, TLS 1.2 only, encrypted, logged, versioned where it matters, aging by rule.
+
+    Args:
+        scope: Where it is defined.
+        construct_id: Its id; another id is another bucket.
+        purpose: What it holds; versions and lifecycle rules follow from it.
+        key: The key it is encrypted with.
+            Default - one of its own, rotated every year. ``ACCESS_LOGS`` uses S3's own encryption.
+        access_logs: The bucket that its access log goes to, under the prefix of its purpose.
+            Default - one of its own. ``ACCESS_LOGS`` is not logged.
+        expire_after_days: The age at which objects expire: in ``CHECKPOINTS`` those under ``runs/`` or tagged
+            ``trainyard-retention=expire``, in ``ACCESS_LOGS`` all.
+            Default - checkpoints 30 days, access logs 365; other purposes keep everything.
+        auto_delete: Delete the bucket with all it holds, and a key made here, when it leaves the stack.
+            Default - they are retained.
+
+    Attributes:
+        bucket: The bucket.
+        key: What it is encrypted with. None: S3's own encryption.
+        grants: Verbs that let somebody read or write it.
+
+    Raises:
+        ConfigurationError: When something is given that the purpose does not take, or the key is in another region.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        purpose: BucketPurpose,
+        key: kms.IKey | None = None,
+        access_logs: s3.IBucket | None = None,
+        expire_after_days: int | None = None,
+        auto_delete: bool = False,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        raise_problems(
+            self.node.path,
+            [
+                *rules_data.purpose_problems(
+                    purpose,
+                    key_given=key is not None,
+                    access_logs_given=access_logs is not None,
+                    expire_after_days=expire_after_days,
+                ),
+                *rules.key_problems(None if key is None else key.key_arn, Stack.of(self).region),
+            ],
+        )
+        is_log = purpose is BucketPurpose.ACCESS_LOGS
+        self.purpose = purpose
+        self.key = None if is_log else key or training_key(self, "Key", auto_delete=auto_delete)
+        self.bucket: s3.IBucket = self._define(expire_after_days, auto_delete=auto_delete)
+        self.grants = BucketGrants(self.bucket)
+        if not is_log:
+            self._log_to(access_logs or self._own_log(auto_delete=auto_delete))
+        self._acknowledge()
+
+    @property
+    def bucket_name(self) -> str:
+        """The name that CloudFormation gives it."""
+        return self.bucket.bucket_name
+
+    @property
+    def bucket_arn(self) -> str:
+        """Its ARN."""
+        return self.bucket.bucket_arn
+
+    @property
+    def _resource(self) -> s3.CfnBucket:
+        resource = self.bucket.node.default_child
+        if not isinstance(resource, s3.CfnBucket):
+            raise TypeError(f"{self.bucket.node.path} has no L1 bucket")
+        return resource
+
+    def _define(self, expire_after_days: int | None, *, auto_delete: bool) -> s3.Bucket:
+        removal_policy = RemovalPolicy.DESTROY if auto_delete else RemovalPolicy.RETAIN
+        bucket = s3.Bucket(
+            self,
+            "Resource",
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            encryption=s3.BucketEncryption.S3_MANAGED if self.key is None else s3.BucketEncryption.KMS,
+            encryption_key=self.key,
+            bucket_key_enabled=None if self.key is None else True,
+            versioned=self.purpose.versioned,
+            lifecycle_rules=lifecycle_rules(self.purpose, expire_after_days=expire_after_days),
+            removal_policy=removal_policy,
+            auto_delete_objects=auto_delete,
+        )
+        if bucket.policy is not None:  # a retained bucket stays as closed as it was
+            bucket.policy.apply_removal_policy(removal_policy)
+        return bucket
+
+    def _own_log(self, *, auto_delete: bool) -> s3.IBucket:
+        return TrainingBucket(self, "AccessLogs", purpose=BucketPurpose.ACCESS_LOGS, auto_delete=auto_delete).bucket
+
+    def _log_to(self, access_logs: s3.IBucket) -> None:
+        """Write the access log, by a bucket policy: CDK's own way depends on a feature flag of the user's app."""
+        prefix = f"{self.purpose.value}/"
+        self._resource.logging_configuration = s3.CfnBucket.LoggingConfigurationProperty(
+            destination_bucket_name=access_logs.bucket_name, log_file_prefix=prefix
+        )
+        delivery = iam.PolicyStatement(
+            sid=f"Log{self.purpose.name.title().replace('_', '')}",
+            principals=[iam.ServicePrincipal("logging.s3.amazonaws.com")],
+            actions=["s3:PutObject"],
+            resources=[access_logs.arn_for_objects(f"{prefix}*")],
+            conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+        )
+        if not access_logs.add_to_resource_policy(delivery).statement_added:
+            Annotations.of(self).add_warning_v2(
+                "@cdk-trainyard/storage:access-logs-policy",
+                f"the policy of the access log bucket cannot be changed from here ({access_logs.node.path}): "
+                f"let logging.s3.amazonaws.com put objects under {prefix}, or nothing is logged",
+            )
+
+    def _acknowledge(self) -> None:
+        acknowledge_nag(
+            self._resource, pack=NIST_800_53_R5, rule="S3BucketReplicationEnabled", reason=_REPLICATION_REASON
+        )
+        if self.purpose is not BucketPurpose.ACCESS_LOGS:
+            return
+        for rule, check, reason in _LOG_REASONS:
+            acknowledge_nag(self._resource, pack=NIST_800_53_R5, rule=rule, reason=reason)
+            if check is not None:
+                acknowledge_checkov(self._resource, check=check, reason=reason)
+        acknowledge_checkov(self._resource, check="CKV_AWS_18", reason=_OWN_LOG_REASON)
+
+
+class TrainingBuckets(Construct):
+    """The buckets of a training environment: made here, or the user's own, under one key and with one access log.
+
+    Args:
+        scope: Where they are defined.
+        construct_id: Their id; another id is other buckets.
+        scripts: The bucket of lifecycle scripts, which root runs on the nodes.
+            Default - one is made.
+        datasets: The bucket of training data.
+            Default - one is made.
+        checkpoints: The bucket of checkpoints.
+            Default - one is made.
+        models: The bucket of trained models.
+            Default - one is made.
+        access_logs: The bucket that the access logs of those made here go to.
+            Default - one is made.
+        key: The key of those made here.
+            Default - one is made, rotated every year.
+        checkpoint_days: The age at which checkpoints expire that are under ``runs/`` or tagged for it.
+            Default - 30 days.
+        auto_delete: Delete what is made here, with all it holds, when it leaves the stack.
+            Default - it is retained.
+
+    Attributes:
+        scripts: The bucket of lifecycle scripts.
+        datasets: The bucket of training data.
+        checkpoints: The bucket of checkpoints.
+        models: The bucket of trained models.
+        access_logs: The bucket of their access logs. None: nothing was made, so nothing is logged there.
+        key: What those made here are encrypted with. None: nothing was made.
+
+    Raises:
+        ConfigurationError: When the key is in another region, or the age no age.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        scripts: s3.IBucket | None = None,
+        datasets: s3.IBucket | None = None,
+        checkpoints: s3.IBucket | None = None,
+        models: s3.IBucket | None = None,
+        access_logs: s3.IBucket | None = None,
+        key: kms.IKey | None = None,
+        checkpoint_days: int | None = None,
+        auto_delete: bool = False,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        given = {
+            BucketPurpose.SCRIPTS: scripts,
+            BucketPurpose.DATASETS: datasets,
+            BucketPurpose.CHECKPOINTS: checkpoints,
+            BucketPurpose.MODELS: models,
+        }
+        raise_problems(
+            self.node.path,
+            [
+                *rules_data.checkpoint_days_problems(checkpoint_days, checkpoints_given=checkpoints is not None),
+                *rules.key_problems(None if key is None else key.key_arn, Stack.of(self).region),
+            ],
+        )
+        self._auto_delete = auto_delete
+        complete = all(bucket is not None for bucket in given.values())
+        self.key = key if key is not None or complete else training_key(self, "Key", auto_delete=auto_delete)
+        self.access_logs = access_logs
+        if access_logs is None and not complete:
+            self.access_logs = self._make("AccessLogs", BucketPurpose.ACCESS_LOGS)
+        self.scripts = scripts or self._make("Scripts", BucketPurpose.SCRIPTS)
+        self.datasets = datasets or self._make("Datasets", BucketPurpose.DATASETS)
+        self.checkpoints = checkpoints or self._make("Checkpoints", BucketPurpose.CHECKPOINTS, checkpoint_days)
+        self.models = models or self._make("Models", BucketPurpose.MODELS)
+
+    def _make(self, construct_id: str, purpose: BucketPurpose, expire_after_days: int | None = None) -> s3.IBucket:
+        is_log = purpose is BucketPurpose.ACCESS_LOGS
+        return TrainingBucket(
+            self,
+            construct_id,
+            purpose=purpose,
+            key=None if is_log else self.key,
+            access_logs=None if is_log else self.access_logs,
+            expire_after_days=expire_after_days,
+            auto_delete=self._auto_delete,
+        ).bucket
+
+
+def training_key(scope: Construct, construct_id: str, *, auto_delete: bool) -> kms.Key:
+    """Define a key for training data: rotated every year, and retained unless its data is deleted too."""
+    return kms.Key(
+        scope,
+        construct_id,
+        description="Training data: scripts, datasets, checkpoints and models",
+        enable_key_rotation=True,
+        removal_policy=RemovalPolicy.DESTROY if auto_delete else RemovalPolicy.RETAIN,
+    )

@@ -1,0 +1,155 @@
+"""Links between a directory of a Lustre file system and a prefix of an S3 bucket."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from aws_cdk import Annotations, Aws, Stack
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import acknowledge_checkov
+
+_KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
+
+
+class RepositoryEvent(StrEnum):
+    """What happens to a file or an object, and is carried over to the other side."""
+
+    NEW = "NEW"
+    CHANGED = "CHANGED"
+    DELETED = "DELETED"
+
+
+ALL_EVENTS = (RepositoryEvent.NEW, RepositoryEvent.CHANGED, RepositoryEvent.DELETED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataRepository:
+    """A directory of the file system that shows a prefix of a bucket.
+
+    Files appear by name at once and are read from S3 when they are first opened.
+
+    Attributes:
+        file_system_path: The directory on the file system, from its root and not from the mount point: ``/datasets``.
+        bucket: The bucket, in the region of the file system.
+        prefix: The prefix in the bucket, ``tokenized/``.
+            Default - the whole bucket.
+        import_events: Changes in S3 that show on the file system.
+            Default - all: new, changed and deleted objects.
+        export_events: Changes on the file system that are written to S3. With ``DELETED``, ``rm`` deletes in S3.
+            Default - none: the file system never writes to the bucket.
+        import_existing: List the objects that are there already when the link is made.
+            Default - yes.
+        chunk_mib: Stripe size of imported files in MiB, 1 to 512000.
+            Default - FSx's own, 1024.
+    """
+
+    file_system_path: str
+    bucket: s3.IBucket
+    prefix: str = ""
+    import_events: tuple[RepositoryEvent, ...] = ALL_EVENTS
+    export_events: tuple[RepositoryEvent, ...] = ()
+    import_existing: bool = True
+    chunk_mib: int | None = None
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The directories of ``file_system_path``; none for the root."""
+        return tuple(segment for segment in self.file_system_path.split("/") if segment)
+
+    @property
+    def s3_url(self) -> str:
+        """The S3 side as FSx reads it: ``s3://bucket/prefix/``."""
+        prefix = self.prefix.strip("/")
+        return f"s3://{self.bucket.bucket_name}" + (f"/{prefix}/" if prefix else "")
+
+
+def associate(
+    scope: Construct, file_system_id: str, repositories: Sequence[DataRepository]
+) -> list[fsx.CfnDataRepositoryAssociation]:
+    """Link ``repositories`` to a file system, each under its own path, and let FSx use the keys of their buckets.
+
+    Args:
+        scope: Where the associations are made.
+        file_system_id: The file system.
+        repositories: Links that have been checked.
+    """
+    for key in _keys(repositories):
+        _let_fsx_use(scope, key)
+    return [_association(scope, file_system_id, repository) for repository in repositories]
+
+
+def _association(scope: Construct, file_system_id: str, repository: DataRepository) -> fsx.CfnDataRepositoryAssociation:
+    imported, exported = list(repository.import_events), list(repository.export_events)
+    return fsx.CfnDataRepositoryAssociation(
+        scope,
+        ":".join(repository.segments) or "Root",
+        file_system_id=file_system_id,
+        file_system_path="/" + "/".join(repository.segments),
+        data_repository_path=repository.s3_url,
+        batch_import_meta_data_on_create=repository.import_existing,
+        imported_file_chunk_size=repository.chunk_mib,
+        s3=fsx.CfnDataRepositoryAssociation.S3Property(
+            auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(events=imported)
+            if imported
+            else None,
+            auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(events=exported)
+            if exported
+            else None,
+        ),
+    )
+
+
+def _keys(repositories: Sequence[DataRepository]) -> list[kms.IKey]:
+    keys = {
+        repository.bucket.encryption_key.node.path: repository.bucket.encryption_key
+        for repository in repositories
+        if repository.bucket.encryption_key is not None
+    }
+    return list(keys.values())
+
+
+def _let_fsx_use(scope: Construct, key: kms.IKey) -> None:
+    """Let FSx's service-linked roles for S3 use ``key``, through S3 only.
+
+    The role is made with the link, so a key policy cannot name it before; its name begins the same for every file
+    system. Source: "Working with server-side encrypted Amazon S3 buckets",
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html
+    """
+    role = Stack.of(scope).format_arn(
+        service="iam",
+        region="",
+        resource="role",
+        resource_name="aws-service-role/s3.data-source.lustre.fsx.*/AWSServiceRoleForFSxS3Access_fs-*",
+    )
+    statement = iam.PolicyStatement(
+        sid="FsxDataRepositories",
+        principals=[iam.AnyPrincipal()],
+        actions=_KEY_ACTIONS,
+        resources=["*"],  # in a key policy: this key
+        conditions={
+            "StringEquals": {
+                "kms:CallerAccount": Aws.ACCOUNT_ID,
+                "kms:ViaService": f"s3.{Aws.REGION}.{Aws.URL_SUFFIX}",
+            },
+            "ArnLike": {"aws:PrincipalArn": role},
+        },
+    )
+    if not key.add_to_resource_policy(statement).statement_added:
+        Annotations.of(scope).add_warning_v2(
+            "@cdk-trainyard/storage:repository-key-policy",
+            f"the policy of the key of a data repository cannot be changed from here ({key.node.path}): "
+            f"let AWSServiceRoleForFSxS3Access_fs-* use it through S3, or files of the repository cannot be read",
+        )
+        return
+    resource = key.node.default_child
+    if isinstance(resource, kms.CfnKey) and not resource.get_metadata("checkov"):  # not yet for another file system
+        acknowledge_checkov(
+            resource,
+            check="CKV_AWS_33",
+            reason="the only statement for any principal is narrowed to FSx's service-linked roles of this account",
+        )

@@ -1,0 +1,299 @@
+"""FSx for Lustre file systems: the shared directory of a cluster."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Annotations, Aws, CfnResource, Fn, Names, RemovalPolicy, Stack, Token
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct, DependencyGroup, IDependable
+
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.network import EfaSecurityGroup, Network
+from cdk_trainyard.storage import rules, rules_data
+from cdk_trainyard.storage.data_repository import DataRepository, associate
+from cdk_trainyard.storage.lustre_base import Lustre
+from cdk_trainyard.storage.lustre_deployment import LustreDeployment
+from cdk_trainyard.storage.lustre_facts import METADATA_VERSION
+from cdk_trainyard.storage.lustre_settings import LustreSettings, log_configuration
+from cdk_trainyard.storage.lustre_values import (
+    LustreBackups,
+    LustreCompression,
+    LustreLogLevel,
+    MaintenanceTime,
+    RootSquash,
+)
+from cdk_trainyard.storage.root_squash import RootSquashSetting
+
+_LOGS_REASON = (
+    "holds names of files that could not be exchanged with S3, none of their content; "
+    "CloudWatch Logs encrypts it with its own key"
+)
+
+
+class LustreFileSystem(Lustre):
+    """An FSx for Lustre file system, in one subnet, shared with the nodes through their security group.
+
+    It defines the file system, a log group, its links to S3 and, when asked, its root squash. It waits for the rules of
+    the security group, without which FSx refuses to make it.
+
+    Changing the type of ``deployment``, ``key``, ``security_group`` or the subnet replaces the file system: an empty
+    one is made, and the old one stays behind. Capacity only grows; throughput changes in place unless EFA is enabled.
+
+    Args:
+        scope: Where it is defined.
+        construct_id: Its id; another id is another file system.
+        security_group: The group of the cluster.
+        network: The network of the cluster: the file system stands in its accelerator subnet.
+            Default - ``subnet`` is given.
+        subnet: Another subnet. Keep it in the zone of the nodes, and for EFA in their /16.
+            Default - the accelerator subnet of ``network``.
+        deployment: Deployment type, storage class and throughput.
+            Default - PERSISTENT_2 on SSD at 250 MB/s per TiB.
+        capacity_gib: Storage in GiB; none for Intelligent-Tiering.
+            Default - the smallest of the kind: 1200 GiB of SSD, with EFA 4800 to 38400.
+        efa_enabled: Let nodes reach it over EFA besides TCP. Fixed at creation.
+            Default - TCP only.
+        metadata_iops: Metadata operations of the disks per second; can only grow.
+            Default - PERSISTENT_2: by capacity, Intelligent-Tiering: 6000. Other types have no such setting.
+        lustre_version: The Lustre version. PERSISTENT_2 has a metadata configuration with 2.15 only.
+            Default - ``2.15``.
+        compression: How data is compressed on the servers.
+            Default - LZ4.
+        root_squash: Whom the clients' root is. Set by a small Lambda function, as CloudFormation cannot.
+            Default - root is root.
+        data_repositories: Up to 8 links to S3.
+            Default - none.
+        key: The key of a persistent file system.
+            Default - the account's FSx key; scratch file systems always have their own.
+        backups: Automatic daily backups, deleted with the file system.
+            Default - kept for a week; none for scratch file systems and those with ``data_repositories``.
+        maintenance: When FSx may patch it, once a week.
+            Default - FSx chooses.
+        log_level: Which events of the data repositories are logged.
+            Default - warnings and errors.
+        log_retention: How long they are kept.
+            Default - three months.
+        removal_policy: What becomes of the file system and its log when they leave the stack.
+            Default - they are retained; scratch file systems, which keep nothing for long anyway, are deleted.
+
+    Attributes:
+        log_group: Where events of the data repositories go. None: they are not logged.
+
+    Raises:
+        ConfigurationError: With everything that FSx would refuse.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        security_group: EfaSecurityGroup,
+        network: Network | None = None,
+        subnet: ec2.ISubnet | None = None,
+        deployment: LustreDeployment | None = None,
+        capacity_gib: int | None = None,
+        efa_enabled: bool = False,
+        metadata_iops: int | None = None,
+        lustre_version: str = METADATA_VERSION,
+        compression: LustreCompression = LustreCompression.LZ4,
+        root_squash: RootSquash | None = None,
+        data_repositories: Sequence[DataRepository] = (),
+        key: kms.IKey | None = None,
+        backups: LustreBackups | None = None,
+        maintenance: MaintenanceTime | None = None,
+        log_level: LustreLogLevel = LustreLogLevel.WARN_ERROR,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        removal_policy: RemovalPolicy | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        settings = LustreSettings.resolve(
+            deployment=deployment,
+            lustre_version=lustre_version,
+            capacity_gib=capacity_gib,
+            efa_enabled=efa_enabled,
+            metadata_iops=metadata_iops,
+            backups=backups,
+            compression=compression,
+            maintenance=maintenance,
+            removal_policy=removal_policy,
+            linked=bool(data_repositories),
+        )
+        key_arn = None if key is None else key.key_arn
+        raise_problems(
+            self.node.path,
+            [
+                *rules.place_problems(
+                    network_given=network is not None,
+                    subnet_given=subnet is not None,
+                    efa_group=isinstance(security_group, EfaSecurityGroup),
+                ),
+                *settings.problems(),
+                *rules.root_squash_problems(root_squash),
+                *rules.file_system_key_problems(settings.deployment, key_given=key is not None),
+                *rules.key_problems(key_arn, Stack.of(self).region),
+                *rules_data.linking_problems(settings.deployment, lustre_version, data_repositories),
+                *(problem for link in data_repositories for problem in rules_data.repository_problems(link)),
+                *rules_data.overlap_problems(data_repositories),
+            ],
+        )
+        for warning in rules.region_warnings(settings.deployment, Stack.of(self).region, efa_enabled=efa_enabled):
+            Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:deployment-region", warning)
+
+        self.security_group = security_group
+        self.subnet = subnet or _subnet_of(network)
+        self.zone = _zone(network, self.subnet)
+        self.capacity_gib = settings.capacity_gib
+        self.efa_enabled = efa_enabled
+        self.file_servers = settings.file_servers
+        self.log_group = (
+            None if log_level == LustreLogLevel.DISABLED else self._log_group(log_retention, settings.removal_policy)
+        )
+        self._resource = fsx.CfnFileSystem(
+            self,
+            "Resource",
+            file_system_type="LUSTRE",
+            file_system_type_version=lustre_version,
+            storage_type=str(settings.deployment.storage),
+            storage_capacity=settings.capacity_gib,
+            subnet_ids=[self.subnet.subnet_id],
+            security_group_ids=[security_group.security_group_id],
+            kms_key_id=key_arn,
+            lustre_configuration=settings.render(log_configuration(self.log_group, log_level)),
+        )
+        self._resource.apply_removal_policy(settings.removal_policy)
+        self._resource.node.add_dependency(security_group.self_rules)
+        if network is not None:
+            self._resource.node.add_dependency(network.route_out)
+        self.file_system_id = self._resource.ref
+        self.file_system_arn = self._resource.attr_resource_arn
+        self.dns_name = self._resource.attr_dns_name
+        self.mount_name = self._resource.attr_lustre_mount_name
+        self.ready = DependencyGroup(self._resource, *self._attachments(data_repositories, root_squash))
+
+    @staticmethod
+    def from_attributes(
+        scope: Construct,
+        construct_id: str,
+        *,
+        file_system_id: str,
+        dns_name: str,
+        mount_name: str,
+        security_group: EfaSecurityGroup,
+        zone: str | None = None,
+        efa_enabled: bool = False,
+    ) -> Lustre:
+        """Take a file system that exists.
+
+        Args:
+            scope: Where it is taken.
+            construct_id: Its id there.
+            file_system_id: ``fs-0123456789abcdef0``.
+            dns_name: The name that the FSx console shows.
+            mount_name: The mount name that the FSx console shows.
+            security_group: Its group, which the nodes must share or be let in by.
+            zone: Its availability zone.
+                Default - unknown; nothing is checked against it.
+            efa_enabled: Whether it was made with EFA.
+                Default - TCP only.
+
+        Raises:
+            ConfigurationError: When an attribute cannot be one of FSx for Lustre.
+        """
+        return _ImportedLustre(
+            scope,
+            construct_id,
+            file_system_id=file_system_id,
+            dns_name=dns_name,
+            mount_name=mount_name,
+            security_group=security_group,
+            zone=zone,
+            efa_enabled=efa_enabled,
+        )
+
+    def _attachments(
+        self, data_repositories: Sequence[DataRepository], root_squash: RootSquash | None
+    ) -> list[IDependable]:
+        attachments: list[IDependable] = []
+        if data_repositories:
+            attachments += associate(Construct(self, "DataRepositories"), self.file_system_id, data_repositories)
+        if root_squash is not None:
+            setting = RootSquashSetting(
+                self,
+                "RootSquash",
+                file_system_id=self.file_system_id,
+                file_system_arn=self.file_system_arn,
+                root_squash=root_squash,
+            )
+            attachments.append(setting.setting)
+        return attachments
+
+    def _log_group(self, retention: logs.RetentionDays, removal_policy: RemovalPolicy) -> logs.LogGroup:
+        """Define the log group: FSx demands a name under ``/aws/fsx``, so it is made unique by the stack's own id.
+
+        A retained log group of a deleted stack therefore never stands in the way of the same stack made anew.
+        """
+        name = Names.unique_resource_name(self, max_length=200, separator="-")
+        stack_instance = Fn.select(0, Fn.split("-", Fn.select(2, Fn.split("/", Aws.STACK_ID))))
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/fsx/{name}-{stack_instance}",
+            retention=retention,
+            removal_policy=removal_policy,
+        )
+        resource = log_group.node.default_child
+        if isinstance(resource, CfnResource):
+            acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
+            acknowledge_checkov(resource, check="CKV_AWS_158", reason=_LOGS_REASON)
+        return log_group
+
+
+class _ImportedLustre(Lustre):
+    """A file system that stood there before."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        file_system_id: str,
+        dns_name: str,
+        mount_name: str,
+        security_group: EfaSecurityGroup,
+        zone: str | None,
+        efa_enabled: bool,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        raise_problems(
+            self.node.path,
+            rules.attribute_problems(file_system_id=file_system_id, dns_name=dns_name, mount_name=mount_name),
+        )
+        self.file_system_id = file_system_id
+        self.file_system_arn = Stack.of(self).format_arn(
+            service="fsx", resource="file-system", resource_name=file_system_id
+        )
+        self.dns_name = dns_name
+        self.mount_name = mount_name
+        self.security_group = security_group
+        self.zone = zone
+        self.subnet = None
+        self.capacity_gib = None
+        self.efa_enabled = efa_enabled
+        self.file_servers = None
+        self.ready = DependencyGroup(security_group.self_rules)
+
+
+def _subnet_of(network: Network | None) -> ec2.ISubnet:
+    if network is None:
+        raise TypeError("a file system without a place was not refused")
+    return network.accelerator_subnet
+
+
+def _zone(network: Network | None, subnet: ec2.ISubnet) -> str | None:
+    if network is not None and subnet.subnet_id == network.accelerator_subnet.subnet_id:
+        return network.zone
+    return None if Token.is_unresolved(subnet.availability_zone) else subnet.availability_zone

@@ -1,0 +1,32 @@
+"""The small values, as FSx reads them."""
+
+import pytest
+
+from cdk_trainyard.storage import LustreBackups, LustreReadCache, MaintenanceTime, RootSquash, Weekday
+
+
+@pytest.mark.parametrize(
+    ("time", "text"),
+    [
+        (MaintenanceTime(day=Weekday.MONDAY, hour=0), "1:00:00"),
+        (MaintenanceTime(day=Weekday.SUNDAY, hour=3, minute=5), "7:03:05"),
+    ],
+)
+def test_maintenance_counts_days_from_monday(time: MaintenanceTime, text: str) -> None:
+    assert time.text == text
+
+
+def test_a_backup_starts_when_it_is_told_or_when_fsx_likes() -> None:
+    assert LustreBackups().start is None
+    assert LustreBackups(hour=4, minute=30).start == "04:30"
+
+
+def test_root_squash_is_written_as_uid_and_gid() -> None:
+    assert RootSquash(uid=365534, gid=65534).text == "365534:65534"
+    assert RootSquash.disabled().text == "0:0"
+
+
+def test_a_read_cache_has_a_size_only_when_it_is_chosen() -> None:
+    assert LustreReadCache.none() == LustreReadCache(mode="NO_CACHE")
+    assert LustreReadCache.proportional() == LustreReadCache(mode="PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
+    assert LustreReadCache.gib(64) == LustreReadCache(mode="USER_PROVISIONED", size_gib=64)
