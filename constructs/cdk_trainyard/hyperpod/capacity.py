@@ -18,8 +18,8 @@ class Capacity:
 
     Attributes:
         kind: On demand, Spot or a training plan.
-        training_plan_arn: The plan to draw from; with ``CapacityKind.TRAINING_PLAN`` and with nothing else. Its zone must
-            be the zone of the group's subnet, which no one can see from an ARN.
+        training_plan_arn: The plan to draw from; with ``CapacityKind.TRAINING_PLAN`` and with nothing else. Its zone
+            must be the zone of the group's subnet, which no one can see from an ARN.
     """
 
     kind: CapacityKind
@@ -27,7 +27,7 @@ class Capacity:
 
     @classmethod
     def on_demand(cls) -> "Capacity":
-        """Instances at the on-demand rate, said explicitly. (Without a ``Capacity`` the service uses this as well.)"""
+        """Instances at the on-demand rate, said explicitly; without a ``Capacity`` the service uses them too."""
         return cls(kind=CapacityKind.ON_DEMAND)
 
     @classmethod

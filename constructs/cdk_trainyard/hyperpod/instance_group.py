@@ -16,12 +16,12 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle import GroupRole
 from cdk_trainyard.network import EfaSecurityGroup, Network
 
-JsonValue: TypeAlias = "str | int | float | bool | None | Sequence[JsonValue] | Mapping[str, JsonValue]"
+JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 """What a raw override may hold."""
 
 
 class DeepHealthCheck(StrEnum):
-    """Tests of the hardware before a node takes work. (The API also knows one that CloudFormation does not.)"""
+    """Tests of the hardware before a node takes work; the API knows one more, which CloudFormation does not."""
 
     INSTANCE_STRESS = "InstanceStress"
     """One node: CPU, memory, disk, GPU diagnostics, EFA loopback. 45 to 90 minutes."""
@@ -43,15 +43,15 @@ class InstanceGroup:
     """A group of equal nodes in a HyperPod cluster.
 
     Attributes:
-        name: Its name in the cluster, in commands and in Slurm's node names: letters, digits and inner hyphens, at most 63.
+        name: Its name in the cluster and in commands: letters, digits and inner hyphens, at most 63.
             Another name is another group: the old nodes are deleted.
         role: Controller, login or compute.
         count: Number of nodes, 0 to 6758. CloudFormation cannot say *which* nodes a smaller count removes.
         instance_type: The instance type, with or without ``ml.``, or a registered ``InstanceType``.
         instance_types: Instead of ``instance_type``, up to 20 types in order of preference: the service takes the first
             that has capacity.
-        min_count: With continuous provisioning, how many nodes must have come before the group is in service; if they do
-            not come in three hours, the group is rolled back.
+        min_count: With continuous provisioning, how many nodes must have come before the group is in service; if they
+            do not come in three hours, the group is rolled back.
             Default - the service's: 0 for compute, 1 for controller and login.
         partition: Slurm partition of a compute group. Default - the group's name.
         lifecycle: What runs when a node starts. Default - the cluster's ``lifecycle``.

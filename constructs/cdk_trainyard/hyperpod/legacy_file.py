@@ -41,7 +41,7 @@ def _slurm_configurations(multi_head: MultiHead) -> Mapping[str, JsonValue]:
     fields: dict[str, JsonValue] = {
         "slurm_database_secret_arn": multi_head.database.secret.secret_arn,
         "slurm_database_endpoint": multi_head.database.endpoint,
-        "slurm_database_user": multi_head.database_user,
+        "slurm_database_user": multi_head.database.user,
         "slurm_shared_directory": multi_head.shared_directory,
     }
     if multi_head.topic:

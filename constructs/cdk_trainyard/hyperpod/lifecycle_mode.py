@@ -33,7 +33,7 @@ class Lifecycle:
 
     @classmethod
     def image(cls) -> "Lifecycle":
-        """HyperPod's image configures Slurm, containers, accounting and keys; nothing of yours runs, no internet needed."""
+        """HyperPod's image configures Slurm, containers, accounting and keys; nothing of yours runs."""
         return cls(trigger=LifecycleTrigger.IMAGE)
 
     @classmethod

@@ -1,8 +1,7 @@
 """What the service accepts, each fact once.
 
 Sources, read in November 2026: the service's own model (botocore 1.44.5, ``sagemaker``, ``CreateCluster``), its
-CloudFormation schema (``AWS::SageMaker::Cluster`` as cfn-lint 1.58.0 ships it), and the pages of the SageMaker developer
-guide that are named beside the facts.
+CloudFormation schema (``AWS::SageMaker::Cluster`` as cfn-lint 1.58.0 ships it), and what is named beside the facts.
 """
 
 import re
@@ -19,10 +18,10 @@ THREADS_PER_CORE = (1, 2)
 
 VOLUME_GB = range(1, 16385)
 SECURITY_GROUPS = range(1, 6)
-SCRIPT_NAME_LENGTH = 128
 MOUNT_PATH = re.compile(r"(/[a-zA-Z0-9._-]+)+")
 """Stricter than the API, as CloudFormation is: no trailing slash, no double slash."""
 MOUNT_PATH_LENGTH = 1024
+FILE_SYSTEM_DNS_NAME = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}\..{4,253}")
 
 IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
 TRAINING_PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
@@ -32,6 +31,8 @@ WAIT_SECONDS = range(3601)
 ROLLBACK_ALARMS = range(1, 11)
 PERCENT = range(1, 101)
 
+BACKUP_DAYS = range(1, 36)
+"""Automatic backups of RDS; 0 would turn them off (RDS ``BackupRetentionPeriod``)."""
 SCHEMA_NAME = re.compile(r"[a-zA-Z0-9$_]{1,64}")
 """Database of the Slurm accounting (``ClusterAccountingDatabase.Name``)."""
 

@@ -1,19 +1,21 @@
 """What the user wrote, with every default worked out: the rules judge it, and the rendering writes it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-from aws_cdk import Token
+from typing import TypeVar
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
-from cdk_trainyard.hyperpod.instance_group import InstanceGroup
+from cdk_trainyard.hyperpod.instance_group import InstanceGroup, JsonValue
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
 from cdk_trainyard.hyperpod.mounts import Mount
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle import GroupRole
 from cdk_trainyard.network import EfaSecurityGroup, Network
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +62,7 @@ class ResolvedCluster:
         mounts: The file systems of all groups that say nothing else.
         accounting: The accounting database, or None for the one on the controller.
         scripts_bucket: Whether the cluster may upload a bundle of its own.
+        raw_overrides: CloudFormation properties by dotted path.
     """
 
     name: str
@@ -72,6 +75,7 @@ class ResolvedCluster:
     mounts: tuple[Mount, ...]
     accounting: AccountingDatabaseBase | None
     scripts_bucket: bool
+    raw_overrides: Mapping[str, JsonValue]
 
     @property
     def legacy(self) -> bool:
@@ -105,8 +109,17 @@ def type_names(group: InstanceGroup) -> tuple[str | InstanceType, ...]:
     return (*([] if group.instance_type is None else [group.instance_type]), *group.instance_types)
 
 
+def distinct(values: Iterable[_T | None]) -> list[_T]:
+    """Return every object once, in the order of its first appearance, without the missing ones.
+
+    Args:
+        values: The objects; two are the same when they are one.
+    """
+    return list({id(value): value for value in values if value is not None}.values())
+
+
 def _known(name: str | InstanceType) -> InstanceType | None:
-    if Token.is_unresolved(name):
+    if unresolved(name):
         return None
     try:
         return InstanceType.of(name)

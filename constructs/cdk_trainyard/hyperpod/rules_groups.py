@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from aws_cdk import Token
-
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 from cdk_trainyard.hyperpod import limits
+from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.instance_group import DeepHealthCheck
 from cdk_trainyard.hyperpod.resolved import ResolvedGroup, type_names
@@ -28,14 +27,12 @@ def name_problems(what: str, name: str) -> list[str]:
         what: The keyword, and whose it is.
         name: The name.
     """
-    if Token.is_unresolved(name) or (limits.NAME.fullmatch(name) and len(name) <= limits.NAME_LENGTH):
+    if unresolved(name) or (limits.NAME.fullmatch(name) and len(name) <= limits.NAME_LENGTH):
         return []
     suggestion = re.sub(r"[^a-zA-Z0-9]+", "-", name).strip("-")[: limits.NAME_LENGTH].rstrip("-")
     remedy = f"; use {suggestion!r}" if suggestion else ""
     length = f" ({len(name)} characters)" if len(name) > limits.NAME_LENGTH else ""
-    return [
-        f"{what} must be 1 to {limits.NAME_LENGTH} letters, digits and inner hyphens, got {name!r}{length}{remedy}"
-    ]
+    return [f"{what} must be 1 to {limits.NAME_LENGTH} letters, digits and inner hyphens, got {name!r}{length}{remedy}"]
 
 
 def instance_type_problems(group: ResolvedGroup) -> list[str]:
@@ -47,7 +44,7 @@ def instance_type_problems(group: ResolvedGroup) -> list[str]:
     if given.instance_types and len(given.instance_types) not in limits.INSTANCE_TYPES:
         return [f"'instance_types' of group {group.name!r} must be at most 20, got {len(given.instance_types)}"]
     names = type_names(given)
-    return [problem for name in names if not Token.is_unresolved(name) for problem in _type_problems(group.name, name)]
+    return [problem for name in names if not unresolved(name) for problem in _type_problems(group.name, name)]
 
 
 def _type_problems(group_name: str, name: str | InstanceType) -> Iterator[str]:
@@ -57,11 +54,19 @@ def _type_problems(group_name: str, name: str | InstanceType) -> Iterator[str]:
         yield from (f"group {group_name!r}: {problem}" for problem in error.problems)
         return
     if not known.hyperpod:
-        nearest = did_you_mean(known.sagemaker_name, hyperpod_type_names())
         yield (
             f"'instance_type' of group {group_name!r} must be one of the {len(hyperpod_type_names())} types that "
-            f"HyperPod accepts, got {known.sagemaker_name!r}{nearest}"
+            f"HyperPod accepts, got {known.sagemaker_name!r}{_accepted_instead(known)}"
         )
+
+
+def _accepted_instead(refused: InstanceType) -> str:
+    """Name the types with Neuron devices for one that has them, and else what is spelt alike."""
+    names = hyperpod_type_names()
+    if not refused.neuron_cores:
+        return did_you_mean(refused.sagemaker_name, names)
+    neuron = [repr(name) for name in names if InstanceType.of(name).neuron_cores]
+    return f"; with Neuron devices it accepts {', '.join(neuron)}"
 
 
 def count_problems(group: ResolvedGroup) -> list[str]:
@@ -69,20 +74,18 @@ def count_problems(group: ResolvedGroup) -> list[str]:
     problems = []
     given, allowed = group.given, f"0 to {limits.INSTANCES[-1]}"
     for keyword, value in (("count", given.count), ("min_count", given.min_count)):
-        if value is not None and not Token.is_unresolved(value) and value not in limits.INSTANCES:
+        if value is not None and not unresolved(value) and value not in limits.INSTANCES:
             problems.append(f"{keyword!r} of group {group.name!r} must be {allowed}, got {value}")
-    numbers_known = given.min_count is not None and not Token.is_unresolved(given.count)
-    if not problems and numbers_known and not Token.is_unresolved(given.min_count) and given.min_count > given.count:
-        problems.append(
-            f"'min_count' of group {group.name!r} must be at most its 'count' of {given.count}, got {given.min_count}"
-        )
-    return problems
+    least = given.min_count
+    if problems or least is None or unresolved(least) or unresolved(given.count) or least <= given.count:
+        return problems
+    return [f"'min_count' of group {group.name!r} must be at most its 'count' of {given.count}, got {least}"]
 
 
 def threads_problems(group: ResolvedGroup) -> list[str]:
     """Threads per core exist on the instance type."""
     threads = group.given.threads_per_core
-    if threads is None or Token.is_unresolved(threads):
+    if threads is None or unresolved(threads):
         return []
     if threads not in limits.THREADS_PER_CORE:
         return [f"'threads_per_core' of group {group.name!r} must be 1 or 2, got {threads}"]
@@ -116,7 +119,7 @@ def _volume_problems(group_name: str, volume: EbsVolume) -> Iterator[str]:
             f"'key' of the root volume of group {group_name!r} must be given; "
             f"a root volume is configured only to be encrypted with a key"
         )
-    if volume.root or Token.is_unresolved(volume.size_gb):
+    if volume.root or unresolved(volume.size_gb):
         return
     if volume.size_gb is None:
         yield f"'size_gb' of a volume of group {group_name!r} must be 1 to {limits.VOLUME_GB[-1]}, got none"
@@ -131,11 +134,9 @@ def capacity_problems(group: ResolvedGroup) -> list[str]:
         return []
     arn, planned = capacity.training_plan_arn, capacity.kind is CapacityKind.TRAINING_PLAN
     if arn is not None and not planned:
-        return [
-            f"'capacity' of group {group.name!r} must be either a training plan or {capacity.kind.name.lower()}, "
-            f"got both; the plan reserves its own instances"
-        ]
-    if planned and not Token.is_unresolved(arn) and not limits.TRAINING_PLAN_ARN.fullmatch(arn or ""):
+        rule = f"'capacity' of group {group.name!r} must be either a training plan or {capacity.kind.name}"
+        return [f"{rule}, got both; the plan reserves its own instances"]
+    if planned and not unresolved(arn) and not limits.TRAINING_PLAN_ARN.fullmatch(arn or ""):
         return [f"'training_plan_arn' of group {group.name!r} must be the ARN of a training plan, got {arn!r}"]
     return []
 
@@ -157,7 +158,9 @@ def deep_health_check_problems(group: ResolvedGroup) -> list[str]:
     if len(set(checks)) < len(checks):
         problems.append(f"{what} must name each check once, got {', '.join(checks)}")
     if DeepHealthCheck.INSTANCE_CONNECTIVITY in checks and group.given.count == 1:
-        problems.append(f"{what} must not hold INSTANCE_CONNECTIVITY for one node; it tests pairs, use 'count' 2 or more")
+        problems.append(
+            f"{what} must not hold INSTANCE_CONNECTIVITY for one node; it tests pairs, use 'count' 2 or more"
+        )
     return problems
 
 
@@ -177,7 +180,7 @@ def interface_problems(group: ResolvedGroup) -> list[str]:
 def image_problems(group: ResolvedGroup) -> list[str]:
     """An image id looks like one."""
     image = group.given.image_id
-    if image is None or Token.is_unresolved(image) or limits.IMAGE_ID.fullmatch(image):
+    if image is None or unresolved(image) or limits.IMAGE_ID.fullmatch(image):
         return []
     return [f"'image_id' of group {group.name!r} must be an AMI id (ami-…) or 'default', got {image!r}"]
 
@@ -189,7 +192,7 @@ def update_problems(group: ResolvedGroup) -> list[str]:
     if scheduled:
         schedule = scheduled.schedule
         legal = limits.SCHEDULE.fullmatch(schedule) and len(schedule) <= limits.SCHEDULE_LENGTH
-        if not Token.is_unresolved(schedule) and not legal:
+        if not unresolved(schedule) and not legal:
             problems.append(
                 f"'schedule' of group {group.name!r} must be a cron expression of at most {limits.SCHEDULE_LENGTH} "
                 f"characters, as cron(0 4 ? * SUN *), got {schedule!r}"
@@ -205,7 +208,7 @@ def update_problems(group: ResolvedGroup) -> list[str]:
 
 def _rolling_problems(where: str, rolling: RollingUpdate) -> Iterator[str]:
     for keyword, batch in (("batch", rolling.batch), ("rollback_batch", rolling.rollback_batch)):
-        if batch and not Token.is_unresolved(batch.value):
+        if batch and not unresolved(batch.value):
             yield from _batch_problems(f"{keyword!r} {where}", batch)
     wait = rolling.wait
     if wait and not wait.is_unresolved() and wait.to_seconds() not in limits.WAIT_SECONDS:
@@ -224,17 +227,14 @@ def _batch_problems(what: str, batch: BatchSize) -> Iterator[str]:
         yield f"{what} must be at least 1 instance, got {batch.value}"
 
 
-def script_name_problems(group: ResolvedGroup) -> list[str]:
-    """The script to run is named by a file name, at the root of the bundle (R9)."""
-    file = group.lifecycle.file
-    if file is None or Token.is_unresolved(file):
+def script_problems(group: ResolvedGroup) -> list[str]:
+    """The bundle holds the file that is to run (R9)."""
+    lifecycle = group.lifecycle
+    if lifecycle.scripts is None or lifecycle.file is None:
         return []
-    if not file or "/" in file or len(file) > limits.SCRIPT_NAME_LENGTH:
-        return [
-            f"'file' of the lifecycle of group {group.name!r} must be the name of a file at the root of the bundle, "
-            f"1 to {limits.SCRIPT_NAME_LENGTH} characters without '/', got {file!r}"
-        ]
-    return []
+    return [
+        f"lifecycle of group {group.name!r}: {problem}" for problem in lifecycle.scripts.entry_problems(lifecycle.file)
+    ]
 
 
 def mount_problems(group: ResolvedGroup) -> list[str]:
@@ -244,12 +244,17 @@ def mount_problems(group: ResolvedGroup) -> list[str]:
         number = sum(mount.kind == kind for mount in group.mounts)
         if number > 1:
             problems.append(f"'mounts' of group {group.name!r} must hold at most one {kind} file system, got {number}")
-    paths = [mount.path for mount in group.mounts if not Token.is_unresolved(mount.path)]
+    paths = [mount.path for mount in group.mounts if not unresolved(mount.path)]
     problems += [
         f"'at' of a mount of group {group.name!r} must be an absolute path of letters, digits, '.', '_' and '-' "
         f"without a slash at the end, got {path!r}"
         for path in paths
         if not limits.MOUNT_PATH.fullmatch(path) or len(path) > limits.MOUNT_PATH_LENGTH
+    ]
+    problems += [
+        f"'dns_name' of a file system of group {group.name!r} must be fs-…, a dot and its domain, got {name!r}"
+        for name in (mount.file_system.dns_name for mount in group.mounts)
+        if not unresolved(name) and not limits.FILE_SYSTEM_DNS_NAME.fullmatch(name)
     ]
     if len(set(paths)) < len(paths):
         problems.append(f"'mounts' of group {group.name!r} must be at different paths, got {', '.join(paths)}")
@@ -263,21 +268,3 @@ def raw_override_problems(group: ResolvedGroup) -> list[str]:
         for path in group.given.raw_overrides or {}
         if path.rpartition(".")[2] in limits.READ_ONLY
     ]
-
-
-GROUP_RULES = (
-    group_name_problems,
-    instance_type_problems,
-    count_problems,
-    threads_problems,
-    volume_problems,
-    capacity_problems,
-    deep_health_check_problems,
-    interface_problems,
-    image_problems,
-    update_problems,
-    script_name_problems,
-    mount_problems,
-    raw_override_problems,
-)
-"""Every rule that looks at one group alone."""

@@ -38,13 +38,11 @@ class MultiHead:
 
     Attributes:
         database: Accounting database that the controllers share.
-        database_user: The user in the database's secret. Default: admin.
         shared_directory: Directory on a shared file system where the controllers keep their state. Default: /fsx.
         topic: Where a change of the active controller is told. Default - nowhere.
     """
 
     database: AccountingDatabaseBase
-    database_user: str = "admin"
     shared_directory: str = "/fsx"
     topic: sns.ITopic | None = None
 

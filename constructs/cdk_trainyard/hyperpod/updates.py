@@ -69,7 +69,7 @@ class ScheduledUpdate:
 
 
 class PatchingStrategy(StrEnum):
-    """When nodes may be patched. (The API also knows ``DrainFirst``, which CloudFormation does not.)"""
+    """When nodes may be patched; the API knows ``DrainFirst`` too, which CloudFormation does not."""
 
     WHEN_IDLE = "WhenIdle"
     WHEN_ALL_IDLE = "WhenAllIdle"

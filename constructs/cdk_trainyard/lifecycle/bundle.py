@@ -5,11 +5,12 @@ No CDK objects here. Everything is read once; what is checked, hashed and upload
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
 _IGNORED = (
     "__pycache__", "*.py[cod]", ".git", ".hg", ".svn", ".gitignore", ".gitattributes", ".gitkeep",
@@ -71,6 +72,11 @@ class Bundle:
             whole.update(len(part).to_bytes(8, "big") + part)
         return whole.hexdigest()
 
+    def with_file(self, file: BundleFile) -> Self:
+        """Return the bundle with one more file."""
+        files = sorted((*self.files, file), key=_order)
+        return replace(self, files=tuple(files))
+
     def write(self, directory: Path) -> None:
         """Write every file under ``directory`` with the same modes on any machine."""
         for file in self.files:
@@ -80,12 +86,11 @@ class Bundle:
             path.chmod(0o755 if file.executable else 0o644)
 
 
-def read_bundle(*folders: tuple[str, Path], extra: Iterable[BundleFile] = ()) -> Bundle:
+def read_bundle(*folders: tuple[str, Path]) -> Bundle:
     """Read folders into one bundle.
 
     Args:
         folders: Pairs of a place in the bundle (``""`` for its root) and a folder to read.
-        extra: Files to add; one of the same name in a folder gives way.
     """
     found: dict[str, BundleFile] = {}
     unreadable: list[str] = []
@@ -96,9 +101,7 @@ def read_bundle(*folders: tuple[str, Path], extra: Iterable[BundleFile] = ()) ->
                 found[target] = BundleFile(name=target, data=path.read_bytes(), executable=os.access(path, os.X_OK))
             else:
                 unreadable.append(target)
-    found |= {file.name: file for file in extra}
-    ordered = sorted(found.values(), key=lambda file: file.name.encode())
-    return Bundle(files=tuple(ordered), unreadable=tuple(sorted(unreadable)))
+    return Bundle(files=tuple(sorted(found.values(), key=_order)), unreadable=tuple(sorted(unreadable)))
 
 
 def scripts_folder() -> Path:
@@ -111,6 +114,10 @@ def default_folders() -> Sequence[tuple[str, Path]]:
     """Return what a HyperPod node of this project downloads: its own scripts, and the step library they share."""
     root = scripts_folder()
     return (("", root / "hyperpod"), ("lib", root / "lib"))
+
+
+def _order(file: BundleFile) -> bytes:
+    return file.name.encode()
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -98,28 +98,40 @@ class NodeSettings:
     home: str | None = None
 
     def render(self, *, topology: SlurmTopology, users_file: str | None) -> dict[str, Json]:
-        """Return the content of ``settings.json``.
+        """Return the content of ``settings.json``, which leaves out what there is not.
 
         Args:
             topology: How the cluster is configured; the scripts name it in their messages.
             users_file: Name of the file of users in the folder, or None when there is none.
         """
-        return {
+        lustre = self.lustre
+        fields: dict[str, Json] = {
             "version": _SETTINGS_VERSION,
             "cluster_name": self.cluster_name,
             "topology": topology.value,
             "groups": {group.name: _render_group(group) for group in self.groups},
-            "lustre": _render_lustre(self.lustre),
-            "home": self.home or (f"{self.lustre.mount_path}/ubuntu" if self.lustre else None),
+            "lustre": _render_lustre(lustre) if lustre else None,
+            "home": self.home or (f"{lustre.mount_path}/ubuntu" if lustre else None),
             "users_file": users_file,
         }
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+def find_type(entry: str | InstanceType) -> InstanceType | None:
+    """Return the facts of an instance type, or None of one that is a Token.
+
+    Raises:
+        ConfigurationError: No such type is known.
+    """
+    return None if isinstance(entry, str) and Token.is_unresolved(entry) else InstanceType.of(entry)
 
 
 def _render_group(group: NodeGroup) -> dict[str, Json]:
-    known = [entry for entry in group.instance_types if not Token.is_unresolved(entry)]
     return {
         "role": GroupRole(group.role).value,
-        "instance_types": {kind.sagemaker_name: _render_devices(kind) for kind in map(InstanceType.of, known)},
+        "instance_types": {
+            kind.sagemaker_name: _render_devices(kind) for kind in map(find_type, group.instance_types) if kind
+        },
     }
 
 
@@ -128,7 +140,5 @@ def _render_devices(kind: InstanceType) -> dict[str, Json]:
     return {"efa_interfaces": kind.max_efa_interfaces, "neuron_devices": sum(neuron), "gpus": kind.gpus}
 
 
-def _render_lustre(lustre: NodeLustre | None) -> Json:
-    if lustre is None:
-        return None
+def _render_lustre(lustre: NodeLustre) -> dict[str, Json]:
     return {"dns_name": lustre.dns_name, "mount_name": lustre.mount_name, "mount_path": lustre.mount_path}

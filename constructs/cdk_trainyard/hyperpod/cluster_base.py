@@ -1,0 +1,102 @@
+"""What every HyperPod cluster has, made here or elsewhere."""
+
+import jsii
+from aws_cdk import Fn
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from cdk_trainyard.hyperpod.execution_role import LOG_GROUPS
+from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus, cluster_rule, matches
+
+_TROUBLE = (ClusterStatus.FAILED, ClusterStatus.ROLLING_BACK)
+
+
+@jsii.implements(ec2.IConnectable)
+class HyperPodClusterBase(Construct):
+    """What every HyperPod cluster has.
+
+    Attributes:
+        cluster_arn: Its ARN.
+        cluster_name: Its name.
+    """
+
+    cluster_arn: str
+    cluster_name: str
+    _connections: ec2.Connections
+
+    @property
+    def cluster_id(self) -> str:
+        """Its id, the last part of the ARN: commands and log groups use this, not the name."""
+        return Fn.select(1, Fn.split("/", self.cluster_arn))
+
+    @property
+    def log_group_name(self) -> str:
+        """Log group of lifecycle scripts and health checks; the service makes it, without retention."""
+        return f"{LOG_GROUPS}/{self.cluster_name}/{self.cluster_id}"
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the nodes; without any when they are in HyperPod's own VPC."""
+        return self._connections
+
+    def connect_command(self, group: str, *, instance_id: str = "<instance-id>") -> str:
+        """Return the command that opens a session on a node.
+
+        Args:
+            group: Name of the node's group.
+            instance_id: The node's instance id, from ``aws sagemaker list-cluster-nodes``.
+                Default - a placeholder.
+        """
+        return f"aws ssm start-session --target sagemaker-cluster:{self.cluster_id}_{group}-{instance_id}"
+
+    def on_node_health(self, topic: sns.ITopic) -> events.Rule:
+        """Tell a topic when a node becomes unhealthy, and when it is healthy again.
+
+        Args:
+            topic: The topic. An encrypted one needs a key that EventBridge may use.
+        """
+        return self._tell(topic, self._node_health())
+
+    def on_trouble(self, topic: sns.ITopic) -> events.Rule:
+        """Tell a topic when the cluster fails or rolls back.
+
+        Args:
+            topic: The topic. An encrypted one needs a key that EventBridge may use.
+        """
+        return self._tell(topic, self._trouble())
+
+    def metric_node_health_events(self) -> cloudwatch.Metric:
+        """Return how many events ``on_node_health`` saw. HyperPod documents no metric of a Slurm cluster itself."""
+        return matches(self._node_health(), label="node health events")
+
+    def metric_trouble_events(self) -> cloudwatch.Metric:
+        """Return how many events ``on_trouble`` saw."""
+        return matches(self._trouble(), label="failures and rollbacks")
+
+    def _node_health(self) -> events.Rule:
+        return cluster_rule(
+            self,
+            "NodeHealth",
+            cluster_arn=self.cluster_arn,
+            event=ClusterEvent.NODE_HEALTH,
+            description="A node of a HyperPod cluster is unhealthy, or healthy again",
+        )
+
+    def _trouble(self) -> events.Rule:
+        return cluster_rule(
+            self,
+            "Trouble",
+            cluster_arn=self.cluster_arn,
+            event=ClusterEvent.STATE_CHANGE,
+            description="A HyperPod cluster failed or is rolling back",
+            detail={"ClusterStatus": [status.value for status in _TROUBLE]},
+        )
+
+    @staticmethod
+    def _tell(topic: sns.ITopic, rule: events.Rule) -> events.Rule:
+        rule.add_target(targets.SnsTopic(topic))
+        return rule

@@ -1,0 +1,86 @@
+"""What a cluster tells about itself: events of the service, and metrics of them.
+
+HyperPod's documentation names no CloudWatch metric of a Slurm cluster; nodes may write to the namespace
+``/aws/sagemaker/Clusters``, and what they write is not described. What is documented are events, three kinds of them
+(``sagemaker-hyperpod-cluster-events-reference`` in the SageMaker developer guide), and EventBridge counts what a rule
+matches. So that is what is offered here.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import cast
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_events as events
+from constructs import Construct
+
+
+class ClusterEvent(StrEnum):
+    """The kinds of events of a cluster, by EventBridge's detail type."""
+
+    NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
+    """The health monitoring agent found a node unhealthy, or healthy again."""
+    STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
+    """The cluster went from one status to another."""
+    OPERATION = "SageMaker HyperPod Cluster Event"
+    """Provisioning, scaling, patching, Slurm; with continuous provisioning only."""
+
+
+class ClusterStatus(StrEnum):
+    """Status of a cluster (``ClusterStatus`` of the SageMaker API)."""
+
+    CREATING = "Creating"
+    DELETING = "Deleting"
+    FAILED = "Failed"
+    IN_SERVICE = "InService"
+    ROLLING_BACK = "RollingBack"
+    SYSTEM_UPDATING = "SystemUpdating"
+    UPDATING = "Updating"
+
+
+def cluster_rule(
+    cluster: Construct,
+    construct_id: str,
+    *,
+    cluster_arn: str,
+    event: ClusterEvent,
+    description: str,
+    detail: Mapping[str, Sequence[str]] | None = None,
+) -> events.Rule:
+    """Return the cluster's rule for one kind of event; it is defined when it is asked for first.
+
+    Args:
+        cluster: The cluster, where the rule belongs.
+        construct_id: The rule's id there.
+        cluster_arn: The cluster's ARN.
+        event: The kind of event.
+        description: What the rule is for.
+        detail: Further conditions on the event's detail. Default - none.
+    """
+    defined = cluster.node.try_find_child(construct_id)
+    if defined is not None:
+        return cast("events.Rule", defined)
+    return events.Rule(
+        cluster,
+        construct_id,
+        description=description,
+        event_pattern=events.EventPattern(
+            source=["aws.sagemaker"], detail_type=[event.value], resources=[cluster_arn], detail=detail
+        ),
+    )
+
+
+def matches(rule: events.Rule, *, label: str) -> cloudwatch.Metric:
+    """Return the number of events that a rule matched (``TriggeredRules`` of EventBridge).
+
+    Args:
+        rule: The rule.
+        label: What a graph calls it.
+    """
+    return cloudwatch.Metric(
+        namespace="AWS/Events",
+        metric_name="TriggeredRules",
+        dimensions_map={"RuleName": rule.rule_name},
+        statistic=cloudwatch.Stats.SUM,
+        label=label,
+    )

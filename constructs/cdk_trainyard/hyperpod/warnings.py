@@ -1,0 +1,87 @@
+"""What may go wrong with a cluster without being wrong: said once, at synthesis. Pure."""
+
+from collections.abc import Callable, Iterator
+
+from cdk_trainyard.hyperpod._tokens import unresolved
+from cdk_trainyard.hyperpod.capacity import CapacityKind
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster
+from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
+from cdk_trainyard.instances import AcceleratorKind, InstanceType, catalogue_date, is_zone_id, zone_ids
+from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.network import Network
+
+Warnings = Iterator[str]
+
+
+def zone_without_type(cluster: ResolvedCluster) -> Warnings:
+    """An instance type that its zone is not known to offer (R14); the data have a date, so this is no error."""
+    for group in cluster.groups:
+        network = group.given.network or cluster.network
+        if network is None or cluster.region is None or unresolved(network.zone):
+            continue
+        for known in group.types:
+            if where := _not_offered(known, network, cluster.region):
+                yield (
+                    f"group {group.name!r}: {known.sagemaker_name} is not known to be offered in {where} "
+                    f"(data of {catalogue_date()}); check before you deploy"
+                )
+
+
+def _not_offered(known: InstanceType, network: Network, region: str) -> str | None:
+    if not known.zones or not zone_ids(region):
+        return None
+    offered = known.offered_in(region)
+    if not offered:
+        return region
+    if is_zone_id(network.zone) and network.zone not in offered:
+        return f"{network.zone}, only in {', '.join(offered)}"
+    return None
+
+
+def lustre_in_other_zone(cluster: ResolvedCluster) -> Warnings:
+    """A file system without EFA in another zone than its clients (R11): it works, slower, and its traffic is billed."""
+    for group_name, zone, file_system in mounts_across_zones(cluster):
+        if not file_system.efa_enabled:
+            yield (
+                f"group {group_name!r} in {zone} mounts a file system in {file_system.zone}: "
+                f"traffic between zones is slower and is billed"
+            )
+
+
+def mixed_architectures(cluster: ResolvedCluster) -> Warnings:
+    """One bundle of scripts for x86 and Arm nodes: what it installs must exist for both."""
+    bundles: dict[int, set[str]] = {}
+    for group in cluster.groups:
+        if group.lifecycle.runs_scripts:
+            bundles.setdefault(id(group.lifecycle.scripts), set()).update(known.architecture for known in group.types)
+    if any(len(architectures) > 1 for architectures in bundles.values()):
+        yield "groups of x86_64 and of arm64 run the same lifecycle scripts; they must install nothing for one only"
+
+
+def spot_controller(cluster: ResolvedCluster) -> Warnings:
+    """A controller that can be taken away takes the cluster with it."""
+    for group in cluster.of_role(GroupRole.CONTROLLER):
+        if group.given.capacity and group.given.capacity.kind is CapacityKind.SPOT:
+            yield f"controller group {group.name!r} is on Spot capacity; when it is taken back, Slurm stops"
+
+
+def deep_health_checks_on_neuron(cluster: ResolvedCluster) -> Warnings:
+    """The documentation lists GPU tests only for Slurm clusters."""
+    for group in cluster.groups:
+        if not group.given.deep_health_checks:
+            continue
+        if any(part.kind is AcceleratorKind.NEURON for known in group.types for part in known.accelerators):
+            yield (
+                f"group {group.name!r} asks for deep health checks on Neuron devices; for Slurm clusters the SageMaker "
+                f"developer guide lists tests of GPUs only"
+            )
+
+
+WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
+    "zone-without-type": zone_without_type,
+    "lustre-in-other-zone": lustre_in_other_zone,
+    "mixed-architectures": mixed_architectures,
+    "spot-controller": spot_controller,
+    "deep-health-checks-on-neuron": deep_health_checks_on_neuron,
+}
+"""Every warning by its id, which is API."""

@@ -1,0 +1,185 @@
+"""Node scripts as content-addressed objects in a bucket, checked before they are uploaded."""
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+from aws_cdk import Annotations, Names, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_deployment as deployment
+from constructs import Construct, IDependable
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.lifecycle import rules
+from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, read_bundle, scripts_folder
+from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings, SlurmTopology
+from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
+
+_FAMILY_LENGTH = 64  # a name for people to recognize, unique by its own hash
+_HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
+_SHIPPED_LOG = b"/var/log/provision/"
+
+
+class LifecycleScripts(Construct):
+    """A folder of node scripts below ``s3://<bucket>/lifecycle-scripts/``: checked, immutable, read-only to nodes.
+
+    The place is the hash of every name and byte in the folder and of the settings. A change of a script is therefore
+    a change of the cluster's template, an old template finds its old scripts, and a node that starts while a
+    deployment runs never gets half of two versions. Nothing is removed from the bucket.
+
+    A setting that is known only when the stack is deployed (the DNS name of a file system) enters the hash as the
+    reference that stands in the template, not as its value.
+
+    Args:
+        bucket: Where the folder goes. Nodes need ``grant_read`` unless their role covers the bucket already.
+        folder: The folder. Everything in it is uploaded but for what editors, Python and git leave behind.
+            Default - the project's own scripts, ``lifecycle_scripts/hyperpod`` with the step library as ``lib``.
+        entry: The file that HyperPod executes, at the top of the folder: ``on_create.sh`` configures a node from
+            scratch and starts Slurm, ``on_init_complete.sh`` adds to what the machine image configures.
+            Default: on_create.sh.
+        settings: Rendered as ``settings.json`` beside the scripts.
+            Default - none; the project's own scripts need them.
+        topology: Where HyperPod learns which group does what. Default: ``SlurmTopology.API_DRIVEN``.
+        legacy_topology: Rendered as ``provisioning_parameters.json`` beside the scripts.
+            Default - the folder's own, with ``SlurmTopology.LEGACY``.
+        users_file: A file of users and groups, put beside the scripts as ``shared_users.txt``.
+            Default - the folder's own, if it has one.
+
+    Raises:
+        ConfigurationError: The folder would fail on the nodes, or must not be read by them; names every file and line.
+
+    Attributes:
+        bucket: The bucket.
+        entry: Name of the file that HyperPod executes.
+        topology: Where HyperPod learns which group does what.
+        content_hash: SHA-256, in hex, of the folder and its settings.
+        prefix: The folder's place in the bucket, without a slash at its end.
+        uploaded: Depend on it, and the files are there.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        bucket: s3.IBucket,
+        folder: str | Path | None = None,
+        entry: str = "on_create.sh",
+        settings: NodeSettings | None = None,
+        topology: SlurmTopology = SlurmTopology.API_DRIVEN,
+        legacy_topology: Mapping[str, object] | None = None,
+        users_file: str | Path | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.bucket: s3.IBucket = bucket
+        self.entry: str = entry
+        self.topology: SlurmTopology = topology
+        folders = [("", Path(folder))] if folder is not None else default_folders()
+        # of a folder that is not there nothing else can be said
+        raise_problems(self.node.path, [problem for _, path in folders for problem in rules.folder_problems(path)])
+        self._bundle: Bundle = read_bundle(*folders)
+        users = Path(users_file) if users_file is not None else None
+        unusable = rules.users_file_problems(users, in_folder=self._bundle.find(USERS_FILE) is not None)
+        if users and not unusable:
+            self._bundle = self._bundle.with_file(BundleFile(name=USERS_FILE, data=users.read_bytes()))
+        problems = [
+            *unusable,
+            *rules.entry_problems(self._bundle, entry),
+            *rules.content_problems(self._bundle),
+            *rules.topology_problems(self._bundle, topology, legacy_topology),
+            *rules.settings_problems(self._bundle, settings, own_scripts=folder is None),
+            *rules.users_problems(self._bundle, _node_module("shared_users").read),
+        ]
+        raise_problems(self.node.path, problems)
+        if not any(_SHIPPED_LOG in file.data for file in self._bundle.files):
+            Annotations.of(self).add_warning_v2(
+                "@cdk-trainyard/lifecycle:log-not-shipped",
+                "no script writes to /var/log/provision/provisioning.log, the one file that HyperPod ships to "
+                "CloudWatch: when a script fails on a node, nobody will see why",
+            )
+
+        rendered = self._render(settings, topology, legacy_topology)
+        canonical = json.dumps(Stack.of(self).resolve(rendered), sort_keys=True, separators=(",", ":"))
+        self.content_hash: str = self._bundle.digest(canonical)
+        self._family = Names.unique_resource_name(self, max_length=_FAMILY_LENGTH, separator="-")
+        self.prefix: str = f"{ROOT_PREFIX}/{self._family}/{self.content_hash[:_HASH_LENGTH]}"
+        self.uploaded: IDependable = self._upload(rendered)
+
+    @property
+    def s3_uri(self) -> str:
+        """The folder's address, ``s3://<bucket>/<prefix>/``: ``SourceS3Uri`` of an instance group."""
+        return f"s3://{self.bucket.bucket_name}/{self.prefix}/"
+
+    @property
+    def objects_arn(self) -> str:
+        """ARN of what nodes may read, the wildcard that ``read_statements`` has: this folder and its earlier versions.
+
+        During an update the role changes before the cluster does; a node that starts in between still runs the version
+        before.
+        """
+        return self.bucket.arn_for_objects(f"{ROOT_PREFIX}/{self._family}/*")
+
+    def entry_problems(self, entry: str) -> list[str]:
+        """Return what is wrong with executing another file of the folder than ``entry``; nothing when all is well."""
+        return rules.entry_problems(self._bundle, entry)
+
+    def read_statements(self) -> list[iam.PolicyStatement]:
+        """Return the permissions of a node: read this folder and its earlier versions. It can never write."""
+        return [
+            iam.PolicyStatement(actions=[*actions], resources=[*resources], conditions=conditions)
+            for actions, resources, conditions in self._permissions()
+        ]
+
+    def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Grant the permissions of ``read_statements``; a role of this app gets them as an inline policy."""
+        grants = [
+            iam.Grant.add_to_principal(
+                grantee=grantee, actions=[*actions], resource_arns=[*resources], conditions=conditions
+            )
+            for actions, resources, conditions in self._permissions()
+        ]
+        combined = grants[0]
+        for grant in grants[1:]:
+            combined = combined.combine(grant)
+        return combined
+
+    def _permissions(self) -> list[tuple[Sequence[str], Sequence[str], dict[str, dict[str, str]] | None]]:
+        listed = {"StringLike": {"s3:prefix": f"{ROOT_PREFIX}/{self._family}/*"}}
+        key = self.bucket.encryption_key
+        return [
+            (["s3:GetObject"], [self.objects_arn], None),
+            (["s3:ListBucket"], [self.bucket.bucket_arn], listed),
+            *([(["kms:Decrypt"], [key.key_arn], None)] if key else []),
+        ]
+
+    def _render(
+        self, settings: NodeSettings | None, topology: SlurmTopology, legacy_topology: Mapping[str, object] | None
+    ) -> dict[str, object]:
+        rendered: dict[str, object] = {}
+        if settings is not None:
+            users_file = USERS_FILE if self._bundle.find(USERS_FILE) else None
+            rendered[SETTINGS_FILE] = settings.render(topology=topology, users_file=users_file)
+        if legacy_topology is not None:
+            rendered[LEGACY_FILE] = dict(legacy_topology)
+        return rendered
+
+    def _upload(self, rendered: Mapping[str, object]) -> IDependable:
+        with TemporaryDirectory() as directory:
+            # CDK stages what is here as it is: the checked bytes, nothing that was ignored, the same modes everywhere
+            self._bundle.write(Path(directory))
+            files = deployment.Source.asset(directory, asset_hash=self._bundle.digest())
+            data = [deployment.Source.json_data(name, content) for name, content in rendered.items()]
+            return Uploader.of(self).upload(
+                self, "Resource", bucket=self.bucket, prefix=self.prefix, sources=[files, *data]
+            )
+
+
+def _node_module(name: str) -> ModuleType:
+    # the very program that the nodes run, so that what passes here passes there
+    module = ModuleType(name)
+    SourceFileLoader(name, str(scripts_folder() / "hyperpod" / f"{name}.py")).exec_module(module)
+    return module

@@ -1,0 +1,174 @@
+"""What copies checked folders into buckets: one function for a stack, with a role that can do nothing else."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from aws_cdk import CfnResource, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_assets as assets
+from aws_cdk import aws_s3_deployment as deployment
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import (
+    AWS_SOLUTIONS,
+    NIST_800_53_R5,
+    acknowledge_checkov,
+    acknowledge_nag,
+    acknowledge_wildcards,
+)
+
+ROOT_PREFIX = "lifecycle-scripts"
+"""Where folders of scripts stand in a bucket, each under its hash."""
+
+_ID = "LifecycleScriptsUploader"
+# CDK shares one function between all bucket deployments of a stack that ask for the same memory. An unusual size keeps
+# this one, whose role cannot be widened, apart from the app's own.
+_MEMORY_MIB = 513
+
+_FUNCTION_REASONS = (
+    (
+        AWS_SOLUTIONS,
+        "L1",
+        "CDK's BucketDeployment sets the runtime of its own function, and renews it with its releases",
+    ),
+    (
+        NIST_800_53_R5,
+        "LambdaConcurrency",
+        "runs during deployments only, once for each folder of scripts; reserving concurrency takes it from others",
+    ),
+    (
+        NIST_800_53_R5,
+        "LambdaDLQ",
+        "CloudFormation calls it and waits for its answer: a failure fails the deployment, there is nothing to requeue",
+    ),
+    (
+        NIST_800_53_R5,
+        "LambdaInsideVPC",
+        "copies between two buckets over TLS, and has to reach CloudFormation's answer address: nothing in the VPC",
+    ),
+)
+_FUNCTION_CHECKS = (
+    ("CKV_AWS_115", "runs during deployments only, once for each folder of scripts"),
+    ("CKV_AWS_116", "CloudFormation waits for its answer; a failure fails the deployment"),
+    ("CKV_AWS_117", "copies between two buckets over TLS; reaches nothing in the VPC"),
+    ("CKV_AWS_173", "its one variable is the path of the certificates that its own image brings"),
+)
+_WRITE_REASON = "writes folders of scripts, each under its hash, and reads none of them"
+_READ_REASON = "reads the scripts from where the CDK CLI has put them, under hashes that change with every edit"
+_LOGS_REASON = "says which public file names were copied where; holds neither their content nor secrets"
+
+
+class Uploader(Construct):
+    """The parts that all folders of a stack share: log group, role, permissions.
+
+    CDK's ``BucketDeployment`` does the work. What it would decide by itself is decided here: it would get read and
+    write access to both whole buckets, an inline policy, and a log group without retention; and it would tag the
+    destination bucket, which may stand in another stack that then changes with every edit of a script.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id)
+        self._logs = logs.LogGroup(
+            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.DESTROY
+        )
+        self._policy = iam.ManagedPolicy(self, "Policy", description="Copies lifecycle scripts, and logs that it did")
+        self._role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        self._role.add_managed_policy(self._policy)
+        self._allow(["logs:CreateLogStream", "logs:PutLogEvents"], self._logs.log_group_arn)
+        _acknowledge_logs(self._logs)
+        self._function_is_acknowledged = False
+
+    @classmethod
+    def of(cls, scope: Construct) -> Self:
+        """Return the uploader of the stack that ``scope`` is in, and define it there when it is the first to ask."""
+        stack = Stack.of(scope)
+        found = stack.node.try_find_child(_ID)
+        return found if isinstance(found, cls) else cls(stack, _ID)
+
+    def upload(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        bucket: s3.IBucket,
+        prefix: str,
+        sources: Sequence[deployment.ISource],
+    ) -> Construct:
+        """Copy files to ``prefix`` of ``bucket``; nothing is ever removed there.
+
+        Args:
+            scope: Where the deployment is defined.
+            construct_id: Its id.
+            bucket: The destination.
+            prefix: Where in it, below ``ROOT_PREFIX``.
+            sources: What to copy.
+
+        Returns:
+            What to depend on: when it exists, the files are there.
+        """
+        target = s3.Bucket.from_bucket_attributes(
+            scope, "Destination", bucket_arn=bucket.bucket_arn, bucket_name=bucket.bucket_name
+        )
+        done = deployment.BucketDeployment(
+            scope,
+            construct_id,
+            destination_bucket=target,
+            destination_key_prefix=prefix,
+            sources=sources,
+            prune=False,
+            retain_on_delete=True,
+            output_object_keys=False,
+            memory_limit=_MEMORY_MIB,
+            log_group=self._logs,
+            role=self._role.without_policy_updates(),
+        )
+        if Stack.of(bucket).node.addr == Stack.of(scope).node.addr:
+            done.node.add_dependency(bucket)
+        self._allow_upload(bucket, next(child for child in done.node.children if isinstance(child, assets.Asset)))
+        self._acknowledge_function(done)
+        return done
+
+    def _allow_upload(self, bucket: s3.IBucket, staged: assets.Asset) -> None:
+        # The same permissions for every version of the scripts. Ones that named the hash would change with every edit,
+        # moments before they are used; and a changed policy takes effect with a delay: deployments would fail by chance
+        written = bucket.arn_for_objects(f"{ROOT_PREFIX}/*")
+        read = staged.bucket.arn_for_objects("*.zip")
+        self._allow(["s3:GetObject"], read)
+        self._allow(["s3:PutObject"], written)
+        self._allow(["s3:ListBucket"], bucket.bucket_arn, prefix=f"{ROOT_PREFIX}/*")
+        if bucket.encryption_key:
+            self._allow(["kms:GenerateDataKey"], bucket.encryption_key.key_arn)
+        acknowledge_wildcards(_l1(self._policy), resources=[written], reason=_WRITE_REASON)
+        acknowledge_wildcards(_l1(self._policy), resources=[read], reason=_READ_REASON)
+
+    def _allow(self, actions: Sequence[str], resource: str, *, prefix: str | None = None) -> None:
+        conditions = {"StringLike": {"s3:prefix": prefix}} if prefix else None
+        self._policy.add_statements(
+            iam.PolicyStatement(actions=list(actions), resources=[resource], conditions=conditions)
+        )
+
+    def _acknowledge_function(self, done: deployment.BucketDeployment) -> None:
+        if self._function_is_acknowledged:
+            return
+        self._function_is_acknowledged = True
+        handler = next(child for child in done.node.children if isinstance(child, lambda_.SingletonFunction))
+        function = handler.permissions_node.default_child
+        for pack, rule, reason in _FUNCTION_REASONS:
+            acknowledge_nag(function, pack=pack, rule=rule, reason=reason)
+        for check, reason in _FUNCTION_CHECKS:
+            acknowledge_checkov(function, check=check, reason=reason)
+
+
+def _acknowledge_logs(group: logs.LogGroup) -> None:
+    acknowledge_nag(_l1(group), pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
+    acknowledge_checkov(_l1(group), check="CKV_AWS_158", reason=_LOGS_REASON)
+
+
+def _l1(construct: Construct) -> CfnResource:
+    found = construct.node.default_child
+    if not isinstance(found, CfnResource):
+        raise TypeError(f"{construct.node.path} has no main resource")
+    return found

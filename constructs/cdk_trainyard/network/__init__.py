@@ -1,0 +1,32 @@
+"""Networks for training: a VPC around one accelerator subnet, its addresses, EFA's security group and interfaces."""
+
+from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
+from cdk_trainyard.network.efa_security_group import EfaSecurityGroup
+from cdk_trainyard.network.endpoints import HYPERPOD_ENDPOINTS, Endpoint
+from cdk_trainyard.network.interfaces import (
+    EfaBackend,
+    EfaInterface,
+    efa_network_interfaces,
+    interface_addresses,
+    launch_template_interfaces,
+)
+from cdk_trainyard.network.nat import Nat
+from cdk_trainyard.network.network import Network, TrainingNetwork
+from cdk_trainyard.network.placement_group import PlacementGroup
+
+__all__ = [
+    "HYPERPOD_ENDPOINTS",
+    "AddressPlan",
+    "AddressUse",
+    "EfaBackend",
+    "EfaInterface",
+    "EfaSecurityGroup",
+    "Endpoint",
+    "Nat",
+    "Network",
+    "PlacementGroup",
+    "TrainingNetwork",
+    "efa_network_interfaces",
+    "interface_addresses",
+    "launch_template_interfaces",
+]

@@ -1,0 +1,134 @@
+"""How many addresses a cluster takes from its subnet, and whether a given subnet holds them.
+
+A subnet cannot grow once it exists, and a cluster without a free address cannot replace a broken node.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.network.rules import address_count_problems, unresolved
+from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, RESERVED_ADDRESSES, SMALLEST_SUBNET, usable_addresses
+
+_LARGEST = usable_addresses(LARGEST_SUBNET)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddressUse:
+    """Equal nodes of one subnet.
+
+    Attributes:
+        name: What they are, as the name of an instance group.
+        instance_type: Their type, for the message.
+        count: How many there are when the group is at its largest.
+        addresses_per_node: Addresses of one node, as from ``InstanceType.hyperpod_addresses`` or
+            ``interface_addresses``.
+    """
+
+    name: str
+    instance_type: str
+    count: int
+    addresses_per_node: int
+
+    @property
+    def addresses(self) -> int:
+        """Addresses of all of them."""
+        return self.count * self.addresses_per_node
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPlan:
+    """The addresses that one subnet must hold.
+
+    Numbers that are Tokens count as 0: what is known may still be too much, which is a sound reason to refuse.
+
+    Args:
+        uses: The nodes.
+        lustre_file_servers: File servers of FSx for Lustre in the subnet; each takes one address. Default: 0.
+        other: Further addresses: interface endpoints, a database, Lambda functions. Default: 0.
+        reserve: Addresses to keep free, for nodes that are replaced before their predecessors are gone. Default: 16.
+
+    Raises:
+        ConfigurationError: A number is negative.
+    """
+
+    uses: Sequence[AddressUse]
+    lustre_file_servers: int = field(default=0, kw_only=True)
+    other: int = field(default=0, kw_only=True)
+    reserve: int = field(default=16, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        object.__setattr__(self, "uses", tuple(self.uses))
+        numbers = {f"'{keyword}'": getattr(self, keyword) for keyword in ("lustre_file_servers", "other", "reserve")}
+        for use in self.uses:
+            numbers[f"'count' of {use.name!r}"] = use.count
+            numbers[f"'addresses_per_node' of {use.name!r}"] = use.addresses_per_node
+        raise_problems("AddressPlan", address_count_problems(numbers))
+
+    @property
+    def required(self) -> int:
+        """Addresses needed, without the five that AWS reserves in every subnet."""
+        return sum(addresses for _, addresses in self._lines())
+
+    @property
+    def smallest_prefix(self) -> int:
+        """The prefix length of the smallest subnet that holds them: 18 for a /18.
+
+        Raises:
+            ConfigurationError: No subnet is large enough.
+        """
+        if self.required > _LARGEST:
+            raise_problems("AddressPlan", [self._too_much()])
+        prefixes = range(SMALLEST_SUBNET, LARGEST_SUBNET - 1, -1)
+        return next(prefix for prefix in prefixes if usable_addresses(prefix) >= self.required)
+
+    def problems(self, cidr: str, *, keyword: str = "accelerator_cidr") -> list[str]:
+        """Say what is wrong with a subnet for this plan: nothing, or one sentence with the arithmetic.
+
+        Args:
+            cidr: The subnet's block, ``"10.1.128.0/17"``. A Token passes.
+            keyword: The word that the user wrote the block after. Default: ``accelerator_cidr``.
+        """
+        if unresolved(cidr):
+            return []
+        if self.required > _LARGEST:
+            return [self._too_much()]
+        usable = usable_addresses(IPv4Network(cidr).prefixlen)
+        if usable >= self.required:
+            return []
+        problem = (
+            f"{keyword!r} must hold {self.required} addresses ({self._sum()}), got {cidr} with {usable}; "
+            f"use a /{self.smallest_prefix} or larger"
+        )
+        return [problem]
+
+    def table(self) -> str:
+        """Return the arithmetic as lines of text."""
+        rows = [*self._lines(), ("reserved by AWS in every subnet", RESERVED_ADDRESSES)]
+        rows.append(("together", self.required + RESERVED_ADDRESSES))
+        width = max(len(label) for label, _ in rows)
+        text = [f"{label:<{width}}  {addresses:>6}" for label, addresses in rows]
+        if self.required > _LARGEST:
+            return "\n".join([*text, f"no subnet is that large: the largest is a /{LARGEST_SUBNET}"])
+        prefix = self.smallest_prefix
+        return "\n".join([*text, f"{f'smallest subnet: a /{prefix} of':<{width}}  {2 ** (32 - prefix):>6}"])
+
+    def _lines(self) -> Iterator[tuple[str, int]]:
+        for use in self.uses:
+            if not unresolved(use.count, use.addresses_per_node):
+                yield f"{use.name} {use.count} x {use.instance_type} x {use.addresses_per_node}", use.addresses
+        extras = {"Lustre file servers": self.lustre_file_servers, "other": self.other, "reserve": self.reserve}
+        yield from (
+            (label, addresses) for label, addresses in extras.items() if addresses and not unresolved(addresses)
+        )
+
+    def _sum(self) -> str:
+        return ", ".join(f"{label} = {addresses}" for label, addresses in self._lines())
+
+    def _too_much(self) -> str:
+        return (
+            f"the nodes must take at most {_LARGEST} addresses, all that the largest subnet (a /{LARGEST_SUBNET}) has, "
+            f"got {self.required} ({self._sum()}); use EFA-only interfaces, or several networks"
+        )

@@ -1,0 +1,203 @@
+"""How a VPC reaches AWS services without the internet: gateway endpoints, and interface endpoints in its subnets."""
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from aws_cdk import Aws, Fn, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+_HTTPS = 443
+_ACCOUNT = {"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}}
+
+
+class Endpoint(StrEnum):
+    """Services that a network can reach through an endpoint. S3 always has one."""
+
+    DYNAMODB = "dynamodb"
+    """DynamoDB, as a gateway in the route tables: free of charge, no address. ParallelCluster keeps its state there."""
+    EC2 = "ec2"
+    """Amazon EC2."""
+    EC2_MESSAGES = "ec2messages"
+    """Systems Manager's messages to its agent."""
+    ECR_API = "ecr.api"
+    """Amazon ECR: which images there are. Pulling one needs ``ECR_DKR`` too; its layers come from S3."""
+    ECR_DKR = "ecr.dkr"
+    """Amazon ECR's Docker registry."""
+    FSX = "fsx"
+    """Amazon FSx's API. Mounting needs no endpoint."""
+    LOGS = "logs"
+    """CloudWatch Logs."""
+    MONITORING = "monitoring"
+    """CloudWatch metrics."""
+    SAGEMAKER_API = "sagemaker.api"
+    """Amazon SageMaker's API, HyperPod's too."""
+    SECRETS_MANAGER = "secretsmanager"
+    """AWS Secrets Manager."""
+    SSM = "ssm"
+    """Systems Manager."""
+    SSM_MESSAGES = "ssmmessages"
+    """Session Manager's channel to the nodes."""
+    STS = "sts"
+    """AWS STS."""
+
+
+HYPERPOD_ENDPOINTS = (
+    Endpoint.EC2_MESSAGES,
+    Endpoint.LOGS,
+    Endpoint.SAGEMAKER_API,
+    Endpoint.SSM,
+    Endpoint.SSM_MESSAGES,
+    Endpoint.STS,
+)
+"""What HyperPod nodes use beside S3: sessions, logs, the service itself. AWS lists none for Slurm clusters."""
+
+
+class Endpoints(Construct):
+    """The endpoints of one VPC.
+
+    Args:
+        vpc: The VPC. Gateway endpoints go into all its route tables; interface endpoints into one private subnet of
+            each zone.
+        cidrs: The VPC's blocks: where HTTPS may come from.
+        endpoints: Which services beside S3.
+        s3_statements: What may pass through the S3 endpoint, beside the use of AWS's own buckets. None: whatever
+            principals of this account may do.
+
+    Attributes:
+        s3: The endpoint of S3.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        cidrs: Sequence[str],
+        endpoints: Sequence[Endpoint],
+        s3_statements: Sequence[iam.PolicyStatement] | None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.s3 = self._gateway(
+            "S3",
+            vpc,
+            ec2.GatewayVpcEndpointAwsService.S3,
+            [
+                *(s3_statements if s3_statements is not None else [_account_statement("s3")]),
+                *aws_bucket_statements(Stack.of(self)),
+            ],
+        )
+        if Endpoint.DYNAMODB in endpoints:
+            service = ec2.GatewayVpcEndpointAwsService.DYNAMODB
+            self._gateway("DynamoDb", vpc, service, [_account_statement("dynamodb")])
+        interfaces = [endpoint for endpoint in endpoints if endpoint is not Endpoint.DYNAMODB]
+        if interfaces:
+            self._interfaces(vpc, cidrs, interfaces)
+
+    def _gateway(
+        self,
+        construct_id: str,
+        vpc: ec2.IVpc,
+        service: ec2.GatewayVpcEndpointAwsService,
+        statements: Sequence[iam.PolicyStatement],
+    ) -> ec2.GatewayVpcEndpoint:
+        gateway = ec2.GatewayVpcEndpoint(self, construct_id, vpc=vpc, service=service)
+        for statement in statements:
+            gateway.add_to_policy(statement)
+        return gateway
+
+    def _interfaces(self, vpc: ec2.IVpc, cidrs: Sequence[str], endpoints: Sequence[Endpoint]) -> None:
+        group = ec2.SecurityGroup(
+            self,
+            "SecurityGroup",
+            vpc=vpc,
+            description="HTTPS from the VPC to endpoints of AWS services",
+            allow_all_outbound=False,
+        )
+        for cidr in cidrs:
+            group.add_ingress_rule(ec2.Peer.ipv4(cidr), ec2.Port.tcp(_HTTPS), f"HTTPS from {cidr}")
+        for endpoint in endpoints:
+            ec2.InterfaceVpcEndpoint(
+                self,
+                "".join(word.capitalize() for word in endpoint.name.split("_")),
+                vpc=vpc,
+                service=_services()[endpoint],
+                subnets=ec2.SubnetSelection(one_per_az=True),
+                security_groups=[group],
+                open=False,
+            )
+
+
+def _account_statement(service: str) -> iam.PolicyStatement:
+    """Whatever principals of this account may do, and nobody else: credentials from elsewhere do not pass.
+
+    An endpoint's policy grants nothing: it is the upper bound of what roles and buckets grant, so the service's
+    actions are not listed one by one.
+    """
+    return iam.PolicyStatement(
+        sid="ThisAccount",
+        principals=[iam.StarPrincipal()],
+        actions=[f"{service}:*"],
+        resources=["*"],
+        conditions=_ACCOUNT,
+    )
+
+
+def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
+    """Return the statements that let everybody use the buckets of AWS's own that nodes need.
+
+    Package managers ask without credentials, layers of container images come by links that ECR has signed, and
+    CloudFormation is answered by links that it has signed, so the account's own statement does not cover them.
+
+    Args:
+        stack: The stack, for its Region and partition.
+    """
+    sids = {"s3:GetObject": "AwsPackagesAndImages", "s3:PutObject": "CloudFormationAnswers"}
+    return [
+        iam.PolicyStatement(
+            sid=sid, principals=[iam.StarPrincipal()], actions=[action], resources=_bucket_arns(stack, action)
+        )
+        for action, sid in sids.items()
+    ]
+
+
+def _bucket_arns(stack: Stack, action: str) -> list[str]:
+    regions = {"region": stack.region, "region_without_dashes": Fn.join("", Fn.split("-", stack.region))}
+    return [
+        stack.format_arn(
+            service="s3", region="", account="", resource=bucket["name"].format_map(regions), resource_name="*"
+        )
+        for bucket in aws_buckets()
+        if bucket["action"] == action
+    ]
+
+
+@cache
+def aws_buckets() -> tuple[dict[str, str], ...]:
+    """Return those buckets: name, with ``{region}`` for the Region, action and purpose."""
+    data = json.loads(files(__package__).joinpath("data", "aws_buckets.json").read_text(encoding="utf-8"))
+    return tuple(data["buckets"])
+
+
+@cache
+def _services() -> dict[Endpoint, ec2.InterfaceVpcEndpointAwsService]:
+    service = ec2.InterfaceVpcEndpointAwsService
+    return {
+        Endpoint.EC2: service.EC2,
+        Endpoint.EC2_MESSAGES: service.EC2_MESSAGES,
+        Endpoint.ECR_API: service.ECR,
+        Endpoint.ECR_DKR: service.ECR_DOCKER,
+        Endpoint.FSX: service.FSX,
+        Endpoint.LOGS: service.CLOUDWATCH_LOGS,
+        Endpoint.MONITORING: service.CLOUDWATCH_MONITORING,
+        Endpoint.SAGEMAKER_API: service.SAGEMAKER_API,
+        Endpoint.SECRETS_MANAGER: service.SECRETS_MANAGER,
+        Endpoint.SSM: service.SSM,
+        Endpoint.SSM_MESSAGES: service.SSM_MESSAGES,
+        Endpoint.STS: service.STS,
+    }

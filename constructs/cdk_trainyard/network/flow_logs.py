@@ -1,0 +1,111 @@
+"""Flow logs: who spoke to whom in the VPC, and what was rejected."""
+
+from aws_cdk import Annotations, ArnFormat, Aws, CfnResource, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+
+# CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS", its wildcards written out
+_KEY_ACTIONS = [
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+]
+_KEY_REASON = (
+    "addresses, ports and byte counts, no payload; encrypted by CloudWatch Logs, with flow_logs_key by your own key"
+)
+
+
+class FlowLogs(Construct):
+    """All traffic of a VPC, accepted and rejected, into a log group of CloudWatch.
+
+    Defines the log group, a role that may write to it alone, and the flow log. The log group is kept when the network
+    is deleted.
+
+    Args:
+        vpc: The VPC.
+        retention: How long entries are kept.
+        key: A key for the log group; its policy is extended, so that CloudWatch Logs of this account may use it.
+            Default - CloudWatch Logs encrypts with a key of its own.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.CfnVPC,
+        retention: logs.RetentionDays,
+        key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        if key is not None:
+            self._let_logs_use(key)
+        self.log_group = logs.LogGroup(self, "LogGroup", retention=retention, encryption_key=key)
+        policy = iam.ManagedPolicy(
+            self,
+            "Policy",
+            description="Writes the flow logs of one VPC",
+            statements=[
+                iam.PolicyStatement(
+                    actions=["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+                    resources=[self.log_group.log_group_arn],
+                )
+            ],
+        )
+        role = iam.Role(self, "Role", assumed_by=self._flow_logs_service(), managed_policies=[policy])
+        ec2.CfnFlowLog(
+            self,
+            "Resource",
+            resource_id=vpc.ref,
+            resource_type="VPC",
+            traffic_type="ALL",
+            log_destination_type="cloud-watch-logs",
+            log_group_name=self.log_group.log_group_name,
+            deliver_logs_permission_arn=role.role_arn,
+        ).node.add_dependency(policy)
+        if key is None:
+            _acknowledge(self.log_group)
+
+    def _flow_logs_service(self) -> iam.IPrincipal:
+        """Flow logs of this account only: the service asks for others with the same name (confused deputy)."""
+        source = Stack.of(self).format_arn(service="ec2", resource="vpc-flow-log", resource_name="*")
+        return iam.ServicePrincipal(
+            "vpc-flow-logs.amazonaws.com",
+            conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}, "ArnLike": {"aws:SourceArn": source}},
+        )
+
+    def _let_logs_use(self, key: kms.IKey) -> None:
+        groups = Stack.of(self).format_arn(
+            service="logs", resource="log-group", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
+        )
+        added = key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
+                actions=_KEY_ACTIONS,
+                resources=["*"],
+                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+            )
+        )
+        if not added.statement_added:
+            Annotations.of(self).add_warning_v2(
+                "@cdk-trainyard/network:flow-logs-key",
+                f"the policy of the key cannot be changed from here ({key.node.path}): it must let CloudWatch Logs use "
+                f"the key for log groups of this account",
+            )
+
+
+def _acknowledge(log_group: logs.LogGroup) -> None:
+    resource = log_group.node.default_child
+    if not isinstance(resource, CfnResource):
+        raise TypeError(f"{log_group.node.path} has no L1 resource")
+    acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_KEY_REASON)
+    acknowledge_checkov(resource, check="CKV_AWS_158", reason=_KEY_REASON)

@@ -1,0 +1,313 @@
+"""Networks that clusters train in: one accelerator subnet in one named zone, and what it needs around it."""
+
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Network
+
+from aws_cdk import Annotations, CfnTag, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct, DependencyGroup, IDependable
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
+from cdk_trainyard.network.endpoints import HYPERPOD_ENDPOINTS, Endpoint, Endpoints
+from cdk_trainyard.network.flow_logs import FlowLogs
+from cdk_trainyard.network.nat import Nat
+from cdk_trainyard.network.rules import (
+    accelerator_block_problems,
+    cidr_problems,
+    further_zones_problems,
+    layout_problems,
+    nat_problems,
+    parse_cidr,
+    secondary_cidr_problems,
+    unresolved,
+    zone_problems,
+    zones_together_problems,
+)
+from cdk_trainyard.network.rules_resources import (
+    SubnetFacts,
+    endpoint_problems,
+    existing_cidr_problems,
+    existing_subnets_problems,
+    existing_zone_problems,
+    flow_logs_problems,
+    s3_statement_problems,
+)
+from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
+from cdk_trainyard.network.subnets import add_nat, define_subnets
+from cdk_trainyard.network.vpc import NetworkVpc
+
+_DOCKER_BRIDGE = IPv4Network("172.17.0.0/16")
+
+
+class Network(Construct):
+    """What clusters, file systems and services need of a network, whoever made it.
+
+    Attributes:
+        vpc: The VPC.
+        zone: The zone of the accelerator subnet, by name or by id, as it was given.
+        accelerator_subnet: The private subnet of the nodes with accelerators and of their file system.
+        accelerator_cidr: Its block. None: not known.
+        public_subnets: Subnets with a route to the internet.
+        service_subnets: Private subnets for services that ask for several zones: databases, load balancers.
+        route_out: The nodes' way to packages, S3 and AWS services. Nodes that start before it stands fail.
+        has_nat: Whether the nodes reach the internet.
+    """
+
+    vpc: ec2.IVpc
+    zone: str
+    accelerator_subnet: ec2.ISubnet
+    accelerator_cidr: str | None
+    public_subnets: tuple[ec2.ISubnet, ...]
+    service_subnets: tuple[ec2.ISubnet, ...]
+    route_out: IDependable
+    has_nat: bool
+
+
+class TrainingNetwork(Network):
+    """A VPC for training: one large private subnet for the accelerators in the zone that has them.
+
+    Defines the VPC; the accelerator subnet; a public subnet in its zone, and one in each of ``public_zones``; a service
+    subnet in each of ``service_zones``; NAT; an S3 endpoint with a policy; flow logs; a closed default security group.
+    No zone is guessed and nothing is looked up.
+
+    The zones, the blocks and the accelerator subnet's size cannot change once nodes run: CloudFormation would make the
+    new subnet before it deletes the old one. Public and service zones can be added and removed at any time.
+
+    Args:
+        zone: The zone of the accelerators, by name (``us-east-1a``) or by id (``use1-az4``). An id is the same place
+            for every account; capacity is sold by it.
+        cidr: The VPC's block, a /16 to a /28. Default: 10.1.0.0/16.
+        public_zones: Zones with a public subnet, beside ``zone``. Default: none.
+        accelerator_mask: The accelerator subnet's prefix length. Default - half of ``cidr``, a /17 of a /16; with
+            ``secondary_cidr`` all of that.
+        accelerator_cidr: The accelerator subnet's block, instead of its prefix length. Default - the upper half.
+        service_zones: Zones with a private subnet for services, at least two. ``zone`` may be one of them.
+            Default: none.
+        nat: NAT gateways: ONE, PER_ZONE or NONE. With NONE there is an internet gateway only for ``public_zones``.
+            Default: ONE.
+        secondary_cidr: A second block, for the accelerator subnet alone: 100.64.0.0/10 is not routed to corporate
+            networks, so it can be large. Default: none.
+        interface_endpoints: Services that are reached inside the VPC. Default: none; S3 always is.
+        s3_statements: What may pass through the S3 endpoint, each with a principal. The buckets of AWS's own that
+            nodes need are always added. Default - whatever principals of this account may do.
+        flow_logs_retention: How long flow logs are kept; None for no flow logs. Default: THREE_MONTHS.
+        flow_logs_key: The key that encrypts them. Default - one of CloudWatch Logs.
+        restrict_default_security_group: Whether the default security group is closed. Default: True.
+
+    Attributes:
+        s3_endpoint: The endpoint of S3; ``add_to_policy`` widens it.
+        flow_log_group: Where the flow logs are. None: there are none.
+
+    Raises:
+        ConfigurationError: A zone, a block or a combination cannot work; says all of them at once.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        zone: str,
+        cidr: str = "10.1.0.0/16",
+        public_zones: Sequence[str] = (),
+        accelerator_mask: int | None = None,
+        accelerator_cidr: str | None = None,
+        service_zones: Sequence[str] = (),
+        nat: Nat = Nat.ONE,
+        secondary_cidr: str | None = None,
+        interface_endpoints: Sequence[Endpoint] = (),
+        s3_statements: Sequence[iam.PolicyStatement] | None = None,
+        flow_logs_retention: logs.RetentionDays | None = logs.RetentionDays.THREE_MONTHS,
+        flow_logs_key: kms.IKey | None = None,
+        restrict_default_security_group: bool = True,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        region = _region(self)
+        with_public = [zone, *public_zones] if nat != Nat.NONE else list(public_zones)
+        problems = [
+            *zone_problems("zone", zone, region),
+            *further_zones_problems("public_zones", public_zones, region),
+            *further_zones_problems("service_zones", service_zones, region),
+            *zones_together_problems(zone, public_zones, service_zones),
+            *cidr_problems("cidr", cidr),
+            *cidr_problems("secondary_cidr", secondary_cidr),
+            *secondary_cidr_problems(cidr, secondary_cidr),
+            *cidr_problems("accelerator_cidr", accelerator_cidr),
+            *accelerator_block_problems(cidr, secondary_cidr, accelerator_mask, accelerator_cidr),
+            *nat_problems(nat, with_public, [zone, *service_zones]),
+            *endpoint_problems(interface_endpoints),
+            *s3_statement_problems(s3_statements),
+            *flow_logs_problems(kept=flow_logs_retention is not None, key_given=flow_logs_key is not None),
+        ]
+        raise_problems(self.node.path, problems)
+        request = LayoutRequest(
+            cidr=IPv4Network(cidr),
+            secondary_cidr=parse_cidr(secondary_cidr),
+            accelerator_cidr=parse_cidr(accelerator_cidr),
+            accelerator_mask=accelerator_mask,
+            zone=zone,
+            public_zones=tuple(dict.fromkeys(with_public)),
+            service_zones=tuple(service_zones),
+        )
+        raise_problems(self.node.path, layout_problems(request))
+        self._warn(request, nat, interface_endpoints)
+        layout = plan_subnets(request)
+        vpc = self._define_vpc(cidr)
+        subnets = define_subnets(self, vpc, request, layout)
+        add_nat(subnets, zone, nat)
+        self.zone = zone
+        self.accelerator_subnet = subnets.accelerator
+        self.accelerator_cidr = str(layout.accelerator)
+        self.public_subnets = tuple(subnets.public.values())
+        self.service_subnets = tuple(subnets.service.values())
+        self.has_nat = nat != Nat.NONE
+        self.vpc = NetworkVpc(self, "Vpc", vpc=vpc, cidr=cidr, groups=subnets.groups(nat))
+        endpoints = Endpoints(
+            self,
+            "Endpoints",
+            vpc=self.vpc,
+            cidrs=[block for block in (cidr, secondary_cidr) if block is not None],
+            endpoints=interface_endpoints,
+            s3_statements=s3_statements,
+        )
+        self.s3_endpoint = endpoints.s3
+        self.route_out = DependencyGroup(self.vpc.internet_connectivity_established, endpoints)
+        self.flow_log_group = self._log_flows(vpc, flow_logs_retention, flow_logs_key)
+        if restrict_default_security_group:
+            ClosedDefaultSecurityGroup(self, "DefaultSecurityGroup", vpc=vpc)
+
+    @staticmethod
+    def from_existing(
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        accelerator_subnet: ec2.ISubnet,
+        zone: str,
+        accelerator_cidr: str | None = None,
+        public_subnets: Sequence[ec2.ISubnet] = (),
+        service_subnets: Sequence[ec2.ISubnet] = (),
+        route_out: IDependable | None = None,
+    ) -> Network:
+        """Take a network that exists already. Defines nothing.
+
+        Args:
+            scope: The parent.
+            construct_id: The id in it.
+            vpc: The VPC.
+            accelerator_subnet: The private subnet for the nodes.
+            zone: Its zone, by name or by id.
+            accelerator_cidr: Its block; without it nobody can tell whether the nodes fit.
+                Default - what ``accelerator_subnet`` knows.
+            public_subnets: Public subnets. Default: none.
+            service_subnets: Private subnets in at least two zones, for services that ask for them. Default: none.
+            route_out: What the nodes must wait for. Default - the routes of ``accelerator_subnet``, when they are
+                made in this app.
+
+        Raises:
+            ConfigurationError: What is said of the network contradicts itself.
+        """
+        return _ExistingNetwork(
+            scope,
+            construct_id,
+            vpc=vpc,
+            accelerator_subnet=accelerator_subnet,
+            zone=zone,
+            accelerator_cidr=accelerator_cidr,
+            public_subnets=public_subnets,
+            service_subnets=service_subnets,
+            route_out=route_out,
+        )
+
+    def _define_vpc(self, cidr: str) -> ec2.CfnVPC:
+        return ec2.CfnVPC(
+            self,
+            "Resource",
+            cidr_block=cidr,
+            enable_dns_hostnames=True,  # file systems and interface endpoints are found by name
+            enable_dns_support=True,
+            tags=[CfnTag(key="Name", value=self.node.path)],
+        )
+
+    def _log_flows(
+        self, vpc: ec2.CfnVPC, retention: logs.RetentionDays | None, key: kms.IKey | None
+    ) -> logs.ILogGroup | None:
+        return FlowLogs(self, "FlowLogs", vpc=vpc, retention=retention, key=key).log_group if retention else None
+
+    def _warn(self, request: LayoutRequest, nat: Nat, endpoints: Sequence[Endpoint]) -> None:
+        annotations = Annotations.of(self)
+        for block in (request.cidr, request.secondary_cidr):
+            if block is not None and block.overlaps(_DOCKER_BRIDGE):
+                annotations.add_warning_v2(
+                    "@cdk-trainyard/network:docker-bridge",
+                    f"{block} overlaps {_DOCKER_BRIDGE}, which Docker takes for its bridge on every node: what has an "
+                    f"address there cannot be reached from the nodes; use another block",
+                )
+        missing = [endpoint for endpoint in HYPERPOD_ENDPOINTS if endpoint not in endpoints]
+        if nat == Nat.NONE and missing:
+            annotations.add_warning_v2(
+                "@cdk-trainyard/network:no-nat",
+                f"without NAT the nodes reach S3 and 'interface_endpoints' alone; HyperPod nodes use "
+                f"{', '.join(missing)} too (HYPERPOD_ENDPOINTS), and containers {Endpoint.ECR_API}, {Endpoint.ECR_DKR}",
+            )
+
+
+class _ExistingNetwork(Network):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        accelerator_subnet: ec2.ISubnet,
+        zone: str,
+        accelerator_cidr: str | None,
+        public_subnets: Sequence[ec2.ISubnet],
+        service_subnets: Sequence[ec2.ISubnet],
+        route_out: IDependable | None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        accelerator = _facts(accelerator_subnet)
+        raise_problems(
+            self.node.path,
+            [
+                *existing_zone_problems(zone, _region(self), accelerator),
+                *existing_cidr_problems(accelerator_cidr, accelerator),
+                *existing_subnets_problems(
+                    accelerator, [_facts(each) for each in public_subnets], [_facts(each) for each in service_subnets]
+                ),
+            ],
+        )
+        self.vpc = vpc
+        self.zone = zone
+        self.accelerator_subnet = accelerator_subnet
+        self.accelerator_cidr = accelerator_cidr if accelerator_cidr is not None else accelerator.cidr
+        self.public_subnets = tuple(public_subnets)
+        self.service_subnets = tuple(service_subnets)
+        self.route_out = route_out if route_out is not None else accelerator_subnet.internet_connectivity_established
+        self.has_nat = accelerator.subnet_id not in {subnet.subnet_id for subnet in vpc.isolated_subnets}
+
+
+def _facts(subnet: ec2.ISubnet) -> SubnetFacts:
+    return SubnetFacts(
+        subnet_id=subnet.subnet_id,
+        zone=_known(lambda: subnet.availability_zone),
+        cidr=_known(lambda: subnet.ipv4_cidr_block),
+    )
+
+
+def _known(attribute: Callable[[], str]) -> str | None:
+    """Return an attribute of a subnet; an imported one refuses those that it was not told."""
+    try:
+        return attribute()
+    except RuntimeError:
+        return None
+
+
+def _region(scope: Construct) -> str | None:
+    region = Stack.of(scope).region
+    return None if unresolved(region) else region

@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# What this node is, and whether it can reach what it needs. Every other step reads NODE.
+: "${ROOT?}" "${BUNDLE?}"
+declare -gA NODE=()
+
+RESOURCE_CONFIG=${SAGEMAKER_RESOURCE_CONFIG_PATH:-${ROOT}/opt/ml/config/resource_config.json}
+
+step network 'find out what this node is, and wait for its network' \
+  'the subnet has no route out or no DNS, or the scripts were made for another cluster than this'
+
+step_network_done() {
+  false # what this node is has to be read by every run
+}
+
+step_network_run() {
+  local facts key value
+  wait_until 300 'this node in resource_config.json' network_facts_or_never
+  facts=$(network_facts)
+  while IFS='=' read -r key value; do
+    NODE[${key}]=${value}
+  done <<<"${facts}"
+  log "cluster ${NODE[cluster]}, group ${NODE[group]}, role ${NODE[role]}, ${NODE[instance_type]}, ${NODE[address]}"
+}
+
+step_network_verify() {
+  local name=${NODE[lustre_dns_name]}
+  [[ -z ${name} ]] || wait_until 300 "the name ${name}" getent hosts "${name}"
+}
+
+network_facts() {
+  python3 -B "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" \
+    ${TRAINYARD_ADDRESS:+--address "${TRAINYARD_ADDRESS}"}
+}
+
+# Exit code 75 may pass with time. Anything else will not: then waiting ends, and asking again says why.
+network_facts_or_never() {
+  local code=0
+  network_facts || code=$?
+  ((code != 75))
+}

@@ -1,0 +1,172 @@
+# shellcheck shell=bash
+# Runs named steps, so that a node converges however often, and wherever, it was stopped before.
+#
+# A step NAME is a file steps/NAME.sh beside the entry script. It calls `step NAME TITLE CAUSE` and defines
+#   step_NAME_done    succeeds when there is nothing to do: quick, changes nothing
+#   step_NAME_run     does it
+#   step_NAME_verify  fails when it did not work after all
+# CAUSE says, for a person reading the log, what usually is wrong when the step fails. In `run` and `verify` a command
+# that fails ends the run; in `done`, and in whatever is called after `||`, `&&`, `if` or by wait_until, it does not.
+#
+# Environment, for tests and rehearsals: TRAINYARD_ROOT stands before every absolute path; TRAINYARD_DEADLINE replaces
+# every deadline, in seconds; TRAINYARD_LOG_GRACE is how long a failed run stays alive so that its log is shipped.
+
+set -Eeuo pipefail
+
+ROOT=${TRAINYARD_ROOT:-}
+LOG_FILE=${ROOT}/var/log/provision/provisioning.log # HyperPod ships this file, and no other
+BUNDLE=''                                           # the folder of the entry script
+HOST=$(hostname)
+declare -A STEP_TITLE=() STEP_CAUSE=()
+CURRENT_STEP='start'
+FAILED_COMMAND=''
+
+# ---------------------------------------------------------------- words
+log() {
+  printf '%(%Y-%m-%dT%H:%M:%S%z)T [%s] %s\n' -1 "${CURRENT_STEP}" "$*"
+}
+
+warn() {
+  log "WARNING: $*"
+}
+
+# Ends the run with a sentence for a person.
+fail() {
+  log "ERROR: $*"
+  exit 1
+}
+
+# ---------------------------------------------------------------- waiting
+# wait_until SECONDS WHAT COMMAND...: asks until COMMAND succeeds; fails after SECONDS.
+wait_until() {
+  local deadline=$((SECONDS + ${TRAINYARD_DEADLINE:-$1})) what=$2 delay=0.2 last
+  shift 2
+  until last=$("$@" 2>&1); do
+    if ((SECONDS >= deadline)); then
+      log "waited in vain for ${what}${last:+: ${last##*$'\n'}}"
+      return 1
+    fi
+    sleep "${delay}"
+    case ${delay} in
+      0.2) delay=0.5 ;;
+      0.5) delay=1 ;;
+      1) delay=2 ;;
+      *) delay=$((2 + RANDOM % 3)) ;; # a thousand nodes that start together do not ask together
+    esac
+  done
+}
+
+# ---------------------------------------------------------------- files and accounts
+# put_file PATH MODE TEXT: writes lines of text to a file, whole or not at all; leaves an equal file alone.
+put_file() {
+  local path=$1 mode=$2 text=$3 temporary=$1.trainyard-new
+  # shellcheck disable=SC2310  # a question
+  if ! holds "${path}" "${text}"; then
+    mkdir -p -- "${path%/*}"
+    printf '%s\n' "${text}" >"${temporary}"
+    chmod -- "${mode}" "${temporary}"
+    mv -f -- "${temporary}" "${path}"
+  fi
+}
+
+# holds PATH TEXT: whether the file holds these lines and no other.
+holds() {
+  local text
+  [[ -e $1 ]] && text=$(cat -- "$1") && [[ ${text} == "$2" ]]
+}
+
+# make_home PATH USER TEMPLATE: a home directory, whole or not at all; other nodes may be making the same one.
+make_home() {
+  local path=$1 user=$2 template=$3 temporary=$1.new-${HOST}
+  [[ -d ${path} ]] || {
+    rm -rf -- "${temporary}" \
+      && mkdir -p -- "${path%/*}" \
+      && cp -a -- "${template}" "${temporary}" \
+      && chown -R -- "${user}:" "${temporary}" \
+      && chmod -- 0750 "${temporary}" \
+      && mv -nT -- "${temporary}" "${path}" \
+      && rm -rf -- "${temporary}" # left over when another node was faster
+  }
+}
+
+# account DATABASE KEY FIELDS: fields of an entry of passwd or group, with colons between; fails when there is none.
+account() {
+  local entry
+  entry=$(getent "$1" "$2") && cut -d: -f"$3" <<<"${entry}"
+}
+
+# ---------------------------------------------------------------- steps
+# step NAME TITLE CAUSE: registers a step.
+step() {
+  STEP_TITLE[$1]=$2
+  STEP_CAUSE[$1]=$3
+}
+
+# provision DIRECTORY STEP...: runs the steps of DIRECTORY/steps in this order. The one call of an entry script.
+provision() {
+  local name
+  BUNDLE=$1
+  shift
+  start_log
+  for name in "$@"; do
+    # shellcheck source=/dev/null
+    source "${BUNDLE}/steps/${name}.sh"
+  done
+  for name in "$@"; do
+    run_step "${name}"
+  done
+  CURRENT_STEP='end'
+  log "all steps are done, after ${SECONDS} s"
+}
+
+run_step() {
+  local started=${SECONDS}
+  CURRENT_STEP=$1
+  if "step_$1_done"; then
+    log "${STEP_TITLE[$1]}: nothing to do"
+    return
+  fi
+  log "${STEP_TITLE[$1]}"
+  "step_$1_run"
+  "step_$1_verify"
+  log "done in $((SECONDS - started)) s"
+}
+
+# ---------------------------------------------------------------- log and end
+start_log() {
+  mkdir -p -- "${LOG_FILE%/*}"
+  exec 3>&1
+  # shellcheck disable=SC2312  # finish waits for it
+  exec > >(exec tee -a -- "${LOG_FILE}") 2>&1
+  LOG_WRITER=$!
+  trap 'note_failure "$?" "${BASH_SOURCE[0]}" "${LINENO}"' ERR
+  trap 'exit 143' TERM
+  trap 'exit 130' INT
+  trap 'finish "$?"' EXIT
+  log "$0 starts on ${HOST}"
+}
+
+# The line as it is written: no value of a variable, and with it no secret, can get into the log.
+note_failure() {
+  local code=$1 file=$2 line=$3 text
+  ((BASH_SUBSHELL == 0)) || exit "${code}" # the command that waits for this subshell fails too, and is the one to name
+  mapfile -t -s $((line - 1)) -n 1 text <"${file}"
+  FAILED_COMMAND="${text[0]#"${text[0]%%[![:blank:]]*}"} (at ${file##*/}:${line})"
+}
+
+finish() {
+  local code=$1
+  trap - ERR EXIT
+  if ((code != 0)); then
+    log "FAILED in step '${CURRENT_STEP}' with exit code ${code}${FAILED_COMMAND:+, in the command: ${FAILED_COMMAND}}"
+    log "likely cause: ${STEP_CAUSE[${CURRENT_STEP}]:-not known}"
+    log "nothing is undone; run $0 again and it goes on from here"
+  fi
+  exec >&3 2>&3
+  wait "${LOG_WRITER}" || true
+  if ((code != 0)); then
+    sync
+    sleep "${TRAINYARD_LOG_GRACE:-60}" # HyperPod takes a failed node away, and its log with it
+  fi
+  exit "${code}"
+}

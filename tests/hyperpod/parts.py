@@ -1,0 +1,96 @@
+"""Small legal parts of clusters, for the tests of hyperpod to change one thing of."""
+
+from typing import Any
+
+from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Template
+
+from cdk_trainyard.hyperpod import GroupRole, InstanceGroup
+from cdk_trainyard.instances import zone_region
+from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+
+ACCOUNT = "111111111111"
+REGION = "us-west-2"
+ZONE = "usw2-az4"
+CIDR = "10.1.128.0/17"
+
+
+def group(name: str = "worker-group", role: GroupRole = GroupRole.COMPUTE, **changes: Any) -> InstanceGroup:
+    """Return a legal group with changes."""
+    types = {} if {"instance_type", "instance_types"} & set(changes) else {"instance_type": "ml.c5.4xlarge"}
+    return InstanceGroup(**{"name": name, "role": role, "count": 1, **types, **changes})
+
+
+def controller(**changes: Any) -> InstanceGroup:
+    """Return a legal controller group with changes."""
+    return group(
+        **{"name": "controller-group", "role": GroupRole.CONTROLLER, "instance_type": "ml.m5.large", **changes}
+    )
+
+
+def worker(**changes: Any) -> InstanceGroup:
+    """Return a legal compute group with changes."""
+    return group(**changes)
+
+
+def new_stack(name: str = "Stack", **options: Any) -> Stack:
+    """Return an empty stack of a known account and Region."""
+    return Stack(App(), name, env=Environment(account=ACCOUNT, region=REGION), **options)
+
+
+def subnet_id(name: str) -> str:
+    """Return an id of the right form for the subnet of that name."""
+    return f"subnet-0{name.lower().encode().hex()[:16]:0<16}"
+
+
+def existing_network(stack: Stack, construct_id: str = "Network", *, zone: str = ZONE, **changes: Any) -> Network:
+    """Return a network that exists: no resources of its own, ids known."""
+    name = f"{zone_region(zone)}a"
+    vpc = ec2.Vpc.from_vpc_attributes(stack, f"{construct_id}Vpc", vpc_id="vpc-11111111", availability_zones=[name])
+    subnet = ec2.Subnet.from_subnet_attributes(
+        stack, f"{construct_id}Subnet", subnet_id=subnet_id(construct_id), availability_zone=name
+    )
+    settings = {"vpc": vpc, "accelerator_subnet": subnet, "zone": zone, "accelerator_cidr": CIDR, **changes}
+    return TrainingNetwork.from_existing(stack, construct_id, **settings)
+
+
+def service_subnets(stack: Stack, *zones: str) -> list[ec2.ISubnet]:
+    """Return existing subnets, one in each zone."""
+    return [
+        ec2.Subnet.from_subnet_attributes(
+            stack, f"Service{number}", subnet_id=subnet_id(f"service{number}"), availability_zone=zone
+        )
+        for number, zone in enumerate(zones)
+    ]
+
+
+def shared_group(stack: Stack, network: Network, construct_id: str = "Efa") -> EfaSecurityGroup:
+    """Return a security group with its self rules."""
+    return EfaSecurityGroup(stack, construct_id, vpc=network.vpc)
+
+
+def cluster_properties(stack: Stack) -> dict[str, Any]:
+    """Return the properties of the one cluster of a stack."""
+    return cluster_resource(stack)["Properties"]
+
+
+def cluster_resource(stack: Stack) -> dict[str, Any]:
+    """Return the one cluster of a stack as it stands in the template."""
+    (resource,) = Template.from_stack(stack).find_resources("AWS::SageMaker::Cluster").values()
+    return dict(resource)
+
+
+def policy_document(stack: Stack) -> dict[str, Any]:
+    """Return the document of the execution role's policy."""
+    policies = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy")
+    (policy,) = [policy for policy_id, policy in policies.items() if "ExecutionRole" in policy_id]
+    return dict(policy["Properties"]["PolicyDocument"])
+
+
+def statements(stack: Stack) -> dict[str, dict[str, Any]]:
+    """Return the statements of the execution role's policy, by Sid or first action."""
+    found = policy_document(stack)["Statement"]
+    names = [one.get("Sid") or (one["Action"] if isinstance(one["Action"], str) else one["Action"][0]) for one in found]
+    assert len(set(names)) == len(names), names
+    return dict(zip(names, found, strict=True))

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -Eeuo pipefail
+echo configured >>/var/log/provision/provisioning.log

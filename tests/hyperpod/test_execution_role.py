@@ -1,0 +1,303 @@
+"""The execution role's document, statement by statement: it is what a security review reads first."""
+
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
+from aws_cdk.assertions import Template
+
+from cdk_trainyard.hyperpod import (
+    AccountingDatabase,
+    EbsVolume,
+    ExecutionRole,
+    HyperPodCluster,
+    LegacyTopology,
+    Lifecycle,
+    Mount,
+    MultiHead,
+    NodeProvisioning,
+    OpenZfs,
+)
+from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
+from tests.hyperpod.parts import (
+    controller,
+    existing_network,
+    policy_document,
+    shared_group,
+    statements,
+    subnet_id,
+    worker,
+)
+
+SCRIPTS = Path(__file__).parent / "scripts"
+ZFS = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
+
+
+def arn(*parts: Any) -> dict[str, Any]:
+    """Write an ARN of the test account as CDK does: partition first, adjacent texts joined."""
+    joined: list[Any] = ["arn:", {"Ref": "AWS::Partition"}]
+    for part in parts:
+        if isinstance(part, str) and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return {"Fn::Join": ["", joined]}
+
+
+LOGS = ":logs:us-west-2:111111111111:log-group:/aws/sagemaker/Clusters/train/*"
+NODE_STATEMENTS = {
+    "CreateLogGroup": {"Action": "logs:CreateLogGroup", "Resource": arn(LOGS)},
+    "WriteLogs": {
+        "Action": ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+        "Resource": arn(LOGS, ":log-stream:*"),
+    },
+    "WriteMetrics": {
+        "Action": "cloudwatch:PutMetricData",
+        "Resource": "*",
+        "Condition": {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/Clusters"}},
+    },
+    "OpenSessions": {
+        "Action": [
+            "ssmmessages:CreateControlChannel",
+            "ssmmessages:CreateDataChannel",
+            "ssmmessages:OpenControlChannel",
+            "ssmmessages:OpenDataChannel",
+        ],
+        "Resource": "*",
+    },
+}
+
+
+def full(expected: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {sid: {"Sid": sid, "Effect": "Allow", **statement} for sid, statement in expected.items()}
+
+
+def test_a_node_in_the_services_own_vpc_writes_logs_and_metrics_and_takes_sessions(stack: Stack) -> None:
+    HyperPodCluster(stack, "Cluster", cluster_name="train", groups=[controller(), worker()])
+    assert statements(stack) == full(NODE_STATEMENTS)
+
+
+def test_only_sagemaker_assumes_the_role_and_no_policy_is_inline(stack: Stack) -> None:
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()])
+    template = Template.from_stack(stack)
+    (role,) = template.find_resources("AWS::IAM::Role").values()
+    assert role["Properties"] == {
+        "AssumeRolePolicyDocument": {
+            "Statement": [
+                {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}}
+            ],
+            "Version": "2012-10-17",
+        },
+        "Description": "Nodes of a HyperPod cluster",
+    }
+    template.resource_count_is("AWS::IAM::Policy", 0)
+
+
+def test_interfaces_are_made_and_changed_only_in_the_clusters_subnets(stack: Stack) -> None:
+    network = existing_network(stack)
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        cluster_name="train",
+        groups=[controller(), worker(network=existing_network(stack, "Far"))],
+        network=network,
+        security_group=shared_group(stack, network),
+    )
+    (group_id,) = Template.from_stack(stack).find_resources("AWS::EC2::SecurityGroup")
+    near, far = (arn(f":ec2:us-west-2:*:subnet/{subnet_id(name)}") for name in ("Network", "Far"))
+    interfaces = arn(":ec2:us-west-2:111111111111:network-interface/*")
+    assert statements(stack) == full(
+        NODE_STATEMENTS
+        | {
+            "DescribeNetwork": {
+                "Action": [
+                    "ec2:DescribeDhcpOptions",
+                    "ec2:DescribeNetworkInterfaces",
+                    "ec2:DescribeSecurityGroups",
+                    "ec2:DescribeSubnets",
+                    "ec2:DescribeVpcs",
+                ],
+                "Resource": "*",
+            },
+            "CreateInterfaces": {
+                "Action": "ec2:CreateNetworkInterface",
+                "Resource": [
+                    near,
+                    far,
+                    arn(":ec2:us-west-2:111111111111:security-group/", {"Fn::GetAtt": [group_id, "GroupId"]}),
+                    interfaces,
+                ],
+            },
+            "ChangeInterfaces": {
+                "Action": [
+                    "ec2:CreateNetworkInterfacePermission",
+                    "ec2:DeleteNetworkInterface",
+                    "ec2:DeleteNetworkInterfacePermission",
+                    "ec2:DetachNetworkInterface",
+                ],
+                "Resource": interfaces,
+                "Condition": {"ArnLike": {"ec2:Subnet": [near, far]}},
+            },
+            "DetachFromInstances": {
+                "Action": "ec2:DetachNetworkInterface",
+                "Resource": arn(":ec2:us-west-2:*:instance/*"),
+            },
+            "TagInterfaces": {"Action": "ec2:CreateTags", "Resource": interfaces},
+        }
+    )
+
+
+def test_scripts_are_read_and_never_written(stack: Stack) -> None:
+    bucket = s3.Bucket(stack, "Bucket", encryption_key=kms.Key(stack, "Key"))
+    scripts = LifecycleScripts(stack, "Scripts", bucket=bucket, folder=SCRIPTS)
+    HyperPodCluster(
+        stack, "Cluster", cluster_name="train", groups=[controller(), worker()], lifecycle=Lifecycle.on_create(scripts)
+    )
+    (bucket_id,) = Template.from_stack(stack).find_resources("AWS::S3::Bucket")
+    (key_id,) = Template.from_stack(stack).find_resources("AWS::KMS::Key")
+    bucket_arn = {"Fn::GetAtt": [bucket_id, "Arn"]}
+    found = [one for one in statements(stack).values() if one.get("Sid") not in NODE_STATEMENTS]
+    versions = scripts.prefix.removesuffix(f"/{scripts.content_hash[:32]}")
+    assert found == [
+        {
+            "Action": "s3:GetObject",
+            "Effect": "Allow",
+            "Resource": {"Fn::Join": ["", [bucket_arn, f"/{versions}/*"]]},
+        },
+        {
+            "Action": "s3:ListBucket",
+            "Effect": "Allow",
+            "Resource": bucket_arn,
+            "Condition": {"StringLike": {"s3:prefix": f"{versions}/*"}},
+        },
+        {"Action": "kms:Decrypt", "Effect": "Allow", "Resource": {"Fn::GetAtt": [key_id, "Arn"]}},
+    ]
+
+
+def test_file_systems_are_described_when_there_are_any(stack: Stack) -> None:
+    cluster = HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[controller(), worker()],
+        network=existing_network(stack),
+        mounts=[Mount(file_system=ZFS)],
+    )
+    expected = {
+        "Sid": "DescribeFileSystems", "Action": "fsx:DescribeFileSystems", "Effect": "Allow", "Resource": "*"
+    }  # fmt: skip
+    assert statements(stack)["DescribeFileSystems"] == expected
+    assert cluster.execution_role.policy.managed_policy_name
+
+
+def test_volume_keys_are_used_through_sagemaker_only(stack: Stack) -> None:
+    keys = [kms.Key(stack, f"Key{number}") for number in (1, 2)]
+    volumes = [EbsVolume(root=True, key=keys[0]), EbsVolume(size_gb=500, key=keys[1])]
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[controller(volumes=volumes), worker(volumes=volumes)],
+        provisioning=NodeProvisioning.CONTINUOUS,
+    )
+    arns = [{"Fn::GetAtt": [key_id, "Arn"]} for key_id in Template.from_stack(stack).find_resources("AWS::KMS::Key")]
+    via = {"kms:ViaService": {"Fn::Join": ["", ["sagemaker.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]}}
+    found = statements(stack)
+    assert found["EncryptVolumes"] == {
+        "Sid": "EncryptVolumes",
+        "Action": "kms:CreateGrant",
+        "Effect": "Allow",
+        "Resource": arns,
+        "Condition": {"StringEquals": via, "Bool": {"kms:GrantIsForAWSResource": "true"}},
+    }
+    assert found["DescribeVolumeKeys"] == {
+        "Sid": "DescribeVolumeKeys",
+        "Action": "kms:DescribeKey",
+        "Effect": "Allow",
+        "Resource": arns,
+        "Condition": {"StringEquals": via},
+    }
+
+
+def test_controllers_of_a_multi_head_cluster_read_the_password_and_tell_a_topic(stack: Stack) -> None:
+    network = existing_network(stack)
+    database = AccountingDatabase.from_attributes(
+        stack,
+        "Database",
+        endpoint="db.example",
+        secret=secretsmanager.Secret(stack, "Secret"),
+        security_group=shared_group(stack, network, "DatabaseGroup").security_group,
+    )
+    topology = LegacyTopology(multi_head=MultiHead(database=database, topic=sns.Topic(stack, "Topic")))
+    scripts = LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=s3.Bucket(stack, "Bucket"),
+        folder=SCRIPTS,
+        topology=SlurmTopology.LEGACY,
+        legacy_topology={},
+    )
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[controller(count=2), worker()],
+        network=network,
+        topology=topology,
+        lifecycle=Lifecycle.on_create(scripts),
+    )
+    template = Template.from_stack(stack)
+    (secret_id,) = template.find_resources("AWS::SecretsManager::Secret")
+    (topic_id,) = template.find_resources("AWS::SNS::Topic")
+    found = statements(stack)
+    assert found["secretsmanager:GetSecretValue"] == {
+        "Action": ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
+        "Effect": "Allow",
+        "Resource": {"Ref": secret_id},
+    }
+    assert found["sns:Publish"] == {"Action": "sns:Publish", "Effect": "Allow", "Resource": {"Ref": topic_id}}
+
+
+def test_grants_to_the_cluster_land_in_its_managed_policy(stack: Stack) -> None:
+    cluster = HyperPodCluster(stack, "Cluster", groups=[controller(), worker()])
+    ecr.Repository(stack, "Repository").grant_pull(cluster)
+    kms.Key(stack, "Key").grant_decrypt(cluster)
+    s3.Bucket.from_bucket_attributes(stack, "Far", bucket_name="far-bucket", account="222222222222").grant_read(cluster)
+    secretsmanager.Secret(stack, "Secret", encryption_key=kms.Key(stack, "SecretKey")).grant_read(cluster)
+    found = statements(stack)
+    assert {"ecr:BatchCheckLayerAvailability", "ecr:GetAuthorizationToken", "kms:Decrypt", "s3:GetObject*"} <= set(
+        found
+    )
+    Template.from_stack(stack).resource_count_is("AWS::IAM::Policy", 0)
+
+
+def test_a_role_of_the_users_gets_the_policy(stack: Stack) -> None:
+    role = iam.Role.from_role_arn(stack, "Role", "arn:aws:iam::111111111111:role/team/hyperpod")
+    own = iam.Role.from_role_arn(stack, "Own", "arn:aws:iam::111111111111:role/of-one-group")
+    cluster = HyperPodCluster(stack, "Cluster", groups=[controller(), worker(execution_role=own)], role=role)
+    assert cluster.role is role
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::IAM::Role", 0)
+    template.has_resource_properties("AWS::IAM::ManagedPolicy", {"Roles": ["hyperpod"]})
+    (resource,) = template.find_resources("AWS::SageMaker::Cluster").values()
+    roles = [entry["ExecutionRole"] for entry in resource["Properties"]["InstanceGroups"]]
+    assert roles == ["arn:aws:iam::111111111111:role/team/hyperpod", "arn:aws:iam::111111111111:role/of-one-group"]
+
+
+def test_a_new_role_takes_further_policies(stack: Stack) -> None:
+    managed = iam.ManagedPolicy.from_aws_managed_policy_name("AmazonSageMakerClusterInstanceRolePolicy")
+    made = ExecutionRole(stack, "Role", cluster_name="train", managed_policies=[managed])
+    HyperPodCluster(stack, "Cluster", cluster_name="train", groups=[controller(), worker()], role=made.role)
+    (role,) = Template.from_stack(stack).find_resources("AWS::IAM::Role").values()
+    (policy_arn,) = role["Properties"]["ManagedPolicyArns"]
+    assert policy_arn["Fn::Join"][1][-1] == ":iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
+
+
+def test_the_policy_fits_into_a_managed_policy(stack: Stack) -> None:
+    network = existing_network(stack)
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=network, mounts=[Mount(file_system=ZFS)])
+    document = policy_document(stack)
+    assert len("".join(str(document).split())) < 6144 / 2  # half of what IAM takes is left for grants

@@ -1,0 +1,122 @@
+"""The reviewers' rule packs find nothing here that is not explained, and no explanation is idle."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+
+from cdk_trainyard.hyperpod import (
+    AccountingDatabase,
+    EbsVolume,
+    HyperPodCluster,
+    LegacyTopology,
+    Lifecycle,
+    Mount,
+    MultiHead,
+    NodeProvisioning,
+    OpenZfs,
+)
+from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
+from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
+from cdk_trainyard.storage import LustreFileSystem
+from tests.hyperpod.parts import (
+    ACCOUNT,
+    REGION,
+    controller,
+    existing_network,
+    service_subnets,
+    shared_group,
+    worker,
+)
+
+SCRIPTS = Path(__file__).parent / "scripts"
+KEY = "12345678-1234-1234-1234-123456789012"
+ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
+
+
+def smallest(stack: Stack) -> None:
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()])
+
+
+def with_everything(stack: Stack) -> None:
+    zones = service_subnets(stack, "us-west-2a", "us-west-2b")
+    network = existing_network(stack, service_subnets=zones)
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "some-lifecycle-scripts")
+    key = kms.Key.from_key_arn(
+        stack, "Key", Stack.of(stack).format_arn(service="kms", resource="key", resource_name=KEY)
+    )
+    file_system = LustreFileSystem.from_attributes(
+        stack,
+        "Lustre",
+        file_system_id="fs-01234567",
+        dns_name="fs-01234567.fsx.us-west-2.example",
+        mount_name="abcdefgh",
+        security_group=shared_group(stack, network, "Servers"),
+        efa_enabled=True,
+    )
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[
+            controller(volumes=[EbsVolume(root=True, key=key)]),
+            worker(network=existing_network(stack, "Far"), mounts=[]),
+        ],
+        network=network,
+        security_group=shared_group(stack, network),
+        provisioning=NodeProvisioning.CONTINUOUS,
+        lifecycle=Lifecycle.on_create(LifecycleScripts(stack, "Scripts", bucket=bucket, folder=SCRIPTS)),
+        mounts=[Mount(file_system=file_system), Mount(file_system=ZFS)],
+        accounting=AccountingDatabase(stack, "Database", network=network),
+    )
+
+
+def legacy_with_several_controllers(stack: Stack) -> None:
+    network = existing_network(stack, service_subnets=service_subnets(stack, "us-west-2a", "us-west-2b"))
+    key = kms.Key.from_key_arn(
+        stack, "Key", Stack.of(stack).format_arn(service="kms", resource="key", resource_name=KEY)
+    )
+    scripts = LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=s3.Bucket.from_bucket_name(stack, "Bucket", "some-lifecycle-scripts"),
+        folder=SCRIPTS,
+        topology=SlurmTopology.LEGACY,
+        legacy_topology={},
+    )
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[controller(count=2), worker()],
+        network=network,
+        topology=LegacyTopology(
+            multi_head=MultiHead(
+                database=AccountingDatabase(stack, "Database", network=network, key=key, port=3307, require_tls=True)
+            )
+        ),
+        lifecycle=Lifecycle.on_create(scripts),
+        role=iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/hyperpod"),
+    )
+
+
+def opened_to_more(stack: Stack) -> None:
+    cluster = HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=existing_network(stack))
+    cluster.mount(ZFS)
+    cluster.metric_node_health_events()
+    cluster.connections.allow_from(ec2.Peer.ipv4("10.9.0.0/16"), ec2.Port.tcp(2222))
+
+
+@pytest.mark.parametrize("build", [smallest, with_everything, legacy_with_several_controllers, opened_to_more])
+def test_no_finding_is_unexplained_and_no_explanation_idle(build: Callable[[Stack], None], tmp_path: Path) -> None:
+    app = App(outdir=str(tmp_path))
+    attach_checks(app)
+    build(Stack(app, "Stack", env=Environment(account=ACCOUNT, region=REGION)))
+    app.synth()
+    report = json.loads((tmp_path / "validation-report.json").read_text())
+    assert [plugin["violations"] for plugin in report["pluginReports"] if plugin["violations"]] == []
+    assert unmatched_acknowledgments(app, tmp_path) == []

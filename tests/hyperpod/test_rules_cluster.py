@@ -1,0 +1,376 @@
+"""One refusal after another: exact messages for every rule of a whole cluster."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.hyperpod import (
+    AccountingDatabase,
+    ApiTopology,
+    Capacity,
+    EbsVolume,
+    GroupRole,
+    HyperPodCluster,
+    InterfaceType,
+    LegacyTopology,
+    Lifecycle,
+    Mount,
+    MultiHead,
+    NodeProvisioning,
+    OpenZfs,
+    SlurmConfigStrategy,
+)
+from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
+from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
+from cdk_trainyard.storage import Lustre, LustreFileSystem
+from tests.hyperpod.parts import ACCOUNT, REGION, controller, existing_network, group, shared_group, worker
+
+Build = Callable[..., HyperPodCluster]
+CONTINUOUS = NodeProvisioning.CONTINUOUS
+SCRIPTS = Path(__file__).parent / "scripts"
+ZFS = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
+
+
+def refusal(build: Build, **changes: Any) -> tuple[str, ...]:
+    with pytest.raises(ConfigurationError) as refused:
+        build(**changes)
+    return refused.value.problems
+
+
+def database(stack: Stack) -> AccountingDatabaseBase:
+    network = existing_network(stack, "DatabaseNetwork")
+    return AccountingDatabase.from_attributes(
+        stack,
+        "Database",
+        endpoint="db.example",
+        secret=secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "slurm"),
+        security_group=shared_group(stack, network, "DatabaseGroup").security_group,
+    )
+
+
+REFUSALS = [
+    (
+        {"cluster_name": "train_1"},
+        "'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got 'train_1'; use 'train-1'",
+    ),
+    (
+        {"cluster_name": "c" * 64},
+        (
+            f"'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got '{'c' * 64}' (64 characters); "
+            f"use '{'c' * 63}'"
+        ),
+    ),
+    (
+        {"groups": [controller(), worker(), worker()]},
+        "'name' of a group must be unique, got 'worker-group' 2 times",
+    ),
+    (
+        {"groups": [controller(), controller(name="controller-2"), worker()]},
+        "'groups' must hold exactly one controller group, got 2: controller-group, controller-2",
+    ),
+    ({"groups": [worker()]}, "'groups' must hold exactly one controller group, got none"),
+    (
+        {"groups": [controller(), worker(), *(group(f"login-{n}", GroupRole.LOGIN) for n in (1, 2))]},
+        "'groups' must hold at most one login group, got 2: login-1, login-2",
+    ),
+    (
+        {"groups": [controller()]},
+        "'groups' must hold at least one compute group, got none; there would be nothing to run jobs on",
+    ),
+    (
+        {"groups": [controller(partition="dev"), worker()]},
+        (
+            "'partition' of group 'controller-group' must not be given for a controller group, got 'dev'; "
+            "partitions hold compute nodes"
+        ),
+    ),
+    (
+        {"groups": [controller(), worker(partition="ml.p5.48xlarge")]},
+        (
+            "'partition' of group 'worker-group' must be 1 to 63 letters, digits and inner "
+            "hyphens, got 'ml.p5.48xlarge'; "
+            "use 'ml-p5-48xlarge'"
+        ),
+    ),
+    (
+        {"topology": ApiTopology(strategy=SlurmConfigStrategy.MANAGED), "provisioning": CONTINUOUS},
+        (
+            "'strategy' must not be given with continuous provisioning, got MANAGED; the service "
+            "merges and rejects the field"
+        ),
+    ),
+    (
+        {"groups": [controller(), worker(min_count=1)]},
+        "'min_count' of group 'worker-group' needs 'provisioning' CONTINUOUS",
+    ),
+    (
+        {"groups": [controller(), worker(capacity=Capacity.spot())]},
+        "'capacity' Spot of group 'worker-group' needs 'provisioning' CONTINUOUS",
+    ),
+    (
+        {"groups": [controller(count=2), worker()]},
+        (
+            "'count' of controller group 'controller-group' must be 1, got 2; several controllers need "
+            "LegacyTopology(multi_head=MultiHead(…))"
+        ),
+    ),
+    (
+        {"groups": [controller(count=0), worker()]},
+        (
+            "'count' of controller group 'controller-group' must be 1, got 0; several controllers need "
+            "LegacyTopology(multi_head=MultiHead(…))"
+        ),
+    ),
+    (
+        {"groups": [controller(), worker(lifecycle=Lifecycle.on_create())]},
+        (
+            "'lifecycle' of group 'worker-group' must name its scripts; give it LifecycleScripts, "
+            "or give 'scripts_bucket' to "
+            "the cluster"
+        ),
+    ),
+    (
+        {"mounts": [Mount(file_system=ZFS)]},
+        "'mounts' needs 'network'; nodes in HyperPod's own VPC do not reach your file systems",
+    ),
+    (
+        {"groups": [controller(), worker(mounts=[Mount(file_system=ZFS)])]},
+        "'mounts' of group 'worker-group' needs the cluster's 'network'",
+    ),
+    (
+        {"raw_overrides": {"InstanceGroups.0.InstanceCount": 3}},
+        (
+            "'raw_overrides' must not hold 'InstanceGroups.0.InstanceCount'; give it to the group, as "
+            "InstanceGroup(raw_overrides=…)"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "problem"), REFUSALS, ids=[problem[:70] for _, problem in REFUSALS])
+def test_fails_with_an_exact_message(build: Build, changes: dict[str, Any], problem: str) -> None:
+    assert refusal(build, **changes) == (problem,)
+
+
+def test_fails_without_groups(build: Build) -> None:
+    assert refusal(build, groups=[])[0] == "'groups' must be 1 to 100, got 0"
+
+
+def test_fails_with_too_many_groups(build: Build) -> None:
+    many = [controller(), *(worker(name=f"w{number}") for number in range(100))]
+    assert refusal(build, groups=many) == ("'groups' must be 1 to 100, got 101",)
+
+
+def test_fails_with_accounting_without_continuous_provisioning(stack: Stack, build: Build) -> None:
+    problems = refusal(build, accounting=database(stack), network=existing_network(stack))
+    assert problems == ("'accounting' needs 'provisioning' CONTINUOUS",)
+
+
+def test_fails_with_accounting_without_a_network(stack: Stack, build: Build) -> None:
+    problems = refusal(build, accounting=database(stack), provisioning=CONTINUOUS)
+    assert problems == ("'accounting' needs 'network'; nodes in HyperPod's own VPC do not reach it",)
+
+
+def test_fails_with_volume_keys_without_continuous_provisioning(stack: Stack, build: Build) -> None:
+    encrypted = worker(volumes=[EbsVolume(size_gb=100, key=kms.Key(stack, "Key"))])
+    problems = refusal(build, groups=[controller(), encrypted])
+    assert problems == ("'key' of a volume of group 'worker-group' needs 'provisioning' CONTINUOUS",)
+
+
+def test_fails_with_the_legacy_topology_without_scripts(stack: Stack, build: Build) -> None:
+    problems = refusal(
+        build,
+        topology=LegacyTopology(),
+        provisioning=CONTINUOUS,
+        network=existing_network(stack),
+        groups=[controller(), worker(mounts=[Mount(file_system=ZFS)])],
+    )
+    no_scripts = "got Lifecycle.image(); the topology is a file beside the scripts"
+    assert problems == (
+        "'provisioning' must not be CONTINUOUS with LegacyTopology; use ApiTopology",
+        f"'lifecycle' of group 'controller-group' must run scripts with LegacyTopology, {no_scripts}",
+        f"'lifecycle' of group 'worker-group' must run scripts with LegacyTopology, {no_scripts}",
+        (
+            "'mounts' of group 'worker-group' must not be given with LegacyTopology; the file "
+            "knows one set of mounts for "
+            "all, give them to the cluster"
+        ),
+    )
+
+
+def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, build: Build) -> None:
+    accounting = database(stack)
+    problems = refusal(
+        build,
+        topology=LegacyTopology(multi_head=MultiHead(database=accounting)),
+        accounting=accounting,
+        network=existing_network(stack),
+        lifecycle=Lifecycle.on_create(),
+        scripts_bucket=s3.Bucket(stack, "Bucket"),
+    )
+    assert problems == (
+        "'count' of controller group 'controller-group' must be 2 or more with MultiHead, got 1",
+        "'accounting' must not be given with LegacyTopology; use MultiHead(database=…)",
+    )
+
+
+def test_fails_with_a_legacy_bundle_beside_slurm_config(stack: Stack, build: Build) -> None:
+    scripts = LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=s3.Bucket(stack, "Bucket"),
+        folder=SCRIPTS,
+        topology=SlurmTopology.LEGACY,
+        legacy_topology={"version": "1.0.0"},
+    )
+    problems = refusal(build, groups=[controller(), worker(lifecycle=Lifecycle.on_create(scripts))])
+    assert problems == (
+        (
+            "'lifecycle' of group 'worker-group' must run scripts made for the cluster's topology, "
+            "SlurmTopology.API_DRIVEN, got ones for SlurmTopology.LEGACY"
+        ),
+    )
+
+
+def test_fails_with_a_file_that_the_bundle_does_not_hold(stack: Stack, build: Build) -> None:
+    scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
+    wrong = Lifecycle.on_init_complete(scripts, file="on_craete.sh")
+    problems = refusal(build, groups=[controller(), worker(lifecycle=wrong)])
+    assert problems == (
+        (
+            "lifecycle of group 'worker-group': 'entry' must be a file at the top of the folder, got 'on_craete.sh'; "
+            "did you mean 'on_create.sh'?"
+        ),
+    )
+
+
+def test_fails_with_a_bucket_that_no_group_uses(stack: Stack, build: Build) -> None:
+    problems = refusal(build, scripts_bucket=s3.Bucket(stack, "Bucket"))
+    assert problems == ("'scripts_bucket' must not be given when no group runs scripts from it; give 'lifecycle' too",)
+
+
+def test_fails_with_security_groups_and_no_network(stack: Stack, build: Build) -> None:
+    elsewhere = existing_network(stack)
+    groups = [controller(), worker(security_groups=[shared_group(stack, elsewhere, "Own")], network=elsewhere)]
+    problems = refusal(build, security_group=shared_group(stack, elsewhere), groups=groups)
+    assert problems == (
+        "'security_group' needs 'network'",
+        "'network' of group 'worker-group' needs the cluster's 'network'",
+        "'security_groups' of group 'worker-group' needs the cluster's 'network'",
+    )
+
+
+def test_fails_with_six_security_groups(stack: Stack, build: Build) -> None:
+    network = existing_network(stack)
+    six = [shared_group(stack, network, f"Efa{number}") for number in range(6)]
+    problems = refusal(
+        build,
+        network=network,
+        security_group=six[0],
+        extra_security_groups=six[1:],
+        groups=[controller(), worker(security_groups=six)],
+    )
+    assert problems == (
+        "'security_group' and 'extra_security_groups' together must be at most 5, got 6",
+        "'security_groups' of group 'worker-group' must be at most 5, got 6",
+    )
+
+
+# ---------------------------------------------------------------- networks
+def lustre(stack: Stack, zone: str | None, *, efa: bool = False) -> Lustre:
+    network = existing_network(stack, "FileSystemNetwork")
+    return LustreFileSystem.from_attributes(
+        stack,
+        "Lustre",
+        file_system_id="fs-01234567",
+        dns_name="fs-01234567.fsx.us-west-2.example",
+        mount_name="abcdefgh",
+        security_group=shared_group(stack, network, "FileSystemGroup"),
+        zone=zone,
+        efa_enabled=efa,
+    )
+
+
+def test_fails_with_a_subnet_that_is_too_small(stack: Stack, build: Build) -> None:
+    workers = worker(instance_type="ml.trn1.32xlarge", count=4)
+    problems = refusal(
+        build, network=existing_network(stack, accelerator_cidr="10.1.0.0/27"), groups=[controller(), workers]
+    )
+    assert problems == (
+        (
+            "'accelerator_cidr' must hold 49 addresses (controller-group 1 x m5.large x 1 = 1, "
+            "worker-group 4 x trn1.32xlarge "
+            "x 8 = 32, reserve = 16), got 10.1.0.0/27 with 27; use a /26 or larger"
+        ),
+    )
+
+
+def test_the_costliest_of_several_types_counts(stack: Stack, build: Build) -> None:
+    several = worker(name="several", instance_types=["ml.trn1.32xlarge", "ml.trn1n.32xlarge"], count=2)
+    small = existing_network(stack, accelerator_cidr="10.1.0.0/27")
+    assert "several 2 x trn1n.32xlarge x 16 = 32" in refusal(build, network=small, groups=[controller(), several])[0]
+
+
+def test_efa_only_interfaces_save_addresses(stack: Stack, build: Build) -> None:
+    saving = worker(instance_type="ml.trn1n.32xlarge", count=2, interface_type=InterfaceType.EFA_ONLY)
+    build(network=existing_network(stack, accelerator_cidr="10.1.0.0/27"), groups=[controller(), saving])
+
+
+def test_file_servers_in_the_subnet_count(stack: Stack, build: Build) -> None:
+    network = existing_network(stack, accelerator_cidr="10.1.0.0/27")
+    nodes = shared_group(stack, network)
+    file_system = LustreFileSystem(stack, "Servers", network=network, security_group=nodes, capacity_gib=24000)
+    (problem,) = refusal(build, network=network, security_group=nodes, mounts=[Mount(file_system=file_system)])
+    assert f"Lustre file servers = {file_system.file_servers}" in problem
+
+
+def test_addresses_of_groups_with_a_network_of_their_own_are_counted_there(stack: Stack, build: Build) -> None:
+    own = existing_network(stack, "Own", accelerator_cidr="10.2.0.0/28")
+    far = worker(name="far", count=4, network=own)
+    (problem,) = refusal(build, network=existing_network(stack), groups=[controller(), worker(), far])
+    assert "far 4 x c5.4xlarge x 1 = 4" in problem
+    assert "got 10.2.0.0/28" in problem
+
+
+def test_fails_with_a_type_whose_addresses_are_not_published(stack: Stack, build: Build) -> None:
+    (problem,) = refusal(
+        build, network=existing_network(stack), groups=[controller(), worker(instance_type="ml.p6e-gb200.36xlarge")]
+    )
+    assert "whose interfaces under HyperPod are published, got 'p6e-gb200.36xlarge'" in problem
+
+
+def test_fails_with_a_network_of_another_region(stack: Stack, build: Build) -> None:
+    elsewhere = Stack(App(), "Elsewhere", env=Environment(account=ACCOUNT, region="us-east-1"))
+    assert stack.region == REGION
+    assert refusal(build, network=existing_network(elsewhere, zone="use1-az4")) == (
+        "'network' must be in the cluster's Region us-west-2, got one in zone 'use1-az4' of us-east-1",
+    )
+
+
+def test_fails_with_efa_lustre_of_another_zone(stack: Stack, build: Build) -> None:
+    mounts = [Mount(file_system=lustre(stack, "usw2-az1", efa=True))]
+    problems = refusal(build, network=existing_network(stack), groups=[controller(mounts=[]), worker()], mounts=mounts)
+    assert problems == (
+        (
+            "'mounts' of group 'worker-group' must not hold an EFA-enabled file system of another zone, got one in "
+            "'usw2-az1' for nodes in 'usw2-az4'; EFA does not cross zones"
+        ),
+    )
+
+
+@pytest.mark.parametrize("zone", [None, "us-west-2a", "usw2-az4"])
+def test_zones_that_cannot_be_compared_pass(stack: Stack, build: Build, zone: str | None) -> None:
+    build(network=existing_network(stack), mounts=[Mount(file_system=lustre(stack, zone, efa=True))])
+
+
+def test_a_region_known_at_deployment_only_passes() -> None:
+    stack = Stack(App(), "Stack")
+    network = existing_network(stack, zone="use1-az4")
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=network)

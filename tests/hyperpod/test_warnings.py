@@ -1,0 +1,126 @@
+"""What is said at synthesis without being refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Annotations, Match
+
+from cdk_trainyard.hyperpod import (
+    Capacity,
+    DeepHealthCheck,
+    HyperPodCluster,
+    Lifecycle,
+    Mount,
+    NodeProvisioning,
+)
+from cdk_trainyard.hyperpod.warnings import WARNINGS
+from cdk_trainyard.instances import catalogue_date
+from cdk_trainyard.lifecycle import LifecycleScripts
+from cdk_trainyard.storage import LustreFileSystem
+from tests.hyperpod.parts import ACCOUNT, controller, existing_network, shared_group, worker
+
+Build = Callable[..., HyperPodCluster]
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+def warned(stack: Stack) -> list[str]:
+    found = Annotations.from_stack(stack).find_warning("/Stack/Cluster", Match.any_value())
+    return [str(entry.entry.data) for entry in found]
+
+
+def test_a_cluster_that_is_well_says_nothing(stack: Stack, build: Build) -> None:
+    build(network=existing_network(stack))
+    assert warned(stack) == []
+
+
+def test_a_zone_without_the_type(stack: Stack, build: Build) -> None:
+    build(
+        network=existing_network(stack, zone="usw2-az2"),
+        groups=[controller(), worker(instance_type="ml.trn1.32xlarge")],
+    )
+    (warning,) = warned(stack)
+    assert warning.startswith("group 'worker-group': ml.trn1.32xlarge is not known to be offered in usw2-az2, only in ")
+    assert f"(data of {catalogue_date()}); check before you deploy" in warning
+    assert warning.endswith("[ack: @cdk-trainyard/hyperpod:zone-without-type]")
+
+
+def test_a_region_without_the_type() -> None:
+    stack = Stack(App(), "Stack", env=Environment(account=ACCOUNT, region="eu-central-2"))
+    network = existing_network(stack, zone="eu-central-2a")
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker(instance_type="ml.trn1.32xlarge")], network=network)
+    assert warned(stack) == [
+        (
+            "group 'worker-group': ml.trn1.32xlarge is not known to be offered in eu-central-2 "
+            f"(data of {catalogue_date()}); check before you deploy [ack: @cdk-trainyard/hyperpod:zone-without-type]"
+        )
+    ]
+
+
+def test_lustre_over_tcp_in_another_zone(stack: Stack, build: Build) -> None:
+    network = existing_network(stack)
+    file_system = LustreFileSystem.from_attributes(
+        stack,
+        "Lustre",
+        file_system_id="fs-01234567",
+        dns_name="fs-01234567.fsx.us-west-2.example",
+        mount_name="abcdefgh",
+        security_group=shared_group(stack, network),
+        zone="usw2-az1",
+    )
+    build(network=network, groups=[controller(), worker(mounts=[Mount(file_system=file_system)])])
+    assert warned(stack) == [
+        (
+            "group 'worker-group' in usw2-az4 mounts a file system in usw2-az1: traffic between "
+            "zones is slower and is billed "
+            "[ack: @cdk-trainyard/hyperpod:lustre-in-other-zone]"
+        )
+    ]
+
+
+@pytest.mark.parametrize("scripted", [False, True])
+def test_one_bundle_for_two_architectures(stack: Stack, build: Build, *, scripted: bool) -> None:
+    scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
+    build(
+        groups=[controller(), worker(instance_type="ml.m7g.large")],
+        lifecycle=Lifecycle.on_create(scripts) if scripted else Lifecycle.image(),
+    )
+    expected = (
+        "groups of x86_64 and of arm64 run the same lifecycle scripts; they must install nothing for one only "
+        "[ack: @cdk-trainyard/hyperpod:mixed-architectures]"
+    )
+    assert warned(stack) == [expected] * scripted
+
+
+def test_a_controller_on_spot(stack: Stack, build: Build) -> None:
+    build(groups=[controller(capacity=Capacity.spot()), worker()], provisioning=NodeProvisioning.CONTINUOUS)
+    assert warned(stack) == [
+        (
+            "controller group 'controller-group' is on Spot capacity; when it is taken back, Slurm stops "
+            "[ack: @cdk-trainyard/hyperpod:spot-controller]"
+        )
+    ]
+
+
+def test_deep_health_checks_on_neuron(stack: Stack, build: Build) -> None:
+    checked = worker(instance_type="ml.trn1.32xlarge", deep_health_checks=[DeepHealthCheck.INSTANCE_STRESS])
+    build(groups=[controller(), checked])
+    assert warned(stack) == [
+        (
+            "group 'worker-group' asks for deep health checks on Neuron devices; for Slurm "
+            "clusters the SageMaker developer "
+            "guide lists tests of GPUs only [ack: @cdk-trainyard/hyperpod:deep-health-checks-on-neuron]"
+        )
+    ]
+
+
+def test_the_ids_are_api() -> None:
+    assert list(WARNINGS) == [
+        "zone-without-type",
+        "lustre-in-other-zone",
+        "mixed-architectures",
+        "spot-controller",
+        "deep-health-checks-on-neuron",
+    ]

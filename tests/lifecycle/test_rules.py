@@ -1,0 +1,295 @@
+"""What is refused before it is uploaded, with file and line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import CfnParameter, Stack
+
+from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology, rules
+from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile
+
+NO_SECRETS = (
+    "'folder' must not hold secrets: everybody who reads the bucket reads them, got {}; "
+    "let the script fetch it from AWS Secrets Manager"
+)
+NO_FILE = "'entry' must be a file at the top of the folder, got '{}'"
+NO_PATH = (
+    "'entry' must be the name of a file at the top of the folder, of 1 to 128 characters and without a path, got {!r}"
+)
+NO_LARGE_FILES = (
+    "'folder' must hold files of at most 8 MiB, got big with 8.5 MiB; "
+    "keep data in a bucket of its own and fetch it in a script"
+)
+NOT_BOTH = (
+    "'folder' must not hold provisioning_parameters.json when 'topology' is SlurmTopology.API_DRIVEN: HyperPod refuses "
+    "both together, got lib/provisioning_parameters.json; remove the file, or set 'topology' to SlurmTopology.LEGACY"
+)
+NOT_WITHOUT = (
+    "'legacy_topology' must be given when 'topology' is SlurmTopology.LEGACY, or the folder must hold "
+    "provisioning_parameters.json at its top; got neither"
+)
+API, LEGACY = SlurmTopology.API_DRIVEN, SlurmTopology.LEGACY
+CONTROLLER = NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.m5.large"])
+# written in two halves, so that this file holds no key
+KEY = b"-----BEGIN RSA " + b"PRIVATE KEY-----\n"
+ACCESS_KEY = b"AKIA" + b"ABCDEFGHIJKLMNOP"
+
+
+def bundle_of(*files: tuple[str, bytes], executable: bool = True) -> Bundle:
+    return Bundle(files=tuple(BundleFile(name=name, data=data, executable=executable) for name, data in files))
+
+
+SOUND = bundle_of(("lib/a.sh", b"true\n"), ("on_create.sh", b"#!/bin/bash\n"))
+
+
+def test_a_sound_folder_has_no_problem() -> None:
+    assert rules.entry_problems(SOUND, "on_create.sh") == []
+    assert rules.content_problems(SOUND) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("on_craete.sh", NO_FILE.format("on_craete.sh") + "; did you mean 'on_create.sh'?"),
+        ("a.sh", NO_FILE.format("a.sh")),
+        *((entry, NO_PATH.format(entry)) for entry in ("lib/a.sh", "lib\\a.sh", "", "x" * 129)),
+    ],
+)
+def test_fails_for_an_entry_that_is_no_file_at_the_top(entry: str, problem: str) -> None:
+    assert rules.entry_problems(SOUND, entry) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("data", "got"),
+    [
+        (b"set -e\n", "'set -e'"),
+        (b"", "''"),
+        (b"\n#!/bin/bash\n", "''"),
+        (b"\xef\xbb\xbf#!/bin/bash\n", "a byte order mark first; save it without"),
+    ],
+)
+def test_fails_for_an_entry_without_interpreter(data: bytes, got: str) -> None:
+    assert rules.entry_problems(bundle_of(("e.sh", data)), "e.sh") == [
+        f"'entry' must begin with '#!' and an interpreter, as '#!/bin/bash', at e.sh:1, got {got}"
+    ]
+
+
+def test_fails_for_an_entry_that_cannot_be_executed() -> None:
+    assert rules.entry_problems(bundle_of(("e.sh", b"#!/bin/sh\n"), executable=False), "e.sh") == [
+        "'entry' must be executable, got 'e.sh' without; run chmod +x, or git update-index --chmod=+x"
+    ]
+
+
+def test_fails_for_an_entry_that_is_a_token(stack: Stack) -> None:
+    entry = CfnParameter(stack, "Entry").value_as_string
+    assert rules.entry_problems(SOUND, entry) == [
+        "'entry' must be known when the app is synthesized, got a Token; write the file's name"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem"),
+    [
+        ("a.sh", b"a\nb\r\n", "'folder' must hold LF line ends only, got CR LF at a.sh:2; convert it with dos2unix"),
+        (
+            "u.txt",
+            b"a\r\nb\r\nc\r\n",
+            "'folder' must hold LF line ends only, got CR LF at u.txt:1 (3 lines in all); convert it with dos2unix",
+        ),
+        ("a.sh", b"exit 0\r", "'folder' must hold LF line ends only, got CR LF at a.sh:1; convert it with dos2unix"),
+        (
+            "big",
+            b"\0" * (8 * 2**20 + 2**19),
+            NO_LARGE_FILES,
+        ),
+        ("a.sh", b"echo\n" + KEY, NO_SECRETS.format("a private key at a.sh:2")),
+        ("a.sh", b"export AWS_ACCESS_KEY_ID=" + ACCESS_KEY, NO_SECRETS.format("an AWS access key at a.sh:1")),
+        ("lib/id_rsa", b"x", NO_SECRETS.format("lib/id_rsa, whose name is one of keys or passwords")),
+        ("tls.pem", b"x", NO_SECRETS.format("tls.pem, whose name is one of keys or passwords")),
+        (".env", b"x", NO_SECRETS.format(".env, whose name is one of keys or passwords")),
+        ("conf/.env.prod", b"x", NO_SECRETS.format("conf/.env.prod, whose name is one of keys or passwords")),
+        ("munge.key", b"x", NO_SECRETS.format("munge.key, whose name is one of keys or passwords")),
+        (".aws/credentials", b"x", NO_SECRETS.format(".aws/credentials, whose name is one of keys or passwords")),
+    ],
+)
+def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem: str) -> None:
+    assert rules.content_problems(bundle_of((name, data))) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("blob", b"\0\r\n"),
+        ("a.sh", b"printf 'a\\r\\n'\n"),
+        ("progress.sh", b"printf 'a\rb'\n"),
+        ("ca.pem", b"-----BEGIN CERTIFICATE-----\n"),
+        ("id_rsa.pub", b"ssh-rsa AAAA\n"),
+        ("doc.md", b"AKIAIOSFODNN7EXAMPLE\n"),
+        ("environment.sh", b"x\n"),
+    ],
+)
+def test_what_only_looks_like_it_is_accepted(name: str, data: bytes) -> None:
+    assert rules.content_problems(bundle_of((name, data))) == []
+
+
+def test_fails_for_a_folder_that_is_too_large_in_all() -> None:
+    files = [(f"f{number}", b"\0" * (8 * 2**20)) for number in range(9)]
+    assert rules.content_problems(bundle_of(*files)) == [
+        "'folder' must hold at most 64 MiB, got 72.0 MiB; every node downloads it"
+    ]
+
+
+def test_fails_for_what_could_not_be_read() -> None:
+    (told,) = rules.content_problems(Bundle(files=(), unreadable=("out",)))
+    assert told.startswith("'folder' must hold files of its own, got out: a link out of the folder, to nothing or to a")
+
+
+def test_fails_with_every_problem_at_once() -> None:
+    files = bundle_of(("a.sh", b"x\r\n" + KEY), ("b.sh", b"x\r\n"), (".env", b""))
+    assert len(rules.content_problems(files)) == 4
+
+
+def test_fails_for_a_folder_or_a_file_of_users_that_is_not_there(tmp_path: Path) -> None:
+    assert rules.folder_problems(tmp_path / "x") == [f"'folder' must be an existing folder, got '{tmp_path}/x'"]
+    assert rules.users_file_problems(tmp_path / "x", in_folder=False) == [
+        f"'users_file' must be an existing file, got '{tmp_path}/x'"
+    ]
+
+
+def test_fails_for_two_files_of_users(tmp_path: Path) -> None:
+    (tmp_path / "u").touch()
+    assert rules.users_file_problems(tmp_path / "u", in_folder=True) == [
+        f"'users_file' must be left out when the folder holds shared_users.txt, got '{tmp_path}/u'; keep one of them"
+    ]
+    assert rules.users_file_problems(None, in_folder=True) == []
+
+
+# ---------------------------------------------------------------- topology
+@pytest.mark.parametrize(
+    ("names", "topology", "legacy", "problems"),
+    [
+        ([], API, None, []),
+        ([], LEGACY, {"version": "1.0.0"}, []),
+        (["provisioning_parameters.json"], LEGACY, None, []),
+        (
+            ["lib/provisioning_parameters.json"],
+            API,
+            None,
+            [NOT_BOTH],
+        ),
+        (
+            [],
+            API,
+            {},
+            ["'legacy_topology' must be left out when 'topology' is SlurmTopology.API_DRIVEN; remove one of them"],
+        ),
+        (
+            ["provisioning_parameters.json"],
+            LEGACY,
+            {},
+            ["'legacy_topology' must be left out when the folder holds provisioning_parameters.json; keep one of them"],
+        ),
+        (
+            ["lib/provisioning_parameters.json"],
+            LEGACY,
+            None,
+            [NOT_WITHOUT],
+        ),
+    ],
+)
+def test_the_legacy_file_is_there_exactly_when_it_is_asked_for(
+    names: Sequence[str], topology: SlurmTopology, legacy: dict[str, Any] | None, problems: list[str]
+) -> None:
+    assert rules.topology_problems(bundle_of(*((name, b"{}") for name in names)), topology, legacy) == problems
+
+
+# ---------------------------------------------------------------- settings
+def settings_problems(
+    settings: NodeSettings | None, *, own_scripts: bool = False, names: Sequence[str] = ()
+) -> list[str]:
+    return rules.settings_problems(bundle_of(*((name, b"{}") for name in names)), settings, own_scripts=own_scripts)
+
+
+def test_own_scripts_of_a_user_need_no_settings() -> None:
+    assert settings_problems(None) == []
+
+
+def test_sound_settings_have_no_problem() -> None:
+    lustre = NodeLustre(dns_name="fs", mount_name="x", mount_path="/data/fsx")
+    assert (
+        settings_problems(NodeSettings(groups=[CONTROLLER], lustre=lustre, home="/home/ubuntu"), own_scripts=True) == []
+    )
+
+
+def test_fails_when_the_projects_scripts_get_none() -> None:
+    assert settings_problems(None, own_scripts=True) == [
+        "'settings' must be given with the project's own scripts: they learn the role of each group from them"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("groups", "problem"),
+    [
+        ([], "'groups' must have one of the role controller, got no group"),
+        (
+            [NodeGroup(name="w", role=GroupRole.COMPUTE, instance_types=["ml.m5.large"])],
+            "'groups' must have one of the role controller, got compute",
+        ),
+        ([CONTROLLER, CONTROLLER], "'groups' must have different names, got 'head' 2 times"),
+        (
+            [NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=[])],
+            "'instance_types' of the group 'head' must hold at least one type, got none",
+        ),
+        (
+            [NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.trn1.33xlarge"])],
+            "'instance_type' must be the name of an EC2 instance type, got 'ml.trn1.33xlarge'",
+        ),
+    ],
+)
+def test_fails_for_groups_that_cannot_be(groups: list[NodeGroup], problem: str) -> None:
+    (told,) = settings_problems(NodeSettings(groups=groups))
+    assert told.startswith(problem)
+
+
+@pytest.mark.parametrize("path", ["fsx", "/fsx/", "/", "/fs x", "//fsx"])
+def test_fails_for_paths_that_are_not_absolute(path: str) -> None:
+    lustre = NodeLustre(dns_name="fs", mount_name="x", mount_path=path)
+    assert settings_problems(NodeSettings(groups=[CONTROLLER], lustre=lustre, home=path)) == [
+        f"'{keyword}' must be an absolute path without a slash at its end, got {path!r}"
+        for keyword in ("home", "mount_path")
+    ]
+
+
+def test_fails_for_a_second_settings_file() -> None:
+    assert settings_problems(NodeSettings(groups=[CONTROLLER]), names=["settings.json"]) == [
+        "'settings' must be left out when the folder holds settings.json; keep one of them"
+    ]
+
+
+def test_tokens_pass(stack: Stack) -> None:
+    token = CfnParameter(stack, "Value").value_as_string
+    group = NodeGroup(name=token, role=GroupRole.CONTROLLER, instance_types=[token])
+    lustre = NodeLustre(dns_name=token, mount_name=token, mount_path=token)
+    assert settings_problems(NodeSettings(groups=[group, group], lustre=lustre, home=token, cluster_name=token)) == []
+
+
+# ---------------------------------------------------------------- users
+def test_users_are_read_with_the_reader_of_the_nodes() -> None:
+    def read(text: str) -> Any:
+        class Listing:
+            problems = ((2, f"sentence about {text!r}"),)
+
+        return Listing
+
+    assert rules.users_problems(bundle_of(("shared_users.txt", b"x\ny\n")), read) == [
+        "'users_file' shared_users.txt:2: sentence about 'x\\ny\\n'"
+    ]
+    assert rules.users_problems(bundle_of(), read) == []
+
+
+def test_fails_for_users_in_another_encoding() -> None:
+    assert rules.users_problems(bundle_of(("shared_users.txt", b"a\n\xff")), lambda _: None) == [
+        "'users_file' must be UTF-8, got something else at shared_users.txt:2"
+    ]

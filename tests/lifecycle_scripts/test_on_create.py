@@ -1,0 +1,251 @@
+"""Mode C: a node configured from nothing, by role; however often, and wherever, it was stopped before."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.lifecycle_scripts.fake_node import SLURM_CONF, FakeNode, make_node, resource_config
+
+LUSTRE_LINE = (
+    "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com@tcp:/a1b2c3d4 /fsx lustre "
+    "noatime,flock,_netdev,x-systemd.automount,x-systemd.requires=network-online.target 0 0\n"
+)
+STEPS = ["network", "lustre", "users", "home", "devices", "slurm"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeNode]:
+    """A node of each role, configured without a fault."""
+    nodes = {group: make_node(tmp_path_factory.mktemp(group) / "node", group) for group in ("controller", "worker")}
+    for node in nodes.values():
+        done = node.run("on_create.sh")
+        assert done.returncode == 0, done.stdout
+    return nodes
+
+
+def test_the_steps_run_in_this_order_and_slurm_is_last(undisturbed: dict[str, FakeNode]) -> None:
+    named = [line.partition("[")[2].partition("]")[0] for line in undisturbed["worker"].log.splitlines()]
+    assert list(dict.fromkeys(named)) == ["start", *STEPS, "end"]
+
+
+def test_the_first_lines_say_what_the_node_is(undisturbed: dict[str, FakeNode]) -> None:
+    assert "cluster llama, group worker, role compute, ml.trn1.32xlarge, 10.1.0.7" in undisturbed["worker"].log
+
+
+def test_lustre_is_mounted_now_and_after_a_reboot(undisturbed: dict[str, FakeNode]) -> None:
+    node = undisturbed["worker"]
+    assert (node.root / "etc/fstab").read_text() == "UUID=1 / ext4 defaults 0 1\n" + LUSTRE_LINE
+    assert "mount -- /fsx" in node.calls
+
+
+def test_users_have_the_numbers_and_homes_of_the_file(undisturbed: dict[str, FakeNode]) -> None:
+    root = undisturbed["worker"].root
+    assert (
+        "ada:x:2001:2001::/fsx/ada:/bin/bash\nbob:x:2002:2002::/fsx/bob:/bin/bash\n"
+        in (root / "etc/passwd").read_text()
+    )
+    assert "research:x:3001:ada\n" in (root / "etc/group").read_text()
+    assert (root / "fsx/ada/.bashrc").read_text() == "# skel\n"
+    assert (root / "fsx/ada").stat().st_mode & 0o777 == 0o750
+
+
+def test_ubuntu_keeps_its_files_on_shared_storage(undisturbed: dict[str, FakeNode]) -> None:
+    root = undisturbed["worker"].root
+    assert "ubuntu:x:1000:1000::/fsx/ubuntu:/bin/bash" in (root / "etc/passwd").read_text()
+    assert (root / "fsx/ubuntu/.bashrc").read_text() == "# ubuntu's\n"
+
+
+def test_a_worker_runs_a_configless_slurmd_that_waits_for_the_controller(undisturbed: dict[str, FakeNode]) -> None:
+    node = undisturbed["worker"]
+    units = node.root / "etc/systemd/system"
+    assert (units / "slurmd.service.d/trainyard.env").read_text() == 'SLURMD_OPTIONS="--conf-server 10.1.0.5"\n'
+    drop_in = (units / "slurmd.service.d/trainyard.conf").read_text().splitlines()
+    assert drop_in == [
+        "[Unit]",
+        "StartLimitIntervalSec=0",
+        "[Service]",
+        "EnvironmentFile=/etc/systemd/system/slurmd.service.d/trainyard.env",
+        "Restart=on-failure",
+        "RestartSec=10",
+    ]
+    assert node.calls[-2:] == ["systemctl is-enabled --quiet slurmd", "systemctl is-active --quiet slurmd"]
+    assert not (units / "slurmctld.service").exists()
+
+
+def test_a_controller_runs_slurmctld_and_can_never_run_slurmd(undisturbed: dict[str, FakeNode]) -> None:
+    node = undisturbed["controller"]
+    assert "systemctl enable --now munge slurmctld" in node.calls
+    assert not (node.root / "etc/systemd/system/slurmd.service").exists()
+    assert (node.root / "etc/systemd/system/slurmd.service.not-on-a-controller").exists()
+    assert (node.root / "opt/slurm/etc/slurm.conf").read_text() == SLURM_CONF
+    assert "WARNING" not in node.log
+
+
+def test_a_login_node_takes_its_configuration_from_the_controller(tmp_path: Path) -> None:
+    node = make_node(tmp_path, "login")
+    assert node.run("on_create.sh").returncode == 0
+    assert (node.root / "etc/systemd/system/slurmd.service.d/trainyard.env").exists()
+
+
+@pytest.mark.parametrize("group", ["controller", "worker"])
+def test_a_second_run_changes_nothing(undisturbed: dict[str, FakeNode], group: str) -> None:
+    node = undisturbed[group]
+    changes, state = node.changes, node.snapshot()
+    assert node.run("on_create.sh").returncode == 0
+    assert node.changes == changes
+    assert node.snapshot() == state
+    assert [step for step in STEPS[1:] if f"[{step}] " not in node.log.rpartition("starts on")[2]] == []
+    assert node.log.rpartition("starts on")[2].count("nothing to do") == len(STEPS) - 1
+
+
+def cuts(node: FakeNode, *, after: int = 0) -> list[int]:
+    """Return after which changes to cut the power: each of a row of equal ones stands for the others."""
+    names = ["", *node.changes]
+    return [number for number in range(after + 1, len(names)) if names[number] != names[number - 1]]
+
+
+def converges(node: FakeNode, cut: int, wanted: dict[str, str]) -> bool:
+    assert node.run("on_create.sh", STUB_KILL_AFTER=str(cut)).returncode == -9
+    done = node.run("on_create.sh")
+    assert done.returncode == 0, done.stdout
+    return node.snapshot() == wanted
+
+
+def test_a_node_that_was_killed_anywhere_converges(undisturbed: dict[str, FakeNode], tmp_path: Path) -> None:
+    """After what a run changes the power is cut; the next run ends where an undisturbed one does."""
+    wanted, places = undisturbed["worker"].snapshot(), cuts(undisturbed["worker"])
+    assert len(places) > len(STEPS)
+    assert [cut for cut in places if not converges(make_node(tmp_path / str(cut)), cut, wanted)] == []
+
+
+def test_a_controller_that_was_killed_while_it_started_slurm_converges(
+    undisturbed: dict[str, FakeNode], tmp_path: Path
+) -> None:
+    controller = undisturbed["controller"]
+    places = cuts(controller, after=controller.changes.index("systemctl disable"))
+    nodes = {cut: make_node(tmp_path / str(cut), "controller") for cut in places}
+    assert [cut for cut, node in nodes.items() if not converges(node, cut, controller.snapshot())] == []
+
+
+# ---------------------------------------------------------------- faults
+def failure(node: FakeNode, **environment: str) -> list[str]:
+    done = node.run("on_create.sh", **environment)
+    assert done.returncode not in {0, -9}
+    assert node.log == done.stdout  # every line is in the file that HyperPod ships
+    return [line.partition(" ")[2] for line in done.stdout.splitlines()]
+
+
+def test_a_mount_that_fails_at_first_is_tried_again(node: FakeNode) -> None:
+    assert node.run("on_create.sh", STUB_FAIL="mount:2:110", TRAINYARD_DEADLINE="20").returncode == 0
+    assert node.calls.count("mount -- /fsx") == 3
+
+
+def test_a_mount_that_fails_for_good_names_step_command_code_and_cause(node: FakeNode) -> None:
+    told = failure(node, STUB_FAIL="mount:99:32")
+    assert told[-4] == f"[lustre] waited in vain for the mount of {node.root}/fsx: mount: told to fail"
+    assert told[-3].startswith("[lustre] FAILED in step 'lustre' with exit code 1, in the command: wait_until 600")
+    assert told[-2].startswith("[lustre] likely cause: the security group lacks its rules to itself")
+    assert told[-1].endswith("on_create.sh again and it goes on from here")
+    assert not any("slurm" in call for call in node.calls)
+
+
+def test_a_file_system_that_hyperpod_has_mounted_is_left_alone(node: FakeNode) -> None:
+    node.write("state/mounted", "")
+    node.write("fsx/data", "")
+    before = (node.root / "etc/fstab").read_text()
+    assert node.run("on_create.sh").returncode == 0
+    assert (node.root / "etc/fstab").read_text() == before
+    assert "[lustre] mount FSx for Lustre: nothing to do" in node.log
+
+
+def test_no_name_service_fails_the_first_step(node: FakeNode) -> None:
+    told = failure(node, STUB_NO_DNS="1")
+    assert told[-4].startswith("[network] waited in vain for the name fs-0123456789abcdef0")
+    assert "no DNS" in told[-2]
+
+
+def test_a_program_that_fails_is_named_with_its_place(node: FakeNode) -> None:
+    told = failure(node, STUB_FAIL="usermod:9:8")
+    assert "[users] ERROR: 1 entries of shared_users.txt are not as they should be, see above" in told
+    assert "FAILED in step 'users' with exit code 1" in told[-3]
+
+
+def test_an_unexpected_failure_names_command_and_line(node: FakeNode) -> None:
+    told = failure(node, STUB_FAIL="systemctl:9:5")
+    assert "with exit code 5, in the command: systemctl daemon-reload #" in told[-3]
+    assert told[-3].endswith("(at lustre.sh:22)")
+
+
+def test_a_missing_efa_interface_keeps_the_node_out_of_slurm(node: FakeNode) -> None:
+    told = failure(node, STUB_EFA="7")
+    assert any("efa_interfaces: ml.trn1.32xlarge has 8, found 7" in line for line in told)
+    assert "[devices] likely cause: broken hardware" in told[-2]
+    assert not any("slurm" in call for call in node.calls)
+
+
+def test_a_missing_neuron_device_is_counted(node: FakeNode) -> None:
+    (node.root / "dev/neuron15").unlink()
+    assert any("neuron_devices: ml.trn1.32xlarge has 16, found 15" in line for line in failure(node))
+
+
+@pytest.mark.parametrize(
+    ("topology", "place"),
+    [("api", "SlurmConfig of the cluster's instance groups"), ("legacy", "provisioning_parameters.json")],
+)
+def test_slurm_conf_that_never_comes_fails_the_controller(tmp_path: Path, topology: str, place: str) -> None:
+    node = make_node(tmp_path, "controller")
+    node.write("opt/slurm/etc/slurm.conf", "")
+    settings = json.loads((node.bundle / "settings.json").read_text()) | {"topology": topology}
+    (node.bundle / "settings.json").write_text(json.dumps(settings))
+    told = failure(node)
+    assert told[-5] == "[slurm] waited in vain for 10.1.0.5 or ip-10-1-0-5 in slurm.conf"
+    assert told[-4] == f"[slurm] ERROR: HyperPod has not made this node the controller: is it controller in {place}?"
+    assert not any("enable --now munge slurmctld" in call for call in node.calls)
+
+
+def test_settings_that_auto_resume_needs_are_missed_aloud(tmp_path: Path) -> None:
+    node = make_node(tmp_path, "controller")
+    node.write("opt/slurm/etc/slurm.conf", "SlurmctldHost=ip-10-1-0-5\nTaskPlugin=task/cgroup\n")
+    assert node.run("on_create.sh").returncode == 0
+    assert node.log.count("WARNING") == 2
+
+
+def test_a_worker_does_not_wait_for_a_controller_that_is_late(node: FakeNode) -> None:
+    done = node.run("on_create.sh", STUB_LATE="slurmd")
+    assert done.returncode == 0
+    assert "slurmd does not run yet; it tries every 10 s until the controller (10.1.0.5) knows this node" in done.stdout
+
+
+def test_a_unit_that_takes_no_options_is_refused(node: FakeNode) -> None:
+    node.write("etc/systemd/system/slurmd.service", "[Service]\nExecStart=/opt/slurm/sbin/slurmd -D\n")
+    assert any("the unit slurmd takes no SLURMD_OPTIONS" in line for line in failure(node))
+
+
+def test_a_node_that_is_not_listed_yet_waits_for_the_agent(node: FakeNode) -> None:
+    listed = (node.root / "opt/ml/config/resource_config.json").read_text()
+    node.write("opt/ml/config/resource_config.json", json.dumps(resource_config() | {"InstanceGroups": None}))
+    told = failure(node)
+    assert told[-4].endswith("this node (10.1.0.7) is not in resource_config.json, which lists no node at all")
+    node.write("opt/ml/config/resource_config.json", listed)
+    assert node.run("on_create.sh").returncode == 0
+
+
+def test_a_group_that_the_settings_do_not_know_ends_the_run_at_once(node: FakeNode) -> None:
+    settings = json.loads((node.bundle / "settings.json").read_text())
+    del settings["groups"]["worker"]
+    (node.bundle / "settings.json").write_text(json.dumps(settings))
+    told = failure(node, TRAINYARD_DEADLINE="600")
+    assert "settings.json must name the instance group 'worker', got controller, login\n" in node.log
+    assert "with exit code 65" in told[-3]
+
+
+def test_without_shared_storage_users_and_home_stay_local(node: FakeNode) -> None:
+    settings = json.loads((node.bundle / "settings.json").read_text()) | {
+        "lustre": None,
+        "home": None,
+        "users_file": None,
+    }
+    (node.bundle / "settings.json").write_text(json.dumps(settings))
+    assert node.run("on_create.sh").returncode == 0
+    assert not any(call.startswith(("mount", "useradd", "usermod")) for call in node.calls)
