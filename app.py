@@ -19,11 +19,12 @@ def main() -> None:
     """Synthesize the deployment that the context names, with every check."""
     app = App()
     attach_checks(app)
+    deployment = None
     try:
         deployment = Deployment.load(app.node.get_context("deployment"))
         build_stacks(app, deployment)
     except ConfigurationError as error:
-        sys.exit(explain(error))
+        sys.exit(explain(error, deployment))
     assembly = app.synth()
     if problems := unmatched_acknowledgments(app, assembly.directory):
         sys.exit("\n".join(problems))

@@ -16,7 +16,6 @@ def problems_of(text: str) -> list[str]:
         document = read_document(text, FILE)
         document.refuse(list(document.problems))
     except ConfigurationError as error:
-        assert error.path == FILE
         return list(error.problems)
     return []
 
@@ -37,7 +36,8 @@ def test_what_the_file_lacks_is_looked_for_in_its_section() -> None:
 
 
 def test_scalars_are_read_as_editors_read_them() -> None:
-    text = "a: on\nb: 1:30\nc: 2026-11-20\nd: 0o17\ne: 010\nf: 1_000\ng: .5\nh: -3\ni: TRUE\nj: .inf\nk: 1e3\nl: '5'\n1: x\n"
+    text = "a: on\nb: 1:30\nc: 2026-11-20\nd: 0o17\ne: 010\nf: 1_000\n"
+    text += "g: .5\nh: -3\ni: TRUE\nj: .inf\nk: 1e3\nl: '5'\n1: x\n"
     assert read_document(text, FILE).data == {
         "a": "on",
         "b": "1:30",
@@ -140,9 +140,10 @@ def test_problems_come_all_at_once_in_the_order_of_the_lines() -> None:
 
 
 SIGNS = st.sampled_from([*"ab:- \n\t[]{},'\"&*!#|>%@`?~<0123.eE\\xuU\r\u2028\u00e9\x85\ufeff"])
-WORDS = st.sampled_from(
-    ["key: ", "- ", "&a ", "*a", "<<: ", "!!int ", "!!null ", "---\n", "...\n", "%YAML 1.1\n", "\\UFFFFFFFF", "\\ud800", "null"]
-)  # fmt: skip
+WORDS = st.sampled_from([
+    "key: ", "- ", "&a ", "*a", "<<: ", "!!int ", "!!null ", "---\n", "...\n", "%YAML 1.1\n", "\\UFFFFFFFF", "\\ud800",
+    "null",
+])  # fmt: skip
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)

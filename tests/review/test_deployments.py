@@ -71,7 +71,7 @@ def test_checkov_has_no_open_finding_and_no_idle_skip(synthesis: Synthesis, tmp_
     checkov = ROOT / ".venv-checkov" / "bin" / "checkov"
     assert checkov.exists(), "make test sets it up; alone: make .venv-checkov/.ready"
     run = subprocess.run(
-        [str(checkov), "--directory", str(tmp_path), "--framework", "cloudformation", "--output", "json", "--quiet",
+        [str(checkov), "--directory", str(tmp_path), "--framework", "cloudformation", "--output", "json",
          "--skip-download"],
         capture_output=True,
         text=True,

@@ -5,7 +5,7 @@ text. Aliases and merge keys work; documents that would expand without bound do 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -75,23 +75,28 @@ class Document:
         """Return ``file:line:column`` of ``place``."""
         return f"{self.file}:{place.line}:{place.column}"
 
-    def refuse(self, problems: list[Problem]) -> None:
-        """Raise one error with every problem, in the order of the lines, or do nothing when there is none."""
+    def error(self, problems: Iterable[Problem]) -> ConfigurationError:
+        """Return one error with every problem, in the order of the lines."""
+        lines = dict.fromkeys(f"{self.mark(problem.place)}: {problem.text}" for problem in sorted(problems))
+        return ConfigurationError(self.file, list(lines))
+
+    def refuse(self, problems: Collection[Problem]) -> None:
+        """Raise one error with every problem, or do nothing when there is none."""
         if problems:
-            ordered = dict.fromkeys(f"{self.mark(problem.place)}: {problem.text}" for problem in sorted(problems))
-            raise ConfigurationError(self.file, list(ordered))
+            raise self.error(problems)
 
 
 class _Loader(yaml.SafeLoader):
     """Composes nodes, with YAML 1.2's plain scalars and a bound on nesting; constructs no objects."""
 
-    yaml_implicit_resolvers: Final = {}  # type: ignore[misc]  # noqa: RUF012  PyYAML's own protocol
+    yaml_implicit_resolvers: Final = {}  # type: ignore[misc]
     _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise yaml.MarkedYAMLError(problem="nested too deeply", problem_mark=self.peek_event().start_mark)
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="nested too deeply", problem_mark=event.start_mark)
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
@@ -105,6 +110,17 @@ for _tag, _pattern, _first in (
     ("merge", r"<<", "<"),
 ):
     _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(f"^(?:{_pattern})$", re.ASCII), list(_first))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what this loader would read as something else than text."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+
+def write_document(data: Mapping[str, Any]) -> str:
+    """Return data as YAML that reads back to the same."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False)
 
 
 def read_document(text: str, file: str) -> Document:

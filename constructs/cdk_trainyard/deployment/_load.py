@@ -46,7 +46,8 @@ def _missing(path: Path) -> str:
     if not folder.is_dir():
         return f"the file does not exist; neither does its directory '{folder}'"
     names = _files(folder)
-    return f"the file does not exist{did_you_mean(str(path), names) or _listing(folder, names)}"
+    others = f"; '{folder}' has {', '.join(names)}" if names else f"; '{folder}' has no {' or '.join(_SUFFIXES)} file"
+    return f"the file does not exist{did_you_mean(path.name, names) or others}"
 
 
 def _inside(path: Path) -> str:
@@ -54,12 +55,8 @@ def _inside(path: Path) -> str:
     return f"; name a file in it: {', '.join(names)}" if names else ""
 
 
-def _listing(folder: Path, names: list[str]) -> str:
-    return f"; there are {', '.join(names)}" if names else f"; '{folder}' holds no {' or '.join(_SUFFIXES)} file"
-
-
 def _files(folder: Path) -> list[str]:
     try:
-        return sorted(str(path) for path in folder.iterdir() if path.suffix in _SUFFIXES)[:8]
+        return sorted(path.name for path in folder.iterdir() if path.suffix in _SUFFIXES)[:8]
     except OSError:
         return []

@@ -9,18 +9,24 @@ _QUOTED: Final = re.compile(r"'([^'\n]+)'")
 _GOT: Final = re.compile(r"\bgot '?([^';,]+)")
 
 
+def quoted(text: str) -> list[str]:
+    """Return what stands in quotes."""
+    return _QUOTED.findall(text)
+
+
 def nearest(document: Document, section: KeyPath, text: str) -> KeyPath:
     """Return the path in ``section`` that ``text`` speaks of, or ``section`` when it names nothing there.
 
     Messages of this library quote the user's own keywords and names. The path whose parts are quoted most often wins;
-    among equals the one whose value is the value "got", then the one whose key is quoted first, then the first.
+    among equals the one whose value is the value "got", then the one whose key is quoted first, then the first. Where
+    no key is quoted, a value may be.
 
     Args:
         document: The file.
         section: Where to look.
         text: The sentence.
     """
-    words = list(dict.fromkeys(_QUOTED.findall(text)))
+    words = list(dict.fromkeys(quoted(text)))
     got = _GOT.search(text)
     value = got.group(1).strip() if got else None
 
@@ -32,6 +38,7 @@ def nearest(document: Document, section: KeyPath, text: str) -> KeyPath:
             -words.index(str(path[-1])),
         )
 
-    named = [path for path in document.keys if path[: len(section)] == section and path[-1] in words]
-    named = [path for path in named if len(path) > len(section)]
-    return max(named, key=weight, default=section)
+    inside = [path for path in document.keys if path[: len(section)] == section and len(path) > len(section)]
+    named = [path for path in inside if path[-1] in words]
+    valued = [path for path in inside if document.sources.get(path) in words]
+    return max(named, key=weight, default=valued[0] if valued else section)

@@ -8,7 +8,6 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from cdk_trainyard.deployment._document import Document, KeyPath, Problem
-from cdk_trainyard.deployment._section import REFUSED
 from cdk_trainyard.errors import did_you_mean
 
 Schema = Mapping[str, Any]
@@ -16,8 +15,16 @@ _LONGEST: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Fault:
-    """One finding, with what its sentence may need.
+class Fault:
+    """Something of the wrong form: where, and the sentence about it."""
+
+    path: KeyPath
+    problem: Problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Finding:
+    """One finding of pydantic's, with what its sentence may need.
 
     Attributes:
         path: Where in the data.
@@ -67,7 +74,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def translate(error: ValidationError, document: Document, schema: Schema) -> list[Problem]:
+def translate(error: ValidationError, document: Document, schema: Schema) -> list[Fault]:
     """Turn pydantic's findings into sentences with places.
 
     Args:
@@ -75,28 +82,22 @@ def translate(error: ValidationError, document: Document, schema: Schema) -> lis
         document: The file.
         schema: The model's JSON Schema: what is allowed where.
     """
-    problems: list[Problem] = []
+    faults: list[Fault] = []
     for detail in error.errors(include_url=False):
         path, node, around = _follow(schema, tuple(detail["loc"]))
-        context = detail.get("ctx", {})
-        if detail["type"] == REFUSED:
-            problems += [_placed(document, (*path, *below), text) for below, text in context["problems"]]
-        elif path not in document.reported:
-            fault = _Fault(
-                path=path,
-                value=detail["input"],
-                source=document.sources.get(path),
-                node=node,
-                around=around,
-                choices=tuple(re.findall(r"'([^']*)'", str(context.get("expected", "")))),
-            )
-            sentence = SENTENCES.get(detail["type"], _otherwise)(fault)
-            problems.append(Problem(place=_where(document, detail["type"], path), text=sentence))
-    return problems
-
-
-def _placed(document: Document, section: KeyPath, text: str) -> Problem:
-    return Problem(place=document.place(document.nearest(section, text)), text=text)
+        if path in document.reported:
+            continue
+        finding = _Finding(
+            path=path,
+            value=detail["input"],
+            source=document.sources.get(path),
+            node=node,
+            around=around,
+            choices=tuple(re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))),
+        )
+        text = SENTENCES.get(detail["type"], _otherwise)(finding)
+        faults.append(Fault(path=path, problem=Problem(place=_where(document, detail["type"], path), text=text)))
+    return faults
 
 
 def _where(document: Document, kind: str, path: KeyPath) -> Any:
@@ -109,7 +110,7 @@ def _follow(schema: Schema, location: KeyPath) -> tuple[KeyPath, Schema, Schema]
     path: KeyPath = ()
     node = around = _deref(schema, schema)
     for part in location:
-        if "oneOf" in node:  # pydantic puts the name of the chosen model into the location
+        if "if" in node:  # pydantic puts the name of the chosen model into the location
             node = schema["$defs"][part]
             continue
         around = node
@@ -136,84 +137,94 @@ def _deref(schema: Schema, node: Schema) -> Schema:
 # ---------------------------------------------------------------- the sentences, one per kind of finding
 
 
-def _missing(fault: _Fault) -> str:
-    examples = fault.node.get("examples")
-    hint = f"; for example {fault.path[-1]}: {examples[0]}" if examples else ""
-    return f"{fault.subject} must be given{fault.section}{hint}"
+def _missing(found: _Finding) -> str:
+    match found.node:
+        case {"const": value} | {"examples": [value, *_]}:
+            hint = f"; for example {found.path[-1]}: {value}"
+        case {"enum": values}:
+            hint = f"; it is {_either(tuple(values))}"
+        case _:
+            hint = ""
+    return f"{found.subject} must be given{found.section}{hint}"
 
 
-def _unknown(fault: _Fault) -> str:
-    known = sorted(fault.around.get("properties", {}))
-    hint = did_you_mean(str(fault.path[-1]), known) or f"; known are {', '.join(known)}"
-    return f"{fault.subject} is not a key{fault.section or ' of a deployment'}{hint}"
+def _unknown(found: _Finding) -> str:
+    known = sorted(found.around.get("properties", {}))
+    hint = did_you_mean(str(found.path[-1]), known) or f"; known are {', '.join(known)}"
+    return f"{found.subject} is not a key{found.section or ' of a deployment'}{hint}"
 
 
-def _text(fault: _Fault) -> str:
-    quoted = fault.source is not None
-    remedy = f'; put it in quotes: "{shorten(fault.source or "")}"' if quoted else ""
-    return f"{fault.subject} must be text, got {fault.got}{remedy}"
+def _text(found: _Finding) -> str:
+    quoted = found.source is not None
+    remedy = f'; put it in quotes: "{shorten(found.source or "")}"' if quoted else ""
+    return f"{found.subject} must be text, got {found.got}{remedy}"
 
 
-def _number(fault: _Fault) -> str:
-    return f"{fault.subject} must be a whole number, got {fault.got}"
+def _unicode(found: _Finding) -> str:
+    return f"{found.subject} must be text, got {found.got} with half a character; remove the \\ud… escape"
 
 
-def _boolean(fault: _Fault) -> str:
-    return f"{fault.subject} must be true or false, got {fault.got}"
+def _number(found: _Finding) -> str:
+    return f"{found.subject} must be a whole number, got {found.got}"
 
 
-def _list(fault: _Fault) -> str:
-    remedy = f"; write [{shorten(fault.source)}]" if fault.source else ""
-    return f"{fault.subject} must be a list, got {fault.got}{remedy}"
+def _boolean(found: _Finding) -> str:
+    return f"{found.subject} must be true or false, got {found.got}"
 
 
-def _mapping(fault: _Fault) -> str:
-    known = list(fault.node.get("properties", {})) or ["a name"]
-    return f"{fault.subject} must be a mapping ('{known[0]}: …' on lines below it), got {fault.got}"
+def _list(found: _Finding) -> str:
+    remedy = f"; write [{shorten(found.source)}]" if found.source else ""
+    return f"{found.subject} must be a list, got {found.got}{remedy}"
 
 
-def _range(fault: _Fault) -> str:
-    low, high = fault.node.get("minimum"), fault.node.get("maximum")
+def _mapping(found: _Finding) -> str:
+    known = list(found.node.get("properties", {})) or ["a name"]
+    return f"{found.subject} must be a mapping ('{known[0]}: …' on lines below it), got {found.got}"
+
+
+def _range(found: _Finding) -> str:
+    low, high = found.node.get("minimum"), found.node.get("maximum")
     if low is not None and high is not None:
-        return f"{fault.subject} must be {low} to {high}, got {fault.got}"
+        return f"{found.subject} must be {low} to {high}, got {found.got}"
     bound = f"at least {low}" if high is None else f"at most {high}"
-    return f"{fault.subject} must be {bound}, got {fault.got}"
+    return f"{found.subject} must be {bound}, got {found.got}"
 
 
-def _length(fault: _Fault) -> str:
-    low, high = fault.node.get("minLength", 0), fault.node.get("maxLength", "any number of")
-    return f"{fault.subject} must have {low} to {high} characters, got {len(fault.value)}"
+def _length(found: _Finding) -> str:
+    low, high = found.node.get("minLength", 0), found.node.get("maxLength", "any number of")
+    return f"{found.subject} must have {low} to {high} characters, got {len(found.value)}"
 
 
-def _size(fault: _Fault) -> str:
-    low = fault.node.get("minItems", fault.node.get("minProperties", 0))
-    high = fault.node.get("maxItems", fault.node.get("maxProperties"))
+def _size(found: _Finding) -> str:
+    low = found.node.get("minItems", found.node.get("minProperties", 0))
+    high = found.node.get("maxItems", found.node.get("maxProperties"))
     bound = f"{low} to {high} entries" if high else f"at least {low} {'entry' if low == 1 else 'entries'}"
-    return f"{fault.subject} must have {bound}, got {len(fault.value)}"
+    return f"{found.subject} must have {bound}, got {len(found.value)}"
 
 
-def _pattern(fault: _Fault) -> str:
-    return f"{fault.subject} must be {fault.node['patternErrorMessage']}, got {fault.got}"
+def _pattern(found: _Finding) -> str:
+    return f"{found.subject} must be {found.node['patternErrorMessage']}, got {found.got}"
 
 
-def _choice(fault: _Fault) -> str:
-    allowed = fault.choices or tuple(str(value) for value in fault.node.get("enum", ()))
-    hint = did_you_mean(fault.value, allowed) if isinstance(fault.value, str) else ""
-    return f"{fault.subject} must be {_either(allowed)}, got {fault.got}{hint}"
+def _choice(found: _Finding) -> str:
+    allowed = found.choices or tuple(str(value) for value in found.node.get("enum", ()))
+    hint = did_you_mean(found.value, allowed) if isinstance(found.value, str) else ""
+    return f"{found.subject} must be {_either(allowed)}, got {found.got}{hint}"
 
 
 def _either(words: tuple[str, ...]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _otherwise(fault: _Fault) -> str:
-    return f"{fault.subject} cannot be {fault.got}; see its description in the deployment file's reference"
+def _otherwise(found: _Finding) -> str:
+    return f"{found.subject} cannot be {found.got}; see its description in the deployment file's reference"
 
 
-SENTENCES: Final[Mapping[str, Callable[[_Fault], str]]] = {
+SENTENCES: Final[Mapping[str, Callable[[_Finding], str]]] = {
     "missing": _missing,
     "extra_forbidden": _unknown,
     "string_type": _text,
+    "string_unicode": _unicode,
     "int_type": _number,
     "bool_type": _boolean,
     "tuple_type": _list,

@@ -1,15 +1,15 @@
 """What all models of the deployment file have in common, and the field types that several of them use."""
 
-from typing import Annotated, Any, Final, Never
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, WithJsonSchema
+from pydantic_core import core_schema
 
-from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.instances import InstanceType, hyperpod_type_names
-
-REFUSED: Final = "refused"
-"""Type of the error that carries problems of the house's own, in its own words."""
+from cdk_trainyard.deployment._schema import NAME_KEY
+from cdk_trainyard.hyperpod import limits
+from cdk_trainyard.instances import hyperpod_type_names
 
 
 class Section(BaseModel):
@@ -18,25 +18,100 @@ class Section(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-def refuse(problems: list[str], *path: str) -> None:
-    """Refuse a value with every problem, each said of what stands at ``path`` below it; nothing happens when none."""
-    if problems:
-        raise PydanticCustomError(REFUSED, "refused", {"problems": [(path, problem) for problem in problems]})
+def text(pattern: str, words: str, *, example: str) -> Any:
+    """Constrain text by a pattern that has a name in words, which editors and messages show.
+
+    Args:
+        pattern: The regular expression, anchored.
+        words: What it stands for, after "must be".
+        example: A value that fits.
+    """
+    return Field(pattern=pattern, examples=[example], json_schema_extra={"patternErrorMessage": words})
 
 
-def patterned(pattern: str, words: str, example: str) -> Any:
-    """Constrain text by a pattern that has a name: the words are the editor's message and ours."""
-    extra: dict[str, Any] = {"patternErrorMessage": words}
-    return Field(pattern=pattern, json_schema_extra=extra, examples=[example])
+def shown(**keywords: Any) -> Any:
+    """Tell editors what is allowed where a rule of another room decides: the schema shows it, the rule says it."""
+    return Field(json_schema_extra=keywords)
 
 
 LAX: Final = Field(strict=False)
 """For enumerations: the file has the member's value."""
 
+BucketName = Annotated[
+    str,
+    text(
+        r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$",
+        "the name of a bucket (3 to 63 lowercase letters, digits, '.' and '-')",
+        example="my-datasets",
+    ),
+]
+MountPath = Annotated[
+    str,
+    text(
+        rf"^{limits.MOUNT_PATH.pattern}$",
+        "an absolute path of letters, digits, '.', '_' and '-' without a slash at the end",
+        example="/fsx",
+    ),
+]
 
-def _known_type(name: str) -> str:
-    try:
-        InstanceType.of(name)
-    except ConfigurationError as error:
-        refuse(list(error.problems))
-    return name
+
+def arn(service: str, resource: str, *, region: str = "<region>") -> Any:
+    """Constrain text to the ARN of one kind of resource, in any partition."""
+    example = f"arn:<partition>:{service}:{region}:<account>:{resource}<name>"
+    return text(rf"^arn:[a-z-]+:{service}:[a-z0-9-]*:[0-9]{{12}}:{resource}.+$", f"an ARN, {example}", example=example)
+
+
+KeyArn = Annotated[str, arn("kms", "key/")]
+RoleArn = Annotated[str, arn("iam", "role/", region="")]
+SecretArn = Annotated[str, arn("secretsmanager", "secret:")]
+TopicArn = Annotated[str, arn("sns", "")]
+AlarmArn = Annotated[str, arn("cloudwatch", "alarm:")]
+
+
+def resource_id(prefix: str) -> Any:
+    """Constrain text to an id of EC2 or FSx."""
+    return text(rf"^{prefix}-[0-9a-f]{{8,17}}$", f"an id ({prefix}-…)", example=f"{prefix}-0123456789abcdef0")
+
+
+VpcId = Annotated[str, resource_id("vpc")]
+SubnetId = Annotated[str, resource_id("subnet")]
+RouteTableId = Annotated[str, resource_id("rtb")]
+SecurityGroupId = Annotated[str, resource_id("sg")]
+Cidr = Annotated[str, shown(pattern=r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$", examples=["10.1.0.0/16"])]
+Zone = Annotated[str, shown(examples=["use1-az4", "us-east-1a"])]
+HyperPodInstanceType = Annotated[
+    str,
+    WithJsonSchema({
+        NAME_KEY: "HyperPodInstanceType",
+        "anyOf": [
+            {"enum": list(hyperpod_type_names())},
+            {"type": "string", "pattern": r"^(?!ml\.)[a-z0-9-]+\.[a-z0-9-]+$"},
+        ],
+        "examples": ["ml.trn1.32xlarge"],
+    }),
+]  # fmt: skip
+"""A type that HyperPod accepts. Editors complete the names with ``ml.``; the rule takes them without as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrExisting:
+    """Annotates ``New | Existing``: a section with this key describes something that exists already."""
+
+    key: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Let the key choose the model; its name stands in the location of what is found in it."""
+        new, existing = get_args(source)
+
+        def choose(value: Any) -> str:
+            chosen = self.key in value if isinstance(value, Mapping) else isinstance(value, existing)
+            return str((existing if chosen else new).__name__)
+
+        choices = {model.__name__: handler.generate_schema(model) for model in (new, existing)}
+        return core_schema.tagged_union_schema(choices, discriminator=choose, metadata={"key": self.key})
+
+
+RetentionDays = Literal[
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+]  # fmt: skip
+"""What CloudWatch Logs takes."""

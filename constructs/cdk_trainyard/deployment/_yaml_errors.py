@@ -9,7 +9,10 @@ _SENTENCES: Final = (
     (r"character '\\t' that cannot start", "a tab stands where YAML wants spaces; indent with spaces"),
     (r"character '%' that cannot start", "a plain value cannot begin with '%'; put it in quotes"),
     (r"character '[@`]' that cannot start", "a plain value cannot begin with '@' or '`'; put it in quotes"),
-    (r"mapping values are not allowed", "a second ':' in one line; put the value in quotes, or indent it as a new line"),
+    (
+        r"mapping values are not allowed",
+        "a second ':' in one line; put the value in quotes, or indent it as a new line",
+    ),
     (r"sequence entries are not allowed", "a '- ' item cannot begin here; put it on a line of its own below its key"),
     (r"mapping keys are not allowed", "a '?' cannot stand here; put the value in quotes"),
     (r"could not find expected ':'", "a key needs ': ' after it, as in 'name: value'"),
@@ -23,7 +26,10 @@ _SENTENCES: Final = (
     (r"undefined alias", "the alias names no anchor above it; write '&name' at the value that it repeats"),
     (r"second occurrence", "the anchor name is used twice; give each its own"),
     (r"found another document", "a second document begins here; write one deployment per file"),
-    (r"expected '<document start>'", "text stands outside the mapping; indent it, or remove what ends the mapping above"),
+    (
+        r"expected '<document start>'",
+        "text stands outside the mapping; indent it, or remove what ends the mapping above",
+    ),
     (r"undefined tag handle", "tags ('!…') have no meaning here; put the value in quotes"),
     (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
     (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),

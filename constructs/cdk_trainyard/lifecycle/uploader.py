@@ -15,6 +15,7 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import (
     AWS_SOLUTIONS,
     NIST_800_53_R5,
+    acknowledge_cfn_lint,
     acknowledge_checkov,
     acknowledge_nag,
     acknowledge_wildcards,
@@ -58,6 +59,7 @@ _FUNCTION_CHECKS = (
 )
 _WRITE_REASON = "writes folders of scripts, each under its hash, and reads none of them"
 _READ_REASON = "reads the scripts from where the CDK CLI has put them, under hashes that change with every edit"
+_ORDER_REASON = "CDK makes every function wait for its role beside referring to it; both are right"
 _LOGS_REASON = "says which public file names were copied where; holds neither their content nor secrets"
 
 
@@ -160,6 +162,7 @@ class Uploader(Construct):
             acknowledge_nag(function, pack=pack, rule=rule, reason=reason)
         for check, reason in _FUNCTION_CHECKS:
             acknowledge_checkov(function, check=check, reason=reason)
+        acknowledge_cfn_lint(function, check="W3005", reason=_ORDER_REASON)
 
 
 def _acknowledge_logs(group: logs.LogGroup) -> None:

@@ -1,0 +1,50 @@
+"""The words of the constructs in the words of the deployment file.
+
+Rules speak to people who write Python. Keywords are the same in the file; where a value or a remedy is a Python
+expression, its counterpart stands here.
+"""
+
+import re
+from typing import Final
+
+_WORDS: Final = (
+    (r"'strategy'", "'slurm_config_strategy'"),
+    (r"'key'", "'key_arn'"),
+    (r"'read_cache'", "'read_cache_gib'"),
+    (r"'wait'", "'wait_seconds'"),
+    (r"'rollback_alarms'", "'rollback_alarm_arns'"),
+    (r"'backup_retention'", "'backup_retention_days'"),
+    (r"'file' of the lifecycle", "the script in 'lifecycle'"),
+    (r"'entry' must", "the script must"),
+    (r"SlurmTopology\.API_DRIVEN", "api"),
+    (r"SlurmTopology\.LEGACY", "legacy"),
+    (r"\bCONTINUOUS\b", "Continuous"),
+    (r"\bINSTANCE_CONNECTIVITY\b", "InstanceConnectivity"),
+    (r"\b(?:Nat\.)?PER_ZONE\b", "per-zone"),
+    (r"\bNat\.ONE\b", "one"),
+    (r"\bmust be ONE\b", "must be one"),
+    (r"\bSPOT\b", "Spot"),
+    (r"got (MERGE|MANAGED|OVERWRITE)\b", lambda match: f"got {match[1].title()}"),
+    (r"; make it with a class method of LustreDeployment", ""),
+    (r"LustreDeployment\.persistent_2 or \.scratch_2", "PERSISTENT_2 or SCRATCH_2"),
+    (r"LustreDeployment\.persistent_2 or \.intelligent_tiering", "PERSISTENT_2"),
+    (r"LustreDeployment\.persistent_2", "PERSISTENT_2"),
+    (r"LustreReadCache\.gib\((\d+)\)", r"\1"),
+    (r"; use LustreReadCache\.proportional\(\)", ""),
+    (r"a second EbsVolume", "a second volume"),
+    (r"RootSquash\.disabled\(\)", "uid 0 and gid 0"),
+    (r"; several controllers need LegacyTopology\(.*\)$", "; several controllers need the construct library"),
+    (r"; use MultiHead\(.*\)$", ""),
+    (r"\bwith LegacyTopology\b", "with topology legacy"),
+    (r"\buse ApiTopology\b", "use topology api"),
+    (r"Lifecycle\.image\(\)", "none"),
+    (r"give TrainingNetwork 'service_zones'", "give 'network' its 'service_zones'"),
+    (r"give it to the group, as InstanceGroup\(raw_overrides=…\)", "give it to the group's 'raw_overrides'"),
+)
+
+
+def in_words_of_the_file(problem: str) -> str:
+    """Return a construct's problem as it is said of the deployment file."""
+    for pattern, replacement in _WORDS:
+        problem = re.sub(pattern, replacement, problem)
+    return problem

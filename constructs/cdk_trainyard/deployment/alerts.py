@@ -1,0 +1,16 @@
+"""The ``alerts:`` section."""
+
+from typing import Annotated
+
+from cdk_trainyard.deployment._section import Section, TopicArn, text
+
+Email = Annotated[str, text(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", "an email address", example="ops@example.com")]
+
+
+class AlertsSection(Section):
+    """Who is told when a node becomes unhealthy, and when the cluster fails or rolls back."""
+
+    emails: tuple[Email, ...] = ()
+    """Addresses that a new SNS topic writes to, once each has confirmed. Default - none."""
+    topic_arn: TopicArn | None = None
+    """An SNS topic of yours instead. Default - one is made for the emails."""

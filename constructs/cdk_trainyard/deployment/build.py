@@ -1,0 +1,192 @@
+"""Network and storage of a deployment as constructs, for the stacks: defined, or taken as they exist."""
+
+from aws_cdk import Environment
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from cdk_trainyard.deployment import values
+from cdk_trainyard.deployment.existing import Existing
+from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
+from cdk_trainyard.deployment.storage import (
+    BucketsSection,
+    DataRepositorySection,
+    ExistingLustreSection,
+    LustreSection,
+    StorageSection,
+)
+from cdk_trainyard.hyperpod import Mount, OpenZfs
+from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+from cdk_trainyard.storage import DataRepository, Lustre, LustreFileSystem, TrainingBuckets
+
+_RETENTION = {
+    1: logs.RetentionDays.ONE_DAY,
+    3: logs.RetentionDays.THREE_DAYS,
+    5: logs.RetentionDays.FIVE_DAYS,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    60: logs.RetentionDays.TWO_MONTHS,
+    90: logs.RetentionDays.THREE_MONTHS,
+    120: logs.RetentionDays.FOUR_MONTHS,
+    150: logs.RetentionDays.FIVE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+    400: logs.RetentionDays.THIRTEEN_MONTHS,
+    545: logs.RetentionDays.EIGHTEEN_MONTHS,
+    731: logs.RetentionDays.TWO_YEARS,
+    1096: logs.RetentionDays.THREE_YEARS,
+    1827: logs.RetentionDays.FIVE_YEARS,
+    2192: logs.RetentionDays.SIX_YEARS,
+    2557: logs.RetentionDays.SEVEN_YEARS,
+    2922: logs.RetentionDays.EIGHT_YEARS,
+    3288: logs.RetentionDays.NINE_YEARS,
+    3653: logs.RetentionDays.TEN_YEARS,
+}
+
+
+def environment(deployment: Deployment) -> Environment:
+    """Return account and Region of the stacks."""
+    return Environment(account=deployment.account, region=deployment.region)
+
+
+# ---------------------------------------------------------------- network
+def network(scope: Construct, construct_id: str, section: NetworkSection | ExistingNetworkSection) -> Network:
+    """Define the network, or take the one that exists."""
+    if isinstance(section, ExistingNetworkSection):
+        return _existing_network(scope, construct_id, section)
+    retention = section.flow_logs_retention_days
+    return TrainingNetwork(
+        scope,
+        construct_id,
+        zone=section.zone,
+        cidr=section.cidr,
+        public_zones=section.public_zones,
+        accelerator_mask=section.accelerator_mask,
+        accelerator_cidr=section.accelerator_cidr,
+        service_zones=section.service_zones,
+        nat=section.nat,
+        secondary_cidr=section.secondary_cidr,
+        interface_endpoints=section.interface_endpoints,
+        flow_logs_retention=_RETENTION[retention] if retention else None,
+    )
+
+
+def _existing_network(scope: Construct, construct_id: str, section: ExistingNetworkSection) -> Network:
+    existing = Existing.of(scope)
+    zones = [subnet.zone for subnet in (section.accelerator_subnet, *section.public_subnets, *section.service_subnets)]
+    return TrainingNetwork.from_existing(
+        scope,
+        construct_id,
+        vpc=ec2.Vpc.from_vpc_attributes(
+            existing,
+            "Vpc",
+            vpc_id=section.vpc_id,
+            availability_zones=list(dict.fromkeys(zones)),
+            vpc_cidr_block=section.cidr,
+        ),
+        accelerator_subnet=existing.subnet(section.accelerator_subnet),
+        zone=section.zone,
+        public_subnets=[existing.subnet(subnet) for subnet in section.public_subnets],
+        service_subnets=[existing.subnet(subnet) for subnet in section.service_subnets],
+    )
+
+
+def security_group(
+    scope: Construct, construct_id: str, section: NetworkSection | ExistingNetworkSection, vpc: ec2.IVpc
+) -> EfaSecurityGroup:
+    """Define the security group of nodes and file systems, or complete the one that exists."""
+    if isinstance(section, NetworkSection) or section.security_group_id is None:
+        return EfaSecurityGroup(scope, construct_id, vpc=vpc)
+    group = Existing.of(scope).security_group(section.security_group_id)
+    return EfaSecurityGroup.from_security_group(scope, construct_id, group, self_rules_exist=section.self_rules_exist)
+
+
+# ---------------------------------------------------------------- storage
+def buckets(scope: Construct, construct_id: str, section: BucketsSection) -> TrainingBuckets:
+    """Define the buckets, except those that exist."""
+    existing = Existing.of(scope)
+    return TrainingBuckets(
+        scope,
+        construct_id,
+        scripts=existing.bucket(section.scripts),
+        datasets=existing.bucket(section.datasets),
+        checkpoints=existing.bucket(section.checkpoints),
+        models=existing.bucket(section.models),
+        access_logs=existing.bucket(section.access_logs),
+        key=existing.key(section.key_arn) if section.key_arn else None,
+        checkpoint_days=section.checkpoint_days,
+        auto_delete=section.auto_delete,
+    )
+
+
+def lustre(
+    scope: Construct,
+    construct_id: str,
+    section: LustreSection | ExistingLustreSection,
+    *,
+    network: Network,
+    security_group: EfaSecurityGroup,
+    buckets: TrainingBuckets,
+) -> Lustre:
+    """Define the file system, or take the one that exists."""
+    existing = Existing.of(scope)
+    if isinstance(section, ExistingLustreSection):
+        own = existing.security_group(section.security_group_id)
+        return LustreFileSystem.from_attributes(
+            scope,
+            construct_id,
+            file_system_id=section.file_system_id,
+            dns_name=section.dns_name,
+            mount_name=section.mount_name,
+            security_group=EfaSecurityGroup.from_security_group(
+                scope, f"{construct_id}SecurityGroup", own, self_rules_exist=True
+            ),
+            zone=section.zone,
+            efa_enabled=section.efa_enabled,
+        )
+    return LustreFileSystem(
+        scope,
+        construct_id,
+        security_group=security_group,
+        network=network,
+        deployment=values.lustre_deployment(section),
+        capacity_gib=section.capacity_gib,
+        efa_enabled=section.efa_enabled,
+        metadata_iops=section.metadata_iops,
+        lustre_version=section.lustre_version,
+        compression=section.compression,
+        root_squash=values.root_squash(section),
+        data_repositories=[_data_repository(link, buckets) for link in section.data_repositories],
+        key=existing.key(section.key_arn) if section.key_arn else None,
+        backups=values.backups(section),
+        maintenance=values.maintenance(section),
+        log_level=section.log_level,
+        log_retention=_RETENTION[section.log_retention_days],
+        removal_policy=values.removal_policy(section),
+    )
+
+
+def _data_repository(section: DataRepositorySection, buckets: TrainingBuckets) -> DataRepository:
+    bucket: s3.IBucket = getattr(buckets, section.bucket)
+    return DataRepository(
+        file_system_path=section.file_system_path,
+        bucket=bucket,
+        prefix=section.prefix,
+        import_events=section.import_events,
+        export_events=section.export_events,
+        import_existing=section.import_existing,
+        chunk_mib=section.chunk_mib,
+    )
+
+
+def mounts(section: StorageSection, file_system: Lustre | None) -> list[Mount]:
+    """Return what every node mounts."""
+    found = []
+    if section.lustre is not None and file_system is not None:
+        found.append(Mount(file_system=file_system, at=section.lustre.at))
+    if section.open_zfs is not None:
+        found.append(Mount(file_system=OpenZfs(dns_name=section.open_zfs.dns_name), at=section.open_zfs.at))
+    return found

@@ -1,0 +1,77 @@
+"""What exists already, taken into an app by the ids and ARNs of the deployment file."""
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from cdk_trainyard.deployment.network import SubnetSection
+from cdk_trainyard.deployment.storage import ExistingBucketSection
+
+
+class Existing(Construct):
+    """What exists already, taken once each. Defines nothing.
+
+    Args:
+        scope: The parent: a stack.
+    """
+
+    def __init__(self, scope: Construct) -> None:
+        super().__init__(scope, "Existing")
+
+    @classmethod
+    def of(cls, scope: Construct) -> "Existing":
+        """Return the one of a scope."""
+        known = scope.node.try_find_child("Existing")
+        return known if isinstance(known, cls) else cls(scope)
+
+    def key(self, arn: str) -> kms.IKey:
+        """Take a KMS key."""
+        return kms.Key.from_key_arn(self, self._next("Key"), arn)
+
+    def alarm(self, arn: str) -> cloudwatch.IAlarm:
+        """Take a CloudWatch alarm."""
+        return cloudwatch.Alarm.from_alarm_arn(self, self._next("Alarm"), arn)
+
+    def security_group(self, security_group_id: str) -> ec2.ISecurityGroup:
+        """Take a security group."""
+        return ec2.SecurityGroup.from_security_group_id(self, self._next("SecurityGroup"), security_group_id)
+
+    def bucket(self, section: ExistingBucketSection | None) -> s3.IBucket | None:
+        """Take a bucket."""
+        if section is None:
+            return None
+        key = self.key(section.key_arn) if section.key_arn else None
+        return s3.Bucket.from_bucket_attributes(
+            self, self._next("Bucket"), bucket_name=section.bucket_name, encryption_key=key
+        )
+
+    def role(self, arn: str) -> iam.IRole:
+        """Take an IAM role."""
+        return iam.Role.from_role_arn(self, self._next("Role"), arn)
+
+    def topic(self, arn: str) -> sns.ITopic:
+        """Take an SNS topic."""
+        return sns.Topic.from_topic_arn(self, self._next("Topic"), arn)
+
+    def secret(self, arn: str) -> secretsmanager.ISecret:
+        """Take a secret."""
+        return secretsmanager.Secret.from_secret_complete_arn(self, self._next("Secret"), arn)
+
+    def subnet(self, section: SubnetSection) -> ec2.ISubnet:
+        """Take a subnet."""
+        return ec2.Subnet.from_subnet_attributes(
+            self,
+            self._next("Subnet"),
+            subnet_id=section.subnet_id,
+            availability_zone=section.zone,
+            ipv4_cidr_block=section.cidr,
+            route_table_id=section.route_table_id,
+        )
+
+    def _next(self, word: str) -> str:
+        return f"{word}{len(self.node.children)}"

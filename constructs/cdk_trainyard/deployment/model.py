@@ -1,0 +1,143 @@
+"""The deployment file as a whole: one frozen value for one environment."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, PrivateAttr, ValidationError
+
+from cdk_trainyard.deployment._checks import house_problems
+from cdk_trainyard.deployment._document import Document, KeyPath, read_document, write_document
+from cdk_trainyard.deployment._load import read_text
+from cdk_trainyard.deployment._messages import translate
+from cdk_trainyard.deployment._schema import schema_of
+from cdk_trainyard.deployment._section import LAX, Section, text
+from cdk_trainyard.deployment.alerts import AlertsSection
+from cdk_trainyard.deployment.hyperpod import HyperPodSection
+from cdk_trainyard.deployment.network import AnyNetwork
+from cdk_trainyard.deployment.storage import StorageSection
+from cdk_trainyard.errors import ConfigurationError
+
+_LONGEST_SUFFIX = len("-training")
+_LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
+
+
+_TagKey = Annotated[str, Field(min_length=1, max_length=128)]
+_TagValue = Annotated[str, Field(max_length=256)]
+
+
+class Orchestrator(StrEnum):
+    """What runs the jobs on the nodes; it decides what the ``cluster:`` section is."""
+
+    HYPERPOD = "hyperpod"
+
+
+class Deployment(Section):
+    """What every deployment has, whatever runs the jobs: frozen, checked, and aware of the lines it came from."""
+
+    name: Annotated[
+        str,
+        Field(min_length=1, max_length=_LONGEST_STACK_NAME - _LONGEST_SUFFIX),
+        text(
+            r"^[a-zA-Z][a-zA-Z0-9-]*$",
+            "letters, digits and hyphens, beginning with a letter",
+            example="llama2",
+        ),
+    ]
+    """Its name, with which the names of its stacks begin (name-network, name-storage, name-training)."""
+    region: Annotated[str, text(r"^[a-z]{2,4}(-[a-z]+)+-[0-9]$", "the name of a region", example="us-east-1")]
+    """The AWS Region."""
+    account: Annotated[
+        str | None, text(r"^[0-9]{12}$", "an account number, 12 digits in quotes", example="111111111111")
+    ] = None
+    """The AWS account, in quotes. Default - the account of the credentials in use."""
+    tags: Mapping[_TagKey, _TagValue] = Field(default_factory=dict)
+    """Tags of everything that can have tags. Default - none."""
+    network: AnyNetwork
+    """A new VPC, or with vpc_id one that exists."""
+    storage: StorageSection = StorageSection()
+    """Shared file systems and buckets. Default - no file system, and buckets for every purpose."""
+    orchestrator: Annotated[Orchestrator, LAX]
+    """What runs the jobs."""
+    alerts: AlertsSection | None = None
+    """Who is told of trouble. Default - nobody."""
+
+    _document: Document | None = PrivateAttr(default=None)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a deployment file.
+
+        Args:
+            path: The YAML file.
+
+        Returns:
+            The deployment, of the class that its ``orchestrator`` asks for.
+
+        Raises:
+            ConfigurationError: With every problem of the file, each with file, line and column.
+        """
+        document = read_document(read_text(Path(path)), str(path))
+        kind = KINDS.get(str(document.data.get("orchestrator")), Deployment)
+        problems, invalid, deployment = list(document.problems), [], None
+        try:
+            deployment = kind.model_validate(document.data)
+        except ValidationError as error:
+            faults = [fault for fault in translate(error, document, schema_of(kind)) if fault.path != _unjudged(kind)]
+            problems += [fault.problem for fault in faults]
+            invalid = [fault.path for fault in faults]
+        document.refuse([*problems, *house_problems(document, invalid)])
+        if not isinstance(deployment, cls):
+            allowed = " or ".join(name for name, known in KINDS.items() if issubclass(known, cls))
+            text = f"'orchestrator' must be {allowed} here, got {deployment and deployment.orchestrator.value!r}"
+            raise ConfigurationError(str(path), [f"{document.at(('orchestrator',))}: {text}"])
+        deployment._document = document  # noqa: SLF001  its own class
+        return deployment
+
+    @property
+    def document(self) -> Document | None:
+        """The file with the places of its keys; None when the deployment was made in Python."""
+        return self._document
+
+    def locate(self, *path: str | int) -> str:
+        """Return ``file:line:column`` of what stands at ``path``, or of the section that lacks it.
+
+        Args:
+            path: The keys from the top: ``"cluster", "groups", "workers", "count"``.
+        """
+        return self._document.at(path) if self._document else self.name
+
+    def dump(self) -> str:
+        """Return the deployment as a file that loads to an equal one, every default written out."""
+        return write_document(self.model_dump(mode="json", exclude_none=True))
+
+    def resolve_path(self, path: str) -> Path:
+        """Return a path of the file's, which is relative to the file's own directory."""
+        return Path(self._document.file).parent / path if self._document else Path(path)
+
+    def stack_name(self, part: str) -> str:
+        """Return the physical name of a stack.
+
+        Args:
+            part: Which: ``network``, ``storage`` or ``training``.
+        """
+        return f"{self.name}-{part}"
+
+
+class HyperPodDeployment(Deployment):
+    """A HyperPod cluster with what it needs."""
+
+    orchestrator: Literal[Orchestrator.HYPERPOD]
+    """What runs the jobs."""
+    cluster: HyperPodSection
+    """The cluster."""
+
+
+KINDS: Final[Mapping[str, type[Deployment]]] = {Orchestrator.HYPERPOD.value: HyperPodDeployment}
+"""``orchestrator`` → the model of the whole file."""
+
+
+def _unjudged(kind: type[Deployment]) -> KeyPath | None:
+    """Without a known orchestrator nobody knows what belongs into ``cluster``."""
+    return ("cluster",) if kind is Deployment else None

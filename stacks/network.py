@@ -1,0 +1,30 @@
+"""Where everything stands."""
+
+from aws_cdk import CfnOutput, Stack
+from constructs import Construct
+
+from cdk_trainyard.deployment import Deployment, build
+
+
+class NetworkStack(Stack):
+    """The network of a deployment, and the security group that its nodes and file systems share.
+
+    Attributes:
+        network: The network.
+        security_group: The security group.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            stack_name=f"{deployment.name}-network",
+            description=f"{deployment.name}: network for training clusters (cdk-trainyard)",
+            env=build.environment(deployment),
+        )
+        self.network = build.network(self, "Network", deployment.network)
+        self.security_group = build.security_group(self, "Efa", deployment.network, self.network.vpc)
+
+        CfnOutput(self, "VpcId", value=self.network.vpc.vpc_id)
+        CfnOutput(self, "AcceleratorSubnetId", value=self.network.accelerator_subnet.subnet_id)
+        CfnOutput(self, "SecurityGroupId", value=self.security_group.security_group_id)

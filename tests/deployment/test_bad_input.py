@@ -1,0 +1,524 @@
+"""Bad input: a small edit of a good file, and every word of what is said about it, with line and column.
+
+These rows are refused at load. What only constructs can see is in ``bad_input_at_synth.py``.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Edit, edited, problems_of
+
+
+def row(name: str, edits: list[Edit], *says: str) -> pytest.ParameterSet:
+    return pytest.param(edits, list(says), id=name)
+
+
+AT_LOAD = [
+    row(
+        "unknown-key",
+        [("  zone: use1-az4", "  zone: use1-az4\n  cdir: 10.2.0.0/16")],
+        "5:3: 'cdir' is not a key in 'network'; did you mean 'cidr'?",
+    ),
+    row(
+        "unknown-section",
+        [("storage:", "storge:")],
+        "5:1: 'storge' is not a key of a deployment; did you mean 'storage'?",
+    ),
+    row(
+        "unknown-key-nothing-near",
+        [("  zone: use1-az4", "  zone: use1-az4\n  xyzzy: 1")],
+        "5:3: 'xyzzy' is not a key in 'network'; known are accelerator_cidr, accelerator_mask, cidr, flow_logs_retention_days, interface_endpoints, nat, public_zones, secondary_cidr, service_zones, zone",
+    ),
+    row(
+        "unknown-group-key",
+        [("count: 4", "count: 4\n      instancetype: x")],
+        "19:7: 'instancetype' is not a key in 'workers'; did you mean 'instance_type' or 'instance_types' or 'interface_type'?",
+    ),
+    row(
+        "wrong-type-number",
+        [("count: 4", "count: four")],
+        "18:14: 'count' must be a whole number, got 'four'",
+    ),
+    row(
+        "wrong-type-fraction",
+        [("count: 4", "count: 4.5")],
+        "18:14: 'count' must be a whole number, got 4.5",
+    ),
+    row(
+        "wrong-type-bool-for-number",
+        [("count: 4", "count: true")],
+        "18:14: 'count' must be a whole number, got true",
+    ),
+    row(
+        "wrong-type-text",
+        [("name: demo", "name: 5")],
+        "1:7: 'name' must be text, got 5; put it in quotes: \"5\"",
+    ),
+    row(
+        "wrong-type-account",
+        [("name: demo", "name: demo\naccount: 012345678901")],
+        "2:10: 'account' must be text, got 012345678901; put it in quotes: \"012345678901\"",
+    ),
+    row(
+        "wrong-type-bool",
+        [("capacity_gib: 1200", "capacity_gib: 1200\n    efa_enabled: yes")],
+        "8:18: 'efa_enabled' must be true or false, got 'yes'",
+    ),
+    row(
+        "wrong-type-list",
+        [("zone: use1-az4", "zone: use1-az4\n  public_zones: use1-az4")],
+        "5:17: 'public_zones' must be a list, got 'use1-az4'; write [use1-az4]",
+    ),
+    row(
+        "wrong-type-mapping",
+        [("network:\n  zone: use1-az4", "network: use1-az4")],
+        "3:10: 'network' must be a mapping ('zone: …' on lines below it), got 'use1-az4'",
+    ),
+    row(
+        "wrong-type-mapping-list",
+        [("  lustre:\n    capacity_gib: 1200", "  lustre:\n  - 1200")],
+        "6:3: 'lustre' must be a mapping ('at: …' on lines below it), got a list",
+    ),
+    row(
+        "wrong-type-list-item",
+        [("zone: use1-az4", "zone: use1-az4\n  public_zones: [use1-az4, 5]")],
+        "5:28: item 2 of 'public_zones' must be text, got 5; put it in quotes: \"5\"",
+    ),
+    row(
+        "wrong-type-mapping-for-scalar",
+        [("count: 4", "count: {min: 4}")],
+        "18:7: 'count' must be a whole number, got a mapping",
+    ),
+    row(
+        "no-value",
+        [("zone: use1-az4", "zone:")],
+        "4:8: 'zone' has no value; write one, or remove the key",
+    ),
+    row(
+        "twice",
+        [("count: 4", "count: 4\n      count: 5")],
+        "19:7: 'count' is given twice, first in line 18; remove one",
+    ),
+    row(
+        "missing-key",
+        [("      count: 4\n", "")],
+        "15:5: 'count' must be given in 'workers'",
+    ),
+    row(
+        "missing-section",
+        [("network:\n  zone: use1-az4\n", "")],
+        "1:1: 'network' must be given",
+    ),
+    row(
+        "missing-orchestrator",
+        [("orchestrator: hyperpod\n", "")],
+        "1:1: 'orchestrator' must be given; it is hyperpod",
+    ),
+    row(
+        "unknown-orchestrator",
+        [("orchestrator: hyperpod", "orchestrator: hyperpot")],
+        "8:15: 'orchestrator' must be hyperpod, got 'hyperpot'; did you mean 'hyperpod'?",
+    ),
+    row(
+        "unknown-choice",
+        [("role: compute", "role: computer")],
+        "16:13: 'role' must be controller, login or compute, got 'computer'; did you mean 'compute'?",
+    ),
+    row(
+        "unknown-choice-case",
+        [("cluster:", "cluster:\n  provisioning: continuous")],
+        "10:17: 'provisioning' must be AllOrNothing or Continuous, got 'continuous'; did you mean 'Continuous'?",
+    ),
+    row(
+        "unknown-int-choice",
+        [("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: 91")],
+        "5:29: 'flow_logs_retention_days' must be 0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288 or 3653, got 91",
+    ),
+    row(
+        "unknown-instance-type",
+        [("ml.trn1.32xlarge", "ml.trn1.23xlarge")],
+        "17:22: group 'workers': 'instance_type' must be the name of an EC2 instance type, got 'ml.trn1.23xlarge'; did you mean 'ml.trn1.2xlarge' or 'ml.trn1.32xlarge' or 'ml.trn1n.32xlarge'?",
+    ),
+    row(
+        "inf2",
+        [("ml.trn1.32xlarge", "ml.inf2.xlarge")],
+        "17:22: 'instance_type' of group 'workers' must be one of the 209 types that HyperPod accepts, got 'ml.inf2.xlarge'; with Neuron devices it accepts 'ml.trn1.32xlarge', 'ml.trn1n.32xlarge', 'ml.trn2.3xlarge', 'ml.trn2.48xlarge'",
+    ),
+    row(
+        "trn1.2xlarge",
+        [("ml.trn1.32xlarge", "ml.trn1.2xlarge")],
+        "17:22: 'instance_type' of group 'workers' must be one of the 209 types that HyperPod accepts, got 'ml.trn1.2xlarge'; with Neuron devices it accepts 'ml.trn1.32xlarge', 'ml.trn1n.32xlarge', 'ml.trn2.3xlarge', 'ml.trn2.48xlarge'",
+    ),
+    row(
+        "group-underscore",
+        [("workers:", "worker_group:")],
+        "15:5: 'name' of a group must be 1 to 63 letters, digits and inner hyphens, got 'worker_group'; use 'worker-group'",
+    ),
+    row(
+        "partition-dots",
+        [("count: 4", "count: 4\n      partition: ml.trn1.32xlarge")],
+        "19:18: 'partition' of group 'workers' must be 1 to 63 letters, digits and inner hyphens, got 'ml.trn1.32xlarge'; use 'ml-trn1-32xlarge'",
+    ),
+    row(
+        "two-controllers",
+        [("role: compute", "role: controller")],
+        "10:3: 'groups' must hold at least one compute group, got none; there would be nothing to run jobs on",
+        "10:3: 'groups' must hold exactly one controller group, got 2: head, workers",
+        "18:14: 'count' of controller group 'workers' must be 1, got 4; several controllers need the construct library",
+    ),
+    row(
+        "controller-count",
+        [("count: 1\n", "count: 2\n")],
+        "14:14: 'count' of controller group 'head' must be 1, got 2; several controllers need the construct library",
+    ),
+    row(
+        "no-compute",
+        [("    workers:\n      role: compute\n      instance_type: ml.trn1.32xlarge\n      count: 4\n", "")],
+        "10:3: 'groups' must hold at least one compute group, got none; there would be nothing to run jobs on",
+    ),
+    row(
+        "no-groups",
+        [
+            (
+                "  groups:\n    head:\n      role: controller\n      instance_type: ml.m5.large\n      count: 1\n    workers:\n      role: compute\n      instance_type: ml.trn1.32xlarge\n      count: 4\n",
+                "  groups: {}\n",
+            )
+        ],
+        "10:3: 'groups' must be 1 to 100, got 0",
+        "10:3: 'groups' must hold at least one compute group, got none; there would be nothing to run jobs on",
+        "10:3: 'groups' must hold exactly one controller group, got none",
+    ),
+    row(
+        "count-high",
+        [("count: 4", "count: 6759")],
+        "18:14: 'count' of group 'workers' must be 0 to 6758, got 6759",
+    ),
+    row(
+        "count-neg",
+        [("count: 4", "count: -1")],
+        "18:14: 'count' of group 'workers' must be 0 to 6758, got -1",
+    ),
+    row(
+        "min-count",
+        [("count: 4", "count: 4\n      min_count: 2")],
+        "19:18: 'min_count' of group 'workers' needs 'provisioning' Continuous",
+    ),
+    row(
+        "min-count-high",
+        [("count: 4", "count: 4\n      min_count: 5"), ("cluster:", "cluster:\n  provisioning: Continuous")],
+        "20:18: 'min_count' of group 'workers' must be at most its 'count' of 4, got 5",
+    ),
+    row(
+        "strategy",
+        [("cluster:", "cluster:\n  provisioning: Continuous\n  slurm_config_strategy: Managed")],
+        "11:26: 'slurm_config_strategy' must not be given with continuous provisioning, got Managed; the service merges and rejects the field",
+    ),
+    row(
+        "strategy-legacy",
+        [
+            (
+                "cluster:",
+                "cluster:\n  topology: legacy\n  slurm_config_strategy: Managed\n  lifecycle: {on_create: on_create.sh}",
+            )
+        ],
+        "11:26: 'slurm_config_strategy' must not be given with topology legacy; the file knows no strategy",
+    ),
+    row(
+        "spot",
+        [("count: 4", "count: 4\n      capacity: Spot")],
+        "19:17: 'capacity' Spot of group 'workers' needs 'provisioning' Continuous",
+    ),
+    row(
+        "spot+plan",
+        [
+            ("count: 4", "count: 4\n      capacity: Spot\n      training_plan_arn: x"),
+            ("cluster:", "cluster:\n  provisioning: Continuous"),
+        ],
+        "20:17: 'capacity' of group 'workers' must be either a training plan or Spot, got both; the plan reserves its own instances",
+    ),
+    row(
+        "no-type",
+        [("      instance_type: ml.trn1.32xlarge\n", "")],
+        "15:5: group 'workers' must have either 'instance_type' or 'instance_types', got neither",
+    ),
+    row(
+        "root",
+        [("count: 4", "count: 4\n      volumes:\n      - {root: true, size_gb: 200}")],
+        "15:5: 'key_arn' of the root volume of group 'workers' must be given; a root volume is configured only to be encrypted with a key",
+        "20:31: 'size_gb' of the root volume of group 'workers' must not be given, got 200; HyperPod decides the root volume's size, use a second volume for space",
+    ),
+    row(
+        "volume-key",
+        [
+            (
+                "count: 4",
+                "count: 4\n      volumes:\n      - size_gb: 200\n        key_arn: arn:aws:kms:us-east-1:111111111111:key/x",
+            )
+        ],
+        "21:18: 'key_arn' of a volume of group 'workers' needs 'provisioning' Continuous",
+    ),
+    row(
+        "threads",
+        [("count: 4", "count: 4\n      threads_per_core: 3")],
+        "19:25: 'threads_per_core' of group 'workers' must be 1 or 2, got 3",
+    ),
+    row(
+        "checks",
+        [("count: 1\n", "count: 1\n      deep_health_checks: [InstanceStress]\n")],
+        "15:7: 'deep_health_checks' of group 'head' must be empty for a controller group; only compute nodes are tested",
+        "15:7: 'deep_health_checks' of group 'head' must be empty for ml.m5.large; it has no accelerator to test",
+    ),
+    row(
+        "checks1",
+        [("count: 4\n", "count: 1\n      deep_health_checks: [InstanceConnectivity]\n")],
+        "19:7: 'deep_health_checks' of group 'workers' must not hold InstanceConnectivity for one node; it tests pairs, use 'count' 2 or more",
+    ),
+    row(
+        "image",
+        [("count: 4\n", "count: 4\n      image_id: foo\n")],
+        "19:17: 'image_id' of group 'workers' must be an AMI id (ami-…) or 'default', got 'foo'",
+    ),
+    row(
+        "schedule",
+        [
+            (
+                "count: 4\n",
+                "count: 4\n      scheduled_update: {schedule: daily, rolling: {batch: {unit: CAPACITY_PERCENTAGE, value: 200}, wait_seconds: 4000}}\n",
+            )
+        ],
+        "19:36: 'schedule' of group 'workers' must be a cron expression of at most 256 characters, as cron(0 4 ? * SUN *), got 'daily'",
+        "19:53: 'batch' of 'scheduled_update' of group 'workers' must be 1 to 100 percent, got 200",
+        "19:115: 'wait_seconds' of 'scheduled_update' of group 'workers' must be at most one hour, got 1 hour 6 minutes",
+    ),
+    row(
+        "life-both",
+        [("cluster:", "cluster:\n  lifecycle: {on_create: a.sh, on_init_complete: b.sh}")],
+        "10:26: 'lifecycle' of the cluster must have one of 'on_create' and 'on_init_complete', got both; the first replaces what the image does, the second adds to it",
+    ),
+    row(
+        "life-folder",
+        [("cluster:", "cluster:\n  lifecycle: {folder: scripts}")],
+        "10:23: 'lifecycle' of the cluster must say which script of 'folder' runs, got neither 'on_create' nor 'on_init_complete'",
+    ),
+    row(
+        "life-group",
+        [("count: 4", "count: 4\n      lifecycle: {on_create: a.sh, on_init_complete: b.sh}")],
+        "19:30: 'lifecycle' of group 'workers' must have one of 'on_create' and 'on_init_complete', got both; the first replaces what the image does, the second adds to it",
+    ),
+    row(
+        "raw",
+        [("count: 4", "count: 4\n      raw_overrides: {CurrentCount: 4}")],
+        "19:37: 'raw_overrides' of group 'workers' must not hold 'CurrentCount'; the service writes it",
+    ),
+    row(
+        "raw-c",
+        [("cluster:", "cluster:\n  raw_overrides: {InstanceGroups.0.InstanceCount: 4}")],
+        "10:51: 'raw_overrides' must not hold 'InstanceGroups.0.InstanceCount'; give it to the group's 'raw_overrides'",
+    ),
+    row(
+        "cluster-name",
+        [("cluster:", "cluster:\n  cluster_name: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")],
+        "10:17: 'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' (64 characters); use 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'",
+    ),
+    row(
+        "name",
+        [("name: demo", "name: 1demo")],
+        "1:7: 'name' must be letters, digits and hyphens, beginning with a letter, got '1demo'",
+    ),
+    row(
+        "namelong",
+        [
+            (
+                "name: demo",
+                "name: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            )
+        ],
+        "1:7: 'name' must have 1 to 119 characters, got 120",
+    ),
+    row(
+        "region",
+        [("region: us-east-1", "region: us_east_1")],
+        "2:9: 'region' must be the name of a region, got 'us_east_1'",
+    ),
+    row(
+        "zone-other",
+        [("zone: use1-az4", "zone: us-west-2a")],
+        "4:9: 'zone' must be a zone of the stack's Region us-east-1, got 'us-west-2a' of us-west-2",
+    ),
+    row(
+        "zone-unknown",
+        [("zone: use1-az4", "zone: use1-az9")],
+        "4:9: 'zone' must be one of use1-az1, use1-az2, use1-az3, use1-az4, use1-az5, use1-az6 (as of 2026-10-27), got 'use1-az9'",
+    ),
+    row(
+        "zone-garbage",
+        [("zone: use1-az4", "zone: somewhere")],
+        "4:9: 'zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az4', got 'somewhere'",
+    ),
+    row(
+        "zones-mixed",
+        [("zone: use1-az4", "zone: use1-az4\n  service_zones: [us-east-1a, us-east-1b]")],
+        "4:9: 'zone', 'public_zones' and 'service_zones' must all be names or all be ids, got 'us-east-1a' and 'use1-az4'; which name stands for which id differs from account to account",
+    ),
+    row(
+        "cidr",
+        [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.1/16")],
+        "5:9: 'cidr' must be an IPv4 block, as '10.1.0.0/16', got '10.1.0.1/16'; use 10.1.0.0/16",
+    ),
+    row(
+        "cidr-pub",
+        [("zone: use1-az4", "zone: use1-az4\n  cidr: 11.0.0.0/8")],
+        "5:9: 'cidr' must be a /16 to a /28, got 11.0.0.0/8",
+        "5:9: 'cidr' must be private, within one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, got 11.0.0.0/8",
+    ),
+    row(
+        "mask",
+        [("zone: use1-az4", "zone: use1-az4\n  accelerator_mask: 15")],
+        "5:21: 'accelerator_mask' must be 17 to 28 in 'cidr' 10.1.0.0/16, got 15; the other half is for public and service subnets",
+    ),
+    row(
+        "lustre-1300",
+        [("1200", "1300")],
+        "7:19: 'capacity_gib' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
+    ),
+    row(
+        "251",
+        [("1200", "1200\n    throughput_mb_s_per_tib: 251")],
+        "8:30: 'throughput_mb_s_per_tib' must be one of 125, 250, 500, 1000 for PERSISTENT_2, got 251; use 250",
+    ),
+    row(
+        "efa",
+        [("1200", "1200\n    efa_enabled: true")],
+        "7:19: 'capacity_gib' must be a multiple of 19200 for PERSISTENT_2 with EFA at 250 MB/s per TiB, got 1200; use 19200",
+    ),
+    row(
+        "efa-scratch",
+        [("1200", "1200\n    deployment: SCRATCH_2\n    efa_enabled: true")],
+        "9:18: 'efa_enabled' needs a PERSISTENT_2 file system, got SCRATCH_2; use PERSISTENT_2",
+    ),
+    row(
+        "tiering",
+        [("1200", "1200\n    storage: INTELLIGENT_TIERING\n    read_cache_gib: 1")],
+        "7:19: 'capacity_gib' must not be given for PERSISTENT_2 on INTELLIGENT_TIERING, got 1200; storage is elastic",
+        "9:21: 'read_cache_gib' must be 32 to 131072 GiB for 4000 MB/s, got 1; use 32",
+    ),
+    row(
+        "scratch-backups",
+        [("1200", "1200\n    deployment: SCRATCH_2\n    backups: {retention_days: 3}")],
+        "9:5: 'backups' are for persistent file systems, got 3 days with SCRATCH_2; remove them or use PERSISTENT_2",
+    ),
+    row(
+        "scratch-key",
+        [("1200", "1200\n    deployment: SCRATCH_2\n    key_arn: arn:aws:kms:us-east-1:111111111111:key/x")],
+        "9:14: 'key_arn' is for persistent file systems, got one with SCRATCH_2: FSx encrypts it itself; remove it",
+    ),
+    row(
+        "key-region",
+        [("1200", "1200\n    key_arn: arn:aws:kms:us-west-2:111111111111:key/x")],
+        "8:14: 'key_arn' must be in us-east-1, got arn:aws:kms:us-west-2:111111111111:key/x in us-west-2; use a key or a replica in us-east-1",
+    ),
+    row(
+        "version",
+        [("1200", "1200\n    lustre_version: '2.10'")],
+        "8:21: 'lustre_version' must be one of 2.12, 2.15 for PERSISTENT_2, got '2.10'; did you mean '2.15' or '2.12'?",
+    ),
+    row(
+        "version-number",
+        [("1200", "1200\n    lustre_version: 2.10")],
+        "8:21: 'lustre_version' must be text, got 2.10; put it in quotes: \"2.10\"",
+    ),
+    row(
+        "backups",
+        [("1200", "1200\n    backups: {retention_days: 100, hour: 25}")],
+        "8:5: 'backups' must be kept 0 to 90 days, got 100; use 90",
+        "8:5: 'backups' must start at hour 0 to 23, minute 0 to 59 (UTC), got 25:00",
+    ),
+    row(
+        "at",
+        [("1200", "1200\n    at: /fsx/")],
+        "8:9: 'at' must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, got '/fsx/'",
+    ),
+    row(
+        "checkpoints",
+        [("storage:", "storage:\n  buckets: {checkpoint_days: 0}")],
+        "6:30: 'checkpoint_days' must be 1 or more, got 0; use 30, or leave it out for the default",
+    ),
+    row(
+        "checkpoints2",
+        [("storage:", "storage:\n  buckets: {checkpoint_days: 3, checkpoints: {bucket_name: foo}}")],
+        "6:33: 'checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it",
+    ),
+    row(
+        "bucket-name",
+        [("storage:", "storage:\n  buckets: {datasets: {bucket_name: Foo_Bar}}")],
+        "6:37: 'bucket_name' must be the name of a bucket (3 to 63 lowercase letters, digits, '.' and '-'), got 'Foo_Bar'",
+    ),
+    row(
+        "alerts",
+        [("name: demo", "name: demo\nalerts: {}")],
+        "2:1: 'alerts' must have either 'emails' or 'topic_arn', got neither; subscribe the addresses to your topic yourself",
+    ),
+    row(
+        "alerts2",
+        [("name: demo", "name: demo\nalerts: {emails: [a@b.cc], topic_arn: 'arn:aws:sns:us-east-1:111111111111:x'}")],
+        "2:10: 'alerts' must have either 'emails' or 'topic_arn', got both; subscribe the addresses to your topic yourself",
+    ),
+    row(
+        "tags",
+        [("name: demo", "name: demo\ntags: {aws:x: y, n: 5}")],
+        "2:21: 'n' must be text, got 5; put it in quotes: \"5\"",
+    ),
+    row(
+        "existing",
+        [("zone: use1-az4", "vpc_id: vpc-1\n  acclerator_subnet: {subnet_id: subnet-12345678, zone: us-west-2a}")],
+        "3:1: 'accelerator_subnet' must be given in 'network'",
+        "4:11: 'vpc_id' must be an id (vpc-…), got 'vpc-1'",
+        "5:3: 'acclerator_subnet' is not a key in 'network'; did you mean 'accelerator_subnet'?",
+    ),
+    row(
+        "existing2",
+        [
+            (
+                "zone: use1-az4",
+                "vpc_id: vpc-12345678\n  accelerator_subnet: {subnet_id: subnet-12345678, zone: us-west-2a}\n  self_rules_exist: true\n  public_subnets: [{subnet_id: subnet-12345678, zone: us-east-1a, cidr: foo}]",
+            )
+        ],
+        "5:58: 'zone' must be a zone of the stack's Region us-east-1, got 'us-west-2a' of us-west-2",
+        "6:21: 'self_rules_exist' is said of a group of yours; give its 'security_group_id' too",
+        "7:3: 'public_subnets' must not hold 'accelerator_subnet', got subnet-12345678; an instance with several interfaces gets no public address, so it needs a private subnet",
+        "7:73: 'cidr' must be an IPv4 block, as '10.1.0.0/16', got 'foo'",
+    ),
+    row(
+        "existing-lustre",
+        [
+            (
+                "capacity_gib: 1200",
+                "file_system_id: fs-12345678\n    mount_name: fsxfsxfsxfsx\n    dns_name: foo\n    security_group_id: sg-12345678",
+            )
+        ],
+        "9:15: 'dns_name' must be the DNS name that the FSx console shows, got 'foo'",
+    ),
+    row(
+        "accounting",
+        [("cluster:", "cluster:\n  accounting: {storage_gb: 5, port: 3}")],
+        "10:28: 'storage_gb' must be 20 to 65536, got 5",
+        "10:31: 'port' is not a key in 'accounting'; known are backup_retention_days, deletion_protection, instance_type, key_arn, max_storage_gb, multi_az, schema_name, storage_gb",
+    ),
+    row(
+        "accounting2",
+        [("cluster:", "cluster:\n  accounting: {endpoint: x, port: 70000}")],
+        "10:3: 'secret_arn' must be given in 'accounting'; for example secret_arn: arn:<partition>:secretsmanager:<region>:<account>:secret:<name>",
+        "10:3: 'security_group_id' must be given in 'accounting'; for example security_group_id: sg-0123456789abcdef0",
+        "10:35: 'port' must be 1 to 65535, got 70000",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edits", "says"), AT_LOAD)
+def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str], Path]) -> None:
+    assert problems_of(write(edited(*edits))) == says
+
+
+def test_the_good_file_is_good(write: Callable[[str], Path]) -> None:
+    assert problems_of(write(edited())) == []
