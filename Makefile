@@ -59,11 +59,11 @@ check: setup ## lint, format, types, shell, guard tests
 
 .PHONY: test
 test: setup .venv-checkov/.ready ## every test
-	python -m pytest -n 2 --dist worksteal
+	python -m pytest -n 2 --dist loadscope
 
 .PHONY: test-unit
 test-unit: setup ## the tests without the CLI and without the reviewers' tools (under a minute)
-	python -m pytest -n 2 --dist worksteal -m 'not cli and not review'
+	python -m pytest -n 2 --dist loadscope -m 'not cli and not review'
 
 .PHONY: format
 format: setup ## format Python and shell

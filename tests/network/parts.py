@@ -24,7 +24,7 @@ def new_network(stack: Stack | None = None, **changes: Any) -> TrainingNetwork:
 def resources(stack: Stack, kind: str) -> dict[str, Any]:
     """Return logical id to properties, of every resource of a type."""
     found = Template.from_stack(stack).find_resources(kind)
-    return {name: resource["Properties"] for name, resource in found.items()}
+    return {name: resource.get("Properties", {}) for name, resource in found.items()}
 
 
 def warnings(stack: Stack) -> list[str]:

@@ -111,13 +111,8 @@ def test_cdks_own_constructs_take_it(network: TrainingNetwork, stack: Stack) -> 
         handler="index.handler",
         runtime=lambda_.Runtime.PYTHON_3_13,
     )
-    rds.SubnetGroup(
-        stack,
-        "Database",
-        vpc=vpc,
-        vpc_subnets=ec2.SubnetSelection(subnets=list(network.service_subnets)),
-        description="x",
-    )
+    selected = ec2.SubnetSelection(subnets=list(network.service_subnets))
+    rds.SubnetGroup(stack, "Database", vpc=vpc, vpc_subnets=selected, description="x")
     balancer = elb.ApplicationLoadBalancer(
         stack, "Balancer", vpc=vpc, vpc_subnets=ec2.SubnetSelection(one_per_az=True, subnet_group_name="Service")
     )
@@ -142,16 +137,12 @@ def test_a_public_load_balancer_waits_for_the_routes(network: TrainingNetwork, s
 
 
 def test_another_stack_takes_it(network: TrainingNetwork, stack: Stack) -> None:
-    other = Stack(stack.node.scope, "Other", env=stack_environment())
+    other = Stack(stack.node.scope, "Other", env={"region": "us-east-1"})
     ec2.SecurityGroup(other, "Group", vpc=network.vpc)
     waiting = CfnResource(other, "Waiting", type="AWS::X::Y")
     waiting.node.add_dependency(network.route_out)
     Template.from_stack(other)
     assert [each.node.path for each in other.dependencies] == ["Stack"]
-
-
-def stack_environment() -> dict[str, str]:
-    return {"region": "us-east-1"}
 
 
 def test_endpoints_and_flow_logs_can_be_added(network: TrainingNetwork, stack: Stack) -> None:

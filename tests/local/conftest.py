@@ -1,0 +1,29 @@
+"""A stack of things that others need, in the local AWS of this process, and templates that are cleaned up after."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from cdk_trainyard.local import LocalAws
+from tests.local.stacks import Stacks
+from tests.local.support import FILES, SUPPORT
+
+
+@pytest.fixture(scope="session")
+def support(aws: LocalAws) -> None:
+    """Deploy the stack ``support``: a network, a role, a bucket with files … for other stacks to import."""
+    made = Stacks(aws).client.create_stack(StackName="support", TemplateBody=json.dumps(SUPPORT))
+    stack = Stacks(aws).client.describe_stacks(StackName=made["StackId"])["Stacks"][0]
+    assert stack["StackStatus"] == "CREATE_COMPLETE", Stacks(aws).reasons("support")
+    bucket = next(row["OutputValue"] for row in stack["Outputs"] if row["OutputKey"] == "Bucket")
+    for key, body in FILES.items():
+        aws.client("s3").put_object(Bucket=bucket, Key=key, Body=body)
+
+
+@pytest.fixture
+def stacks(aws: LocalAws) -> Iterator[Stacks]:
+    """Deploys templates; what a test leaves behind is deleted."""
+    found = Stacks(aws)
+    yield found
+    found.clean_up()
