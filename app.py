@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 
 # CDK's built-in template validation is the engine that attach_checks runs natively, at four times the price. CDK reads
 # this when it is imported.
@@ -25,7 +26,10 @@ def main() -> None:
         build_stacks(app, deployment)
     except ConfigurationError as error:
         sys.exit(explain(error, deployment))
-    assembly = app.synth()
+    try:
+        assembly = app.synth()
+    except RuntimeError as error:  # jsii knows no finer class; CDK has printed the findings
+        sys.exit(str(error) if str(error).startswith("ValidationFailed") else traceback.format_exc())
     if problems := unmatched_acknowledgments(app, assembly.directory):
         sys.exit("\n".join(problems))
 

@@ -3,7 +3,7 @@
 from aws_cdk import Stack, Tags
 from constructs import Construct
 
-from cdk_trainyard.deployment import Deployment, HyperPodDeployment
+from cdk_trainyard.deployment import Deployment, HyperPodDeployment, build
 from stacks.network import NetworkStack
 from stacks.storage import StorageStack
 from stacks.training import TrainingStack
@@ -19,6 +19,7 @@ def build_stacks(app: Construct, deployment: Deployment) -> list[Stack]:
     if isinstance(deployment, HyperPodDeployment):
         stacks.append(TrainingStack(app, "TrainingStack", deployment=deployment, network=network, storage=storage))
     for stack in stacks:
+        build.occupy(stack)
         for key, value in deployment.tags.items():
             Tags.of(stack).add(key, value)
     return stacks

@@ -40,6 +40,8 @@ class TrainingStack(Stack):
             scripts_bucket=storage.buckets.scripts,
             mounts=storage.mounts,
         )
+        if deployment.alerts:
+            build_hyperpod.alerts(self, "Alerts", deployment.alerts, self.cluster)
 
         CfnOutput(self, "ClusterName", value=self.cluster.cluster_name)
         CfnOutput(self, "ClusterArn", value=self.cluster.cluster_arn)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the messages are the point, each on its line
 """Bad input: a small edit of a good file, and every word of what is said about it, with line and column.
 
 These rows are refused at load. What only constructs can see is in ``bad_input_at_synth.py``.
@@ -7,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Edit, edited, problems_of
+
+from tests.deployment.good_file import Edit, edited, problems_of, python_names
 
 
 def row(name: str, edits: list[Edit], *says: str) -> pytest.ParameterSet:
@@ -253,7 +255,7 @@ AT_LOAD = [
         [
             (
                 "count: 4",
-                "count: 4\n      volumes:\n      - size_gb: 200\n        key_arn: arn:aws:kms:us-east-1:111111111111:key/x",
+                "count: 4\n      volumes:\n      - size_gb: 200\n        key_arn: arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef",
             )
         ],
         "21:18: 'key_arn' of a volume of group 'workers' needs 'provisioning' Continuous",
@@ -410,13 +412,18 @@ AT_LOAD = [
     ),
     row(
         "scratch-key",
-        [("1200", "1200\n    deployment: SCRATCH_2\n    key_arn: arn:aws:kms:us-east-1:111111111111:key/x")],
+        [
+            (
+                "1200",
+                "1200\n    deployment: SCRATCH_2\n    key_arn: arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef",
+            )
+        ],
         "9:14: 'key_arn' is for persistent file systems, got one with SCRATCH_2: FSx encrypts it itself; remove it",
     ),
     row(
         "key-region",
-        [("1200", "1200\n    key_arn: arn:aws:kms:us-west-2:111111111111:key/x")],
-        "8:14: 'key_arn' must be in us-east-1, got arn:aws:kms:us-west-2:111111111111:key/x in us-west-2; use a key or a replica in us-east-1",
+        [("1200", "1200\n    key_arn: arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef")],
+        "8:14: 'key_arn' must be in us-east-1, got arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef in us-west-2; use a key or a replica in us-east-1",
     ),
     row(
         "version",
@@ -517,8 +524,43 @@ AT_LOAD = [
 
 @pytest.mark.parametrize(("edits", "says"), AT_LOAD)
 def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str], Path]) -> None:
-    assert problems_of(write(edited(*edits))) == says
+    found = problems_of(write(edited(*edits)))
+    assert found == says
+    assert [name for problem in found for name in python_names(problem)] == []
 
 
 def test_the_good_file_is_good(write: Callable[[str], Path]) -> None:
     assert problems_of(write(edited())) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "the file is empty; a deployment has at least 'name', 'region' and 'network'"),
+        ("- name: demo\n", "the file must be a mapping ('name: …', 'region: …'), got a list"),
+        ("name demo\n", "the file must be a mapping ('name: …', 'region: …'), got the text 'name demo'"),
+        ("name: demo\n\tregion: us-east-1\n", "2:1: a tab stands where YAML wants spaces; indent with spaces"),
+    ],
+)
+def test_fails_for_what_is_no_deployment_file(text: str, says: str, write: Callable[[str], Path]) -> None:
+    assert problems_of(write(text)) == [says]
+
+
+def test_fails_for_a_missing_file_with_the_names_of_others(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write(edited()).parent)
+    assert problems_of(Path("y.yml")) == ["the file does not exist; did you mean 'x.yaml'?"]
+
+
+def test_problems_of_form_and_problems_of_rules_come_together(write: Callable[[str], Path]) -> None:
+    path = write(
+        edited(
+            ("zone: use1-az4", "zone: us-west-2a"),
+            ("1200", "1300"),
+            ("count: 1\n", "count: one\n"),
+            ("ml.trn1.32xlarge", "ml.inf2.xlarge"),
+            ("count: 4", "count: 7000"),
+        )
+    )
+    assert [problem.split(": ")[0] for problem in problems_of(path)] == ["4:9", "7:19", "14:14", "17:22", "18:14"]

@@ -6,7 +6,7 @@ text. Aliases and merge keys work; documents that would expand without bound do 
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
@@ -39,20 +39,27 @@ class Problem:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Document:
     """A YAML mapping that remembers where it was written.
 
-    Two documents compare as equal: where something was written is no part of what it means.
+    Attributes:
+        file: What the file is called in messages.
+        data: What it says.
+        keys: The place of every key.
+        values: The place of every value.
+        sources: Every scalar as it is written.
+        problems: What YAML itself lets pass: keys given twice, keys without a value, values that no deployment has.
+        reported: The paths that those problems are about.
     """
 
-    file: str = field(compare=False)
-    data: Mapping[str, Any] = field(compare=False)
-    keys: Mapping[KeyPath, Place] = field(compare=False)
-    values: Mapping[KeyPath, Place] = field(compare=False)
-    sources: Mapping[KeyPath, str] = field(compare=False)
-    problems: tuple[Problem, ...] = field(compare=False, default=())
-    reported: frozenset[KeyPath] = field(compare=False, default=frozenset())
+    file: str
+    data: Mapping[str, Any]
+    keys: Mapping[KeyPath, Place]
+    values: Mapping[KeyPath, Place]
+    sources: Mapping[KeyPath, str]
+    problems: tuple[Problem, ...]
+    reported: frozenset[KeyPath]
 
     def place(self, path: KeyPath) -> Place:
         """Return the place of the value at ``path``, or of the nearest thing around it that the file has.

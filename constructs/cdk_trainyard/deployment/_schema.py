@@ -66,7 +66,7 @@ def _tidied(node: Any, definitions: dict[str, Any], *, names: bool = False) -> A
     if names:
         return tidy
     if "description" in tidy:
-        tidy["description"] = " ".join(tidy["description"].split())
+        tidy["description"] = " ".join(tidy["description"].replace("``", "").split())
     if NAME_KEY in tidy:
         name = tidy.pop(NAME_KEY)
         description = {key: tidy.pop(key) for key in ("description",) if key in tidy}

@@ -61,7 +61,14 @@ def arn(service: str, resource: str, *, region: str = "<region>") -> Any:
     return text(rf"^arn:[a-z-]+:{service}:[a-z0-9-]*:[0-9]{{12}}:{resource}.+$", f"an ARN, {example}", example=example)
 
 
-KeyArn = Annotated[str, arn("kms", "key/")]
+KeyArn = Annotated[
+    str,
+    text(
+        r"^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32})$",
+        "the ARN of a KMS key (not of an alias), arn:<partition>:kms:<region>:<account>:key/<id>",
+        example="arn:<partition>:kms:<region>:<account>:key/<id>",
+    ),
+]
 RoleArn = Annotated[str, arn("iam", "role/", region="")]
 SecretArn = Annotated[str, arn("secretsmanager", "secret:")]
 TopicArn = Annotated[str, arn("sns", "")]

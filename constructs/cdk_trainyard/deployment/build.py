@@ -1,6 +1,6 @@
 """Network and storage of a deployment as constructs, for the stacks: defined, or taken as they exist."""
 
-from aws_cdk import Environment
+from aws_cdk import CfnResource, CfnWaitConditionHandle, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
@@ -50,6 +50,12 @@ _RETENTION = {
 def environment(deployment: Deployment) -> Environment:
     """Return account and Region of the stacks."""
     return Environment(account=deployment.account, region=deployment.region)
+
+
+def occupy(stack: Stack) -> None:
+    """Keep a stack from being empty, which CloudFormation refuses: everything in it may exist already."""
+    if not any(CfnResource.is_cfn_resource(child) for child in stack.node.find_all()):
+        CfnWaitConditionHandle(stack, "Nothing")  # the one resource that is nothing
 
 
 # ---------------------------------------------------------------- network

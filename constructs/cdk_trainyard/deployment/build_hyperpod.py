@@ -1,13 +1,18 @@
-"""A HyperPod deployment's cluster as a construct, with its scripts and its accounting database, for the stacks."""
+"""A HyperPod deployment's cluster as a construct, with its scripts, database and alerts, for the stacks."""
 
 from collections.abc import Sequence
 
 from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from cdk_trainyard.deployment import values
+from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.hyperpod import (
     AccountingSection,
@@ -112,3 +117,35 @@ def _accounting(scope: Construct, section: HyperPodSection, network: Network) ->
                 schema_name=old.schema_name,
             )
     return None
+
+
+def alerts(scope: Construct, construct_id: str, section: AlertsSection, cluster: HyperPodCluster) -> sns.ITopic:
+    """Tell a topic what happens to the cluster and its nodes; define the topic unless it exists.
+
+    A topic that exists must let EventBridge publish, and the key that encrypts it must let EventBridge use it.
+    """
+    if section.topic_arn is not None:
+        topic = Existing.of(scope).topic(section.topic_arn)
+    else:
+        topic = _topic(Construct(scope, construct_id), section)
+    cluster.on_node_health(topic)
+    cluster.on_trouble(topic)
+    return topic
+
+
+def _topic(scope: Construct, section: AlertsSection) -> sns.ITopic:
+    key = kms.Key(scope, "Key", description="Alerts of a training cluster", enable_key_rotation=True)
+    # Without aws:SourceAccount or aws:SourceArn: "not supported for EventBridge-to-encrypted topics" (SNS guide,
+    # sns-key-management); nothing would be delivered, and nobody told. The topic's own policy says who may publish.
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid="EventBridge",
+            principals=[iam.ServicePrincipal("events.amazonaws.com")],
+            actions=["kms:Decrypt", "kms:GenerateDataKey"],
+            resources=["*"],  # in a key policy: this key
+        )
+    )
+    topic = sns.Topic(scope, "Resource", master_key=key, enforce_ssl=True)
+    for address in section.emails:
+        topic.add_subscription(subscriptions.EmailSubscription(address))
+    return topic

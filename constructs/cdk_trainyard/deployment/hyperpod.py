@@ -116,7 +116,7 @@ class GroupSection(Section):
     volumes: tuple[VolumeSection, ...] = (VolumeSection(size_gb=500),)
     """EBS volumes: at most one root and one other, at /opt/sagemaker. Default - one of 500 GB."""
     threads_per_core: Annotated[int | None, shown(enum=list(limits.THREADS_PER_CORE))] = None
-    """1 switches simultaneous multithreading off. Default - the service decides."""
+    """Threads per core; 1 switches simultaneous multithreading off. Default - the service decides."""
     capacity: Literal["OnDemand", "Spot"] | None = None
     """Where the instances come from; Spot needs provisioning Continuous. Default - on demand."""
     training_plan_arn: Annotated[

@@ -1,6 +1,7 @@
 """The deployment file as a whole: one frozen value for one environment."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -33,6 +34,13 @@ class Orchestrator(StrEnum):
     HYPERPOD = "hyperpod"
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Where a deployment was written; any two compare as equal, as it is no part of what a deployment is."""
+
+    document: Document | None = field(default=None, compare=False)
+
+
 class Deployment(Section):
     """What every deployment has, whatever runs the jobs: frozen, checked, and aware of the lines it came from."""
 
@@ -63,7 +71,7 @@ class Deployment(Section):
     alerts: AlertsSection | None = None
     """Who is told of trouble. Default - nobody."""
 
-    _document: Document | None = PrivateAttr(default=None)
+    _written: _Written = PrivateAttr(default_factory=_Written)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -92,13 +100,13 @@ class Deployment(Section):
             allowed = " or ".join(name for name, known in KINDS.items() if issubclass(known, cls))
             text = f"'orchestrator' must be {allowed} here, got {deployment and deployment.orchestrator.value!r}"
             raise ConfigurationError(str(path), [f"{document.at(('orchestrator',))}: {text}"])
-        deployment._document = document  # noqa: SLF001  its own class
+        deployment._written = _Written(document)  # noqa: SLF001  its own class
         return deployment
 
     @property
     def document(self) -> Document | None:
         """The file with the places of its keys; None when the deployment was made in Python."""
-        return self._document
+        return self._written.document
 
     def locate(self, *path: str | int) -> str:
         """Return ``file:line:column`` of what stands at ``path``, or of the section that lacks it.
@@ -106,7 +114,7 @@ class Deployment(Section):
         Args:
             path: The keys from the top: ``"cluster", "groups", "workers", "count"``.
         """
-        return self._document.at(path) if self._document else self.name
+        return self.document.at(path) if self.document else self.name
 
     def dump(self) -> str:
         """Return the deployment as a file that loads to an equal one, every default written out."""
@@ -114,15 +122,7 @@ class Deployment(Section):
 
     def resolve_path(self, path: str) -> Path:
         """Return a path of the file's, which is relative to the file's own directory."""
-        return Path(self._document.file).parent / path if self._document else Path(path)
-
-    def stack_name(self, part: str) -> str:
-        """Return the physical name of a stack.
-
-        Args:
-            part: Which: ``network``, ``storage`` or ``training``.
-        """
-        return f"{self.name}-{part}"
+        return Path(self.document.file).parent / path if self.document else Path(path)
 
 
 class HyperPodDeployment(Deployment):

@@ -21,6 +21,17 @@ from cdk_trainyard.hyperpod.rules_accounting import retention_problems, schema_n
 from cdk_trainyard.network import Network
 
 MYSQL_PORT = 3306
+# What a choice of the user's makes true, and the rules of AwsSolutions and NIST that would say so.
+_ONE_ZONE = (
+    "RDS3",
+    "RDSMultiAZSupport",
+    "asked for with 'multi_az': without a standby, accounting stops while its zone is down; jobs go on",
+)
+_DELETABLE = (
+    "RDS10",
+    "RDSInstanceDeletionProtectionEnabled",
+    "asked for with 'deletion_protection'; what becomes of the database in its stack is 'removal_policy'",
+)
 
 _USER = "slurm"
 _MONITORING_POLICY = "Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole"
@@ -172,6 +183,15 @@ class AccountingDatabase(AccountingDatabaseBase):
             acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule="RDS11", reason=_KNOWN_PORT)
         if not require_tls:
             acknowledge_checkov(instance, check="CKV2_AWS_69", reason=_NO_TLS)
+        if not multi_az:
+            acknowledge_checkov(instance, check="CKV_AWS_157", reason=_ONE_ZONE[-1])
+        for chosen, (aws_solutions, nist, reason) in (
+            (not multi_az, _ONE_ZONE),
+            (not deletion_protection, _DELETABLE),
+        ):
+            if chosen:
+                acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule=aws_solutions, reason=reason)
+                acknowledge_nag(instance, pack=NIST_800_53_R5, rule=nist, reason=reason)
 
     @staticmethod
     def from_attributes(
@@ -237,5 +257,3 @@ def _acknowledge(database: rds.DatabaseInstance, secret: rds.DatabaseSecret, *, 
     )
     for log in ("audit", "error", "general", "slowquery"):
         acknowledge_nag(instance, pack=NIST_800_53_R5, rule=f"RDSLoggingEnabled[LogExport::{log}]", reason=_NO_EXPORTS)
-    acknowledge_checkov(instance, check="CKV_AWS_129", reason=_NO_EXPORTS)
-    acknowledge_checkov(instance, check="CKV_AWS_353", reason="enhanced monitoring is on; a job database needs no more")

@@ -1,6 +1,6 @@
 """Networks that clusters train in: one accelerator subnet in one named zone, and what it needs around it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv4Network
 
 from aws_cdk import Annotations, CfnTag, Stack
@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, DependencyGroup, IDependable
 
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
 from cdk_trainyard.network.endpoints import HYPERPOD_ENDPOINTS, Endpoint, Endpoints
@@ -40,6 +41,15 @@ from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
 from cdk_trainyard.network.subnets import add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
 
+# What a choice of the user's makes true, and the rules of cdk-nag's packs that would say so.
+_NO_FLOW_LOGS = (
+    {AWS_SOLUTIONS: "VPC7", NIST_800_53_R5: "VPCFlowLogsEnabled"},
+    "asked for with 'flow_logs_retention': who spoke to whom is recorded elsewhere, or not at all",
+)
+_OPEN_DEFAULT_GROUP = (
+    {NIST_800_53_R5: "VPCDefaultSecurityGroupClosed"},
+    "asked for with 'restrict_default_security_group': the account closes it, or something uses it",
+)
 _DOCKER_BRIDGE = IPv4Network("172.17.0.0/16")
 
 
@@ -179,6 +189,8 @@ class TrainingNetwork(Network):
         self.flow_log_group = self._log_flows(vpc, flow_logs_retention, flow_logs_key)
         if restrict_default_security_group:
             ClosedDefaultSecurityGroup(self, "DefaultSecurityGroup", vpc=vpc)
+        else:
+            _acknowledge(vpc, _OPEN_DEFAULT_GROUP)
 
     @staticmethod
     def from_existing(
@@ -236,7 +248,10 @@ class TrainingNetwork(Network):
     def _log_flows(
         self, vpc: ec2.CfnVPC, retention: logs.RetentionDays | None, key: kms.IKey | None
     ) -> logs.ILogGroup | None:
-        return FlowLogs(self, "FlowLogs", vpc=vpc, retention=retention, key=key).log_group if retention else None
+        if retention is None:
+            _acknowledge(vpc, _NO_FLOW_LOGS)
+            return None
+        return FlowLogs(self, "FlowLogs", vpc=vpc, retention=retention, key=key).log_group
 
     def _warn(self, request: LayoutRequest, nat: Nat, endpoints: Sequence[Endpoint]) -> None:
         annotations = Annotations.of(self)
@@ -306,6 +321,12 @@ def _known(attribute: Callable[[], str]) -> str | None:
         return attribute()
     except RuntimeError:
         return None
+
+
+def _acknowledge(vpc: ec2.CfnVPC, choice: tuple[Mapping[str, str], str]) -> None:
+    rules, reason = choice
+    for pack, rule in rules.items():
+        acknowledge_nag(vpc, pack=pack, rule=rule, reason=reason)
 
 
 def _region(scope: Construct) -> str | None:

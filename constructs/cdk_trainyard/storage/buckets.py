@@ -1,12 +1,12 @@
 """Buckets of a training environment: scripts, datasets, checkpoints, models, and the log of who used them."""
 
-from aws_cdk import Annotations, Aws, RemovalPolicy, Stack
+from aws_cdk import Annotations, Aws, CfnResource, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_cfn_lint, acknowledge_checkov, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.storage import rules, rules_data
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose, lifecycle_rules
@@ -20,6 +20,11 @@ _LOG_REASONS = (
     ("S3DefaultEncryptionKMS", None, "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"),
     ("S3BucketVersioningEnabled", "CKV_AWS_21", "access logs are written once by S3 and read; nothing overwrites them"),
 )
+_EMPTIER_REASONS = {
+    "CKV_AWS_115": "runs once for each bucket, when its stack is deleted",
+    "CKV_AWS_116": "CloudFormation waits for its answer; a failure fails the deletion",
+    "CKV_AWS_117": "empties buckets over TLS; reaches nothing in the VPC",
+}
 _OWN_LOG_REASON = "this is the bucket that the others log to; logging it to itself would never end"
 
 
@@ -81,6 +86,8 @@ class TrainingBucket(Construct):
         if not is_log:
             self._log_to(access_logs or self._own_log(auto_delete=auto_delete))
         self._acknowledge()
+        if auto_delete:
+            self._acknowledge_emptier()
 
     @property
     def bucket_name(self) -> str:
@@ -154,6 +161,16 @@ class TrainingBucket(Construct):
             if check is not None:
                 acknowledge_checkov(self._resource, check=check, reason=reason)
         acknowledge_checkov(self._resource, check="CKV_AWS_18", reason=_OWN_LOG_REASON)
+
+    def _acknowledge_emptier(self) -> None:
+        """Explain the one function with which CDK empties every bucket of a stack that is deleted with its content."""
+        provider = Stack.of(self).node.try_find_child("Custom::S3AutoDeleteObjectsCustomResourceProvider")
+        handler = provider.node.try_find_child("Handler") if provider else None
+        if not isinstance(handler, CfnResource) or handler.get_metadata("checkov"):
+            return
+        for check, reason in _EMPTIER_REASONS.items():
+            acknowledge_checkov(handler, check=check, reason=reason)
+        acknowledge_cfn_lint(handler, check="W3005", reason="CDK writes the order beside the reference; both are right")
 
 
 class TrainingBuckets(Construct):

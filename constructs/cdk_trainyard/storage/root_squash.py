@@ -12,9 +12,10 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_cfn_lint, acknowledge_checkov, acknowledge_nag
 from cdk_trainyard.storage.lustre_values import RootSquash
 
+_ORDER_REASON = "CDK makes every function wait for its role beside referring to it; both are right"
 _FUNCTION_REASONS = (
     (
         "LambdaConcurrency",
@@ -93,6 +94,7 @@ def _acknowledge(function: lambda_.Function, log_group: logs.LogGroup) -> None:
     for rule, check, reason in _FUNCTION_REASONS:
         acknowledge_nag(_l1(function), pack=NIST_800_53_R5, rule=rule, reason=reason)
         acknowledge_checkov(_l1(function), check=check, reason=reason)
+    acknowledge_cfn_lint(_l1(function), check="W3005", reason=_ORDER_REASON)
     acknowledge_nag(_l1(log_group), pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
     acknowledge_checkov(_l1(log_group), check="CKV_AWS_158", reason=_LOGS_REASON)
 
