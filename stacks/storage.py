@@ -25,14 +25,16 @@ class StorageStack(Stack):
         )
         section = deployment.storage
         self.buckets = build.buckets(self, "Buckets", section.buckets)
-        lustre = section.lustre and build.lustre(
-            self,
-            "Lustre",
-            section.lustre,
-            network=network.network,
-            security_group=network.security_group,
-            buckets=self.buckets,
-        )
+        lustre = None
+        if section.lustre:
+            lustre = build.lustre(
+                self,
+                "Lustre",
+                section.lustre,
+                network=network.network,
+                security_group=network.security_group,
+                buckets=self.buckets,
+            )
         self.mounts = build.mounts(section, lustre)
 
         for purpose in ("Scripts", "Datasets", "Checkpoints", "Models"):

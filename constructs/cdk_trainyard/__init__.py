@@ -1,171 +1,124 @@
-"""AWS CDK constructs for the machines that train and serve large models."""
+"""AWS CDK constructs for the machines that train and serve large models.
 
-from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.hyperpod import (
-    AccountingDatabase,
-    AccountingDatabaseBase,
-    ApiTopology,
-    AutoPatch,
-    BatchSize,
-    BatchUnit,
-    Capacity,
-    CapacityKind,
-    ClusterEvent,
-    ClusterStatus,
-    DeepHealthCheck,
-    EbsVolume,
-    ExecutionRole,
-    HyperPodCluster,
-    HyperPodClusterBase,
-    InstanceGroup,
-    InterfaceType,
-    LegacyTopology,
-    Lifecycle,
-    LifecycleTrigger,
-    Mount,
-    MultiHead,
-    NodeProvisioning,
-    NodeRecovery,
-    OpenZfs,
-    PatchingStrategy,
-    RollingUpdate,
-    ScheduledUpdate,
-    SlurmConfigStrategy,
-)
-from cdk_trainyard.instances import (
-    Accelerator,
-    AcceleratorKind,
-    InstanceType,
-    NetworkCard,
-    catalogue_date,
-    hyperpod_type_names,
-    is_zone_id,
-    zone_ids,
-    zone_region,
-)
-from cdk_trainyard.lifecycle import (
-    GroupRole,
-    LifecycleScripts,
-    NodeGroup,
-    NodeLustre,
-    NodeSettings,
-    SlurmTopology,
-    scripts_folder,
-)
-from cdk_trainyard.network import (
-    HYPERPOD_ENDPOINTS,
-    AddressPlan,
-    AddressUse,
-    EfaBackend,
-    EfaInterface,
-    EfaSecurityGroup,
-    Endpoint,
-    Nat,
-    Network,
-    PlacementGroup,
-    TrainingNetwork,
-    efa_network_interfaces,
-    interface_addresses,
-    launch_template_interfaces,
-)
-from cdk_trainyard.storage import (
-    BucketGrants,
-    BucketPurpose,
-    DataRepository,
-    Lustre,
-    LustreBackups,
-    LustreCompression,
-    LustreDeployment,
-    LustreFileSystem,
-    LustreLogLevel,
-    LustreReadCache,
-    LustreStorage,
-    LustreType,
-    MaintenanceTime,
-    RepositoryEvent,
-    RootSquash,
-    TrainingBucket,
-    TrainingBuckets,
-    Weekday,
-)
+Every public name is here; its room is imported when the name is first used, so that nobody waits for what they do not
+use (``cdk_trainyard.local`` needs no CDK, the instance catalogue needs no AWS library at all).
+"""
 
-__all__ = [
-    "HYPERPOD_ENDPOINTS",
-    "Accelerator",
-    "AcceleratorKind",
-    "AccountingDatabase",
-    "AccountingDatabaseBase",
-    "AddressPlan",
-    "AddressUse",
-    "ApiTopology",
-    "AutoPatch",
-    "BatchSize",
-    "BatchUnit",
-    "BucketGrants",
-    "BucketPurpose",
-    "Capacity",
-    "CapacityKind",
-    "ClusterEvent",
-    "ClusterStatus",
-    "ConfigurationError",
-    "DataRepository",
-    "DeepHealthCheck",
-    "EbsVolume",
-    "EfaBackend",
-    "EfaInterface",
-    "EfaSecurityGroup",
-    "Endpoint",
-    "ExecutionRole",
-    "GroupRole",
-    "HyperPodCluster",
-    "HyperPodClusterBase",
-    "InstanceGroup",
-    "InstanceType",
-    "InterfaceType",
-    "LegacyTopology",
-    "Lifecycle",
-    "LifecycleScripts",
-    "LifecycleTrigger",
-    "Lustre",
-    "LustreBackups",
-    "LustreCompression",
-    "LustreDeployment",
-    "LustreFileSystem",
-    "LustreLogLevel",
-    "LustreReadCache",
-    "LustreStorage",
-    "LustreType",
-    "MaintenanceTime",
-    "Mount",
-    "MultiHead",
-    "Nat",
-    "Network",
-    "NetworkCard",
-    "NodeGroup",
-    "NodeLustre",
-    "NodeProvisioning",
-    "NodeRecovery",
-    "NodeSettings",
-    "OpenZfs",
-    "PatchingStrategy",
-    "PlacementGroup",
-    "RepositoryEvent",
-    "RollingUpdate",
-    "RootSquash",
-    "ScheduledUpdate",
-    "SlurmConfigStrategy",
-    "SlurmTopology",
-    "TrainingBucket",
-    "TrainingBuckets",
-    "TrainingNetwork",
-    "Weekday",
-    "catalogue_date",
-    "efa_network_interfaces",
-    "hyperpod_type_names",
-    "interface_addresses",
-    "is_zone_id",
-    "launch_template_interfaces",
-    "scripts_folder",
-    "zone_ids",
-    "zone_region",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cdk_trainyard.errors import ConfigurationError as ConfigurationError
+
+if TYPE_CHECKING:
+    from cdk_trainyard.hyperpod import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.instances import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.network import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.storage import *  # noqa: F403  for type checkers; the table below is what runs
+
+_NAMES = {
+    "hyperpod": """
+        AccountingDatabase
+        AccountingDatabaseBase
+        ApiTopology
+        AutoPatch
+        BatchSize
+        BatchUnit
+        Capacity
+        CapacityKind
+        ClusterEvent
+        ClusterStatus
+        DeepHealthCheck
+        EbsVolume
+        ExecutionRole
+        HyperPodCluster
+        HyperPodClusterBase
+        InstanceGroup
+        InterfaceType
+        LegacyTopology
+        Lifecycle
+        LifecycleTrigger
+        Mount
+        MultiHead
+        NodeProvisioning
+        NodeRecovery
+        OpenZfs
+        PatchingStrategy
+        RollingUpdate
+        ScheduledUpdate
+        SlurmConfigStrategy
+    """,
+    "instances": """
+        Accelerator
+        AcceleratorKind
+        InstanceType
+        NetworkCard
+        catalogue_date
+        hyperpod_type_names
+        is_zone_id
+        zone_ids
+        zone_region
+    """,
+    "lifecycle": """
+        GroupRole
+        LifecycleScripts
+        NodeGroup
+        NodeLustre
+        NodeSettings
+        SlurmTopology
+        scripts_folder
+    """,
+    "network": """
+        AddressPlan
+        AddressUse
+        EfaBackend
+        EfaInterface
+        EfaSecurityGroup
+        Endpoint
+        HYPERPOD_ENDPOINTS
+        Nat
+        Network
+        PlacementGroup
+        TrainingNetwork
+        efa_network_interfaces
+        interface_addresses
+        launch_template_interfaces
+    """,
+    "storage": """
+        BucketGrants
+        BucketPurpose
+        DataRepository
+        Lustre
+        LustreBackups
+        LustreCompression
+        LustreDeployment
+        LustreFileSystem
+        LustreLogLevel
+        LustreReadCache
+        LustreStorage
+        LustreType
+        MaintenanceTime
+        RepositoryEvent
+        RootSquash
+        TrainingBucket
+        TrainingBuckets
+        Weekday
+    """,
+}
+_ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
+__all__ = ["ConfigurationError", *_ROOM_OF]  # noqa: PLE0604  strings all the same
+
+if not TYPE_CHECKING:  # or every misspelt name would be an Any
+
+    def __getattr__(name: str) -> Any:
+        """Import the room of a public name when it is first asked for (PEP 562)."""
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List what can be imported."""
+    return sorted({*globals(), *__all__})
