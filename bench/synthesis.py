@@ -56,7 +56,8 @@ def seconds(program: Program) -> float:
     """Run once into a fresh directory; return the wall time."""
     out = tempfile.mkdtemp(prefix="cdk-trainyard-bench-")
     context = json.dumps(CONTEXT | {"deployment": str(ROOT / CONTEXT["deployment"])})
-    environment = os.environ | {"CDK_OUTDIR": out, "CDK_CONTEXT_JSON": context} | program.environment
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**inherited, "CDK_OUTDIR": out, "CDK_CONTEXT_JSON": context, **program.environment}
     start = time.perf_counter()
     try:
         subprocess.run(program.command, cwd=ROOT, env=environment, check=True, capture_output=True)

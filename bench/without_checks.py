@@ -1,10 +1,13 @@
 """The app without its checks; with a number, that many instance groups of compute in the cluster."""
 
+import gc
 import json
 import os
 import sys
 import tempfile
 from pathlib import Path
+
+gc.disable()  # as app.py does
 
 import yaml
 from aws_cdk import App

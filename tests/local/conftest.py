@@ -1,4 +1,4 @@
-"""A stack of things that others need, in the local AWS of this process, and templates that are cleaned up after."""
+"""A stack of things that other stacks need, in the local AWS that all tests of a process share."""
 
 import json
 from collections.abc import Iterator

@@ -132,7 +132,7 @@ def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, own_scri
     problems = [
         *_group_problems(settings.groups),
         *_path_problems("home", settings.home),
-        *_path_problems("mount_path", settings.lustre and settings.lustre.mount_path),
+        *_path_problems("mount_path", settings.lustre.mount_path if settings.lustre else None),
     ]
     if bundle.find(SETTINGS_FILE):
         problems.append(f"'settings' must be left out when the folder holds {SETTINGS_FILE}; keep one of them")

@@ -1,7 +1,8 @@
 """The environment in which AWS SDKs and the CDK CLI reach the local AWS, and can reach nothing else."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 ACCOUNT = "123456789012"
 """The account number every caller has: the one that moto gives to unknown access keys."""
@@ -44,3 +45,18 @@ def environment(endpoint: str, region: str, inherited: Mapping[str, str]) -> dic
         "CDK_DISABLE_VERSION_CHECK": "1",
         "CDK_NOTICES": "false",
     }
+
+
+@contextmanager
+def no_account() -> Iterator[None]:
+    """Hide every ``AWS_*`` variable from what is done inside.
+
+    moto and botocore look for the user's profile when they are imported, and fail when there is none of its name.
+    """
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AWS_")}
+    os.environ.update(AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull)
+    try:
+        yield
+    finally:
+        del os.environ["AWS_CONFIG_FILE"], os.environ["AWS_SHARED_CREDENTIALS_FILE"]
+        os.environ.update(hidden)

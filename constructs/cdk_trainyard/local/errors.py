@@ -15,7 +15,16 @@ class ApiError(ServiceException):
 
 
 class ResourceFailed(Exception):  # noqa: N818  reads as the event does: CREATE_FAILED
-    """A resource could not be created, changed or deleted; the message goes into the stack's events."""
+    """A resource could not be created, changed or deleted; the message goes into the stack's events.
+
+    Attributes:
+        physical_id: What exists all the same and is to be deleted in a rollback; usually nothing.
+    """
+
+    def __init__(self, message: str, physical_id: str = "") -> None:
+        """Carry the message of the event."""
+        super().__init__(message)
+        self.physical_id = physical_id
 
 
 def validation_error(message: str) -> ApiError:

@@ -1,0 +1,122 @@
+"""``python -m cdk_trainyard.local run -- CMD`` and ``… serve``: the local AWS from the command line."""
+
+import argparse
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION
+from cdk_trainyard.local.server import LocalAws
+
+_SIGNAL_BASE = 128
+_COMMAND_NOT_FOUND = 127
+
+_RUN_HELP = "run a command against a local AWS of its own, and return its exit code"
+_SERVE_HELP = "serve until interrupted"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m cdk_trainyard.local",
+        description="An AWS on this machine, on 127.0.0.1 only: nothing that runs against it can reach an account.",
+    )
+    modes = parser.add_subparsers(dest="mode", required=True)
+    run, serve = modes.add_parser("run", help=_RUN_HELP), modes.add_parser("serve", help=_SERVE_HELP)
+    for mode in (run, serve):
+        mode.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
+        mode.add_argument(
+            "--region",
+            action="append",
+            help=f"region that the command sees (default: {DEFAULT_REGION}); further ones are bootstrapped, too",
+        )
+        mode.add_argument("--verbose", action="store_true", help="say what the stacks do, and what is not emulated")
+        mode.add_argument("--bootstrap", action="store_true", help="run `cdk bootstrap` in the regions first")
+    run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code of ``run`` is the command's."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    command = list(options.command) if options.mode == "run" else []
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if options.mode == "run" and not command:
+        parser.error("run needs a command: python -m cdk_trainyard.local run -- cdk deploy")
+    level = logging.INFO if options.verbose else logging.ERROR
+    logging.basicConfig(level=level, stream=sys.stderr, format="local AWS: %(message)s")
+    _forget_accounts()
+    signal.signal(signal.SIGTERM, _end)  # so that the server stops and its files go
+    regions = options.region or [DEFAULT_REGION]
+    with LocalAws(port=options.port, region=regions[0]) as aws:
+        _say(f"{aws.endpoint} is account {ACCOUNT}, region {aws.region}")
+        code = _bootstrap(aws, regions) if options.bootstrap else 0
+        if code or options.mode == "serve":
+            return code or _serve()
+        return _run(command, aws)
+
+
+def _forget_accounts() -> None:
+    """Drop this process's own ways to a real account, before any SDK looks for them."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+
+
+def _end(_number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(_SIGNAL_BASE + signal.SIGTERM)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"local AWS: {text}\n")
+    sys.stderr.flush()
+
+
+def _serve() -> int:
+    _say("serving; Ctrl-C ends it")
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        _say("ended")
+    return 0
+
+
+def _run(command: Sequence[str], aws: LocalAws, folder: str | None = None) -> int:
+    environment = aws.environment
+    program = shutil.which(command[0], path=environment.get("PATH"))
+    if program is None:
+        _say(f"{command[0]}: command not found")
+        return _COMMAND_NOT_FOUND
+    with subprocess.Popen([program, *command[1:]], env=environment, cwd=folder) as process:  # noqa: S603  the user's own
+        code = _wait(process)
+    return _SIGNAL_BASE - code if code < 0 else code
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the command; an interrupt goes to it as well, and it decides when to end."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
+        except SystemExit:
+            process.terminate()
+            raise
+
+
+def _bootstrap(aws: LocalAws, regions: Sequence[str]) -> int:
+    """Bootstrap ``regions``, in an empty folder: with an app in sight the CLI would synthesize it first."""
+    _say(f"bootstrapping {', '.join(regions)}")
+    with tempfile.TemporaryDirectory() as empty:
+        return _run(["cdk", "bootstrap", *(f"aws://{ACCOUNT}/{region}" for region in regions)], aws, folder=empty)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""The resource type behind ``Custom::…`` and ``AWS::CloudFormation::CustomResource``."""
+
+from typing import Any
+from uuid import uuid4
+
+from cdk_trainyard.local.custom_resources.bucket_deployment import bucket_deployment
+from cdk_trainyard.local.custom_resources.functions import ask
+from cdk_trainyard.local.custom_resources.helpers import (
+    auto_delete_images,
+    auto_delete_objects,
+    log_retention,
+    restrict_default_security_group,
+)
+from cdk_trainyard.local.custom_resources.request import Answer, Helper, Kind, Request, stringified
+from cdk_trainyard.local.custom_resources.sdk_call import sdk_call
+from cdk_trainyard.local.errors import ResourceFailed
+from cdk_trainyard.local.resources.model import Resource, ResourceType
+
+_HELPERS: dict[str, Helper] = {
+    "Custom::AWS": sdk_call,
+    "Custom::CDKBucketDeployment": bucket_deployment,
+    "Custom::ECRAutoDeleteImages": auto_delete_images,
+    "Custom::LogRetention": log_retention,
+    "Custom::S3AutoDeleteObjects": auto_delete_objects,
+    "Custom::VpcRestrictDefaultSG": restrict_default_security_group,
+}
+_SDK_CALL_PROPERTY = "InstallLatestAwsSdk"
+"""Only ``AwsCustomResource`` sets it, and users may call the resource type what they like."""
+
+
+def _request(it: Resource, kind: Kind) -> Request:
+    it.taken.update(it.properties)
+    return Request(
+        kind=kind,
+        where=it.where,
+        properties=stringified(it.properties),
+        previous=stringified(it.previous),
+        physical_id=it.id,
+    )
+
+
+def _answer(it: Resource, request: Request) -> Answer:
+    helper = _HELPERS.get(it.where.type_name)
+    if helper is None and _SDK_CALL_PROPERTY in it.properties:
+        helper = sdk_call
+    return helper(request) if helper else ask(request)
+
+
+def _create(it: Resource) -> dict[str, Any]:
+    try:
+        answer = _answer(it, _request(it, "Create"))
+    except ResourceFailed as failure:
+        it.id = failure.physical_id  # CloudFormation sends a Delete for it in the rollback
+        raise
+    made_up = f"{it.where.stack_name}-{it.where.logical_id}-{uuid4().hex[:12].upper()}"
+    return {"PhysicalResourceId": answer.physical_id or made_up, "Data": dict(answer.data)}
+
+
+def _update(it: Resource) -> dict[str, Any]:
+    answer = _answer(it, _request(it, "Update"))
+    it.id = answer.physical_id or it.id
+    return {"PhysicalResourceId": it.id, "Data": dict(answer.data)}
+
+
+def _delete(it: Resource) -> None:
+    _answer(it, _request(it, "Delete"))
+
+
+CUSTOM = ResourceType(
+    name="AWS::CloudFormation::CustomResource",
+    create=_create,
+    identity=lambda it: it.result["PhysicalResourceId"],
+    update=_update,
+    delete=_delete,
+    attributes={"*": lambda it: it.result["Data"]},
+)

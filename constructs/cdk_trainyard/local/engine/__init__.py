@@ -1,0 +1,1 @@
+"""A CloudFormation: templates in, calls of the services' APIs out."""

@@ -1,0 +1,1 @@
+"""The resource types of CloudFormation, one table file per service."""

@@ -1,0 +1,170 @@
+"""The server: moto's services with this package's CloudFormation, on 127.0.0.1 and nowhere else."""
+
+import html
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable
+from threading import Thread
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from moto import backends
+from moto.core.base_backend import AccountSpecificBackend, BackendDict
+from moto.core.config import default_user_config
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from cdk_trainyard.local import clients
+from cdk_trainyard.local.custom_resources import answers
+from cdk_trainyard.local.engine.api import replace_cloudformation
+from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
+from cdk_trainyard.local.services import cloudtrail, ec2, fsx, lambda_, rds, s3, sagemaker
+from cdk_trainyard.local.state import forget_everything
+
+_HOST = "127.0.0.1"
+AccountSpecificBackend.get_session()  # made once, now: later the user's profile would be in the way
+_log = logging.getLogger(__name__)
+_StartResponse = Callable[..., Any]
+_Application = Callable[[dict[str, Any], _StartResponse], Iterable[bytes]]
+
+
+class LocalAws:
+    """An AWS of one's own: starts on entering, ends on leaving, and forgets everything in between.
+
+    One runs at a time in a process; its account is always 123456789012, and it has every region.
+
+    Args:
+        port: Port on 127.0.0.1. Default - a free one.
+        region: Region of `environment` and of `client`. Default: us-east-1.
+
+    Attributes:
+        region: As given.
+    """
+
+    account: ClassVar[str] = ACCOUNT
+    _running: ClassVar["LocalAws | None"] = None
+
+    def __init__(self, *, port: int = 0, region: str = DEFAULT_REGION) -> None:
+        self.region = region
+        self._wanted_port = port
+        self._server: BaseWSGIServer | None = None
+
+    def start(self) -> Self:
+        """Start to serve, in a thread of this process.
+
+        Raises:
+            RuntimeError: Another one runs in this process.
+        """
+        if LocalAws._running is not None:
+            raise RuntimeError(f"a LocalAws runs in this process already, on {LocalAws._running.endpoint}")
+        _extend_moto()
+        self._server = make_server(_HOST, self._wanted_port, _application(), threaded=True, request_handler=_Handler)
+        os.environ["MOTO_PORT"] = str(self._server.port)  # moto's own calls of itself read it
+        clients.connect(self.endpoint)
+        self.reset()
+        Thread(target=self._server.serve_forever, name="local-aws", daemon=True).start()
+        LocalAws._running = self
+        return self
+
+    def stop(self) -> None:
+        """Stop to serve."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server, LocalAws._running = None, None
+            clients.connect(None)
+            lambda_.clean_up()
+
+    def __enter__(self) -> Self:
+        """Start to serve."""
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop to serve."""
+        self.stop()
+
+    @property
+    def endpoint(self) -> str:
+        """``http://127.0.0.1:<port>``."""
+        if self._server is None:
+            raise RuntimeError("this LocalAws does not run; enter it first")
+        return f"http://{_HOST}:{self._server.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's environment, changed so that SDKs and the CDK CLI reach this AWS and nothing else."""
+        return environment(self.endpoint, self.region, os.environ)
+
+    def client(self, service: str, region: str | None = None) -> Any:
+        """Return a boto3 client of ``service`` here."""
+        return clients.client(service, region or self.region)
+
+    @staticmethod
+    def reset() -> None:
+        """Forget every resource of every service."""
+        BackendDict.reset()
+        forget_everything()
+
+
+class _Handler(MotoRequestHandler):
+    """Requests leave no line in the output."""
+
+    def log_request(self, *_args: Any, **_more: Any) -> None:
+        """Do nothing."""
+
+
+def _extend_moto() -> None:
+    """Put this package's services into moto; again does no harm."""
+    default_user_config["iam"] = {"load_aws_managed_policies": True}
+    if not _Extended.done:
+        modules = tuple(backends.list_of_moto_modules())  # moto lists its folder for every request otherwise
+        backends.list_of_moto_modules = lambda: modules
+        replace_cloudformation()
+        for service in (cloudtrail, ec2, fsx, lambda_, rds, s3, sagemaker):
+            service.extend()
+        _Extended.done = True
+
+
+class _Extended:
+    done = False
+
+
+def _application() -> _Application:
+    """Return moto's application behind a guard.
+
+    moto raises on what it does not know. A 500 makes every SDK try again for most of a minute; a 501 does not.
+    """
+    inner = DomainDispatcherApplication(create_backend_app)
+
+    def guarded(environ: dict[str, Any], start_response: _StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(answers.PATH):
+            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            answers.put(path.removeprefix(answers.PATH), body)
+            start_response("200 OK", [("Content-Type", "text/plain")])
+            return [b""]
+        if path == "/moto-api/reset":
+            forget_everything()
+        try:
+            found: Iterable[bytes] = inner(environ, start_response)
+        except Exception as error:  # noqa: BLE001  moto raises anything
+            _log.exception("not emulated: %s %s", environ.get("HTTP_X_AMZ_TARGET", ""), path)
+            return _not_emulated(environ, start_response, f"local AWS: {type(error).__name__}: {error}")
+        return found
+
+    return guarded
+
+
+def _not_emulated(environ: dict[str, Any], start_response: _StartResponse, message: str) -> list[bytes]:
+    """Answer 501 in the protocol of the service that was asked."""
+    if "json" in environ.get("CONTENT_TYPE", ""):
+        start_response("501 Not Implemented", [("Content-Type", "application/x-amz-json-1.1")])
+        return [json.dumps({"__type": "NotImplemented", "message": message}).encode()]
+    start_response("501 Not Implemented", [("Content-Type", "text/xml")])
+    error = f"<Error><Code>NotImplemented</Code><Message>{html.escape(message)}</Message></Error>"
+    if "/ec2/" in environ.get("HTTP_AUTHORIZATION", ""):
+        return [f"<Response><Errors>{error}</Errors></Response>".encode()]
+    return [f"<ErrorResponse>{error}</ErrorResponse>".encode()]

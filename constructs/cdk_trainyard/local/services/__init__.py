@@ -1,0 +1,1 @@
+"""APIs that moto lacks, and corrections of those that it has."""

@@ -1,0 +1,136 @@
+"""Lambda functions in Python really run, in a child process of this server.
+
+moto runs functions in containers, and without docker not at all.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from moto.awslambda.models import LambdaFunction, lambda_backends
+
+from cdk_trainyard.local.clients import endpoint
+from cdk_trainyard.local.environment import environment
+
+_GRACE_S = 10
+_BOOT = Path(__file__).with_name("lambda_boot.py")
+_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
+
+
+class _Code:
+    """Unpacked archives, under one folder that ends with the server."""
+
+    folder: Path | None = None
+
+    @classmethod
+    def unpacked(cls, archive: bytes) -> Path:
+        """Return the folder with the content of ``archive``."""
+        if cls.folder is None:
+            cls.folder = Path(tempfile.mkdtemp(prefix="cdk-trainyard-lambda-"))
+        target = cls.folder / hashlib.sha256(archive).hexdigest()[:32]
+        if not target.exists():
+            with zipfile.ZipFile(io.BytesIO(archive)) as found:
+                found.extractall(target)
+        return target
+
+
+def clean_up() -> None:
+    """Delete the unpacked code."""
+    if _Code.folder is not None:
+        shutil.rmtree(_Code.folder, ignore_errors=True)
+        _Code.folder = None
+
+
+def _layer_folders(function: LambdaFunction) -> list[Path]:
+    backend = lambda_backends[function.account_id][function.region]
+    folders = []
+    for layer in function.layers:
+        name, number = str(layer["Arn"]).split(":")[-2:]
+        version = backend.get_layer_version(name, number)
+        if version.code_bytes:
+            folders.append(_Code.unpacked(version.code_bytes))
+    return folders
+
+
+def _variables(function: LambdaFunction, code: Path, scratch: str) -> dict[str, str]:
+    """Return the environment of the function: Lambda's variables, its own, and the way to this server only."""
+    inherited = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    paths = [code, *(folder / "python" for folder in _layer_folders(function))]
+    own = {name: str(value) for name, value in function.environment_vars.items()}
+    return {
+        **environment(endpoint(), function.region, inherited),
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        "AWS_LAMBDA_FUNCTION_NAME": function.function_name,
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_size),
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "AWS_LAMBDA_LOG_GROUP_NAME": function.logs_group_name,
+        "LAMBDA_TASK_ROOT": str(code),
+        "_HANDLER": str(function.handler),
+        **own,
+        "LOCAL_AWS_FUNCTION_ARN": function.function_arn,
+        "LOCAL_AWS_TIMEOUT_S": str(function.timeout),
+        "LOCAL_AWS_RESULT": str(Path(scratch, "result.json")),
+    }
+
+
+def run(function: LambdaFunction, event: Any) -> tuple[Any, bool, str]:
+    """Run a function: its result, whether it failed, and what it printed."""
+    runtime = str(function.run_time or "container image")
+    if not runtime.startswith("python"):
+        return _error("Runtime.NotEmulated", f"local AWS: the runtime {runtime} is not emulated"), True, ""
+    code = _Code.unpacked(function.code_bytes)
+    with tempfile.TemporaryDirectory(prefix="cdk-trainyard-run-") as scratch:
+        try:
+            done = subprocess.run(  # noqa: S603  it is the user's own function, as documented
+                [sys.executable, str(_BOOT)],
+                input=json.dumps(event),
+                env=_variables(function, code, scratch),
+                cwd=code,
+                capture_output=True,
+                text=True,
+                timeout=int(function.timeout) + _GRACE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return _error("Sandbox.Timedout", f"Task timed out after {function.timeout}.00 seconds"), True, ""
+        printed = done.stdout + done.stderr
+        result = Path(scratch, "result.json")
+        answer: Mapping[str, Any] = json.loads(result.read_text()) if result.exists() else {}
+    _log(function, printed)
+    if "result" in answer:
+        return answer["result"], False, printed
+    ended = _error("Runtime.ExitError", f"the function ended with exit code {done.returncode}")
+    return answer.get("error", ended), True, printed
+
+
+def _error(kind: str, message: str) -> dict[str, str]:
+    return {"errorType": kind, "errorMessage": message}
+
+
+def _log(function: LambdaFunction, printed: str) -> None:
+    function.logs_backend.ensure_log_group(function.logs_group_name)
+    if printed.strip():
+        function.save_logs(printed)
+
+
+def _invoke(function: LambdaFunction, event: Any = None) -> tuple[str, bool, str]:
+    result, failed, printed = run(function, event)
+    return json.dumps(result), failed, printed
+
+
+def extend() -> None:
+    """Make moto's Lambda run functions here."""
+    for name, correction in {"_invoke_lambda": _invoke}.items():
+        setattr(LambdaFunction, name, correction)

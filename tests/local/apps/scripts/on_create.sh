@@ -1,0 +1,3 @@
+#!/bin/bash
+set -Eeuo pipefail
+echo "a node of the test app"

@@ -1,0 +1,196 @@
+"""The real ``cdk`` CLI against the local AWS: small apps of this folder, from bootstrapping to destruction."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cdk_trainyard.local
+from cdk_trainyard.local import LocalAws
+
+_HERE = Path(__file__).parent
+_ROOT = _HERE.parent.parent
+_BIN = Path(sys.executable).parent
+_README = Path(cdk_trainyard.local.__file__).parent / "README.md"
+
+_REGION = "us-east-2"
+"""Of the apps here; other tests of the process deploy to other regions."""
+
+pytestmark = pytest.mark.cli
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def _environment(aws: LocalAws) -> dict[str, str]:
+    path = os.pathsep.join([str(_BIN), os.environ["PATH"]])
+    return {**aws.environment, "PATH": path, "PYTHONPATH": str(_ROOT / "constructs")}
+
+
+@pytest.fixture(scope="session")
+def cdk(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Run ``cdk`` in an empty folder, bootstrapped."""
+    folder = tmp_path_factory.mktemp("cdk")
+
+    def run(*arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            [str(_BIN / "cdk"), *arguments],
+            env=_environment(aws),
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, f"cdk {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    run("bootstrap", f"aws://{aws.account}/{_REGION}")
+    return run
+
+
+@pytest.fixture(scope="session")
+def synth(cdk: Run, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Synthesize an app of this folder once per context, and return its cloud assembly."""
+    made: dict[tuple[str, ...], str] = {}
+
+    def run(**context: str) -> str:
+        words = tuple(word for name, value in context.items() for word in ("-c", f"{name}={value}"))
+        if words not in made:
+            out = tmp_path_factory.mktemp("assembly")
+            cdk("synth", "-q", "--app", f"{sys.executable} {_HERE / 'apps' / 'training.py'}", "-o", str(out), *words)
+            made[words] = str(out)
+        return made[words]
+
+    return run
+
+
+def _client(aws: LocalAws, service: str) -> Any:
+    return aws.client(service, _REGION)
+
+
+_YES = ("--require-approval", "never")
+
+
+def _cluster(aws: LocalAws) -> dict[str, Any]:
+    sagemaker = _client(aws, "sagemaker")
+    (found,) = sagemaker.list_clusters()["ClusterSummaries"]
+    described: dict[str, Any] = sagemaker.describe_cluster(ClusterName=found["ClusterArn"])
+    return described
+
+
+def _counts(aws: LocalAws) -> dict[str, int]:
+    return {group["InstanceGroupName"]: group["CurrentCount"] for group in _cluster(aws)["InstanceGroups"]}
+
+
+def test_from_creation_to_destruction(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -> None:
+    two, four = synth(), synth(workers="4")
+    # deploy
+    done = cdk("deploy", "--all", *_YES, "--app", two)
+    assert re.search(r"Training\.Answered = 42", done.stderr + done.stdout)
+    assert _counts(aws) == {"controller": 1, "workers": 2}
+    arn = _cluster(aws)["ClusterArn"]
+    # deploy again
+    done = cdk("deploy", "--all", *_YES, "--app", two)
+    assert done.stderr.count("(no changes)") == 3
+    # diff
+    done = cdk("diff", "Training", "--app", four)
+    assert "[~] AWS::SageMaker::Cluster Cluster" in done.stdout + done.stderr
+    assert "may be replaced" not in done.stdout + done.stderr
+    assert "Could not create a change set" not in done.stdout + done.stderr
+    # update in place
+    cdk("deploy", "Training", *_YES, "--app", four)
+    assert _counts(aws) == {"controller": 1, "workers": 4}
+    assert _cluster(aws)["ClusterArn"] == arn
+    # drift
+    cdk("drift", "--fail", "--app", four)
+    (alarm,) = _client(aws, "cloudwatch").describe_alarms()["MetricAlarms"]
+    _client(aws, "cloudwatch").delete_alarms(AlarmNames=[alarm["AlarmName"]])
+    done = cdk("drift", "Training", "--fail", "--app", four, code=1)
+    assert "AWS::CloudWatch::Alarm" in done.stdout + done.stderr
+    # destroy
+    bucket = next(
+        row["Name"] for row in _client(aws, "s3").list_buckets()["Buckets"] if row["Name"].startswith("storage-")
+    )
+    assert _client(aws, "s3").list_objects_v2(Bucket=bucket)["KeyCount"] == 1
+    cdk("destroy", "--all", "--force", "--app", four)
+    assert _client(aws, "sagemaker").list_clusters()["ClusterSummaries"] == []
+    assert _client(aws, "fsx").describe_file_systems()["FileSystems"] == []
+    assert bucket not in [row["Name"] for row in _client(aws, "s3").list_buckets()["Buckets"]]
+    named = {row["StackName"] for row in _client(aws, "cloudformation").describe_stacks()["Stacks"]}
+    assert named.isdisjoint({"Network", "Storage", "Training"})
+
+
+def _status(aws: LocalAws) -> str:
+    return str(_client(aws, "cloudformation").describe_stacks(StackName="Training")["Stacks"][0]["StackStatus"])
+
+
+def test_failures_are_rolled_back(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -> None:
+    good, failing = synth(), synth(answer="FAILED")
+    # a creation that fails leaves nothing, and can be tried again
+    done = cdk("deploy", "--all", *_YES, "--app", failing, code=1)
+    assert "the answer is FAILED" in done.stderr
+    assert _status(aws) == "ROLLBACK_COMPLETE"
+    assert _client(aws, "sagemaker").list_clusters()["ClusterSummaries"] == []
+    cdk("deploy", "--all", *_YES, "--app", good)
+    # an update that fails is undone
+    done = cdk("deploy", "Training", *_YES, "--app", failing, code=1)
+    assert "the answer is FAILED" in done.stderr
+    assert _status(aws) == "UPDATE_ROLLBACK_COMPLETE"
+    done = cdk("deploy", "Training", *_YES, "--app", synth(instance_type="ml.inf2.xlarge"), code=1)
+    assert "ml.inf2.xlarge" in done.stderr
+    assert _status(aws) == "UPDATE_ROLLBACK_COMPLETE"
+    assert _counts(aws) == {"controller": 1, "workers": 2}
+    # an unknown type stops before anything is done
+    events = len(_client(aws, "cloudformation").describe_stack_events(StackName="Training")["StackEvents"])
+    done = cdk("deploy", "Training", *_YES, "--app", synth(extra_type="AWS::Foo::Bar"), code=1)
+    assert "Unrecognized resource types: [AWS::Foo::Bar]" in done.stderr
+    assert len(_client(aws, "cloudformation").describe_stack_events(StackName="Training")["StackEvents"]) == events
+    # a producer whose exports are in use cannot be destroyed
+    done = cdk("destroy", "Network", "--exclusively", "--force", "--app", good, code=1)
+    assert "Failed to destroy" in done.stderr or "in use by" in done.stderr
+    cdk("destroy", "--all", "--force", "--app", good)
+
+
+def test_weak_references_at_once_and_without_change_sets(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -> None:
+    assembly = synth(**{"@aws-cdk/core:defaultCrossStackReferences": "weak"})
+    template = json.loads(Path(assembly, "Training.template.json").read_text(encoding="utf-8"))
+    assert "Fn::GetStackOutput" in json.dumps(template)
+    cdk("deploy", "--all", *_YES, "--concurrency", "3", "--method", "direct", "--app", assembly)
+    assert _counts(aws) == {"controller": 1, "workers": 2}
+    cdk("destroy", "--all", "--force", "--app", assembly)
+
+
+def test_run_with_bootstrap(synth: Callable[..., str], tmp_path: Path) -> None:
+    """In a process of its own, as users start it."""
+    command = [sys.executable, "-m", "cdk_trainyard.local", "run", "--region", _REGION, "--bootstrap", "--"]
+    environment = {**os.environ, "PATH": os.pathsep.join([str(_BIN), os.environ["PATH"]]), "AWS_PROFILE": "production"}
+    done = subprocess.run(
+        [*command, "cdk", "deploy", "Network", *_YES, "--app", synth()],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "✅  Network" in done.stderr
+
+
+def test_the_pytest_example_of_the_readme(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", _README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (example,) = [block for block in blocks if "pytest.fixture" in block]
+    Path(tmp_path, "test_example.py").write_text(example, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
