@@ -103,7 +103,7 @@ class _LateWildcards:
         stack = Stack.of(self._policy)
         found = [f"Resource::{flatten_reference(stack.resolve(arn))}" for arn in self._resources]
         found += [f"Action::{action}" for action in self._actions]
-        # what Validations.acknowledge writes, without its stack trace: from here that holds a temporary directory's name
+        # what Validations.acknowledge writes, without the stack trace, which from here names a temporary directory
         key = Validations.ACKNOWLEDGED_RULES_METADATA_KEY
         for finding in found:
             rule = f"{AWS_SOLUTIONS}::{AWS_SOLUTIONS}-IAM5[{finding}]"

@@ -1,4 +1,4 @@
-"""How the types of IAM, CloudWatch, Logs, SNS, SQS, SSM, Events, Lambda and Step Functions are tried."""
+"""How the types of IAM, CloudWatch, Logs, SNS, SQS, SSM, Events and Secrets Manager are tried."""
 
 import json
 
@@ -37,8 +37,8 @@ _ROTATION = {
         },
     }
 }
-_MACHINE = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": True}}}
 _SECRET = {"Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"SecretString": '{"username": "admin"}'}}}
+
 
 CASES = (
     # ---------------------------------------------------------------- IAM
@@ -327,90 +327,5 @@ CASES = (
         change={"RotationRules": {"AutomaticallyAfterDays": 60}},
         changed=[True, 60],
         attributes=("Id",),
-    ),
-    # ---------------------------------------------------------------- functions
-    Case(
-        type="AWS::Lambda::Function",
-        properties={
-            **_FUNCTION,
-            "MemorySize": 256,
-            "Timeout": 10,
-            "Environment": {"Variables": {"A": "1"}},
-            "Description": "tried",
-            "Tags": _TAGS,
-        },
-        look=look("lambda", "get_function_configuration", "[MemorySize, Environment.Variables.A]", FunctionName="{}"),
-        made=[256, "1"],
-        change={
-            "MemorySize": 512,
-            "Environment": {"Variables": {"A": "2"}},
-            "Code": {"ZipFile": "def handler(event, context):\n    return 2\n"},
-            "Tags": _OTHER_TAGS,
-        },
-        changed=[512, "2"],
-        attributes=("Arn",),
-    ),
-    Case(
-        type="AWS::Lambda::Permission",
-        needs=_NEEDS_FUNCTION,
-        properties={
-            "FunctionName": {"Ref": "Function"},
-            "Action": "lambda:InvokeFunction",
-            "Principal": "sns.amazonaws.com",
-            "SourceArn": of("TopicArn"),
-        },
-        look=lambda aws, name: [
-            statement["Principal"]["Service"]
-            for function in aws.client("lambda").list_functions()["Functions"]
-            for statement in json.loads(
-                aws.client("lambda").get_policy(FunctionName=function["FunctionName"])["Policy"]
-            )["Statement"]
-            if statement["Sid"] == name
-        ],
-        made=["sns.amazonaws.com"],
-        attributes=("Id",),
-    ),
-    Case(
-        type="AWS::Lambda::Version",
-        needs=_NEEDS_FUNCTION,
-        properties={"FunctionName": {"Ref": "Function"}, "Description": "tried"},
-        look=look("lambda", "get_function_configuration", "Version", FunctionName="{}"),
-        made="1",
-        attributes=("FunctionArn", "Version"),
-    ),
-    Case(
-        type="AWS::Lambda::Alias",
-        needs={
-            **_NEEDS_FUNCTION,
-            "Version": {"Type": "AWS::Lambda::Version", "Properties": {"FunctionName": {"Ref": "Function"}}},
-        },
-        properties={
-            "FunctionName": {"Ref": "Function"},
-            "FunctionVersion": {"Fn::GetAtt": ["Version", "Version"]},
-            "Name": "live",
-            "Description": "first",
-        },
-        look=lambda aws, arn: look(
-            "lambda", "get_alias", "Description", FunctionName=arn.rsplit(":", 1)[0], Name="live"
-        )(aws, ""),
-        made="first",
-        change={"Description": "second"},
-        changed="second",
-        attributes=("AliasArn",),
-    ),
-    Case(
-        type="AWS::StepFunctions::StateMachine",
-        properties={"RoleArn": of("RoleArn"), "DefinitionString": json.dumps(_MACHINE)},
-        look=look("stepfunctions", "describe_state_machine", "definition", stateMachineArn="{}"),
-        made=json.dumps(_MACHINE),
-        change={"DefinitionString": json.dumps({**_MACHINE, "Comment": "second"})},
-        changed=json.dumps({**_MACHINE, "Comment": "second"}),
-        attributes=("Arn", "Name"),
-    ),
-    Case(
-        type="AWS::CloudFormation::WaitConditionHandle",
-        look=lambda _aws, url: url.startswith("http://127.0.0.1"),
-        attributes=("Id",),
-        stays=True,
     ),
 )

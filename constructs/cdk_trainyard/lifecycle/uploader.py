@@ -158,6 +158,8 @@ class Uploader(Construct):
         self._function_is_acknowledged = True
         handler = next(child for child in done.node.children if isinstance(child, lambda_.SingletonFunction))
         function = handler.permissions_node.default_child
+        if not isinstance(function, CfnResource):
+            raise TypeError(f"{handler.node.path} has no function")
         for pack, rule, reason in _FUNCTION_REASONS:
             acknowledge_nag(function, pack=pack, rule=rule, reason=reason)
         for check, reason in _FUNCTION_CHECKS:

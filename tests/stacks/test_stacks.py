@@ -1,0 +1,138 @@
+"""The stacks connect what the constructs build: who stands on whom, what is put out, what is tagged."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aws_cdk import Stack
+from aws_cdk.assertions import Match, Template
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from cdk_trainyard.local import supported_types
+from tests.support import DEPLOYMENTS, ROOT
+
+CPU = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
+TRN1 = ROOT / "deployments" / "hyperpod-trn1-llama2.yaml"
+EVERYTHING = ROOT / "tests" / "review" / "deployments" / "everything.yaml"
+
+Templates = Callable[[Path], dict[str, Template]]
+
+
+def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    content = yaml.safe_load(CPU.read_text())
+    change(content)
+    path = folder / "changed.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_the_stacks_of_a_deployment_are_these(path: Path, templates: Templates, snapshot: SnapshotAssertion) -> None:
+    """Read the change of this snapshot as a reviewer would: it is what CloudFormation will be asked to do."""
+    for name, template in templates(path).items():
+        text = re.sub(r"[0-9a-f]{64}", "<asset>", json.dumps(template.to_json()))
+        text = re.sub(r"(lifecycle-scripts/[\w-]+/)[0-9a-f]{32}", r"\1<scripts>", text)
+        assert json.loads(text) == snapshot(name=name, extension_class=JSONSnapshotExtension)
+
+
+def test_training_stands_on_storage_and_both_on_the_network(build: Callable[[Path], dict[str, Stack]]) -> None:
+    stacks = build(TRN1)
+    depends = {name: {other.node.id for other in stack.dependencies} for name, stack in stacks.items()}
+    for template in stacks.values():
+        Template.from_stack(template)
+    depends = {name: {other.node.id for other in stack.dependencies} for name, stack in stacks.items()}
+    assert depends == {
+        "NetworkStack": set(),
+        "StorageStack": {"NetworkStack"},
+        "TrainingStack": {"NetworkStack", "StorageStack"},
+    }
+
+
+def test_physical_stack_names_begin_with_the_deployments_name(build: Callable[[Path], dict[str, Stack]]) -> None:
+    assert {name: stack.stack_name for name, stack in build(CPU).items()} == {
+        "NetworkStack": "hyperpod-cpu-ddp-network",
+        "StorageStack": "hyperpod-cpu-ddp-storage",
+        "TrainingStack": "hyperpod-cpu-ddp-training",
+    }
+
+
+def test_what_people_need_is_put_out(templates: Templates) -> None:
+    outputs = {
+        name: {key for key in template.find_outputs("*") if not key.startswith("ExportsOutput")}
+        for name, template in templates(CPU).items()
+    }
+    assert outputs == {
+        "NetworkStack": {"VpcId", "AcceleratorSubnetId", "SecurityGroupId"},
+        "StorageStack": {
+            "ScriptsBucket", "DatasetsBucket", "CheckpointsBucket", "ModelsBucket",
+            "LustreFileSystemId", "LustreMountSource",
+        },
+        "TrainingStack": {"ClusterName", "ClusterArn", "LogGroupName", "ConnectCommand"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["cluster"]["groups"]["worker-group-1"].update(count=100, instance_type="ml.c5.9xlarge"),
+        lambda content: content["cluster"].update(provisioning="Continuous", node_recovery="None"),
+        lambda content: content["cluster"].update(lifecycle={"on_create": "on_create.sh"}),
+        lambda content: content.update(alerts={"emails": ["ops@example.com"]}),
+    ],
+    ids=["other nodes", "other behavior", "other scripts", "alerts"],
+)
+def test_changing_compute_never_touches_what_holds_data(
+    change: Callable[[dict[str, Any]], object], templates: Templates, tmp_path: Path
+) -> None:
+    before, after = templates(CPU), templates(changed(tmp_path, change))
+    for stack in ("NetworkStack", "StorageStack"):
+        assert after[stack].to_json()["Resources"] == before[stack].to_json()["Resources"]
+    assert after["TrainingStack"].to_json() != before["TrainingStack"].to_json()
+
+
+def test_tags_reach_everything_that_takes_them(templates: Templates) -> None:
+    for template in templates(EVERYTHING).values():
+        for kind in ("AWS::S3::Bucket", "AWS::EC2::VPC", "AWS::FSx::FileSystem", "AWS::SageMaker::Cluster"):
+            for resource in template.find_resources(kind).values():
+                tags = {tag["Key"]: tag["Value"] for tag in resource["Properties"]["Tags"]}
+                assert tags["team"] == "training"
+
+
+def test_alerts_tell_a_topic_about_nodes_and_trouble(templates: Templates) -> None:
+    training = templates(EVERYTHING)["TrainingStack"]
+    training.resource_count_is("AWS::Events::Rule", 2)
+    training.has_resource_properties("AWS::SNS::Subscription", {"Protocol": "email", "Endpoint": "ops@example.com"})
+    training.all_resources_properties("AWS::Events::Rule", {"Targets": Match.any_value()})
+
+
+def test_a_stack_of_what_exists_is_not_empty(templates: Templates, tmp_path: Path) -> None:
+    def existing(content: dict[str, Any]) -> None:
+        content["network"] = {
+            "vpc_id": "vpc-0123456789abcdef0",
+            "accelerator_subnet": {
+                "subnet_id": "subnet-0123456789abcdef0",
+                "zone": "use1-az4",
+                "cidr": "10.1.128.0/17",
+            },
+            "security_group_id": "sg-0123456789abcdef0",
+            "self_rules_exist": True,
+        }
+
+    network = templates(changed(tmp_path, existing))["NetworkStack"]
+    assert set(network.to_json()["Resources"]) == {"Nothing"}
+
+
+@pytest.mark.parametrize("path", [*DEPLOYMENTS, EVERYTHING], ids=lambda path: path.stem)
+def test_the_local_aws_knows_every_type_of_every_deployment(path: Path, templates: Templates) -> None:
+    types = {
+        resource["Type"]
+        for template in templates(path).values()
+        for resource in template.to_json()["Resources"].values()
+        if not resource["Type"].startswith("Custom::")
+    }
+    assert types - supported_types() == set()
