@@ -11,6 +11,8 @@ OUT ?= cdk.out
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export JSII_NODE := $(CURDIR)/.venv/node
+# Corporate networks sign TLS with a certificate that the machine trusts and Node's own list does not know.
+export NODE_USE_SYSTEM_CA := 1
 # The cdk CLI's own telemetry, and pip's and npm's notices.
 export CDK_DISABLE_CLI_TELEMETRY := true
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
