@@ -13,7 +13,7 @@ import cdk_trainyard
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 FLOORS = {
-    "errors": 0, "acknowledgments": 0, "instances": 0,
+    "errors": 0, "acknowledgments": 0, "inline_function": 0, "instances": 0,
     "network": 1, "storage": 1, "lifecycle": 1,
     "hyperpod": 2, "parallelcluster": 2, "serving": 2, "fleet": 2,
     "deployment": 3, "review": 3, "operate": 3, "local": 3, "rehearsal": 3,

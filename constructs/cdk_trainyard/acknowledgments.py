@@ -68,6 +68,18 @@ def acknowledge_cfn_lint(resource: CfnResource, *, check: str, reason: str) -> N
     )
 
 
+def main_resource(construct: IConstruct) -> CfnResource:
+    """Return the L1 resource that a construct is about: acknowledgments belong there.
+
+    Raises:
+        TypeError: It has none, as an imported one.
+    """
+    resource = construct.node.default_child
+    if not isinstance(resource, CfnResource):
+        raise TypeError(f"{construct.node.path} has no main resource")
+    return resource
+
+
 def flatten_reference(value: Any) -> str:
     """Write a resolved template value the way cdk-nag does in its ids: ``<Logical.Arn>/*``."""
     match value:

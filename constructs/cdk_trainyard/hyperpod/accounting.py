@@ -1,20 +1,19 @@
 """A database for Slurm's accounting that outlives the controller."""
 
-from typing import cast
-
 import jsii
-from aws_cdk import CfnResource, Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_rds as rds
 from aws_cdk import aws_secretsmanager as secretsmanager
-from constructs import Construct, IConstruct
+from constructs import Construct
 
 from cdk_trainyard.acknowledgments import (
     AWS_SOLUTIONS,
     NIST_800_53_R5,
     acknowledge_checkov,
     acknowledge_nag,
+    main_resource,
 )
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.hyperpod.rules_accounting import retention_problems, schema_name_problems, subnet_zone_problems
@@ -178,7 +177,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         self.schema_name = schema_name
         self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(port))
         _acknowledge(database, secret, own_key=key is not None)
-        instance = _l1(database)
+        instance = main_resource(database)
         if port == MYSQL_PORT:
             acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule="RDS11", reason=_KNOWN_PORT)
         if not require_tls:
@@ -231,14 +230,10 @@ class AccountingDatabase(AccountingDatabaseBase):
         return imported
 
 
-def _l1(construct: IConstruct) -> CfnResource:
-    return cast("CfnResource", construct.node.default_child)
-
-
 def _acknowledge(database: rds.DatabaseInstance, secret: rds.DatabaseSecret, *, own_key: bool) -> None:
-    instance, stored = _l1(database), _l1(secret)
+    instance, stored = main_resource(database), main_resource(secret)
     acknowledge_nag(
-        _l1(database.node.find_child("MonitoringRole")),
+        main_resource(database.node.find_child("MonitoringRole")),
         pack=AWS_SOLUTIONS,
         rule=f"IAM4[{_MONITORING_POLICY}]",
         reason="RDS asks for this policy, and only RDS can assume the role",

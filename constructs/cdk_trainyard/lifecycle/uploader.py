@@ -19,6 +19,7 @@ from cdk_trainyard.acknowledgments import (
     acknowledge_checkov,
     acknowledge_nag,
     acknowledge_wildcards,
+    main_resource,
 )
 
 ROOT_PREFIX = "lifecycle-scripts"
@@ -143,8 +144,8 @@ class Uploader(Construct):
         self._allow(["s3:ListBucket"], bucket.bucket_arn, prefix=f"{ROOT_PREFIX}/*")
         if bucket.encryption_key:
             self._allow(["kms:GenerateDataKey"], bucket.encryption_key.key_arn)
-        acknowledge_wildcards(_l1(self._policy), resources=[written], reason=_WRITE_REASON)
-        acknowledge_wildcards(_l1(self._policy), resources=[read], reason=_READ_REASON)
+        acknowledge_wildcards(main_resource(self._policy), resources=[written], reason=_WRITE_REASON)
+        acknowledge_wildcards(main_resource(self._policy), resources=[read], reason=_READ_REASON)
 
     def _allow(self, actions: Sequence[str], resource: str, *, prefix: str | None = None) -> None:
         conditions = {"StringLike": {"s3:prefix": prefix}} if prefix else None
@@ -168,12 +169,5 @@ class Uploader(Construct):
 
 
 def _acknowledge_logs(group: logs.LogGroup) -> None:
-    acknowledge_nag(_l1(group), pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
-    acknowledge_checkov(_l1(group), check="CKV_AWS_158", reason=_LOGS_REASON)
-
-
-def _l1(construct: Construct) -> CfnResource:
-    found = construct.node.default_child
-    if not isinstance(found, CfnResource):
-        raise TypeError(f"{construct.node.path} has no main resource")
-    return found
+    acknowledge_nag(main_resource(group), pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
+    acknowledge_checkov(main_resource(group), check="CKV_AWS_158", reason=_LOGS_REASON)

@@ -228,7 +228,7 @@ class LustreFileSystem(Lustre):
                 file_system_arn=self.file_system_arn,
                 root_squash=root_squash,
             )
-            attachments.append(setting.setting)
+            attachments.append(setting.resource)
         return attachments
 
     def _log_group(self, retention: logs.RetentionDays, removal_policy: RemovalPolicy) -> logs.LogGroup:
