@@ -92,29 +92,42 @@ def test_every_public_name_is_documented(name: str) -> None:
         assert not own.startswith(f"{name}(")  # the docstring that a dataclass makes itself
 
 
-def functions(path: Path) -> dict[str, ast.FunctionDef]:
-    return {node.name: node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
-
-
-def called_in(tree: ast.AST) -> set[str]:
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    names = {getattr(func, "id", None) or getattr(func, "attr", "") for func in calls}
-    # a table of rules names them without calling them
-    return names | {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+def named_in(tree: ast.AST) -> set[str]:
+    """Every name that is read: a rule is called, or stands in a table of rules."""
+    nodes = list(ast.walk(tree))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} | {
+        node.attr for node in nodes if isinstance(node, ast.Attribute)
+    }
 
 
 def is_rules(path: Path) -> bool:
-    return path.name.startswith("rules") or path.parent.name == "rules"
+    return path.name.startswith("rules")
 
 
-def test_every_rule_is_asked() -> None:
+@pytest.mark.parametrize(
+    "room", sorted({path.parent for path in SOURCES if is_rules(path)}), ids=lambda path: path.name
+)
+def test_every_rule_of_a_room_is_asked(room: Path) -> None:
     """A rule that no constructor reaches, itself or through another rule, checks nothing."""
-    rules = {name: node for path in SOURCES if is_rules(path) for name, node in functions(path).items()}
+    rules = {
+        node.name: node
+        for path in room.glob("rules*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    tables = [
+        named_in(node)
+        for path in room.glob("rules*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+    ]
     reached: set[str] = set()
-    waiting = set().union(*(called_in(ast.parse(path.read_text())) for path in SOURCES if not is_rules(path)))
+    waiting = set().union(
+        *tables, *(named_in(ast.parse(path.read_text())) for path in room.glob("*.py") if not is_rules(path))
+    )
     while waiting := (waiting & rules.keys()) - reached:
         reached |= waiting
-        waiting = set().union(*(called_in(rules[name]) for name in waiting))
+        waiting = set().union(*(named_in(rules[name]) for name in waiting))
     asked = {name for name in rules if name.endswith("_problems")}
     assert asked
     assert asked - reached == set()
