@@ -48,6 +48,13 @@ node_modules/.ready: package-lock.json .venv/.ready
 	.venv-checkov/bin/python -m pip install --require-hashes --requirement requirements/checkov.txt
 	touch $@
 
+.venv-pcluster/.ready: requirements/pcluster.txt
+	@echo "== setting up .venv-pcluster (about a minute, once)"
+	rm -rf .venv-pcluster
+	$(PYTHON) -m venv .venv-pcluster
+	.venv-pcluster/bin/python -m pip install --require-hashes --requirement requirements/pcluster.txt
+	touch $@
+
 .PHONY: setup
 setup: .venv/.ready node_modules/.ready ## set everything up (the other targets do it themselves)
 
@@ -62,12 +69,12 @@ check: setup ## lint, format, types, shell, guard tests
 	python -m pytest -q tests/test_guards.py
 
 .PHONY: test
-test: setup .venv-checkov/.ready ## every test
+test: setup .venv-checkov/.ready .venv-pcluster/.ready ## every test
 	python -m pytest -n 2 --dist loadscope
 
 .PHONY: test-unit
-test-unit: setup ## the tests without the CLI and without the reviewers' tools (under a minute)
-	python -m pytest -n 2 --dist loadscope -m 'not cli and not review'
+test-unit: setup ## the tests without the CLI and without other programs (under a minute)
+	python -m pytest -n 2 --dist loadscope -m 'not cli and not review and not contract and not nodes'
 
 .PHONY: format
 format: setup ## format Python and shell
@@ -88,6 +95,14 @@ synth: setup ## synthesize DEPLOYMENT into OUT (cdk.out), with every check
 deploy: setup ## deploy STACK of DEPLOYMENT to the AWS account of your credentials
 	cdk deploy $(STACK) -c deployment=$(DEPLOYMENT)
 
+.PHONY: contract
+contract: setup .venv-pcluster/.ready ## ask pcluster's own validators about the ParallelCluster configurations in OUT
+	python -m tools.contract $(OUT)
+
+.PHONY: plan-update
+plan-update: setup .venv-pcluster/.ready ## say what the change from OLD to NEW (deployment file or cdk.out) does to data and clusters
+	python -m tools.plan $(OLD) $(NEW)
+
 .PHONY: bench
 bench: setup ## measure synthesis side by side
 	python bench/synthesis.py
@@ -97,8 +112,9 @@ bench: setup ## measure synthesis side by side
 lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra local --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/pcluster.txt requirements/pcluster.in
 	npm install --package-lock-only --omit-lockfile-registry-resolved
 
 .PHONY: clean
 clean: ## remove everything that set-up and synthesis made
-	rm -rf .venv .venv-checkov node_modules cdk.out
+	rm -rf .venv .venv-checkov .venv-pcluster node_modules cdk.out

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.instances import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.network import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.parallelcluster import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.storage import *  # noqa: F403  for type checkers; the table below is what runs
 
 _NAMES = {
@@ -83,6 +84,40 @@ _NAMES = {
         efa_network_interfaces
         interface_addresses
         launch_template_interfaces
+    """,
+    "parallelcluster": """
+        AllocationStrategy
+        CapacityType
+        ClusterIam
+        ClusterMonitoring
+        ComputeResource
+        CustomAction
+        Dcv
+        HeadNode
+        LoginPool
+        NodeScripts
+        OperatingSystem
+        ParallelCluster
+        ParallelClusterBase
+        ParallelClusterProvider
+        Placement
+        Queue
+        QueueCapacity
+        QueueUpdateStrategy
+        Reservation
+        RootVolume
+        ScalingStrategy
+        SharedEbs
+        SharedEfs
+        SharedLustre
+        SharedOntap
+        SharedOpenZfs
+        SlurmAccounting
+        SlurmSettings
+        StorageDeletion
+        Timeouts
+        VolumeType
+        parallelcluster_version
     """,
     "storage": """
         BucketGrants

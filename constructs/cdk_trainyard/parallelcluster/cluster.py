@@ -1,0 +1,345 @@
+"""A cluster of AWS ParallelCluster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import jsii
+from aws_cdk import Annotations, CfnCustomResource, CustomResource, Names, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct, IDependable
+
+from cdk_trainyard.acknowledgments import acknowledge_cfn_lint
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.network import EfaSecurityGroup, Network
+from cdk_trainyard.parallelcluster import render
+from cdk_trainyard.parallelcluster._tokens import unresolved
+from cdk_trainyard.parallelcluster.calls import NodeCalls
+from cdk_trainyard.parallelcluster.checks import cluster_problems
+from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
+from cdk_trainyard.parallelcluster.node_policy import NodePolicy
+from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool, RawConfig
+from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
+from cdk_trainyard.parallelcluster.provider_policy import provider_policy
+from cdk_trainyard.parallelcluster.queue import Queue
+from cdk_trainyard.parallelcluster.reach import dynamodb_endpoint, open_storage
+from cdk_trainyard.parallelcluster.resolved import (
+    Place,
+    ResolvedCluster,
+    resolve_head,
+    resolve_pool,
+    resolve_queue,
+    resolve_storage,
+)
+from cdk_trainyard.parallelcluster.settings import (
+    ClusterIam,
+    ClusterMonitoring,
+    OperatingSystem,
+    SlurmSettings,
+    Timeouts,
+)
+from cdk_trainyard.parallelcluster.shared_storage import SharedLustre, SharedStorage
+from cdk_trainyard.parallelcluster.warnings import WARNINGS
+from cdk_trainyard.storage import Lustre
+
+_NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
+_TYPE = "Custom::PclusterCluster"
+_ORDER_REASON = (
+    "the nodes wait for all that belongs to a file system, which is more than the file system that is referred to"
+)
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class ParallelCluster(ParallelClusterBase):
+    """A cluster of AWS ParallelCluster: Slurm, a head node, queues of nodes that come and go.
+
+    Defines AWS's provider of this version (unless given), the cluster as its custom resource, a managed policy of the
+    nodes, a security group when none is given, the upload of the scripts' plans, and an endpoint of DynamoDB where
+    there is no NAT. The cluster is made after routes, security group rules, scripts and file systems, and deleted
+    before them.
+
+    What an update may change is ParallelCluster's to say; ``make plan-update`` asks it. The version is one of the
+    things that never change: a new version is a new cluster with another id and another name beside the old one.
+
+    Never give the name of a cluster that exists to a new one, and never move a cluster with a ``cluster_name`` to
+    another construct id: when the provider cannot make the second cluster, CloudFormation has it deleted by that name.
+
+    Args:
+        network: The network whose accelerator subnet the nodes are in.
+        head_node: The head node.
+        queues: The queues, one to 50.
+        login_pools: Login nodes. Default - none: users log in to the head node.
+        storage: Shared directories. Default - ``/home`` of the head node alone, over NFS.
+        operating_system: Operating system of every node. Default: ALINUX2023.
+        slurm: Settings of Slurm. Default - those of ``SlurmSettings``.
+        security_group: Security group of every node, beside ParallelCluster's own. Default - a new one.
+        cluster_name: Its name, at most 60 characters (40 with accounting). Default - made of stack and construct path.
+        version: Version of ParallelCluster. Default - the provider's, or the one whose rules this library has.
+        provider: A provider that several clusters share. Default - a new one.
+        image_id: An image of yours that ParallelCluster built, for every node; cannot be changed. Default - its own,
+            which is the same for ever for a version.
+        monitoring: What it tells about itself. Default - those of ``ClusterMonitoring``.
+        iam: Limits of the roles that ParallelCluster makes. Default - none.
+        timeouts: How long nodes may take to come up. Default - ParallelCluster's.
+        tags: Tags of everything that ParallelCluster makes; the stack's come on top. Default - none.
+        suppress_validators: Checks of ParallelCluster to leave out when it makes the cluster, as
+            ``type:HeadNodeMemorySizeValidator``, or ``ALL``. Default - none.
+        extra: Keys of ParallelCluster's configuration that have no keyword; checked against its schema.
+            Default - none.
+        removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
+            that should outlive them and cost by the hour.
+
+    Attributes:
+        config: The configuration as ParallelCluster gets it; it may hold Tokens.
+        provider: The provider.
+        security_group: The security group of every node.
+        node_policy: The managed policy of every node.
+
+    Raises:
+        ConfigurationError: The cluster cannot work; names everything that was found.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: Network,
+        head_node: HeadNode,
+        queues: Sequence[Queue],
+        login_pools: Sequence[LoginPool] = (),
+        storage: Sequence[SharedStorage] = (),
+        operating_system: OperatingSystem | str = OperatingSystem.ALINUX2023,
+        slurm: SlurmSettings | None = None,
+        security_group: EfaSecurityGroup | None = None,
+        cluster_name: str | None = None,
+        version: str | None = None,
+        provider: ParallelClusterProvider | None = None,
+        image_id: str | None = None,
+        monitoring: ClusterMonitoring | None = None,
+        iam: ClusterIam | None = None,
+        timeouts: Timeouts | None = None,
+        tags: Mapping[str, str] | None = None,
+        suppress_validators: Sequence[str] = (),
+        extra: RawConfig | None = None,
+        removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        place = Place.of(network)
+        region = Stack.of(self).region
+        own_version = version or (provider.version if provider else None)
+        cluster = ResolvedCluster(
+            name=cluster_name or self._unique_name(),
+            head=resolve_head(head_node, place),
+            queues=tuple(resolve_queue(queue, place) for queue in queues),
+            pools=tuple(resolve_pool(pool, head_node, place) for pool in login_pools),
+            storage=resolve_storage(storage),
+            place=place,
+            region=None if unresolved(region) else region,
+            operating_system=operating_system,
+            image_id=image_id,
+            slurm=slurm or SlurmSettings(),
+            monitoring=monitoring or ClusterMonitoring(),
+            iam=iam or ClusterIam(),
+            timeouts=timeouts or Timeouts(),
+            tags=dict(tags or {}),
+            suppressed_validators=tuple(suppress_validators),
+            extra=extra,
+            other_names=tuple(_other_names(self)),
+            stack_name=_known(Stack.of(self).stack_name),
+            provider_version=provider.version if provider else None,
+            **({"version": own_version} if own_version else {}),
+        )
+        self.cluster_name: str = cluster.name
+        raise_problems(self.node.path, cluster_problems(cluster))
+        self._warn(cluster)
+        self._cluster = cluster
+        self._network = network
+        self.security_group: EfaSecurityGroup = security_group or EfaSecurityGroup(
+            self, "SecurityGroup", vpc=network.vpc
+        )
+        self._connections = ec2.Connections(security_groups=[self.security_group.security_group])
+        self._scripts = NodeCalls(self, cluster)
+        self._nodes = NodePolicy(self, "NodePolicy")
+        self._allow_scripts()
+        self.provider: ParallelClusterProvider = provider or self._own_provider(cluster)
+        self._resource = self._custom_resource(removal_policy)
+        self._reached: set[int] = set()
+        self._wait_for(self._needs())
+        self._reach()
+        self._set_attributes()
+
+    @staticmethod
+    def from_attributes(
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        head_node_instance_id: str,
+        head_node_private_ip: str,
+        security_groups: Sequence[ec2.ISecurityGroup] = (),
+    ) -> ParallelClusterBase:
+        """Use a cluster that exists already.
+
+        Args:
+            scope: Where it belongs.
+            construct_id: Its id there.
+            cluster_name: Its name.
+            head_node_instance_id: Instance id of the head node.
+            head_node_private_ip: Private address of the head node.
+            security_groups: Security groups of its nodes. Default - none are known, and nothing can be opened to it.
+        """
+        imported = ParallelClusterBase(scope, construct_id)
+        imported.cluster_name = cluster_name
+        imported.head_node_instance_id = head_node_instance_id
+        imported.head_node_private_ip = head_node_private_ip
+        imported._connections = ec2.Connections(security_groups=list(security_groups))  # noqa: SLF001
+        return imported
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration as ParallelCluster gets it; it may hold Tokens."""
+        return render.cluster_config(self._cluster, self._wiring())
+
+    @property
+    def node_policy(self) -> iam.ManagedPolicy:
+        """The managed policy of every node, beside what ParallelCluster gives them."""
+        return self._nodes.policy
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The nodes; grants land in their managed policy."""
+        return self._nodes.policy.grant_principal
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Name to value of what people ask for first, to be made outputs of a stack."""
+        public = {"HeadNodePublicAddress": self.head_node_public_ip} if self.head_node_public_ip else {}
+        return {
+            **super().outputs,
+            **public,
+            "ValidationMessages": self.validation_messages,
+            "ProviderLogGroup": self.provider.log_group_arn,
+        }
+
+    def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
+        """Mount a file system on every node.
+
+        Args:
+            file_system: The file system.
+            at: Where, an absolute path. Default: ``/fsx``.
+
+        Raises:
+            ConfigurationError: The cluster cannot take it.
+        """
+        storage = [*(one.given for one in self._cluster.storage), SharedLustre(at=at, file_system=file_system)]
+        cluster = replace(self._cluster, storage=resolve_storage(storage))
+        raise_problems(self.node.path, cluster_problems(cluster))
+        self._cluster = cluster
+        self._l1.add_property_override("ClusterConfiguration", self.config)
+        self._reach()
+
+    # ---------------------------------------------------------------- parts
+    @property
+    def _l1(self) -> CfnCustomResource:
+        return cast("CfnCustomResource", self._resource.node.default_child)
+
+    def _unique_name(self) -> str:
+        name = Names.unique_resource_name(self, max_length=_NAME_LENGTH, separator="-", allowed_special_characters="-")
+        return name if name[:1].isalpha() else f"c{name[1:]}"
+
+    def _warn(self, cluster: ResolvedCluster) -> None:
+        annotations = Annotations.of(self)
+        for slug, warning in WARNINGS.items():
+            for text in warning(cluster):
+                annotations.add_warning_v2(f"@cdk-trainyard/parallelcluster:{slug}", text)
+
+    def _wiring(self) -> render.Wiring:
+        policy = self._nodes.policy.managed_policy_arn
+        return render.Wiring(
+            security_groups=(self.security_group.security_group_id,),
+            policies={kind: [policy] for kind in (render.HEAD, render.LOGIN, render.COMPUTE)},
+            calls=self._scripts.calls,
+            region=Stack.of(self).region,
+        )
+
+    def _own_provider(self, cluster: ResolvedCluster) -> ParallelClusterProvider:
+        policy = provider_policy(self, "ProviderPolicy", cluster, self._scripts)
+        return ParallelClusterProvider(
+            self, f"Provider{cluster.version}", version=cluster.version, policies=[policy] if policy else []
+        )
+
+    def _custom_resource(self, removal_policy: RemovalPolicy) -> CustomResource:
+        keep = removal_policy in {RemovalPolicy.RETAIN, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE}
+        suppressed = list(self._cluster.suppressed_validators)
+        # Nothing else may stand here: the provider hands every further property on to ParallelCluster as an argument,
+        # and those of creating and of updating differ. ServiceTimeout is one of them; its default is the most there is.
+        properties = {
+            "ClusterName": self.cluster_name,
+            "ClusterConfiguration": self.config,
+            "DeletionPolicy": "Retain" if keep else "Delete",
+            **({"SuppressValidators": suppressed} if suppressed else {}),
+        }
+        return CustomResource(
+            self,
+            "Resource",
+            resource_type=_TYPE,
+            service_token=self.provider.service_token,
+            properties=properties,
+            removal_policy=removal_policy,
+        )
+
+    def _set_attributes(self) -> None:
+        attribute = self._resource.get_att_string
+        self.head_node_instance_id = attribute("headNode.instanceId")
+        self.head_node_private_ip = attribute("headNode.privateIpAddress")
+        head = self._cluster.head
+        # an attribute that a private head node does not have would fail the deployment
+        has_address = bool(head.elastic_ip)
+        self.head_node_public_ip: str | None = attribute("headNode.publicIpAddress") if has_address else None
+        self.cluster_stack_arn: str = attribute("cloudformationStackArn")
+        self.validation_messages: str = attribute("validationMessages")
+
+    # ---------------------------------------------------------------- permissions and order
+    def _allow_scripts(self) -> None:
+        for scripts in self._scripts.readable:
+            wildcards = [scripts.objects_arn]
+            self._nodes.allow(
+                scripts.read_statements(), reason="a folder is everything under its prefix", wildcards=wildcards
+            )
+
+    def _needs(self) -> Iterator[IDependable]:
+        yield self._network.route_out
+        yield self.security_group.self_rules
+        yield from self._scripts.uploaded
+        if endpoint := dynamodb_endpoint(self, self._network):
+            yield endpoint
+        database = self._cluster.slurm.accounting
+        if database is not None and database.connections is not None:
+            database.connections.connections.allow_default_port_from(self, "slurmdbd of a ParallelCluster")
+            yield from database.connections.connections.security_groups
+
+    def _reach(self) -> None:
+        """Let the nodes reach their file systems, and start after them."""
+        for one in self._cluster.storage:
+            file_system = one.given.file_system if isinstance(one.given, SharedLustre) else None
+            if file_system is not None and id(file_system) not in self._reached:
+                self._reached.add(id(file_system))
+                rules = open_storage(self, file_system, self.security_group)
+                self._wait_for([file_system.ready, *([rules] if rules else [])])
+                if len(self._reached) == 1:
+                    acknowledge_cfn_lint(self._l1, check="W3005", reason=_ORDER_REASON)
+
+    def _wait_for(self, needs: Sequence[IDependable] | Iterator[IDependable]) -> None:
+        self._resource.node.add_dependency(*needs)
+
+
+def _other_names(cluster: ParallelCluster) -> Iterator[str]:
+    for other in cluster.node.root.node.find_all():
+        if isinstance(other, ParallelCluster) and other is not cluster:
+            yield other.cluster_name
+
+
+def _known(text: str) -> str | None:
+    return None if unresolved(text) else text

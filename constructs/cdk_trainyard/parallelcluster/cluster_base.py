@@ -1,0 +1,55 @@
+"""What others need of a ParallelCluster, made here or elsewhere."""
+
+from collections.abc import Mapping
+
+import jsii
+from aws_cdk import Stack
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+
+@jsii.implements(ec2.IConnectable)
+class ParallelClusterBase(Construct):
+    """What others need of a ParallelCluster, made here or elsewhere.
+
+    Attributes:
+        cluster_name: Its name, and that of the stack that ParallelCluster makes.
+        head_node_instance_id: Instance id of the head node.
+        head_node_private_ip: Private address of the head node.
+    """
+
+    cluster_name: str
+    head_node_instance_id: str
+    head_node_private_ip: str
+    _connections: ec2.Connections
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of all nodes."""
+        return self._connections
+
+    @property
+    def log_group_prefix(self) -> str:
+        """What the name of the nodes' log group begins with; the time at which the cluster was made follows."""
+        return f"/aws/parallelcluster/{self.cluster_name}-"
+
+    @property
+    def connect_command(self) -> str:
+        """The command that opens a session on the head node: no key, no open port."""
+        return f"aws ssm start-session --target {self.head_node_instance_id} --region {Stack.of(self).region}"
+
+    @property
+    def ssh_command(self) -> str:
+        """The command of the pcluster program that opens SSH; it needs ``key_pair`` and ``ssh_from``."""
+        return f"pcluster ssh --cluster-name {self.cluster_name} --region {Stack.of(self).region}"
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Name to value of what people ask for first, to be made outputs of a stack."""
+        return {
+            "ClusterName": self.cluster_name,
+            "HeadNodeAddress": self.head_node_private_ip,
+            "ConnectCommand": self.connect_command,
+            "SshCommand": self.ssh_command,
+            "LogGroupPrefix": self.log_group_prefix,
+        }

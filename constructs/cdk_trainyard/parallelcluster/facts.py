@@ -1,0 +1,38 @@
+"""What ParallelCluster itself knows, as its package of one version says it: schema, limits, Regions, systems.
+
+Source: the package ``aws-parallelcluster``, read by ``tools/contract/extract_facts.py``; version and date stand in the
+file. Nothing here is typed by hand.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def load() -> Mapping[str, Any]:
+    """Return all facts."""
+    text = files("cdk_trainyard.parallelcluster").joinpath("data", "pcluster.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def fact(name: str) -> Any:
+    """Return one fact by its name in the file."""
+    return load()[name]
+
+
+def parallelcluster_version() -> str:
+    """Return the version of ParallelCluster that the rules of this library are those of, as ``"3.16.1"``."""
+    return str(fact("version"))
+
+
+def operating_systems() -> tuple[str, ...]:
+    """Return the names of the operating systems."""
+    return tuple(fact("operating_systems"))
+
+
+def default_user(operating_system: str) -> str:
+    """Return the user that logs in, as ``"ec2-user"``."""
+    return str(fact("operating_systems")[operating_system]["user"])

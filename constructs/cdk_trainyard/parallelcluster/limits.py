@@ -1,0 +1,41 @@
+"""What ParallelCluster and the services behind it accept, where its package does not say it as data.
+
+Sources, read in November 2026: ``aws-parallelcluster`` 3.12.0 to 3.16.1, and its CloudFormation provider
+``cloudformation/custom_resource/cluster.yaml`` of 3.13.1 (github.com/aws/aws-parallelcluster).
+"""
+
+import re
+
+CLUSTER_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
+VERSION = re.compile(r"3\.\d+\.\d+")
+FIRST_VERSION = (3, 10)
+"""``SuppressValidators`` is honoured from 3.10 on, and Slurm's includes are where our settings expect them."""
+
+GONE_SYSTEMS = {"alinux2": "3.16.0", "ubuntu2004": "3.14.0"}
+"""Operating systems that earlier versions had, and the first version without them."""
+
+IAM_PREFIX = re.compile(r"(/[a-zA-Z0-9_.,+@=-]+)+/[a-zA-Z0-9_.,+@=-]{0,30}|[a-zA-Z0-9_.,+@=-]{1,30}")
+"""``Iam/ResourcePrefix``: a path, a name prefix of at most 30 characters, or one after the other."""
+
+HEAD_MEMORY_GIB = 0.6
+NODES_PER_GIB = 25
+HEAD_MEMORY_MOST_GIB = 16
+"""Memory of the head node: 0.6 GiB and one for 25 nodes; 16 GiB is enough for any number."""
+
+CUSTOM_RESOURCE_SECONDS = 3600
+"""CloudFormation waits an hour for a custom resource, and not longer."""
+
+GP3_THROUGHPUT_MB_S = range(125, 1001)
+GP3_THROUGHPUT_PER_IOPS = 0.25
+RAID_VOLUMES = range(2, 6)
+RAID_LEVELS = (0, 1)
+TAGS = 40
+"""Tags of a compute resource with those of its queue and cluster; ParallelCluster adds its own."""
+
+LUSTRE_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
+LUSTRE_HDD_STEPS = {12: 6000, 40: 1800}
+"""MB/s per TiB of a hard disk file system to the GiB that its capacity is a multiple of."""
+
+
+PROVIDER_POLICIES = 4
+"""Further policies of the provider's role: IAM attaches ten, and the template takes six."""

@@ -1,0 +1,44 @@
+"""Raw keys of the user laid over what is rendered: they add, and never change what a keyword says. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+def merged(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return both together: sections are merged, lists joined, and what was rendered stays.
+
+    Args:
+        rendered: What the keywords say.
+        extra: Raw keys, or None.
+    """
+    result = dict(rendered)
+    for key, value in (extra or {}).items():
+        known = result.get(key)
+        if known is None:
+            result[key] = value
+        elif isinstance(known, Mapping) and isinstance(value, Mapping):
+            result[key] = merged(known, value)
+        elif _is_list(known) and _is_list(value):
+            result[key] = [*known, *value]
+    return result
+
+
+def conflicts(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None, path: str = "") -> Iterator[str]:
+    """Yield the keys of ``extra`` that a keyword has rendered already.
+
+    Args:
+        rendered: What the keywords say.
+        extra: Raw keys, or None.
+        path: Where both stand.
+    """
+    for key, value in (extra or {}).items():
+        place = f"{path}.{key}" if path else key
+        known = rendered.get(key)
+        if isinstance(known, Mapping) and isinstance(value, Mapping):
+            yield from conflicts(known, value, place)
+        elif known is not None and not (_is_list(known) and _is_list(value)):
+            yield place
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

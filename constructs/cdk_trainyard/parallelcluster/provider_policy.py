@@ -1,0 +1,63 @@
+"""What the provider must be allowed for one cluster, beside what its template allows."""
+
+from typing import cast
+
+from aws_cdk import CfnResource
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import acknowledge_wildcards
+from cdk_trainyard.parallelcluster.calls import NodeCalls
+from cdk_trainyard.parallelcluster.node_policy import PATH
+from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
+
+# What EC2, EFS and FSx ask of whoever makes an encrypted volume or file system with a key of the customer.
+_KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext")
+
+
+def provider_policy(
+    scope: Construct, construct_id: str, cluster: ResolvedCluster, scripts: NodeCalls
+) -> iam.ManagedPolicy | None:
+    """Define the policy, or nothing when the template allows enough.
+
+    ParallelCluster looks whether scripts and secrets are there before it makes a cluster, and makes volumes with their
+    keys; its template allows none of it.
+
+    Args:
+        scope: Where it belongs.
+        construct_id: Its id there.
+        cluster: The cluster.
+        scripts: Its scripts.
+    """
+    statements: list[iam.PolicyStatement] = []
+    wildcards: list[str] = []
+    for readable in scripts.readable:
+        statements += readable.read_statements()
+        wildcards.append(readable.objects_arn)
+    if accounting := cluster.slurm.accounting:
+        statements.append(
+            iam.PolicyStatement(actions=["secretsmanager:DescribeSecret"], resources=[accounting.password.secret_arn])
+        )
+    if keys := _keys(cluster):
+        statements.append(iam.PolicyStatement(actions=list(_KEY_ACTIONS), resources=[key.key_arn for key in keys]))
+    if not statements:
+        return None
+    policy = iam.ManagedPolicy(
+        scope,
+        construct_id,
+        path=PATH,
+        description="What the provider of a ParallelCluster looks at before it makes the cluster",
+        statements=statements,
+    )
+    acknowledge_wildcards(
+        cast("CfnResource", policy.node.default_child),
+        reason="a folder is everything under its prefix",
+        resources=wildcards,
+    )
+    return policy
+
+
+def _keys(cluster: ResolvedCluster) -> list[kms.IKey]:
+    keys = [getattr(one.given, "key", None) for one in cluster.storage]
+    return list({id(key): key for key in keys if key is not None}.values())

@@ -1,0 +1,244 @@
+"""Scripts of nodes: a folder that is checked and uploaded once, and the actions that run its files.
+
+ParallelCluster fetches one file for each action and runs it as root. For a queue the address may change, so it holds
+the hash of the folder: a node runs what was reviewed, or nothing. For the head node and for login nodes it may never
+change, so there it is a small program under a fixed key, which reads from a plan beside it what is to be run.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aws_cdk import Names, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_deployment as deployment
+from constructs import Construct, IDependable
+
+from cdk_trainyard.errors import ConfigurationError, raise_problems
+from cdk_trainyard.lifecycle import rules as bundle_rules
+from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle, scripts_folder
+from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
+from cdk_trainyard.parallelcluster.rules_scripts import argument_problems
+from cdk_trainyard.storage.grants import objects_arn, read_statements
+
+BOOTSTRAP = "bootstrap.sh"
+"""The small program: it fetches a folder and runs a file of it, or follows a plan."""
+
+_HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
+_FAMILY_LENGTH = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CustomAction:
+    """One script with its arguments: an address of yours, or a file of a folder that was uploaded.
+
+    Attributes:
+        script: An address, ``s3://…`` or ``https://…``. Default - ``entry`` of ``scripts``.
+        args: Arguments.
+        scripts: The uploaded folder; ``NodeScripts.action`` fills it in. Default - none.
+        entry: The file of the folder that runs. Default - none.
+    """
+
+    script: str | None = None
+    args: Sequence[str] = ()
+    scripts: "NodeScripts | None" = field(default=None, compare=False)
+    entry: str | None = None
+
+    @classmethod
+    def from_url(cls, script: str, *args: str) -> "CustomAction":
+        """Run what is found at an address when the node starts; whoever can write there is root on the node.
+
+        On the head node and on login nodes, address and arguments can never be changed: ParallelCluster refuses the
+        update.
+
+        Args:
+            script: The address, ``s3://…`` or ``https://…``.
+            args: Arguments.
+        """
+        return cls(script=script, args=args)
+
+
+class NodeScripts(Construct):
+    """A folder of scripts for the nodes of a ParallelCluster: checked, uploaded under its hash, read-only to nodes.
+
+    Defines the upload. The folder is there for the nodes before the cluster is made, and stays when it changes.
+
+    Args:
+        bucket: Where it is uploaded.
+        folder: The folder. Default - the project's own, with the Neuron installer.
+
+    Attributes:
+        bucket: Where it is.
+        content_hash: Hash of every name and content.
+        prefix: Its place in the bucket.
+        uploaded: What to depend on: when it exists, the scripts are there.
+
+    Raises:
+        ConfigurationError: The folder cannot be read, holds CR LF line ends, links out of it, secrets, or is too large.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, folder: str | Path | None = None
+    ) -> None:
+        super().__init__(scope, construct_id)
+        own = scripts_folder() / "parallelcluster"
+        place = own if folder is None else Path(folder)
+        problems = bundle_rules.folder_problems(place)
+        raise_problems(self.node.path, problems)
+        library = [] if folder is not None else [("lib", scripts_folder() / "lib")]
+        self._bundle = read_bundle(("", place), *library, ("trainyard", own / "trainyard"))
+        raise_problems(self.node.path, bundle_rules.content_problems(self._bundle))
+        self.bucket = bucket
+        self.content_hash: str = self._bundle.digest()
+        self._family = f"{ROOT_PREFIX}/{Names.unique_resource_name(self, max_length=_FAMILY_LENGTH, separator='-')}"
+        self.prefix: str = f"{self._family}/{self.content_hash[:_HASH_LENGTH]}"
+        self.uploaded: IDependable = _upload(self, bucket, self.prefix, self._bundle)
+
+    @property
+    def s3_uri(self) -> str:
+        """The folder's address, ``s3://<bucket>/<prefix>/``."""
+        return f"s3://{self.bucket.bucket_name}/{self.prefix}/"
+
+    @property
+    def objects_arn(self) -> str:
+        """ARN of what nodes may read, the wildcard that ``read_statements`` has: this folder and its earlier versions.
+
+        During an update the policy changes before the cluster does; a node that starts in between still runs the
+        version before.
+        """
+        return objects_arn(self.bucket, prefix=self._family)
+
+    def action(self, entry: str, *args: str) -> CustomAction:
+        """Return the action that runs a file of the folder.
+
+        Args:
+            entry: The file, at the top of the folder.
+            args: Its arguments.
+
+        Raises:
+            ConfigurationError: There is no such file, or it is no script; or an argument cannot be passed on.
+        """
+        problems = [*bundle_rules.entry_problems(self._bundle, entry), *argument_problems(args)]
+        raise_problems(self.node.path, problems)
+        return CustomAction(args=args, scripts=self, entry=entry)
+
+    def read_statements(self) -> list[iam.PolicyStatement]:
+        """Return the permissions of a node: list and read this folder and its earlier versions. It can never write."""
+        return read_statements(self.bucket, prefix=self._family)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanLine:
+    """One line of a plan: a file of a folder to run.
+
+    Attributes:
+        action: What is run.
+        once: Whether a node that has run exactly this before skips it.
+    """
+
+    action: CustomAction
+    once: bool
+
+    def fields(self) -> list[str]:
+        """Return what the line says."""
+        scripts, entry = _of_folder(self.action)
+        return ["once" if self.once else "always", scripts.s3_uri, entry, *self.action.args]
+
+
+class FixedScripts(Construct):
+    """Plans under keys that never change, and the program that follows them.
+
+    Args:
+        bucket: Where they are.
+        name: Their place in the bucket: never changed while the cluster lives.
+        plans: Name of a plan to its lines.
+
+    Attributes:
+        content_hash: Hash of all plans.
+        uploaded: What to depend on.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        bucket: s3.IBucket,
+        name: str,
+        plans: dict[str, Sequence[PlanLine]],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._bucket = bucket
+        self.prefix = f"{ROOT_PREFIX}/{name}"
+        self._plans = {plan: [line.fields() for line in lines] for plan, lines in plans.items()}
+        program = read_bundle(("", scripts_folder() / "parallelcluster" / "trainyard"))
+        canonical = json.dumps(Stack.of(self).resolve(self._canonical(plans)), sort_keys=True)
+        self.content_hash: str = program.digest(canonical)
+        data = [
+            deployment.Source.data(f"plans/{plan}", "".join("\t".join(line) + "\n" for line in lines))
+            for plan, lines in self._plans.items()
+        ]
+        self.uploaded: IDependable = _upload(self, bucket, self.prefix, program, data)
+
+    @property
+    def bootstrap_uri(self) -> str:
+        """Address of the program."""
+        return f"s3://{self._bucket.bucket_name}/{self.prefix}/{BOOTSTRAP}"
+
+    @property
+    def objects_arn(self) -> str:
+        """ARN of the program and every plan."""
+        return objects_arn(self._bucket, prefix=self.prefix)
+
+    def plan_uri(self, plan: str) -> str:
+        """Return the address of a plan.
+
+        Args:
+            plan: Its name.
+        """
+        return f"s3://{self._bucket.bucket_name}/{self.prefix}/plans/{plan}"
+
+    def read_statements(self) -> list[iam.PolicyStatement]:
+        """Return the permissions of a node."""
+        return read_statements(self._bucket, prefix=self.prefix)
+
+    @staticmethod
+    def _canonical(plans: dict[str, Sequence[PlanLine]]) -> dict[str, Any]:
+        return {
+            plan: [
+                [line.once, _of_folder(line.action)[0].content_hash, line.action.entry, *line.action.args]
+                for line in lines
+            ]
+            for plan, lines in plans.items()
+        }
+
+
+def bootstrap_uri(scripts: NodeScripts) -> str:
+    """Return the address of the program that a folder brings along.
+
+    Args:
+        scripts: The folder.
+    """
+    return f"{scripts.s3_uri}trainyard/{BOOTSTRAP}"
+
+
+def _of_folder(action: CustomAction) -> tuple[NodeScripts, str]:
+    if action.scripts is None or action.entry is None:
+        raise ConfigurationError(
+            "CustomAction", ["'scripts' and 'entry' must be given together; use NodeScripts.action"]
+        )
+    return action.scripts, action.entry
+
+
+def _upload(
+    scope: Construct, bucket: s3.IBucket, prefix: str, bundle: Bundle, data: Sequence[deployment.ISource] = ()
+) -> IDependable:
+    with TemporaryDirectory() as directory:
+        # CDK stages what is here as it is: the checked bytes, nothing that was ignored, the same modes everywhere
+        bundle.write(Path(directory))
+        files = deployment.Source.asset(directory, asset_hash=bundle.digest())
+        return Uploader.of(scope).upload(scope, "Resource", bucket=bucket, prefix=prefix, sources=[files, *data])

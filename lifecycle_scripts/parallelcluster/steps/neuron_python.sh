@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# PyTorch and the compiler, in an environment on shared storage: the head node makes it, all nodes use it.
+: "${ROOT?}" "${NEURON_PYTHON?}" "${NEURON_PYTHON_INDEX?}" "${NEURON_VENV?}"
+
+step neuron_python 'make the Python environment' \
+  'the head node has no way to the Python package indexes, or the directory is not on shared storage with room for 10 GB'
+
+step_neuron_python_done() {
+  local type
+  [[ -n ${NEURON_VENV} ]] || return 0
+  type=$(node_type)
+  [[ ${type} != HeadNode ]] || holds "${ROOT}${NEURON_VENV}/neuron-packages" "${NEURON_PYTHON[*]}"
+}
+
+step_neuron_python_run() {
+  local directory=${ROOT}${NEURON_VENV} python
+  python=$(neuron_python)
+  rm -f -- "${directory}/neuron-packages"
+  "${python}" -m venv --clear "${directory}"
+  timeout 1200 "${directory}/bin/python" -m pip install --quiet --no-input --retries 5 --timeout 30 \
+    --extra-index-url "${NEURON_PYTHON_INDEX}" "${NEURON_PYTHON[@]}"
+  put_file "${directory}/neuron-packages" 0644 "${NEURON_PYTHON[*]}" # last: an environment without it is half made
+}
+
+step_neuron_python_verify() {
+  holds "${ROOT}${NEURON_VENV}/neuron-packages" "${NEURON_PYTHON[*]}"
+}
+
+# neuron_python: an interpreter that PyTorch for Neuron takes (3.10 or later), installed where the system has an older one.
+neuron_python() {
+  local system
+  system=$(neuron_system)
+  case ${system} in
+    apt)
+      DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- python3-venv >&2
+      echo python3
+      ;;
+    *)
+      timeout 300 dnf --quiet --assumeyes install -- python3.11 >&2
+      echo python3.11
+      ;;
+  esac
+}

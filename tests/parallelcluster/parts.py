@@ -1,0 +1,174 @@
+"""Stacks, networks and the four deployments, as apps of users would define them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk.assertions import Template
+
+from cdk_trainyard.network import EfaSecurityGroup, Nat, TrainingNetwork
+from cdk_trainyard.parallelcluster import (
+    ComputeResource,
+    HeadNode,
+    LoginPool,
+    NodeScripts,
+    ParallelCluster,
+    Placement,
+    Queue,
+    QueueCapacity,
+    SharedEbs,
+    SharedLustre,
+    SlurmAccounting,
+    SlurmSettings,
+)
+from cdk_trainyard.storage import BucketPurpose, LustreDeployment, LustreFileSystem, TrainingBucket
+
+REGION, ZONE = "us-east-1", "us-east-1a"
+TYPE = "Custom::PclusterCluster"
+
+
+def new_stack(app: App | None = None, *, region: str = REGION, name: str = "Stack") -> Stack:
+    """Return an empty stack."""
+    return Stack(app or App(), name, env=Environment(account="111111111111", region=region))
+
+
+def new_network(stack: Stack, **changes: Any) -> TrainingNetwork:
+    """Return a network with one public and one private subnet, with changes."""
+    return TrainingNetwork(stack, "Network", **{"zone": ZONE, **changes})
+
+
+def head(**changes: Any) -> HeadNode:
+    """Return a head node in the public subnet, with changes."""
+    return HeadNode(**{"instance_type": "c5.xlarge", "public": True, **changes})
+
+
+def cpu(**changes: Any) -> ComputeResource:
+    """Return CPU nodes, with changes."""
+    return ComputeResource(**{"instance_type": "c5.xlarge", "max_count": 8, **changes})
+
+
+def trn1(**changes: Any) -> ComputeResource:
+    """Return Trainium nodes, with changes."""
+    return ComputeResource(**{"instance_type": "trn1.32xlarge", "max_count": 16, **changes})
+
+
+def queue(*compute: ComputeResource, **changes: Any) -> Queue:
+    """Return a queue, with changes."""
+    return Queue(**{"name": "compute", "compute": compute or (cpu(),), **changes})
+
+
+def hello(stack: Stack) -> ParallelCluster:
+    """The first slides' example on a current system: CPU nodes, EBS on /shared."""
+    return ParallelCluster(
+        stack,
+        "Cluster",
+        network=new_network(stack),
+        head_node=head(),
+        queues=[queue(placement=Placement.cluster())],
+        storage=[SharedEbs(at="/shared")],
+    )
+
+
+def trainium(stack: Stack) -> ParallelCluster:
+    """Trainium with EFA, Lustre on /fsx, /apps shared, and the Neuron SDK installed on every node."""
+    network = new_network(stack)
+    group = EfaSecurityGroup(stack, "Efa", vpc=network.vpc)
+    lustre = LustreFileSystem(
+        stack,
+        "Lustre",
+        network=network,
+        security_group=group,
+        capacity_gib=4800,
+        deployment=LustreDeployment.persistent_2(throughput_mb_s_per_tib=250),
+    )
+    storage = Stack(stack.node.root, "Storage", env=Environment(account=stack.account, region=stack.region))
+    bucket = TrainingBucket(storage, "Bucket", purpose=BucketPurpose.SCRIPTS)
+    scripts = NodeScripts(stack, "Scripts", bucket=bucket.bucket)
+    neuron = scripts.action("neuron.sh", "--venv", "/apps/neuron")
+    return ParallelCluster(
+        stack,
+        "Cluster",
+        network=network,
+        security_group=group,
+        operating_system="ubuntu2204",
+        head_node=head(instance_type="c5.4xlarge", on_configured=[neuron]),
+        queues=[queue(trn1(), name="trn1", placement=Placement.cluster(), on_configured=[neuron])],
+        storage=[SharedLustre(file_system=lustre), SharedEbs(at="/apps", size_gib=200)],
+    )
+
+
+def ultracluster(stack: Stack) -> ParallelCluster:
+    """Several queues, nodes kept warm, login nodes, accounting; compute behind NAT."""
+    network = new_network(stack, service_zones=["us-east-1a", "us-east-1b"])
+    group = EfaSecurityGroup(stack, "Efa", vpc=network.vpc)
+    lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=group, capacity_gib=4800)
+    password = secretsmanager.Secret.from_secret_complete_arn(
+        stack, "Password", "arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-AbCdEf"
+    )
+    database = ec2.SecurityGroup.from_security_group_id(stack, "Database", "sg-0123456789abcdef0")
+    return ParallelCluster(
+        stack,
+        "Cluster",
+        network=network,
+        security_group=group,
+        head_node=head(instance_type="m5.8xlarge"),
+        login_pools=[LoginPool(name="login", instance_type="m5.2xlarge", count=2)],
+        queues=[
+            queue(trn1(min_count=4, max_count=128), name="warm", placement=Placement.cluster()),
+            queue(trn1(max_count=512), name="large", placement=Placement.cluster()),
+            queue(cpu(instance_type="c6i.8xlarge"), cpu(instance_type="trn1.2xlarge"), name="small", capacity=None),
+        ],
+        storage=[SharedLustre(file_system=lustre)],
+        slurm=SlurmSettings(
+            accounting=SlurmAccounting(
+                endpoint="slurm.cluster-abc.us-east-1.rds.example",
+                user_name="slurm",
+                password=password,
+                connections=ec2.Connections(security_groups=[database], default_port=ec2.Port.tcp(3306)),
+            )
+        ),
+    )
+
+
+def p5_capacity_block(stack: Stack) -> ParallelCluster:
+    """GPU nodes on a capacity block."""
+    return ParallelCluster(
+        stack,
+        "Cluster",
+        network=new_network(stack),
+        head_node=head(instance_type="m5.8xlarge"),
+        queues=[
+            queue(
+                ComputeResource(instance_type="p5.48xlarge", max_count=4),
+                name="p5",
+                capacity=QueueCapacity.capacity_block("cr-0123456789abcdef0"),
+                gpu_health_check=True,
+            )
+        ],
+    )
+
+
+DEPLOYMENTS: dict[str, Callable[[Stack], ParallelCluster]] = {
+    "hello": hello,
+    "trn1": trainium,
+    "trn1-ultracluster": ultracluster,
+    "p5-capacity-block": p5_capacity_block,
+}
+
+
+def closed(stack: Stack) -> ParallelCluster:
+    """No way out of the network: endpoints only."""
+    return ParallelCluster(
+        stack, "Cluster", network=new_network(stack, nat=Nat.NONE), head_node=head(public=False), queues=[queue()]
+    )
+
+
+def resource(template: Template) -> dict[str, Any]:
+    (found,) = template.find_resources(TYPE).values()
+    return dict(found)
+
+
+def config(template: Template) -> dict[str, Any]:
+    return dict(resource(template)["Properties"]["ClusterConfiguration"])

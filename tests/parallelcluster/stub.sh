@@ -1,0 +1,106 @@
+#!/bin/bash
+# Stands in for every program that would change, or ask, the machine that the tests run on. It is linked under each of
+# their names, keeps what it is told in the fake root, and writes down how it was called.
+#   STUB_FAIL=NAME:N    NAME fails its first N times
+#   STUB_KEY=FPR        fingerprint of the key that is served; nothing stands for no key at all
+#   STUB_KILL_AFTER=N   kills the whole process group right after the N-th change, as a power cut would
+set -euo pipefail
+
+name=${0##*/}
+state=${TRAINYARD_ROOT:?}/state
+printf '%s%s\n' "${name}" "${*:+ $*}" >>"${state}/calls"
+
+if [[ ${STUB_FAIL:-} == "${name}":* ]]; then
+  touch "${state}/failures"
+  failed=$(grep -c . "${state}/failures") || true
+  if ((failed < ${STUB_FAIL#*:})); then
+    echo "${name}" >>"${state}/failures"
+    echo "${name}: told to fail" >&2
+    exit 1
+  fi
+fi
+
+# changed: what was done is done; the cut may come now.
+changed() {
+  local done_before
+  echo "${name}" >>"${state}/changes"
+  if [[ -n ${STUB_KILL_AFTER:-} ]]; then
+    mapfile -t done_before <"${state}/changes"
+    if ((${#done_before[@]} == STUB_KILL_AFTER)); then
+      kill -KILL 0
+    fi
+  fi
+}
+
+# keep MANAGER PACKAGE...: packages with a version are installed from now on, each with the suffix of a build.
+keep() {
+  local separator='=' package name version
+  [[ $1 != dnf ]] || separator='-'
+  shift
+  for package in "$@"; do
+    name=${package%"${separator}"*}
+    version=${package##*"${separator}"}
+    version=${version%'*'}
+    if [[ ${version} == [0-9]* && ${package} == *"${separator}"* ]]; then
+      mkdir -p "${state}/packages"
+      printf '%s' "${version}-1a2b3c4" >"${state}/packages/${name}"
+    fi
+  done
+}
+
+# packages ARGUMENT...: what stands behind --.
+packages() {
+  while [[ ${1:---} != -- ]]; do shift; done
+  shift
+  printf '%s\n' "$@"
+}
+
+case ${name} in
+  hostname) echo ip-10-1-0-5 ;;
+  sync) ;;
+  uname) echo 6.8.0-test ;;
+  timeout) shift && exec "$@" ;;
+  curl)
+    while [[ $1 != --output ]]; do shift; done
+    printf 'key\n' >"$2"
+    ;;
+  gpg)
+    printf 'pub:-:2048:1:5749CAD8646D9185:::::\n'
+    [[ -z ${STUB_KEY-none} ]] || printf 'fpr:::::::::%s:\n' "${STUB_KEY:-00FA2C1079260870A76D2C285749CAD8646D9185}"
+    ;;
+  rpm)
+    case $1 in
+      --import) changed ;;
+      *) version=$(cat "${state}/packages/${!#}") && printf '%s' "${version//-/_}" ;;
+    esac
+    ;;
+  dpkg-query) cat "${state}/packages/${!#}" ;;
+  apt-get | dnf)
+    case " $* " in
+      *' install '*)
+        listed=$(packages "$@")
+        mapfile -t wanted <<<"${listed}"
+        keep "${name}" "${wanted[@]}"
+        changed
+        ;;
+      *) ;;
+    esac
+    ;;
+  modprobe)
+    touch "${TRAINYARD_ROOT}/dev/neuron0"
+    changed
+    ;;
+  python3 | python3.11)
+    mkdir -p "${!#}/bin"
+    ln -sf "$0" "${!#}/bin/python"
+    changed
+    ;;
+  python) changed ;;
+  aws)
+    # cp ... -- s3://bucket/key target: the bucket is a folder
+    source=${*: -2:1}
+    target=${*: -1}
+    cp -R "${state}/s3/${source#s3://}." "${target}" 2>/dev/null || cp "${state}/s3/${source#s3://}" "${target}"
+    ;;
+  *) exit 64 ;;
+esac

@@ -1,0 +1,356 @@
+"""Everything that a user can get wrong is said before anything is deployed, all at once, in the user's words."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aws_cdk import App, Duration, Environment, Stack
+from aws_cdk import aws_ec2 as ec2
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.network import TrainingNetwork
+from cdk_trainyard.parallelcluster import (
+    ComputeResource,
+    CustomAction,
+    Dcv,
+    HeadNode,
+    LoginPool,
+    ParallelCluster,
+    ParallelClusterProvider,
+    Placement,
+    QueueCapacity,
+    SharedEbs,
+    SharedLustre,
+    SlurmSettings,
+    Timeouts,
+)
+from tests.parallelcluster.parts import cpu, head, new_network, new_stack, queue, trn1
+
+TIGHT = Placement.cluster()
+BLOCK = QueueCapacity.capacity_block("cr-0123456789abcdef0")
+Changes = Callable[[TrainingNetwork], dict[str, Any]]
+
+
+def with_subnets(network: TrainingNetwork, *subnets: ec2.ISubnet) -> dict[str, Any]:
+    nodes = ComputeResource(instance_types=["c5n.9xlarge"], name="efa", efa=True)
+    return {"queues": [queue(nodes, placement=Placement.anywhere(), subnets=[network.accelerator_subnet, *subnets])]}
+
+
+def queues(*compute: ComputeResource, **changes: Any) -> Changes:
+    return lambda _: {"queues": [queue(*compute, **changes)]}
+
+
+def given(**changes: Any) -> Changes:
+    return lambda _: changes
+
+
+GRID: dict[str, tuple[Changes, str]] = {
+    "trn1.2xlarge with EFA": (
+        queues(cpu(instance_type="trn1.2xlarge", efa=True), placement=TIGHT),
+        "'efa' of 'trn1-2xlarge' in queue 'compute' must be False for trn1.2xlarge, which has no EFA, got True",
+    ),
+    "EFA without a placement decision": (
+        queues(trn1()),
+        (
+            "'placement' of 'trn1-32xlarge' in queue 'compute' must be given for nodes with EFA: Placement.cluster() "
+            "for the "
+            "lowest latency, or Placement.anywhere() where capacity is short"
+        ),
+    ),
+    "two subnets for one EFA type": (
+        lambda network: with_subnets(network, network.public_subnets[0]),
+        "'subnets' of queue 'compute' must be one for nodes with EFA, which does not cross zones, got 2",
+    ),
+    "a public subnet for a multi-card type": (
+        lambda network: {"queues": [queue(trn1(), placement=TIGHT, subnets=[network.public_subnets[0]])]},
+        (
+            "'subnets' of queue 'compute' must keep trn1.32xlarge private: EC2 gives no public address to an "
+            "instance with "
+            "several network interfaces; use the accelerator subnet, behind NAT"
+        ),
+    ),
+    "max < min": (
+        queues(cpu(min_count=4, max_count=2)),
+        "'max_count' of 'c5-xlarge' in queue 'compute' must be at least 'min_count', got 2 and 4",
+    ),
+    "a capacity block with min != max": (
+        queues(ComputeResource(instance_type="p5.48xlarge", min_count=2, max_count=4), capacity=BLOCK),
+        (
+            "'min_count' of 'p5-48xlarge' in queue 'compute' must be equal to 'max_count' on a capacity block, got 2 "
+            "and 4; "
+            "leave it out"
+        ),
+    ),
+    "Lustre 1300": (
+        given(storage=[SharedLustre(capacity_gib=1300)]),
+        "'capacity_gib' of 'fsx' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
+    ),
+    "two things on /fsx": (
+        given(storage=[SharedLustre(capacity_gib=1200), SharedEbs(at="/fsx", name="other")]),
+        "'at' must be another for every shared directory, got /fsx for 'fsx' and 'other'",
+    ),
+    "a queue name in upper case": (
+        queues(name="Compute"),
+        (
+            "'name' of a queue must be a lower case letter and then lower case letters, digits and hyphens, at most 25 "
+            "characters, got 'Compute'"
+        ),
+    ),
+    "OS ubuntu2004": (
+        given(operating_system="ubuntu2004"),
+        (
+            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9, got "
+            "'ubuntu2004', which is gone since ParallelCluster 3.14.0"
+        ),
+    ),
+    "OS alinux2": (
+        given(operating_system="alinux2"),
+        (
+            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9, got "
+            "'alinux2', which is gone since ParallelCluster 3.16.0"
+        ),
+    ),
+    "OS misspelt": (
+        given(operating_system="ubuntu2205"),
+        (
+            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9, got "
+            "'ubuntu2205'; did you mean 'ubuntu2204' or 'ubuntu2404'?"
+        ),
+    ),
+    "Rocky without an image": (
+        given(operating_system="rocky9"),
+        (
+            "'image_id' must be given with operating system 'rocky9', of which ParallelCluster publishes no image; "
+            "build one "
+            "with 'pcluster build-image'"
+        ),
+    ),
+    "a key of the schema misspelt": (
+        given(extra={"DeploymentSetting": {}}),
+        "'DeploymentSetting' is not a key of ParallelCluster; did you mean 'DeploymentSettings' or 'DevSettings'?",
+    ),
+    "a key of a queue misspelt": (
+        queues(extra={"Netwroking": {}}),
+        "'Scheduling.SlurmQueues[compute].Netwroking' is not a key of ParallelCluster; did you mean 'Networking'?",
+    ),
+    "a raw key that a keyword says": (
+        queues(extra={"CapacityType": "SPOT"}),
+        "'extra' of queue 'compute' must not set CapacityType, which a keyword says already; use the keyword",
+    ),
+    "an unknown instance type": (
+        queues(cpu(instance_type="trn1.32xlrge")),
+        (
+            "'instance_type' of queue 'compute' must be the name of an EC2 instance type, got 'trn1.32xlrge'; did "
+            "you mean "
+            "'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn1.2xlarge'?"
+        ),
+    ),
+    "neither type nor types": (
+        queues(ComputeResource(name="none")),
+        (
+            "'instance_type' or 'instance_types' of 'none' in queue 'compute' must be given, and only one of them, got "
+            "neither"
+        ),
+    ),
+    "no queue": (given(queues=[]), "'queues' must hold at least one queue, got none"),
+    "an empty queue": (
+        lambda _: {"queues": [queue(compute=[])]},
+        "'compute' of queue 'compute' must hold at least one compute resource, got none",
+    ),
+    "a capacity block without its id": (
+        queues(ComputeResource(instance_type="p5.48xlarge", max_count=4), capacity=QueueCapacity.capacity_block()),
+        (
+            "'reservation_id' of 'p5-48xlarge' in queue 'compute' must be given: which capacity block it is, as "
+            "'cr-0123456789abcdef0'"
+        ),
+    ),
+    "a capacity block of CPU nodes": (
+        queues(cpu(), capacity=BLOCK),
+        "'capacity' of 'c5-xlarge' in queue 'compute' must be one of on-demand, spot for c5.xlarge, got capacity-block",
+    ),
+    "Gres for Trainium": (
+        queues(trn1(slurm={"Gres": "neuron:16"}), placement=TIGHT),
+        (
+            "'slurm' of 'trn1-32xlarge' in queue 'compute' must not set Gres, which ParallelCluster sets itself; "
+            "schedule whole "
+            "nodes with 'exclusive'"
+        ),
+    ),
+    "a parameter of slurm.conf that is taken": (
+        given(slurm=SlurmSettings(custom=[{"GresTypes": "neuron"}])),
+        "'custom' of the Slurm settings must not set GresTypes, which ParallelCluster sets itself",
+    ),
+    "nodes of another architecture": (
+        queues(cpu(instance_type="c7g.xlarge")),
+        "'compute' of queue 'compute' must be x86_64 as the head node's c5.xlarge, got c7g.xlarge of arm64",
+    ),
+    "a small head node": (
+        lambda _: {"head_node": head(instance_type="c5.large"), "queues": [queue(cpu(max_count=500))]},
+        "'instance_type' of the head node must have at least 16.0 GiB of memory for 500 nodes, got c5.large with 4 GiB",
+    ),
+    "a key that nobody may use": (
+        lambda network: {
+            "head_node": head(
+                key_pair=ec2.KeyPair.from_key_pair_attributes(
+                    network, "Key", key_pair_name="k", type=ec2.KeyPairType.ED25519
+                )
+            )
+        },
+        "'ssh_from' of the head node must be given with 'key_pair': the addresses that may use it, as '203.0.113.7/32'",
+    ),
+    "an elastic address in a private subnet": (
+        given(head_node=HeadNode(instance_type="c5.xlarge", elastic_ip=True)),
+        "'elastic_ip' of the head node must be left out in a private subnet; put it into a public one with 'public'",
+    ),
+    "a public head node without an address": (
+        given(head_node=head(elastic_ip=False)),
+        (
+            "'elastic_ip' of the head node must be True in a public subnet of TrainingNetwork, which gives no "
+            "address by "
+            "itself: without one the node reaches nothing, got False"
+        ),
+    ),
+    "a public login pool": (
+        lambda network: {
+            "login_pools": [LoginPool(name="login", instance_type="c5.large", subnet=network.public_subnets[0])]
+        },
+        (
+            "'subnet' of login pool 'login' must be private, or a public one that gives public addresses by itself; "
+            "without one the nodes reach nothing, got a public subnet of TrainingNetwork"
+        ),
+    ),
+    "a public queue without addresses": (
+        lambda network: {"queues": [queue(subnets=[network.public_subnets[0]])]},
+        (
+            "'public_ip' of queue 'compute' must be given in a public subnet of TrainingNetwork, which gives no "
+            "address "
+            "by itself: without one the nodes reach nothing"
+        ),
+    ),
+    "a desktop for the world": (
+        given(head_node=head(dcv=Dcv(allowed_from="0.0.0.0/0"))),
+        "'dcv' of the head node must not be open to the world, got '0.0.0.0/0'; give the addresses of its users",
+    ),
+    "SSH from no address": (
+        given(head_node=head(ssh_from="anywhere")),
+        r"'ssh_from' of the head node must match ^(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])\.){3}",
+    ),
+    "an hour for the head node": (
+        given(timeouts=Timeouts(head_node=Duration.minutes(60))),
+        (
+            "'head_node' of the timeouts must be less than an hour, which CloudFormation waits for the whole "
+            "cluster, got 60 "
+            "minutes; put what takes long into an image"
+        ),
+    ),
+    "a directory of the system": (
+        given(storage=[SharedEbs(at="/opt/slurm")]),
+        "'at' of 'opt-slurm' must not be a directory of the system, got /opt/slurm",
+    ),
+    "a script that is no address": (
+        given(head_node=head(on_configured=[CustomAction.from_url("/home/me/install.sh")])),
+        (
+            "'on_configured' of the head node must be an address as s3://bucket/key or https://host/path, got "
+            "'/home/me/install.sh'"
+        ),
+    ),
+    "an action without a script": (
+        given(head_node=head(on_start=[CustomAction()])),
+        (
+            "'on_start' of the head node must name a script, or a file of NodeScripts; use CustomAction.from_url or "
+            "NodeScripts.action"
+        ),
+    ),
+    "a login pool of negative size": (
+        given(login_pools=[LoginPool(name="login", instance_type="c5.large", count=-1)]),
+        "'count' of login pool 'login' must be 0 or more, got -1",
+    ),
+    "a check that there is not": (
+        given(suppress_validators=["type:HeadNodeMemorySizeValidtor"]),
+        (
+            "'suppress_validators' must name checks of ParallelCluster or be ALL, got "
+            "'type:HeadNodeMemorySizeValidtor'; did "
+            "you mean 'HeadNodeMemorySizeValidator'"
+        ),
+    ),
+    "a cluster name with an underscore": (
+        given(cluster_name="my_cluster"),
+        "'cluster_name' must be a letter and then letters, digits and hyphens, at most 60 characters, got 'my_cluster'",
+    ),
+    "a cluster named like its stack": (
+        given(cluster_name="Stack"),
+        "'cluster_name' must be another than the stack's, got 'Stack'; ParallelCluster makes a stack of that name",
+    ),
+    "an old version": (given(version="2.11.9"), "'version' must be three numbers as '3.16.1', got '2.11.9'"),
+    "a version without SuppressValidators": (given(version="3.6.0"), "'version' must be 3.10.0 or later, got '3.6.0'"),
+    "more nodes than addresses": (
+        lambda _: {"queues": [queue(cpu(max_count=40000))], "head_node": head(instance_type="c5.9xlarge")},
+        "'accelerator_cidr' must",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "problem"), GRID.values(), ids=GRID)
+def test_fails(changes: Changes, problem: str) -> None:
+    stack = new_stack()
+    network = new_network(stack)
+    usual = {"network": network, "head_node": head(), "queues": [queue()]}
+    with pytest.raises(ConfigurationError) as error:
+        ParallelCluster(stack, "Cluster", **{**usual, **changes(network)})
+    assert error.value.path == "Stack/Cluster"
+    assert [one for one in error.value.problems if one.startswith(problem)], error.value.problems
+
+
+def test_fails_in_a_region_without_parallelcluster() -> None:
+    stack = new_stack(region="ap-south-2")
+    network = TrainingNetwork(stack, "Network", zone="ap-south-2a")
+    with pytest.raises(ConfigurationError) as error:
+        ParallelCluster(stack, "Cluster", network=network, head_node=head(), queues=[queue()])
+    assert error.value.problems[0] == (
+        "the Region must be one that ParallelCluster 3.16.1 supports, got 'ap-south-2'; its nearest are ap-east-1, "
+        "ap-northeast-1, ap-northeast-2, ap-south-1, ap-southeast-1, ap-southeast-2, ap-southeast-3, ap-southeast-5, "
+        "ap-southeast-7"
+    )
+
+
+def test_fails_with_all_problems_at_once(stack: Stack) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        ParallelCluster(
+            stack,
+            "Cluster",
+            network=new_network(stack),
+            head_node=head(),
+            queues=[queue(trn1(), cpu(min_count=9), name="Q")],
+            operating_system="alinux2",
+        )
+    assert len(error.value.problems) == 4
+
+
+def test_fails_with_the_name_of_another_cluster_of_the_app() -> None:
+    app = App()
+    first, second = new_stack(app, name="First"), new_stack(app, name="Second")
+    for stack in (first, second):
+        new_network(stack)
+    usual = {"head_node": head(), "queues": [queue()], "cluster_name": "train"}
+    ParallelCluster(first, "Cluster", network=first.node.find_child("Network"), **usual)
+    with pytest.raises(
+        ConfigurationError, match="got 'train' a second time; the provider deletes the cluster of that name"
+    ):
+        ParallelCluster(second, "Cluster", network=second.node.find_child("Network"), **usual)
+
+
+def test_fails_with_a_provider_of_another_version(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    provider = ParallelClusterProvider(stack, "Provider", version="3.15.0")
+    with pytest.raises(ConfigurationError, match=r"'version' must be that of the 'provider', 3\.15\.0, got 3\.16\.1"):
+        build(provider=provider, version="3.16.1")
+
+
+def test_tokens_pass_where_they_may_stand() -> None:
+    stack = Stack(App(), "Stack", env=Environment())  # neither account nor Region is known
+    vpc = ec2.Vpc(stack, "Vpc")
+    network = TrainingNetwork.from_existing(
+        stack, "Network", vpc=vpc, accelerator_subnet=vpc.private_subnets[0], zone="us-east-1a",
+        public_subnets=vpc.public_subnets,
+    )  # fmt: skip
+    cluster = ParallelCluster(stack, "Cluster", network=network, head_node=head(), queues=[queue()])
+    assert cluster.config["HeadNode"]["InstanceType"] == "c5.xlarge"

@@ -1,0 +1,336 @@
+"""The cluster: its custom resource, what it waits for, what it may, and what it tells."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aws_cdk import App, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Annotations, Match, Template
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.network import EfaSecurityGroup, Endpoint, Nat, TrainingNetwork
+from cdk_trainyard.parallelcluster import (
+    ParallelCluster,
+    ParallelClusterProvider,
+    Placement,
+    QueueUpdateStrategy,
+    SharedEbs,
+    SharedEfs,
+    SharedLustre,
+    SlurmSettings,
+)
+from cdk_trainyard.storage import LustreFileSystem
+from tests.parallelcluster.parts import TYPE, config, cpu, head, new_network, new_stack, queue, resource, trn1
+
+
+# ---------------------------------------------------------------- defaults, one by one
+@pytest.fixture(scope="module")
+def minimal() -> tuple[ParallelCluster, Template]:
+    """The smallest call: a network, a head node, a queue."""
+    stack = new_stack()
+    cluster = ParallelCluster(
+        stack, "Cluster", network=new_network(stack), head_node=head(public=False), queues=[queue()]
+    )
+    return cluster, Template.from_stack(stack)
+
+
+def test_the_smallest_configuration(minimal: tuple[ParallelCluster, Template]) -> None:
+    written = config(minimal[1])
+    group = written["HeadNode"]["Networking"]["AdditionalSecurityGroups"]
+    assert group == [{"Fn::GetAtt": ["ClusterSecurityGroup3971C45F", "GroupId"]}]
+    private = written["HeadNode"]["Networking"]["SubnetId"]
+    policies = {"AdditionalIamPolicies": [{"Policy": {"Ref": "ClusterNodePolicy87963466"}}]}
+    assert written == {
+        "Region": "us-east-1",
+        "Image": {"Os": "alinux2023"},
+        "HeadNode": {
+            "InstanceType": "c5.xlarge",
+            "Networking": {"SubnetId": private, "AdditionalSecurityGroups": group},
+            "Ssh": {"AllowedIps": "127.0.0.1/32"},
+            "Iam": policies,
+        },
+        "Scheduling": {
+            "Scheduler": "slurm",
+            "SlurmSettings": {"QueueUpdateStrategy": "DRAIN"},
+            "SlurmQueues": [
+                {
+                    "Name": "compute",
+                    "CapacityType": "ONDEMAND",
+                    "Networking": {"SubnetIds": [private], "AdditionalSecurityGroups": group},
+                    "Iam": policies,
+                    "ComputeResources": [
+                        {"Name": "c5-xlarge", "InstanceType": "c5.xlarge", "MinCount": 0, "MaxCount": 8}
+                    ],
+                }
+            ],
+        },
+        "Monitoring": {
+            "Logs": {"CloudWatch": {"Enabled": True, "RetentionInDays": 180, "DeletionPolicy": "Retain"}},
+            "Dashboards": {"CloudWatch": {"Enabled": True}},
+            "Alarms": {"Enabled": True},
+        },
+        "Imds": {"ImdsSupport": "v2.0"},
+    }
+
+
+def test_nothing_stands_beside_what_the_provider_takes(minimal: tuple[ParallelCluster, Template]) -> None:
+    properties = resource(minimal[1])["Properties"]
+    # RollbackOnFailure and ForceUpdate each break the other operation; ServiceTimeout would be an unknown argument
+    assert set(properties) == {"ServiceToken", "ClusterName", "ClusterConfiguration", "DeletionPolicy"}
+    assert properties["DeletionPolicy"] == "Delete"
+
+
+def test_the_provider_is_aws_own_template_of_the_version(minimal: tuple[ParallelCluster, Template]) -> None:
+    ((logical_id, provider),) = minimal[1].find_resources("AWS::CloudFormation::Stack").items()
+    assert provider["Properties"] == {
+        "TemplateURL": {
+            "Fn::Sub": "https://${AWS::Region}-aws-parallelcluster.s3.${AWS::Region}.${AWS::URLSuffix}"
+            "/parallelcluster/3.16.1/templates/custom_resource/cluster.yaml"
+        }
+    }
+    assert resource(minimal[1])["Properties"]["ServiceToken"] == {"Fn::GetAtt": [logical_id, "Outputs.ServiceToken"]}
+
+
+def test_the_cluster_waits_for_routes_endpoints_and_rules(minimal: tuple[ParallelCluster, Template]) -> None:
+    waits = " ".join(resource(minimal[1])["DependsOn"])
+    for part in ("AcceleratorDefaultRoute", "EndpointsS3", "SecurityGroupfrom", "SecurityGroupto"):
+        assert part in waits
+
+
+def test_the_group_lets_the_nodes_reach_each_other(minimal: tuple[ParallelCluster, Template]) -> None:
+    minimal[1].has_resource_properties("AWS::EC2::SecurityGroupIngress", {"IpProtocol": "-1"})
+    minimal[1].has_resource_properties("AWS::EC2::SecurityGroupEgress", {"IpProtocol": "-1"})
+
+
+def test_the_policy_of_the_nodes_is_where_the_provider_may_attach_it(minimal: tuple[ParallelCluster, Template]) -> None:
+    minimal[1].has_resource_properties("AWS::IAM::ManagedPolicy", {"Path": "/parallelcluster/"})
+
+
+def test_what_it_tells(minimal: tuple[ParallelCluster, Template]) -> None:
+    cluster, _ = minimal
+    name = cluster.cluster_name
+    assert name == "Stack-Cluster-F0EB02FA"
+    resolved = Stack.of(cluster).resolve(dict(cluster.outputs))
+    assert set(resolved) == {
+        "ClusterName", "ConnectCommand", "HeadNodeAddress", "LogGroupPrefix", "ProviderLogGroup", "SshCommand",
+        "ValidationMessages",
+    }  # fmt: skip
+    assert resolved["LogGroupPrefix"] == f"/aws/parallelcluster/{name}-"
+    assert resolved["SshCommand"] == f"pcluster ssh --cluster-name {name} --region us-east-1"
+    instance = {"Fn::GetAtt": ["ClusterEB0386A7", "headNode.instanceId"]}
+    assert resolved["ConnectCommand"] == {
+        "Fn::Join": ["", ["aws ssm start-session --target ", instance, " --region us-east-1"]]
+    }
+    # an attribute that a private head node does not have would fail the deployment
+    assert cluster.head_node_public_ip is None
+
+
+# ---------------------------------------------------------------- right by construction
+def test_without_nat_there_are_endpoints_and_no_hosted_zone(
+    stack: Stack, build: Callable[..., ParallelCluster]
+) -> None:
+    build(network=new_network(stack, nat=Nat.NONE), head_node=head(public=False))
+    template = Template.from_stack(stack)
+    assert config(template)["Scheduling"]["SlurmSettings"]["Dns"] == {
+        "DisableManagedDns": True,
+        "UseEc2Hostnames": True,
+    }
+    services = json.dumps([one["Properties"] for one in template.find_resources("AWS::EC2::VPCEndpoint").values()])
+    assert ".dynamodb" in services
+    assert ".s3" in services
+    assert any("DynamoDbEndpoint" in one for one in resource(template)["DependsOn"])
+    Annotations.from_stack(stack).has_warning("*", Match.string_like_regexp("queues compute have no way out"))
+
+
+def test_an_endpoint_that_is_there_is_not_made_again(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    build(
+        network=new_network(stack, nat=Nat.NONE, interface_endpoints=[Endpoint.DYNAMODB]), head_node=head(public=False)
+    )
+    names = Template.from_stack(stack).find_resources("AWS::EC2::VPCEndpoint")
+    assert not [name for name in names if name.startswith("Cluster")]
+
+
+def test_an_existing_network_gets_no_endpoint(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    subnet = ec2.Subnet.from_subnet_attributes(stack, "Subnet", subnet_id="subnet-" + "a" * 17)
+    network = TrainingNetwork.from_existing(
+        stack,
+        "Existing",
+        vpc=ec2.Vpc.from_vpc_attributes(
+            stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-east-1a"], isolated_subnet_ids=[subnet.subnet_id]
+        ),
+        accelerator_subnet=subnet,
+        zone="us-east-1a",
+    )
+    build(network=network, head_node=head(public=False))
+    Template.from_stack(stack).resource_count_is("AWS::EC2::VPCEndpoint", 0)
+
+
+# ---------------------------------------------------------------- everything said
+def test_a_shared_provider_serves_several_clusters(stack: Stack) -> None:
+    network, provider = new_network(stack), ParallelClusterProvider(stack, "Provider")
+    for name in ("Blue", "Green"):
+        ParallelCluster(stack, name, network=network, head_node=head(), queues=[queue()], provider=provider)
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::CloudFormation::Stack", 1)
+    template.resource_count_is(TYPE, 2)
+
+
+def test_the_logical_id_of_the_cluster_is_the_same_for_every_version() -> None:
+    def made(version: str) -> tuple[str, str]:
+        stack = new_stack()
+        ParallelCluster(
+            stack, "Cluster", network=new_network(stack), head_node=head(), queues=[queue()], version=version
+        )
+        template = Template.from_stack(stack)
+        (cluster,), (provider,) = template.find_resources(TYPE), template.find_resources("AWS::CloudFormation::Stack")
+        return cluster, provider
+
+    (cluster, provider), (other_cluster, other_provider) = made("3.16.1"), made("3.17.0")
+    # so that a version bump changes the service token of the same resource, which CloudFormation refuses
+    assert cluster == other_cluster == "ClusterEB0386A7"
+    assert provider != other_provider
+
+
+def test_a_cluster_that_is_kept_is_kept_by_both(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    build(removal_policy=RemovalPolicy.RETAIN)
+    kept = resource(Template.from_stack(stack))
+    assert (kept["DeletionPolicy"], kept["Properties"]["DeletionPolicy"]) == ("Retain", "Retain")
+
+
+def test_checks_can_be_left_out(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    build(suppress_validators=["type:HeadNodeMemorySizeValidator"])
+    assert resource(Template.from_stack(stack))["Properties"]["SuppressValidators"] == [
+        "type:HeadNodeMemorySizeValidator"
+    ]
+
+
+def test_raw_keys_are_laid_over_what_keywords_say(build: Callable[..., ParallelCluster]) -> None:
+    written = build(
+        queues=[queue(cpu(extra={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-1", "Version": 1}}))],
+        extra={"Monitoring": {"Logs": {"Rotation": {"Enabled": False}}}},
+    ).config
+    assert written["Monitoring"]["Logs"]["Rotation"] == {"Enabled": False}
+    assert written["Monitoring"]["Logs"]["CloudWatch"]["Enabled"] is True
+    assert written["Scheduling"]["SlurmQueues"][0]["ComputeResources"][0]["LaunchTemplateOverrides"]["Version"] == 1
+
+
+def test_grants_land_in_the_policy_of_the_nodes(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    cluster = build()
+    s3.Bucket(stack, "Data").grant_read(cluster)
+    reading = Match.object_like({"Action": Match.array_with(["s3:List*"])})
+    Template.from_stack(stack).has_resource_properties(
+        "AWS::IAM::ManagedPolicy",
+        {
+            "Path": "/parallelcluster/",
+            "PolicyDocument": {"Statement": Match.array_with([reading])},
+        },
+    )
+
+
+def test_the_provider_may_use_the_keys_of_volumes(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    key = kms.Key(stack, "Key")
+    build(storage=[SharedEbs(at="/a", key=key), SharedEfs(at="/b", key=key)])
+    Template.from_stack(stack).has_resource_properties(
+        "AWS::IAM::ManagedPolicy",
+        {
+            "Description": Match.string_like_regexp("provider"),
+            "PolicyDocument": {"Statement": [Match.object_like({"Action": Match.array_with(["kms:CreateGrant"])})]},
+        },
+    )
+
+
+def test_a_file_system_can_be_mounted_later(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    network = new_network(stack)
+    cluster = build(network=network)
+    cluster.mount(LustreFileSystem(stack, "Lustre", network=network, security_group=cluster.security_group), at="/data")
+    template = Template.from_stack(stack)
+    assert config(template)["SharedStorage"][0]["MountDir"] == "/data"
+    assert [one for one in resource(template)["DependsOn"] if one.startswith("Lustre")]
+
+
+def test_fails_to_mount_where_something_is(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    network = new_network(stack)
+    cluster = build(network=network, storage=[SharedEbs(at="/fsx", name="old")])
+    lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=cluster.security_group)
+    with pytest.raises(ConfigurationError, match="got /fsx for 'old' and 'fsx'"):
+        cluster.mount(lustre)
+
+
+def test_a_file_system_with_a_group_of_its_own_is_opened_both_ways(
+    stack: Stack, build: Callable[..., ParallelCluster]
+) -> None:
+    network = new_network(stack)
+    servers = EfaSecurityGroup(stack, "Servers", vpc=network.vpc)
+    lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=servers)
+    build(network=network, storage=[SharedLustre(file_system=lustre)])
+    template = Template.from_stack(stack)
+    rules = template.find_resources("AWS::EC2::SecurityGroupIngress")
+    ports = sorted(rule["Properties"].get("FromPort", 0) for rule in rules.values())
+    assert ports.count(988) == ports.count(1018) == 2
+    assert [one for one in resource(template)["DependsOn"] if "ServersIn988" in one]
+
+
+def test_nodes_of_two_clusters_and_one_network_in_two_stacks() -> None:
+    app = App()
+    owner, stack = new_stack(app, name="Owner"), new_stack(app, name="User")
+    ParallelCluster(stack, "Cluster", network=new_network(owner), head_node=head(), queues=[queue()])
+    template = Template.from_stack(stack)
+    assert "Fn::ImportValue" in json.dumps(config(template)["HeadNode"]["Networking"]["SubnetId"])
+
+
+def test_an_imported_cluster(stack: Stack) -> None:
+    cluster = ParallelCluster.from_attributes(
+        stack, "Imported", cluster_name="train", head_node_instance_id="i-1", head_node_private_ip="10.0.0.1"
+    )
+    assert cluster.connect_command == "aws ssm start-session --target i-1 --region us-east-1"
+    assert cluster.outputs["HeadNodeAddress"] == "10.0.0.1"
+    assert not cluster.connections.security_groups
+
+
+# ---------------------------------------------------------------- warnings
+WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "other-version": ({"version": "3.17.0"}, "'version' is 3.17.0, and what is checked here is what 3.16.1 takes"),
+    "managed-file-system": (
+        {"storage": [SharedLustre(capacity_gib=1200)]},
+        "storage 'fsx' is made by ParallelCluster and ends with its cluster or outlives it unmanaged",
+    ),
+    "fleet-stop": (
+        {"slurm": SlurmSettings(update_strategy=QueueUpdateStrategy.COMPUTE_FLEET_STOP)},
+        "'update_strategy' COMPUTE_FLEET_STOP refuses changes of queues while nodes run",
+    ),
+    "ebs-bottleneck": (
+        {
+            "storage": [SharedEbs(at="/a")],
+            "queues": [queue(cpu(max_count=101))],
+            "head_node": head(instance_type="c5.2xlarge"),
+        },
+        "an EBS volume is shared with 101 nodes",
+    ),
+    "kept-instances": (
+        {"queues": [queue(cpu(min_count=101, max_count=200))], "head_node": head(instance_type="c5.4xlarge")},
+        "101 nodes are always there",
+    ),
+    "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
+    "zone-without-type": (
+        {"queues": [queue(trn1(instance_type="trn2u.48xlarge"), placement=Placement.cluster())]},
+        "queue 'compute': trn2u.48xlarge is not known to be offered in us-east-1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("slug", "changes", "text"), [(slug, *rest) for slug, rest in WARNINGS.items()], ids=WARNINGS)
+def test_warns(
+    stack: Stack, build: Callable[..., ParallelCluster], slug: str, changes: dict[str, Any], text: str
+) -> None:
+    build(**changes)
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f"parallelcluster:{slug}"))
+    assert [one for one in found if text in str(one.entry.data)]
+
+
+def test_the_usual_cluster_warns_of_nothing(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    build()
+    assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("parallelcluster:"))

@@ -1,0 +1,93 @@
+"""The contract with ParallelCluster: what is taken out of an app, and what ParallelCluster says of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from aws_cdk import App
+
+from cdk_trainyard.parallelcluster import ParallelCluster
+from tests.parallelcluster.parts import DEPLOYMENTS, head, new_network, new_stack, queue
+from tools.contract.__main__ import disagreement, main
+from tools.contract.collect import clusters
+from tools.contract.table import rows
+
+
+@pytest.fixture(scope="module")
+def assemblies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The four deployments, each with its own cdk.out."""
+    made = {}
+    for name, define in DEPLOYMENTS.items():
+        made[name] = tmp_path_factory.mktemp(name)
+        app = App(outdir=str(made[name]))
+        define(new_stack(app))
+        app.synth()
+    return made
+
+
+def test_the_configuration_is_found_with_its_name_and_version(assemblies: dict[str, Path]) -> None:
+    (found,) = clusters(assemblies["hello"])
+    assert (found.stack, found.logical_id) == ("Stack", "ClusterEB0386A7")
+    assert (found.name, found.version, found.kept) == ("Stack-Cluster-F0EB02FA", "3.16.1", False)
+
+
+def test_references_become_ids_that_look_like_ones_and_subnets_bring_their_facts(assemblies: dict[str, Path]) -> None:
+    (found,) = clusters(assemblies["trn1"])
+    subnet = found.config["HeadNode"]["Networking"]["SubnetId"]
+    assert re.fullmatch(r"subnet-[0-9a-f]{17}", subnet)
+    # public, and giving no public address by itself
+    assert found.subnets[subnet] == {"zone": "us-east-1a", "public": False, "cidr": "10.1.0.0/24"}
+    (private,) = found.config["Scheduling"]["SlurmQueues"][0]["Networking"]["SubnetIds"]
+    assert found.subnets[private] == {"zone": "us-east-1a", "public": False, "cidr": "10.1.128.0/17"}
+    assert re.fullmatch(r"fs-[0-9a-f]{17}", found.config["SharedStorage"][0]["FsxLustreSettings"]["FileSystemId"])
+    assert "Fn::" not in str(found.config)
+
+
+def test_references_across_stacks_are_followed(tmp_path: Path) -> None:
+    app = App(outdir=str(tmp_path))
+    owner, user = new_stack(app, name="Owner"), new_stack(app, name="User")
+    ParallelCluster(user, "Cluster", network=new_network(owner), head_node=head(), queues=[queue()])
+    app.synth()
+    (found,) = clusters(tmp_path)
+    assert found.subnets[found.config["HeadNode"]["Networking"]["SubnetId"]]["zone"] == "us-east-1a"
+
+
+@pytest.mark.contract
+def test_parallelcluster_takes_all_four_and_agrees_on_the_table(
+    assemblies: dict[str, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(path) for path in assemblies.values()]) == 0
+    said = capfd.readouterr().out
+    assert said.count(": taken\n") == len(DEPLOYMENTS)
+    assert said.count("  renders ") == len(DEPLOYMENTS)
+    assert f"agreement: {len(rows())} of {len(rows())} clusters get the same verdict from both" in said
+    assert "not asked, for it takes an account: AdditionalIamPolicyValidator" in said
+    assert "the facts are those of the package" in said
+
+
+@pytest.mark.contract
+def test_what_parallelcluster_refuses_fails_the_contract(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    app = App(outdir=str(tmp_path))
+    cluster = ParallelCluster(
+        made := new_stack(app), "Cluster", network=new_network(made), head_node=head(), queues=[queue()]
+    )
+    resource = cluster.node.find_child("Resource").node.default_child
+    resource.add_property_override("ClusterConfiguration.Image.Os", "alinux2")
+    app.synth()
+    assert main([str(tmp_path)]) == 1
+    assert "refused\n  error: schema: Image.Os: Must be one of: alinux2023" in capfd.readouterr().out
+
+
+def test_a_disagreement_is_said_from_both_sides() -> None:
+    good = next(row for row in rows() if row.good)
+    bad = next(row for row in rows() if not row.good and row.stricter is None)
+    stricter = next(row for row in rows() if row.stricter)
+    agreed, refused = {"errors": [], "unknown_instance_types": []}, {"errors": ["x"], "unknown_instance_types": []}
+    assert disagreement(good, agreed) is None
+    assert disagreement(bad, refused) is None
+    assert disagreement(stricter, agreed) is None
+    assert disagreement(good, refused) == f"{good.name}: ParallelCluster says ['x']"
+    assert disagreement(bad, agreed) == f"{bad.name}: ParallelCluster says nothing"
+    assert disagreement(stricter, refused) == f"{stricter.name}: ParallelCluster says ['x']"
+    unasked = {"errors": [], "unknown_instance_types": ["p9.large"]}
+    assert "ParallelCluster was not asked" in str(disagreement(good, unasked))

@@ -1,0 +1,188 @@
+"""The Neuron installer: exact versions, one key, the image's own driver left alone, and no harm in running it again."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.parallelcluster.fake_node import FakeNode, make_node
+
+DRIVER, RUNTIME = "aws-neuronx-dkms", "aws-neuronx-runtime-lib"
+STEPS = ["neuron_repository", "neuron_driver", "neuron_runtime", "neuron_python"]
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    return make_node(tmp_path / "node")
+
+
+def succeeds(node: FakeNode, *arguments: str, **environment: str) -> str:
+    done = node.run("neuron.sh", *arguments, **environment)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def fails(node: FakeNode, *arguments: str, **environment: str) -> str:
+    done = node.run("neuron.sh", *arguments, **environment)
+    assert done.returncode == 1, done.stdout
+    return done.stdout
+
+
+def test_the_steps_run_in_this_order(node: FakeNode) -> None:
+    named = [line.partition("[")[2].partition("]")[0] for line in succeeds(node).splitlines()]
+    assert list(dict.fromkeys(named)) == ["start", *STEPS, "end"]
+
+
+@pytest.mark.parametrize(("system", "codename"), [("ubuntu-22.04", "jammy"), ("ubuntu-24.04", "noble")])
+def test_ubuntu_gets_exactly_the_versions_of_one_release(tmp_path: Path, system: str, codename: str) -> None:
+    node = make_node(tmp_path / "node", system=system)
+    succeeds(node)
+    assert node.read("etc/apt/sources.list.d/neuron.list") == (
+        f"deb [signed-by=/etc/apt/keyrings/neuron.asc] https://apt.repos.neuron.amazonaws.com {codename} main\n"
+    )
+    assert node.called("apt-get", "install", "aws-neuronx-dkms=2.31.7.0*")
+    assert node.called(
+        "aws-neuronx-collectives=2.35.43.0* aws-neuronx-runtime-lib=2.35.30.0* aws-neuronx-tools=2.33.38.0*"
+    )
+    assert node.read("etc/profile.d/neuron.sh") == "export PATH=/opt/aws/neuron/bin:${PATH}\n"
+
+
+def test_amazon_linux_gets_the_same(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", system="amzn-2023")
+    succeeds(node)
+    repository = node.read("etc/yum.repos.d/neuron.repo")
+    assert "gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/neuron.asc\n" in repository
+    assert node.called("rpm --import /etc/pki/rpm-gpg/neuron.asc")
+    assert node.called("dnf", "aws-neuronx-dkms-2.31.7.0*")
+    assert node.called("dnf", "kernel-devel-uname-r = 6.8.0-test")
+    assert node.called("aws-neuronx-tools-2.33.38.0*")
+
+
+def test_fails_on_another_system(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", system="rhel-9")
+    assert "Neuron is published for Amazon Linux 2023, Ubuntu 22.04 and Ubuntu 24.04, this is rhel-9.4" in fails(node)
+    assert not node.called("install")
+
+
+def test_fails_with_another_key_and_installs_nothing(node: FakeNode) -> None:
+    said = fails(node, STUB_KEY="0000000000000000000000000000000000000000")
+    assert "is 0000000000000000000000000000000000000000, and must be 00FA2C1079260870A76D2C285749CAD8646D9185" in said
+    assert "nothing was installed" in said
+    assert not (node.root / "etc/apt/keyrings/neuron.asc").exists()
+    assert not (node.root / "etc/apt/keyrings/neuron.asc.new").exists()
+    assert not node.called("apt-get")
+
+
+def test_fails_without_a_key(node: FakeNode) -> None:
+    assert "the key of Neuron's repository is none" in fails(node, STUB_KEY="")
+
+
+def test_fails_when_the_key_cannot_be_fetched(node: FakeNode) -> None:
+    said = fails(node, STUB_FAIL="curl:99")
+    assert "waited in vain for Neuron's key" in said
+    assert "likely cause: the subnet has no way to *.repos.neuron.amazonaws.com (NAT, proxy)" in said
+
+
+def test_fails_when_the_repository_is_down(node: FakeNode) -> None:
+    said = fails(node, STUB_FAIL="apt-get:99")
+    assert "waited in vain for Neuron's repository" in said
+    assert node.called("apt-get", "APT::Update::Error-Mode=any", "update")  # apt-get itself would only warn
+
+
+def test_what_fails_for_a_while_is_tried_again(node: FakeNode) -> None:
+    succeeds(node, STUB_FAIL="curl:2", TRAINYARD_DEADLINE="20")
+
+
+def test_a_driver_of_the_image_stays(node: FakeNode) -> None:
+    node.package(DRIVER, "2.30.2.0")
+    node.write("dev/neuron0", "")
+    assert "the driver that is there stays: 2.30.2.0" in succeeds(node)
+    assert not node.called("install", DRIVER)
+    assert not node.called("modprobe")
+    assert node.called("install", RUNTIME)
+
+
+def test_a_node_without_a_device_gets_no_driver(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    assert "there is no Neuron device on this node" in succeeds(node)
+    assert not node.called(DRIVER)
+
+
+def test_another_device_of_amazon_is_none_of_neuron(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", device="0xefa2")
+    assert "there is no Neuron device on this node" in succeeds(node)
+
+
+def test_a_second_run_asks_and_changes_nothing(node: FakeNode) -> None:
+    succeeds(node)
+    node.write("state/calls", "")
+    said = succeeds(node)
+    assert said.count("nothing to do") == len(STEPS)
+    assert {call.split()[0] for call in node.calls} <= {"dpkg-query", "hostname"}
+
+
+def test_an_older_runtime_of_the_image_becomes_the_pinned_one(node: FakeNode) -> None:
+    node.package(DRIVER, "2.30.2.0")
+    for name in ("aws-neuronx-collectives", RUNTIME, "aws-neuronx-tools"):
+        node.package(name, "2.1.0.0-aa")
+    succeeds(node)
+    assert node.read(f"state/packages/{RUNTIME}") == "2.35.30.0-1a2b3c4"
+
+
+def test_an_installed_version_with_the_suffix_of_a_build_is_that_version(node: FakeNode) -> None:
+    succeeds(node)
+    node.package(RUNTIME, "2.35.30.01-aa")  # another version with the same beginning
+    node.write("state/calls", "")
+    succeeds(node)
+    assert node.called("install", RUNTIME)
+
+
+@pytest.mark.parametrize("cut", range(1, 4))
+def test_a_power_cut_anywhere_is_made_good_by_the_next_run(tmp_path: Path, cut: int) -> None:
+    undisturbed, node = make_node(tmp_path / "undisturbed"), make_node(tmp_path / "node")
+    succeeds(undisturbed)
+    node.run("neuron.sh", STUB_KILL_AFTER=str(cut))
+    succeeds(node)
+    for path in ("etc/apt/sources.list.d/neuron.list", "etc/profile.d/neuron.sh", f"state/packages/{RUNTIME}"):
+        assert node.read(path) == undisturbed.read(path)
+    assert (node.root / "dev/neuron0").exists()
+
+
+def test_a_driver_that_is_there_and_not_loaded_is_loaded(node: FakeNode) -> None:
+    node.package(DRIVER, "2.30.2.0")
+    succeeds(node)
+    assert node.called("modprobe neuron")
+    assert not node.called("install", DRIVER)
+
+
+def test_the_head_node_makes_the_python_environment(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    succeeds(node, "--venv", "/apps/neuron")
+    assert node.called("python3 -m venv --clear /apps/neuron")
+    assert node.called("--extra-index-url https://pip.repos.neuron.amazonaws.com torch-neuronx==2.9.0.2.15.32035")
+    node.write("state/calls", "")
+    succeeds(node, "--venv", "/apps/neuron")
+    assert not node.called("venv")
+
+
+def test_compute_nodes_use_the_environment_and_make_none(node: FakeNode) -> None:
+    succeeds(node, "--venv", "/apps/neuron")
+    assert not node.called("venv")
+
+
+def test_amazon_linux_makes_it_with_a_python_that_pytorch_takes(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", system="amzn-2023", node_type="HeadNode", device=None)
+    succeeds(node, "--venv", "/apps/neuron")
+    assert node.called("python3.11 -m venv")
+
+
+def test_an_environment_that_was_half_made_is_made_again(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    fails(node, "--venv", "/apps/neuron", STUB_FAIL="python:1")
+    assert not (node.root / "apps/neuron/neuron-packages").exists()
+    succeeds(node, "--venv", "/apps/neuron")
+    assert (node.root / "apps/neuron/neuron-packages").exists()
+
+
+@pytest.mark.parametrize("arguments", [("--vnev", "/apps"), ("/apps",)])
+def test_fails_with_other_arguments(node: FakeNode, arguments: tuple[str, ...]) -> None:
+    assert "usage:" in fails(node, *arguments)
