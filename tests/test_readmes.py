@@ -7,6 +7,9 @@ import pytest
 from aws_cdk import App, Environment, Stack
 from aws_cdk.assertions import Template
 
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.errors import ConfigurationError
+
 ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -42,3 +45,21 @@ def test_every_room_has_a_readme_with_an_example() -> None:
     rooms = {path.parent for path in (ROOT / "constructs" / "cdk_trainyard").glob("*/__init__.py")}
     shown = {param.values[0].parent for param in examples()}
     assert {room.name for room in rooms - shown} == set()
+
+
+def test_the_readmes_mistakes_are_answered_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's deployment file with another region's zone and a type that there is not."""
+    readme = (ROOT / "README.md").read_text()
+    (file,) = re.findall(r"^```yaml\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    (answer,) = re.findall(r"^\$ cdk synth -c deployment=mine.yaml\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(file.replace("use1-az4 ", "usw2-az4 ").replace("ml.c5.4xlarge", "ml.c5.5xlarge"))
+    with pytest.raises(ConfigurationError) as refused:
+        Deployment.load("mine.yaml")
+    assert f"{refused.value}\n" == answer
+
+
+def test_the_readmes_deployment_file_loads(tmp_path: Path) -> None:
+    (file,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "mine.yaml").write_text(file)
+    assert Deployment.load(tmp_path / "mine.yaml").name == "cpu-ddp"
