@@ -40,6 +40,7 @@ class TrainingStack(Stack):
             scripts_bucket=storage.buckets.scripts,
             mounts=storage.mounts,
         )
+        self.cluster.use(storage.buckets)
         if deployment.alerts:
             build_hyperpod.alerts(self, "Alerts", deployment.alerts, self.cluster)
 

@@ -25,6 +25,7 @@ from cdk_trainyard.hyperpod import (
     OpenZfs,
 )
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
+from cdk_trainyard.storage import TrainingBuckets
 from tests.hyperpod.parts import (
     controller,
     existing_network,
@@ -301,3 +302,29 @@ def test_the_policy_fits_into_a_managed_policy(stack: Stack) -> None:
     HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=network, mounts=[Mount(file_system=ZFS)])
     document = policy_document(stack)
     assert len("".join(str(document).split())) < 6144 / 2  # half of what IAM takes is left for grants
+
+
+def test_jobs_read_datasets_and_write_checkpoints_and_models(stack: Stack) -> None:
+    cluster = HyperPodCluster(stack, "Cluster", cluster_name="train", groups=[controller(), worker()])
+    names = {name: s3.Bucket.from_bucket_name(stack, name, name) for name in ("scripts", "data", "saved", "models")}
+    cluster.use(
+        TrainingBuckets(
+            stack,
+            "Buckets",
+            scripts=names["scripts"],
+            datasets=names["data"],
+            checkpoints=names["saved"],
+            models=names["models"],
+        )
+    )
+    found = {
+        str(one["Resource"]["Fn::Join"][1][-1]).removeprefix(":s3:::"): one["Action"]
+        for one in policy_document(stack)["Statement"]
+        if "s3:" in str(one["Action"]) and "/*" in str(one["Resource"])
+    }
+    write = ["s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"]
+    assert found == {
+        "data/*": "s3:GetObject",
+        "saved/*": [*write, "s3:PutObjectTagging"],
+        "models/*": [*write, "s3:PutObjectTagging"],
+    }

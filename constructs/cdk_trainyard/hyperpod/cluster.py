@@ -29,7 +29,7 @@ from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle import LifecycleScripts
 from cdk_trainyard.network import EfaSecurityGroup, Network
-from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage import Lustre, TrainingBuckets
 
 
 class NodeRecovery(StrEnum):
@@ -236,6 +236,14 @@ class HyperPodCluster(HyperPodClusterBase):
         self._cluster = cluster
         self._resource.instance_groups = [*self._instance_groups()]
         self._reach()
+
+    def use(self, buckets: TrainingBuckets) -> None:
+        """Let jobs read the datasets, and read and write checkpoints and models. They cannot delete.
+
+        Args:
+            buckets: The buckets of the training environment.
+        """
+        self.execution_role.allow_buckets(read=[buckets.datasets], read_write=[buckets.checkpoints, buckets.models])
 
     # ---------------------------------------------------------------- resolving
     def _unique_name(self) -> str:

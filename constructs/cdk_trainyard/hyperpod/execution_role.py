@@ -8,12 +8,14 @@ from aws_cdk import ArnFormat, Aws, CfnResource, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_wildcards
 from cdk_trainyard.lifecycle import LifecycleScripts
+from cdk_trainyard.storage.grants import objects_arn, read_statements, read_write_statements
 
 METRICS_NAMESPACE = "/aws/sagemaker/Clusters"
 LOG_GROUPS = "/aws/sagemaker/Clusters"
@@ -123,6 +125,19 @@ class ExecutionRole(Construct):
         """
         scripts.grant_read(self)
         self._acknowledge("a bundle is everything under its content-hashed prefix", scripts.objects_arn)
+
+    def allow_buckets(self, *, read: Sequence[s3.IBucket], read_write: Sequence[s3.IBucket]) -> None:
+        """Let jobs read some buckets, and read and write others; nothing is ever deleted.
+
+        Args:
+            read: The buckets that are read.
+            read_write: The buckets that are read and written.
+        """
+        statements = [statement for bucket in read for statement in read_statements(bucket)]
+        statements += [statement for bucket in read_write for statement in read_write_statements(bucket)]
+        self.policy.add_statements(*statements)
+        objects = [objects_arn(bucket) for bucket in (*read, *read_write)]
+        self._acknowledge("jobs name their own keys in the buckets that were made for them", *objects)
 
     def allow_file_systems(self) -> None:
         """Let the nodes look up the file systems that they mount."""
