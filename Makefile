@@ -87,6 +87,14 @@ format: setup ## format Python and shell
 demo: setup ## deploy DEPLOYMENT with the real cdk CLI to the local AWS, and show what exists
 	python -m tools.demo $(DEPLOYMENT) --stack $(STACK)
 
+.PHONY: install-nodes
+install-nodes: setup ## install what booting nodes takes, with the machine's own apt (root, Debian)
+	python -m cdk_trainyard.rehearsal install
+
+.PHONY: rehearse
+rehearse: install-nodes ## run DEPLOYMENT's real scripts on nodes with real Slurm, here
+	python -m cdk_trainyard.rehearsal $(DEPLOYMENT)
+
 .PHONY: synth
 synth: setup ## synthesize DEPLOYMENT into OUT (cdk.out), with every check
 	cdk synth --quiet --no-notices --output $(OUT) -c deployment=$(DEPLOYMENT) '*'

@@ -75,7 +75,9 @@ def test_public_names_are_unique_and_importable() -> None:
     assert [name for name in cdk_trainyard.__all__ if not hasattr(cdk_trainyard, name)] == []
 
 
-@pytest.mark.parametrize("room", ["instances", "network", "storage", "lifecycle", "hyperpod", "parallelcluster"])
+@pytest.mark.parametrize(
+    "room", ["instances", "network", "storage", "lifecycle", "hyperpod", "parallelcluster", "fleet"]
+)
 def test_every_public_name_of_a_room_is_exported_and_in_its_readme(room: str) -> None:
     module = importlib.import_module(f"cdk_trainyard.{room}")
     readme = (PACKAGE / room / "README.md").read_text()

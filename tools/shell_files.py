@@ -7,7 +7,7 @@ from pathlib import Path
 
 def is_shell(path: Path) -> bool:
     """Tell whether ``path`` is a shell script."""
-    if path.suffix == ".sh":
+    if path.suffix in {".sh", ".sbatch"}:
         return True
     if path.suffix or not path.is_file():
         return False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cdk_trainyard.errors import ConfigurationError as ConfigurationError
 
 if TYPE_CHECKING:
+    from cdk_trainyard.fleet import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.hyperpod import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.instances import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; the table below is what runs
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
     from cdk_trainyard.storage import *  # noqa: F403  for type checkers; the table below is what runs
 
 _NAMES = {
+    "fleet": """
+        EfaFleet
+        EfaInstaller
+        EfaLaunchTemplate
+        FleetCapacity
+        FleetCapacityKind
+        FleetPlacement
+        FleetScripts
+        FleetSize
+        MasterNode
+        NodeImage
+        NodeRole
+        TrainingImage
+        dlami_names
+    """,
     "hyperpod": """
         AccountingDatabase
         AccountingDatabaseBase

@@ -73,7 +73,14 @@ def build() -> tuple[DistributedDataParallel, torch.optim.Optimizer]:
     """Return the model with the same weights on every rank, and its optimizer."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(_FEATURES, _WIDTH), nn.Tanh(), nn.Linear(_WIDTH, 1))
-    return DistributedDataParallel(model), torch.optim.Adam(model.parameters(), lr=1e-2)
+    wrapped = DistributedDataParallel(model)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    # After its first pass DDP lays the gradients out anew, in the order in which they came, and with the layout changes
+    # the order in which the numbers of many ranks are added. A pass that counts for nothing makes the first step of a
+    # run that was resumed add them as the same step of a run that was not interrupted.
+    wrapped(torch.zeros(1, _FEATURES)).sum().backward()
+    optimizer.zero_grad()
+    return wrapped, optimizer
 
 
 def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, step: int, rank: int) -> float:

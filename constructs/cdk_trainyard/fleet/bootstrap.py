@@ -1,0 +1,102 @@
+"""The user data of a node: what differs between nodes, and the few lines that fetch and start the rest.
+
+Nothing secret is in it: whoever may describe the instance can read it.
+"""
+
+from dataclasses import dataclass
+
+from aws_cdk import Aws, Stack
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from cdk_trainyard.fleet.scripts import FleetScripts
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.lifecycle.settings import Json
+from cdk_trainyard.storage import Lustre
+
+SETTINGS_VERSION = 1
+"""Of the shape of settings.json: the scripts refuse one that they do not know."""
+
+WORKER = "worker"
+MASTER = "master"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeFacts:
+    """What a node is told of itself and its fleet.
+
+    Attributes:
+        fleet: The fleet's name.
+        role: ``worker`` or ``master``.
+        types: The instance types of all members.
+        user: The user that people and jobs work as.
+        key_parameter: The parameter that holds the fleet's SSH key.
+        log_group: Where its log goes.
+        hook: The hook of the Auto Scaling group that waits for it. None: nobody waits.
+        lustre: The shared file system. None: none.
+        mount_at: Where it is mounted.
+    """
+
+    fleet: str
+    role: str
+    types: tuple[InstanceType, ...]
+    user: str
+    key_parameter: str
+    log_group: str
+    hook: str | None
+    lustre: Lustre | None
+    mount_at: str
+
+    def render(self) -> dict[str, Json]:
+        """Return the content of ``settings.json``, which leaves out what there is not."""
+        lustre = self.lustre
+        fields: dict[str, Json] = {
+            "version": SETTINGS_VERSION,
+            "fleet": self.fleet,
+            "role": self.role,
+            "region": Aws.REGION,
+            "user": self.user,
+            "key_parameter": self.key_parameter,
+            "log_group": self.log_group,
+            "hook": self.hook,
+            "instance_types": {kind.name: _devices(kind) for kind in self.types},
+            "lustre": {"dns_name": lustre.dns_name, "mount_name": lustre.mount_name, "mount_path": self.mount_at}
+            if lustre
+            else None,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+def user_data(scope: Construct, scripts: FleetScripts, facts: NodeFacts) -> ec2.UserData:
+    """Return the user data of a node.
+
+    Args:
+        scope: The node's construct.
+        scripts: What it fetches.
+        facts: What it is told.
+    """
+    data = ec2.UserData.custom("#!/bin/bash")
+    directory = f"/opt/trainyard/scripts/{scripts.content_hash[:32]}"
+    data.add_commands(
+        "set -Eeuo pipefail",
+        f"export AWS_DEFAULT_REGION={Aws.REGION} AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10",
+        "mkdir -p /etc/trainyard",
+        "cat >/etc/trainyard/settings.json <<'END_OF_SETTINGS'",
+        Stack.of(scope).to_json_string(facts.render()),
+        "END_OF_SETTINGS",
+        f"aws s3 cp --recursive --only-show-errors {scripts.s3_uri} {directory}/",
+        f"chmod -R u=rwX,go=rX {directory} && chmod a+x {directory}/*.sh",
+        f"exec {directory}/boot.sh",
+    )
+    return data
+
+
+def _devices(kind: InstanceType) -> dict[str, Json]:
+    neuron = [part.count for part in kind.accelerators if part.kind is AcceleratorKind.NEURON]
+    return {
+        "efa_interfaces": kind.max_efa_interfaces if kind.efa_supported else 0,
+        "neuron_devices": sum(neuron),
+        "neuron_cores": kind.neuron_cores,
+        "gpus": kind.gpus,
+        "cores": kind.vcpus // kind.threads_per_core,
+    }

@@ -1,0 +1,108 @@
+"""The node that people work on: it starts the jobs of a fleet, and is no part of them."""
+
+import jsii
+from aws_cdk import Aws, CfnTag
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.fleet.bootstrap import MASTER, user_data
+from cdk_trainyard.fleet.fleet import EfaFleet
+from cdk_trainyard.fleet.image import NodeImage
+from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG
+from cdk_trainyard.fleet.resolved import find_types
+from cdk_trainyard.fleet.rules_image import master_problems
+from cdk_trainyard.fleet.templates import MasterTemplate
+from cdk_trainyard.instances import InstanceType
+
+_REPLACEABLE = (
+    "it holds nothing: jobs, data and logs are on the file system, and CloudFormation must be able to replace it"
+)
+_IN_TEMPLATE = "its launch template names the subnet and the instance profile, which the rule does not read"
+
+
+@jsii.implements(ec2.IConnectable)
+class MasterNode(Construct):
+    """One instance in a fleet's subnet and placement group, from which ``mpirun`` and ``torchrun`` are started.
+
+    Defines the instance and its launch template. It is set up as the fleet's nodes are, with the same SSH key, hostfile
+    and file system. Another image, type or version of the scripts is another instance: keep what matters on the file
+    system.
+
+    Args:
+        fleet: The fleet.
+        instance_type: Its type, with EFA or without. Default: c5n.18xlarge.
+        image: Its machine image. Default - the fleet's.
+        volume_gib: Size of its root volume in GiB. Default: 200.
+        key_name: An EC2 key pair. Default: none.
+
+    Attributes:
+        template: Its launch template.
+        instance: The L1 instance.
+
+    Raises:
+        ConfigurationError: It cannot be launched.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        fleet: EfaFleet,
+        instance_type: str | InstanceType = "c5n.18xlarge",
+        image: NodeImage | None = None,
+        volume_gib: int = 200,
+        key_name: str | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._fleet = fleet
+        raise_problems(self.node.path, master_problems(image or fleet.image, fleet.image))
+        facts = fleet.facts(MASTER, types=find_types([instance_type]))
+        self.template = MasterTemplate(
+            self,
+            "Template",
+            instance_type=instance_type,
+            security_group=fleet.security_groups[0],
+            extra_security_groups=[group.security_group for group in fleet.security_groups[1:]],
+            subnet=fleet.network.accelerator_subnet,
+            image=image or fleet.image,
+            placement_group=fleet.placement_group,
+            role=fleet.node_role.role,
+            user_data=user_data(self, fleet.scripts, facts),
+            volume_gib=volume_gib,
+            key_name=key_name,
+        )
+        self.instance = ec2.CfnInstance(
+            self,
+            "Resource",
+            launch_template=ec2.CfnInstance.LaunchTemplateSpecificationProperty(
+                launch_template_id=self.template.launch_template_id, version=self.template.latest_version
+            ),
+            monitoring=True,
+            tags=[
+                CfnTag(key=FLEET_TAG, value=fleet.fleet_name),
+                CfnTag(key=ROLE_TAG, value=MASTER),
+                CfnTag(key="Name", value=f"{fleet.fleet_name}-master"),
+            ],
+        )
+        acknowledge_nag(self.instance, pack=AWS_SOLUTIONS, rule="EC29", reason=_REPLACEABLE)
+        for rule in ("EC2InstanceProfileAttached", "EC2InstancesInVPC"):
+            acknowledge_nag(self.instance, pack=NIST_800_53_R5, rule=rule, reason=_IN_TEMPLATE)
+        self.instance.node.add_dependency(fleet.ready)
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Its network connections: the fleet's."""
+        return self._fleet.connections
+
+    @property
+    def instance_id(self) -> str:
+        """Its instance id."""
+        return self.instance.ref
+
+    @property
+    def connect_command(self) -> str:
+        """The command that opens a session on it."""
+        return f"aws ssm start-session --region {Aws.REGION} --target {self.instance_id}"

@@ -1,0 +1,112 @@
+"""The Auto Scaling group of a fleet as CloudFormation has it."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.fleet.capacity import FleetCapacityKind
+from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
+from cdk_trainyard.fleet.resolved import ResolvedFleet
+
+HOOK = "set-up"
+"""The hook in which a new node waits until its set-up is done."""
+
+_Group = autoscaling.CfnAutoScalingGroup
+_SETUP_SECONDS = 3600  # a file system that is restored, drivers that are built: longer than any set-up that ends well
+_EVENTS = (
+    "autoscaling:EC2_INSTANCE_LAUNCH",
+    "autoscaling:EC2_INSTANCE_LAUNCH_ERROR",
+    "autoscaling:EC2_INSTANCE_TERMINATE",
+    "autoscaling:EC2_INSTANCE_TERMINATE_ERROR",
+)
+_UNREAD = (
+    "the rule does not find the launch templates of a group with several; each is an EfaLaunchTemplate, which always "
+    "has IMDSv2 and encrypted volumes"
+)
+_UNTOLD = "nobody asked to be told of nodes that come and go; 'topic' takes who wants to be"
+
+
+def auto_scaling_group(
+    scope: Construct,
+    fleet: ResolvedFleet,
+    templates: Sequence[EfaLaunchTemplate],
+    *,
+    tags: Mapping[str, str],
+    topic: sns.ITopic | None,
+) -> autoscaling.CfnAutoScalingGroup:
+    """Define the group.
+
+    Args:
+        scope: The fleet's construct.
+        fleet: The fleet.
+        templates: One for each type.
+        tags: Tags of the group and of its nodes.
+        topic: Who is told of nodes that come and go.
+    """
+    group = autoscaling.CfnAutoScalingGroup(
+        scope,
+        "Resource",
+        min_size=str(fleet.size.minimum),
+        max_size=str(fleet.size.maximum),
+        # of a range nothing is said: a deployment would undo what somebody has asked for
+        desired_capacity=str(fleet.size.maximum) if fleet.size.minimum == fleet.size.maximum else None,
+        vpc_zone_identifier=[fleet.network.accelerator_subnet.subnet_id],
+        launch_template=_specification(templates[0]) if len(templates) == 1 else None,
+        mixed_instances_policy=_mixed(fleet, templates) if len(templates) > 1 else None,
+        health_check_type="EC2",
+        health_check_grace_period=_SETUP_SECONDS,
+        lifecycle_hook_specification_list=[
+            _Group.LifecycleHookSpecificationProperty(
+                lifecycle_hook_name=HOOK,
+                lifecycle_transition="autoscaling:EC2_INSTANCE_LAUNCHING",
+                heartbeat_timeout=_SETUP_SECONDS,
+                default_result="ABANDON",
+            )
+        ],
+        notification_configurations=[
+            _Group.NotificationConfigurationProperty(topic_arn=topic.topic_arn, notification_types=list(_EVENTS))
+        ]
+        if topic
+        else None,
+        tags=[
+            _Group.TagPropertyProperty(key=key, value=value, propagate_at_launch=True) for key, value in tags.items()
+        ],
+    )
+    if len(templates) > 1:
+        for pack, rule in ((AWS_SOLUTIONS, "EC26"), (NIST_800_53_R5, "EC2IMDSv2Enabled")):
+            acknowledge_nag(group, pack=pack, rule=rule, reason=_UNREAD)
+    if topic is None:
+        acknowledge_nag(group, pack=AWS_SOLUTIONS, rule="AS3", reason=_UNTOLD)
+    return group
+
+
+def _specification(template: EfaLaunchTemplate) -> autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty:
+    return _Group.LaunchTemplateSpecificationProperty(
+        launch_template_id=template.launch_template_id, version=template.latest_version
+    )
+
+
+def _mixed(
+    fleet: ResolvedFleet, templates: Sequence[EfaLaunchTemplate]
+) -> autoscaling.CfnAutoScalingGroup.MixedInstancesPolicyProperty:
+    """Return a template for each type, since each has interfaces of its own, tried in the order that was given."""
+    spot = fleet.capacity.kind is FleetCapacityKind.SPOT
+    return _Group.MixedInstancesPolicyProperty(
+        launch_template=_Group.LaunchTemplateProperty(
+            launch_template_specification=_specification(templates[0]),
+            overrides=[
+                _Group.LaunchTemplateOverridesProperty(
+                    instance_type=kind.name, launch_template_specification=_specification(template)
+                )
+                for kind, template in zip(fleet.types, templates, strict=True)
+            ],
+        ),
+        instances_distribution=_Group.InstancesDistributionProperty(
+            on_demand_allocation_strategy="prioritized",
+            on_demand_percentage_above_base_capacity=0 if spot else 100,
+            spot_allocation_strategy="capacity-optimized-prioritized" if spot else None,
+        ),
+    )

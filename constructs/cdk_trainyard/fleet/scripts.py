@@ -1,0 +1,91 @@
+"""The set-up of the nodes: the project's own steps, uploaded once under the hash of their content."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_s3_deployment as deployment
+from constructs import Construct, IDependable
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.lifecycle import rules, scripts_folder
+from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, read_bundle
+from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
+from cdk_trainyard.storage.grants import objects_arn, read_statements
+
+_FAMILY = f"{ROOT_PREFIX}/fleet"
+_HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
+_SHARED_STEPS = ("devices", "lustre")
+"""Steps of other nodes that fit these as they are."""
+
+
+def fleet_bundle() -> Bundle:
+    """Return what a node downloads: the fleet's steps, those that it shares with other nodes, and the step library."""
+    root = scripts_folder()
+    whole = read_bundle(("", root / "fleet"), ("lib", root / "lib"))
+    # what images are built with is no part of it
+    bundle = replace(whole, files=tuple(file for file in whole.files if not file.name.startswith("image/")))
+    for step in _SHARED_STEPS:
+        data = (root / "hyperpod" / "steps" / f"{step}.sh").read_bytes()
+        bundle = bundle.with_file(BundleFile(name=f"steps/{step}.sh", data=data))
+    return bundle
+
+
+class FleetScripts(Construct):
+    """The scripts that set a fleet's nodes up, below ``s3://<bucket>/lifecycle-scripts/fleet/``: immutable, read-only.
+
+    They hold nothing of a fleet: what differs between nodes is written by their user data.
+
+    Args:
+        bucket: Where they go.
+
+    Attributes:
+        bucket: The bucket.
+        content_hash: SHA-256, in hex, of every name and byte.
+        prefix: Their place in the bucket, without a slash at its end.
+        uploaded: Depend on it, and the files are there.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket) -> None:
+        super().__init__(scope, construct_id)
+        bundle = fleet_bundle()
+        raise_problems(self.node.path, rules.content_problems(bundle))
+        self.bucket = bucket
+        self.content_hash: str = bundle.digest()
+        self.prefix: str = f"{_FAMILY}/{self.content_hash[:_HASH_LENGTH]}"
+        with TemporaryDirectory() as directory:
+            bundle.write(Path(directory))
+            files = deployment.Source.asset(directory, asset_hash=self.content_hash)
+            self.uploaded: IDependable = Uploader.of(self).upload(
+                self, "Resource", bucket=bucket, prefix=self.prefix, sources=[files]
+            )
+
+    @classmethod
+    def of(cls, scope: Construct, bucket: s3.IBucket) -> "FleetScripts":
+        """Return the scripts of the stack that ``scope`` is in, and define them there for the first that asks.
+
+        Args:
+            scope: Who asks.
+            bucket: The bucket.
+        """
+        stack = Stack.of(scope)
+        construct_id = f"FleetScripts{bucket.node.addr[-8:]}"
+        found = stack.node.try_find_child(construct_id)
+        return found if isinstance(found, cls) else cls(stack, construct_id, bucket=bucket)
+
+    @property
+    def s3_uri(self) -> str:
+        """Their address, ``s3://<bucket>/<prefix>/``."""
+        return f"s3://{self.bucket.bucket_name}/{self.prefix}/"
+
+    @property
+    def objects_arn(self) -> str:
+        """ARN of what nodes may read, a wildcard: these scripts and earlier versions."""
+        return objects_arn(self.bucket, prefix=_FAMILY)
+
+    def read_statements(self) -> list[iam.PolicyStatement]:
+        """Return the permissions of a node: list and read the scripts. It can never write."""
+        return read_statements(self.bucket, prefix=_FAMILY)

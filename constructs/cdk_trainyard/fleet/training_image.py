@@ -1,0 +1,284 @@
+"""An image of one's own, built by EC2 Image Builder: a base image, EFA, a Lustre client that fits the kernel, tests."""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from aws_cdk import Aws, CfnResource, Names, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_imagebuilder as imagebuilder
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.fleet._data import load
+from cdk_trainyard.fleet.image import NodeImage
+from cdk_trainyard.fleet.rules_training_image import training_image_problems
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.network import EfaSecurityGroup, Network
+
+_HASH_LENGTH = 12
+_PREFIX = "/imagebuilder/trainyard"  # the service-linked role of Image Builder may write below /imagebuilder/ alone
+_POLICIES = ("AmazonSSMManagedInstanceCore", "EC2InstanceProfileForImageBuilder")
+_POLICY_REASON = "Image Builder names this policy as what its build instances need, and they live as long as a build"
+_TEST_MINUTES = 90
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EfaInstaller:
+    """One version of AWS's installer of EFA.
+
+    Attributes:
+        version: The version, as ``"1.50.0"``.
+        sha256: Checksum of ``aws-efa-installer-<version>.tar.gz``, 64 hex digits.
+    """
+
+    version: str
+    sha256: str
+
+
+class TrainingImage(Construct):
+    """A machine image for fleets, with everything that the set-up of nodes asks for.
+
+    Defines a pipeline of EC2 Image Builder with its components (tools, the EFA installer of one version, a Lustre
+    client for the very kernel of the image, optionally NVIDIA's driver, and commands of your own), a test that starts
+    the image and asks for each of them, its role, and where the image goes. The AMI's id is put into Parameter Store.
+
+    A changed setting is another recipe: Image Builder's recipes cannot be changed.
+
+    Args:
+        base: The image to begin with.
+        network: Where the instance that builds stands; it needs a way out.
+        accelerator: What the image has drivers for, which its test asks for. Default: nothing is asked.
+        families: Families of instance types that it is for, when ``base`` does not know them. Default - the base's.
+        nvidia_branch: Branch of NVIDIA's proprietary driver to install, as ``"580"``; on Ubuntu. Default: none, the
+            base has one.
+        efa_installer: The EFA installer, which then replaces what the base has. Default - the base's EFA; without one,
+            the newest version whose checksum is known (``data/installers.json``).
+        commands: Further shell commands, run as root. Default: none.
+        instance_type: What builds and tests; of the base's architecture. Default: m5.2xlarge.
+        volume_gib: Size of the image's root volume. Default: 200.
+        regions: Where the image is copied to. Default - the stack's Region.
+        schedule: When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed. Default: when it is asked.
+        build: Whether it is built while the stack is deployed, which then takes about an hour. Default: False.
+
+    Attributes:
+        base: The base image.
+        families: The families it is for. None: not known.
+        parameter_name: Name of the parameter that holds the AMI's id.
+        image_id: The AMI that was built while the stack was deployed. None: ``build`` is False.
+        pipeline: The L1 pipeline.
+
+    Raises:
+        ConfigurationError: The image could not be built.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        base: NodeImage,
+        network: Network,
+        accelerator: AcceleratorKind | None = None,
+        families: Sequence[str] = (),
+        nvidia_branch: str | None = None,
+        efa_installer: EfaInstaller | None = None,
+        commands: Sequence[str] = (),
+        instance_type: str | InstanceType = "m5.2xlarge",
+        volume_gib: int = 200,
+        regions: Sequence[str] = (),
+        schedule: str | None = None,
+        build: bool = False,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        known = load("installers")["efa"]
+        installer = efa_installer or EfaInstaller(version=known["version"], sha256=known["sha256"])
+        problems = training_image_problems(
+            base=base,
+            instance_type=instance_type,
+            efa_version=installer.version,
+            efa_sha256=installer.sha256,
+            nvidia_branch=nvidia_branch,
+            schedule=schedule,
+            has_way_out=network.has_nat,
+        )
+        raise_problems(self.node.path, problems)
+        self.base: NodeImage = base
+        self.families: tuple[str, ...] | None = tuple(families) or base.families
+        steps: dict[str, tuple[str, Mapping[str, str]]] = {
+            "tools": ("tools", {}),
+            **({"nvidia": ("nvidia", {"NVIDIA_BRANCH": nvidia_branch})} if nvidia_branch else {}),
+            "efa": ("efa", _efa_environment(installer, keep=efa_installer is None)),
+            "lustre": ("lustre", {}),
+        }
+        documents = {name: _document(name, _script(file, given)) for name, (file, given) in steps.items()}
+        if commands:
+            documents["commands"] = _document("commands", "\n".join(["set -Eeuo pipefail", *commands]))
+        test = _script("verify", {"ACCELERATOR": accelerator.value if accelerator else "none"})
+        documents["verify"] = _document("verify", test, phase="test")
+        self._digest = _digest(base.name, volume_gib, documents)
+        self.parameter_name: str = f"{_PREFIX}/{self._name()}"
+        recipe = self._recipe(base, documents, volume_gib)
+        infrastructure = self._infrastructure(network, InstanceType.of(instance_type))
+        distribution = self._distribution(regions)
+        tests = imagebuilder.CfnImagePipeline.ImageTestsConfigurationProperty(
+            image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
+        )
+        self.pipeline = imagebuilder.CfnImagePipeline(
+            self,
+            "Resource",
+            name=self._name(),
+            image_recipe_arn=recipe.attr_arn,
+            infrastructure_configuration_arn=infrastructure.attr_arn,
+            distribution_configuration_arn=distribution.attr_arn,
+            image_tests_configuration=tests,
+            schedule=_schedule(schedule),
+        )
+        self.image_id: str | None = None
+        if build:
+            built = imagebuilder.CfnImage(
+                self,
+                "Image",
+                image_recipe_arn=recipe.attr_arn,
+                infrastructure_configuration_arn=infrastructure.attr_arn,
+                distribution_configuration_arn=distribution.attr_arn,
+                image_tests_configuration=imagebuilder.CfnImage.ImageTestsConfigurationProperty(
+                    image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
+                ),
+            )
+            built.node.add_dependency(network.route_out)
+            self.image_id = built.attr_image_id
+
+    @property
+    def build_command(self) -> str:
+        """The command that builds the image now."""
+        arn = self.pipeline.attr_arn
+        return f"aws imagebuilder start-image-pipeline-execution --region {Aws.REGION} --image-pipeline-arn {arn}"
+
+    # ---------------------------------------------------------------- parts
+    def _name(self) -> str:
+        return Names.unique_resource_name(self, max_length=90, separator="-")
+
+    def _recipe(self, base: NodeImage, documents: Mapping[str, str], volume_gib: int) -> imagebuilder.CfnImageRecipe:
+        components = [
+            imagebuilder.CfnComponent(
+                self,
+                f"Component{name.capitalize()}",
+                name=f"{self._name()}-{name}-{self._digest}",
+                platform="Linux",
+                version="1.0.0",
+                data=document,
+            )
+            for name, document in documents.items()
+        ]
+        return imagebuilder.CfnImageRecipe(
+            self,
+            "Recipe",
+            name=f"{self._name()}-{self._digest}",
+            version="1.0.0",
+            parent_image=base.ami_id or f"ssm:{base.parameter}",
+            components=[
+                imagebuilder.CfnImageRecipe.ComponentConfigurationProperty(component_arn=component.attr_arn)
+                for component in components
+            ],
+            block_device_mappings=[
+                imagebuilder.CfnImageRecipe.InstanceBlockDeviceMappingProperty(
+                    device_name=base.root_device,
+                    ebs=imagebuilder.CfnImageRecipe.EbsInstanceBlockDeviceSpecificationProperty(
+                        volume_type="gp3", volume_size=volume_gib, encrypted=True, delete_on_termination=True
+                    ),
+                )
+            ],
+        )
+
+    def _infrastructure(
+        self, network: Network, instance_type: InstanceType
+    ) -> imagebuilder.CfnInfrastructureConfiguration:
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+            description="Builds and tests a machine image",
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _POLICIES],
+        )
+        for name in _POLICIES:
+            rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]"
+            resource = cast("CfnResource", role.node.default_child)
+            acknowledge_nag(resource, pack=AWS_SOLUTIONS, rule=rule, reason=_POLICY_REASON)
+        profile = iam.InstanceProfile(self, "InstanceProfile", role=role)
+        group = EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
+        return imagebuilder.CfnInfrastructureConfiguration(
+            self,
+            "Infrastructure",
+            name=self._name(),
+            instance_profile_name=profile.instance_profile_name,
+            instance_types=[instance_type.name],
+            subnet_id=network.accelerator_subnet.subnet_id,
+            security_group_ids=[group.security_group_id],
+            terminate_instance_on_failure=True,
+            instance_metadata_options=imagebuilder.CfnInfrastructureConfiguration.InstanceMetadataOptionsProperty(
+                http_tokens="required", http_put_response_hop_limit=1
+            ),
+        )
+
+    def _distribution(self, regions: Sequence[str]) -> imagebuilder.CfnDistributionConfiguration:
+        configuration = imagebuilder.CfnDistributionConfiguration
+        return configuration(
+            self,
+            "Distribution",
+            name=self._name(),
+            distributions=[
+                configuration.DistributionProperty(
+                    region=region,
+                    # CloudFormation types it as JSON, so its own spelling
+                    ami_distribution_configuration={"Name": f"{self._name()} {{{{ imagebuilder:buildDate }}}}"},
+                    ssm_parameter_configurations=[
+                        configuration.SsmParameterConfigurationProperty(
+                            parameter_name=self.parameter_name, data_type="aws:ec2:image"
+                        )
+                    ],
+                )
+                for region in dict.fromkeys((Stack.of(self).region, *regions))
+            ],
+        )
+
+
+def _script(name: str, environment: Mapping[str, str]) -> str:
+    text = (scripts_folder() / "fleet" / "image" / f"{name}.sh").read_text(encoding="utf-8")
+    exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in environment.items())
+    return exports + text
+
+
+def _efa_environment(installer: EfaInstaller, *, keep: bool) -> Mapping[str, str]:
+    return {
+        "EFA_INSTALLER": installer.version,
+        "EFA_SHA256": installer.sha256,
+        "EFA_KEEP": "yes" if keep else "no",
+    }
+
+
+def _document(name: str, script: str, *, phase: str = "build") -> str:
+    """Return a component's document; JSON is YAML."""
+    step = {"name": name, "action": "ExecuteBash", "inputs": {"commands": [script]}}
+    return json.dumps(
+        {"schemaVersion": 1.0, "name": name, "phases": [{"name": phase, "steps": [step]}]}, sort_keys=True
+    )
+
+
+def _digest(*parts: object) -> str:
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:_HASH_LENGTH]
+
+
+def _schedule(expression: str | None) -> imagebuilder.CfnImagePipeline.ScheduleProperty | None:
+    if expression is None:
+        return None
+    return imagebuilder.CfnImagePipeline.ScheduleProperty(
+        schedule_expression=expression,
+        pipeline_execution_start_condition="EXPRESSION_MATCH_AND_DEPENDENCY_UPDATES_AVAILABLE",
+    )

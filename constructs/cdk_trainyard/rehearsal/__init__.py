@@ -1,0 +1,30 @@
+"""Rehearsals: the nodes of a cluster on one machine, with real systemd, real Slurm and the real node scripts."""
+
+from cdk_trainyard.rehearsal.agent import ScriptRun
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.image import node_image
+from cdk_trainyard.rehearsal.job_environment import job_environment
+from cdk_trainyard.rehearsal.model import Cluster, Group, LifecycleConfig, Lustre, Node
+from cdk_trainyard.rehearsal.nodes import Machine
+from cdk_trainyard.rehearsal.requirements import missing
+from cdk_trainyard.rehearsal.slurm import Slurm
+from cdk_trainyard.rehearsal.slurm_conf import slurm_files
+from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, Yard
+
+__all__ = [
+    "JOB_ENVIRONMENT",
+    "Cluster",
+    "Group",
+    "LifecycleConfig",
+    "Lustre",
+    "Machine",
+    "Node",
+    "RehearsalError",
+    "ScriptRun",
+    "Slurm",
+    "Yard",
+    "job_environment",
+    "missing",
+    "node_image",
+    "slurm_files",
+]

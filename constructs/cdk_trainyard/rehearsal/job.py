@@ -1,0 +1,120 @@
+"""The training job of a rehearsal, followed by what it writes to shared storage."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.rehearsal._process import wait_for
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.model import Lustre
+from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, Yard
+
+NAME = "cpu-ddp"
+"""Folder of the job in the project's scripts, and its name in Slurm."""
+
+NODES = 2
+"""How many nodes it takes."""
+
+_SECONDS = 240
+_SHOWN_LINES = 25
+
+
+def submit(
+    yard: Yard,
+    system: Lustre,
+    mount: str,
+    name: str,
+    *,
+    steps: int = 60,
+    options: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+) -> "Job":
+    """Put the job on shared storage and submit it, as the user ubuntu.
+
+    Args:
+        yard: The cluster.
+        system: A file system that every node has mounted.
+        mount: Where the nodes have it.
+        name: Directory of the run, below the user's home.
+        steps: How long it trains.
+        options: Further words for ``sbatch``.
+        settings: Variables that the job reads, beside those set here.
+    """
+    yard.share(scripts_folder() / "jobs" / NAME, system, f"ubuntu/{NAME}")
+    home = f"{mount}/ubuntu"
+    environment = {"PYTHON": f"{JOB_ENVIRONMENT}/bin/python", "TRAIN_DIRECTORY": f"{home}/{name}", **(settings or {})}
+    words = [*options, "job.sbatch", "--steps", str(steps)]
+    number = yard.slurm.submit(f"{home}/{NAME}", *words, environment=environment)
+    return Job(yard, number, folder=yard.shared(system) / "ubuntu", name=name)
+
+
+class Job:
+    """A training job, followed by what it writes to shared storage.
+
+    Attributes:
+        number: Its number in Slurm.
+    """
+
+    def __init__(self, yard: Yard, number: str, *, folder: Path, name: str) -> None:
+        self.number = number
+        self._yard = yard
+        self._log = folder / name / "log.jsonl"
+        self._output = folder / NAME / f"{NAME}-{number}.out"
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What the training said of itself, in order."""
+        lines = self._log.read_text().splitlines() if self._log.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    @property
+    def starts(self) -> list[int]:
+        """The steps at which the training started."""
+        return [int(event["step"]) for event in self.events if event["event"] == "start"]
+
+    @property
+    def attempts(self) -> str:
+        """How it came to its last start, in words."""
+        last = [event for event in self.events if event["event"] == "start"][-1]
+        return f"requeued {last['requeues']} times, step tried again {last['retries']} times"
+
+    @property
+    def weights(self) -> str:
+        """Hash of the weights at its end."""
+        return str(self.events[-1]["weights"])
+
+    def wait_for_step(self, step: int) -> None:
+        """Wait until a step is in the snapshot.
+
+        Raises:
+            RehearsalError: The job ended before, or takes too long.
+        """
+
+        def reached() -> bool:
+            if state := self._yard.slurm.is_over(self.number):
+                raise RehearsalError(f"job {self.number} is {state} before step {step}; it said:\n{self.said()}")
+            return any(event.get("step", 0) >= step for event in self.events)
+
+        wait_for(f"step {step} of job {self.number}", reached, seconds=_SECONDS, every=0.2)
+
+    def finish(self) -> None:
+        """Wait until the job is completed.
+
+        Raises:
+            RehearsalError: It ended otherwise, or takes too long; with the end of its output.
+        """
+        state = wait_for(
+            f"the end of job {self.number}",
+            lambda: self._yard.slurm.is_over(self.number),
+            seconds=_SECONDS,
+            every=0.3,
+        )
+        if state != "COMPLETED":
+            raise RehearsalError(f"job {self.number} is {state}; it said:\n{self.said()}")
+
+    def said(self) -> str:
+        """Return the end of what the job wrote."""
+        text = self._output.read_text(errors="replace") if self._output.exists() else "nothing"
+        return "\n".join(text.splitlines()[-_SHOWN_LINES:])

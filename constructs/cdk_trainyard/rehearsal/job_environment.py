@@ -1,0 +1,61 @@
+"""The Python environment of the training job: PyTorch for CPUs, made with the system's own Python.
+
+The nodes run the same Python at the same path, so they use the environment as it is, read-only. It is no dependency of
+this library: nothing of it is imported here.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from cdk_trainyard.rehearsal._process import run
+from cdk_trainyard.rehearsal.cache import built, key_of
+from cdk_trainyard.rehearsal.errors import RehearsalError
+
+PYTHON = "/usr/bin/python3"
+"""The Python of this machine and, at the same path, of the nodes."""
+
+REQUIREMENTS = ("torch==2.13.0", "numpy==2.4.6")
+"""What the job imports; torch warns in every process when there is no numpy."""
+
+NODE_PYTHON_VERSION = "3.11"
+"""Version of the Python in the node image."""
+
+
+def job_environment(say: Callable[[str], None]) -> Path:
+    """Return the directory of the environment, and make it when this machine has none.
+
+    pip is the one of the environment this process runs in, with this machine's own configuration of pip: it decides
+    where packages come from.
+
+    Raises:
+        RehearsalError: pip failed.
+    """
+    key = key_of([python_version(), *REQUIREMENTS])
+    return built("job-environment", key, lambda target: _make(target, say), say=say)
+
+
+def python_version() -> str:
+    """Return major and minor version of the system's Python."""
+    return run([PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).out.strip()
+
+
+def _make(target: Path, say: Callable[[str], None]) -> None:
+    say(f"making the job's Python environment ({', '.join(REQUIREMENTS)}): half a minute, once")
+    # without pip, because Debian keeps what a venv installs it from in a package of its own
+    run([PYTHON, "-m", "venv", "--without-pip", str(target)])
+    words = [
+        "nice", "--adjustment=10", sys.executable, "-m", "pip", "--python", str(target / "bin" / "python"),
+        "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off", *REQUIREMENTS,
+    ]  # fmt: skip
+    last: list[str] = []
+    with subprocess.Popen(  # noqa: S603  words are built above
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as pip:
+        for line in pip.stdout or ():
+            last = [*last[-10:], line.rstrip()]
+            if line.startswith(("Installing", "Successfully", "  Downloading", "Collecting torch")):
+                say(f"job environment: {line.strip()[:100]}")
+    if pip.returncode:
+        raise RehearsalError("\n".join([f"pip ended with code {pip.returncode}", *last]))

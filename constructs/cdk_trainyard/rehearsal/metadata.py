@@ -1,0 +1,173 @@
+"""What EC2 gives a subnet: the name service and the instance metadata service. Runs in the capsule, as a program.
+
+Started by its path with a state file, and needs nothing but the standard library. The state file is read again whenever
+it changes::
+
+    {"names": {"ip-10-1-0-10.us-east-1.compute.internal": "10.1.0.10"},
+     "name_service": true,
+     "instances": {"10.1.0.10": {"instance-id": "i-0123456789abcdef0"}}}
+"""
+
+import argparse
+import http.server
+import json
+import secrets
+import socketserver
+import struct
+import threading
+import time
+from http import HTTPStatus
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+_LONGEST_TTL = 21600  # seconds; EC2's limit
+_NAME_TTL = 5
+_A, _PTR, _ANY_CLASS = 1, 12, 1
+_NO_ERROR, _NO_SUCH_NAME = 0, 3
+_HEADER = 12  # bytes
+_REVERSE = ".in-addr.arpa"
+
+
+class State:
+    """The state file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: tuple[int, int] | None = None
+        self._content: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def read(self) -> dict[str, Any]:
+        """Return what the file says now."""
+        with self._lock:
+            status = self._path.stat()
+            stamp = (status.st_mtime_ns, status.st_ino)
+            if stamp != self._stamp:
+                self._content = json.loads(self._path.read_text())
+                self._stamp = stamp
+            return self._content
+
+
+def answer(query: bytes, names: dict[str, str]) -> bytes:
+    """Return the answer to a DNS query: addresses of names and names of addresses, at once, and no other kind.
+
+    Args:
+        query: A datagram with one question.
+        names: Address by name, without a dot at its end.
+    """
+    name, end = _question_name(query)
+    kind, _ = struct.unpack_from("!HH", query, end)
+    known, data = _look_up(name.lower(), kind, names)
+    flags = 0x8580 | (_NO_ERROR if known else _NO_SUCH_NAME)  # an answer, with authority, recursion as asked
+    header = struct.pack("!HHHHHH", int.from_bytes(query[:2], "big"), flags, 1, 1 if data else 0, 0, 0)
+    record = struct.pack("!HHHIH", 0xC00C, kind, _ANY_CLASS, _NAME_TTL, len(data)) + data if data else b""
+    return header + query[_HEADER : end + 4] + record
+
+
+def _question_name(query: bytes) -> tuple[str, int]:
+    labels = []
+    at = _HEADER
+    while length := query[at]:
+        labels.append(query[at + 1 : at + 1 + length].decode("ascii", "replace"))
+        at += 1 + length
+    return ".".join(labels), at + 1
+
+
+def _look_up(name: str, kind: int, names: dict[str, str]) -> tuple[bool, bytes]:
+    """Return whether the name exists, and its data of this kind, if any."""
+    if name.endswith(_REVERSE):
+        address = ".".join(reversed(name.removesuffix(_REVERSE).split(".")))
+        found = next((host for host, known in names.items() if known == address), None)
+        return found is not None, _encode(found) if found and kind == _PTR else b""
+    known = names.get(name)
+    return known is not None, IPv4Address(known).packed if known and kind == _A else b""
+
+
+def _encode(name: str) -> bytes:
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+
+
+def metadata_of(path: str, instance: dict[str, str]) -> str | None:
+    """Return what IMDS answers for a path, or None when it has nothing there.
+
+    Args:
+        path: As ``/latest/meta-data/placement/region``.
+        instance: What is known of the instance that asks, by path below ``meta-data``.
+    """
+    if path.rstrip("/") == "/latest/dynamic/instance-identity/document":
+        fields = {"instance-id": "instanceId", "instance-type": "instanceType", "placement/region": "region",
+                  "placement/availability-zone": "availabilityZone", "local-ipv4": "privateIp"}  # fmt: skip
+        return json.dumps({name: instance[key] for key, name in fields.items() if key in instance})
+    if not path.startswith("/latest/meta-data"):
+        return None
+    key = path.removeprefix("/latest/meta-data").strip("/")
+    if key in instance:
+        return instance[key]
+    below = key + "/" if key else ""
+    listed = {name[len(below) :].partition("/") for name in instance if name.startswith(below)}
+    return "\n".join(sorted({first + slash for first, slash, _ in listed})) or None
+
+
+class _NameService(socketserver.BaseRequestHandler):
+    state: State
+
+    def handle(self) -> None:
+        query, socket = self.request
+        content = self.state.read()
+        if content["name_service"]:  # else silence, as from a name service that is down
+            socket.sendto(answer(query, content["names"]), self.client_address)
+
+
+class _MetadataService(http.server.BaseHTTPRequestHandler):
+    state: State
+    tokens: dict[str, float]
+
+    def do_PUT(self) -> None:
+        """Hand out a token."""
+        ttl = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
+        if self.path != "/latest/api/token" or not ttl.isdigit() or not 1 <= int(ttl) <= _LONGEST_TTL:
+            self._say(HTTPStatus.BAD_REQUEST)
+            return
+        token = secrets.token_urlsafe(32)
+        self.tokens[token] = time.monotonic() + int(ttl)
+        self._say(HTTPStatus.OK, token)
+
+    def do_GET(self) -> None:
+        """Answer the instance that asks; version 2 only."""
+        if self.tokens.get(self.headers.get("X-aws-ec2-metadata-token", ""), 0) < time.monotonic():
+            self._say(HTTPStatus.UNAUTHORIZED)
+            return
+        instance = self.state.read()["instances"].get(self.client_address[0])
+        found = metadata_of(self.path, instance) if instance else None
+        self._say(HTTPStatus.NOT_FOUND if found is None else HTTPStatus.OK, found or "")
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name is the base class's
+        """Keep quiet."""
+
+    def _say(self, status: HTTPStatus, text: str = "") -> None:
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--name-service", required=True, help="address to answer DNS on")
+    parser.add_argument("--metadata-service", required=True, help="address to answer IMDS on")
+    chosen = parser.parse_args()
+    _NameService.state = _MetadataService.state = State(chosen.state)
+    _MetadataService.tokens = {}
+    names = socketserver.ThreadingUDPServer((chosen.name_service, 53), _NameService)
+    metadata = http.server.ThreadingHTTPServer((chosen.metadata_service, 80), _MetadataService)
+    threading.Thread(target=names.serve_forever, daemon=True).start()
+    metadata.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What a rehearsal says while it runs, and the table at its end."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TextIO
+
+NOT_PROVEN = (
+    "Lustre: the mount helper is a stand-in that binds a directory; mount options, fstab, units and retries are real",
+    "EFA, Neuron and GPU devices: as many as the instance type has, and nothing behind them",
+    "HyperPod's own agents, machine image, auto-resume plugin and node replacement: done here as AWS documents them",
+    "IAM of the nodes, the way out of the subnet, CloudWatch: the scripts were handed over, nothing was uploaded",
+    "performance of any kind, and the clock: all nodes share this machine",
+)
+"""What a rehearsal does not show, in the words of its report."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Step:
+    """A line of the table.
+
+    Attributes:
+        title: What was done.
+        seconds: How long it took.
+        outcome: ``passed``, ``failed`` or ``skipped``.
+        notes: What there is to say of it.
+    """
+
+    title: str
+    seconds: float = 0
+    outcome: str = "passed"
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Add to what there is to say."""
+        self.notes.append(text)
+
+
+class Report:
+    """The steps of a rehearsal, told as they go.
+
+    Attributes:
+        steps: Those that have begun.
+    """
+
+    def __init__(self, stream: TextIO = sys.stderr) -> None:
+        self.steps: list[Step] = []
+        self._stream = stream
+        self._started = time.monotonic()
+
+    @property
+    def passed(self) -> bool:
+        """Whether no step failed."""
+        return all(step.outcome != "failed" for step in self.steps)
+
+    def say(self, text: str) -> None:
+        """Write a line with the time since the rehearsal began."""
+        for line in text.splitlines() or [""]:
+            self._stream.write(f"{time.monotonic() - self._started:6.1f} s  {line}\n")
+        self._stream.flush()
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Step]:
+        """Do a step: time it, and note how it ended. An exception passes through."""
+        step = Step(title=title)
+        self.steps.append(step)
+        self.say(f"{title} ...")
+        started = time.monotonic()
+        try:
+            yield step
+        except BaseException as error:
+            step.outcome = "failed"
+            step.note(str(error).splitlines()[0] if str(error) else type(error).__name__)
+            raise
+        finally:
+            step.seconds = time.monotonic() - started
+
+    def skip(self, title: str, why: str) -> None:
+        """Note a step that was not done."""
+        self.steps.append(Step(title=title, outcome="skipped", notes=[why]))
+        self.say(f"{title}: skipped, {why}")
+
+    def table(self) -> str:
+        """Return the table: every step, what came of it, and what all of it does not prove."""
+        width = max([len(step.title) for step in self.steps], default=0)
+        lines = [f"{'step':<{width}}  {'':7}  seconds"]
+        lines += [self._row(step, width) for step in self.steps]
+        whole = time.monotonic() - self._started
+        lines += [f"{'in all':<{width}}  {'passed' if self.passed else 'failed':<7}  {whole:7.1f}", "", "not proven:"]
+        return "\n".join([*lines, *(f"  - {sentence}" for sentence in NOT_PROVEN)])
+
+    @staticmethod
+    def _row(step: Step, width: int) -> str:
+        return f"{step.title:<{width}}  {step.outcome:<7}  {step.seconds:7.1f}  {'; '.join(step.notes)}".rstrip()

@@ -1,0 +1,83 @@
+"""What a machine needs to boot nodes, and what of it is missing, said plainly."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from cdk_trainyard.rehearsal import _process
+from cdk_trainyard.rehearsal.capsule import Capsule
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.job_environment import NODE_PYTHON_VERSION, PYTHON, python_version
+
+PACKAGES = {
+    "mmdebstrap": "mmdebstrap",
+    "systemd-nspawn": "systemd-container",
+    "ip": "iproute2",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+    "mount": "mount",
+}
+"""The Debian package of every program that a rehearsal starts on this machine."""
+
+
+def missing() -> list[str]:
+    """Return a sentence for everything that this machine lacks; nothing when nodes can boot here."""
+    if sys.platform != "linux":
+        return [f"nodes boot on Linux only, this is {sys.platform}"]
+    if os.geteuid() != 0:
+        return ["nodes boot for root only: they need namespaces, mounts and control groups; run it with sudo"]
+    if shutil.which("apt-get") is None:
+        return ["the node image is built with apt, and this machine has none: rehearse on Debian 12"]
+    lacking = missing_packages()
+    if lacking:
+        return [f"packages are missing: apt-get install --no-install-recommends {' '.join(lacking)}"]
+    return [*_python_problems(), *_kernel_problems()]
+
+
+def missing_packages() -> list[str]:
+    """Return the Debian packages of the programs that are not here, sorted."""
+    return sorted({package for program, package in PACKAGES.items() if shutil.which(program) is None})
+
+
+def install(say: Callable[[str], None]) -> None:
+    """Install what is missing, with this machine's own apt.
+
+    Raises:
+        RehearsalError: Not root, or apt failed.
+    """
+    packages = missing_packages()
+    if not packages:
+        return
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise RehearsalError("; ".join(missing()))
+    words = ["apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *packages]
+    say(f"installing {' '.join(packages)}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    if _process.run(words, check=False, environment=environment).code:
+        say("the lists of packages may be old: apt-get update")
+        _process.run(["apt-get", "update", "--quiet=2"], environment=environment)
+        _process.run(words, environment=environment)
+
+
+def _python_problems() -> list[str]:
+    if not Path(PYTHON).exists():
+        return [f"{PYTHON} is missing: apt-get install python3"]
+    version = python_version()
+    if version == NODE_PYTHON_VERSION:
+        return []
+    return [f"{PYTHON} must be Python {NODE_PYTHON_VERSION}, as on the nodes, got {version}: rehearse on Debian 12"]
+
+
+def _kernel_problems() -> list[str]:
+    """Try what nodes need, as a container without privileges refuses it."""
+    try:
+        with Capsule() as capsule:
+            capsule.run("mkdir", "/run/upper", "/run/work", "/run/root")
+            layers = "lowerdir=/etc,upperdir=/run/upper,workdir=/run/work"
+            capsule.run("mount", "-t", "overlay", "overlay", "-o", layers, "/run/root")
+            capsule.run("ip", "link", "add", "yard0", "type", "bridge")
+    except (RehearsalError, OSError) as error:
+        return [f"this machine gives no namespaces, overlays or bridges: {error}"]
+    return []

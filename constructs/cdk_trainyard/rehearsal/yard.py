@@ -1,0 +1,260 @@
+"""A cluster that runs here: its nodes, its network, its shared storage, and what HyperPod does with them."""
+
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.rehearsal._process import wait_for
+from cdk_trainyard.rehearsal.agent import Agent, Bundle, ScriptRun
+from cdk_trainyard.rehearsal.capsule import YARD, Capsule
+from cdk_trainyard.rehearsal.devices import plug_devices
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
+from cdk_trainyard.rehearsal.nodes import Machine
+from cdk_trainyard.rehearsal.slurm import Slurm
+from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, Switch
+
+JOB_ENVIRONMENT = "/opt/job-environment"
+"""Where the job's Python environment is on the nodes, read-only."""
+
+_BACKING = YARD / "lustre"
+_STATE = YARD / "subnet.json"
+_PARALLEL = 16
+_UBUNTU = 1000
+
+
+class Yard:
+    """The nodes of a cluster, on this machine. Use it in a ``with`` block: at its end nothing is left.
+
+    Attributes:
+        cluster: The cluster as the control plane sees it now.
+        machines: Its nodes, by name.
+        agent: What HyperPod does on the nodes.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        image: Path,
+        bundles: Mapping[str, Bundle] | None = None,
+        job_environment: Path | None = None,
+        auto_resume: bool = False,
+    ) -> None:
+        """Make the network and the shared storage; ``boot`` starts nodes.
+
+        Args:
+            cluster: The cluster as the control plane sees it.
+            image: The nodes' machine image, from ``node_image``.
+            bundles: Lifecycle scripts by the ``s3://`` address that the groups name. Default - none.
+            job_environment: A Python environment that jobs find at ``JOB_ENVIRONMENT``. Default - none.
+            auto_resume: Whether srun offers ``--auto-resume``, from a stand-in of HyperPod's plugin. Default: False.
+
+        Raises:
+            RehearsalError: This machine cannot give a node what it needs.
+        """
+        self.cluster = cluster
+        self.machines: dict[str, Machine] = {}
+        self.agent = Agent(cluster, bundles=bundles or {}, munge_key=secrets.token_bytes(1024), auto_resume=auto_resume)
+        self._image = image
+        self._name_service = True
+        self._job_environment = job_environment
+        self._capsule = Capsule()
+        try:
+            self._switch = Switch(self._capsule, cluster.subnet)
+            self._capsule.path(_BACKING).mkdir(parents=True)
+            for system in cluster.file_systems:
+                self._make_file_system(system)
+            self._write_subnet()
+            self._start_subnet_services()
+        except BaseException:
+            self._capsule.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return the yard itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End everything."""
+        self.close()
+
+    def close(self) -> None:
+        """End every node; nothing of them is left."""
+        self._capsule.close()
+
+    # ------------------------------------------------------------ nodes
+    def boot(self, nodes: Iterable[Node] | None = None) -> None:
+        """Start nodes, all at once, and wait until they are up. Default - every node of the cluster."""
+        chosen = list(self.cluster.nodes if nodes is None else nodes)
+        for node in chosen:
+            machine = self.machines.setdefault(node.name, self._machine(node))
+            machine.boot(self.agent.files(node))
+        for node in chosen:
+            machine = self.machines[node.name]
+            machine.wait_until_up()
+            plug_devices(machine, InstanceType.of(self.cluster.group_of(node).instance_type))
+
+    def provision(
+        self, nodes: Iterable[Node] | None = None, *, done: Callable[[ScriptRun], None] | None = None
+    ) -> list[ScriptRun]:
+        """Let HyperPod configure nodes that are up, all at once; return how each script ended.
+
+        Args:
+            nodes: Which ones. Default - every node of the cluster.
+            done: Told as each one ends.
+        """
+        chosen = [self.machines[node.name] for node in (self.cluster.nodes if nodes is None else nodes)]
+
+        def one(machine: Machine) -> ScriptRun:
+            ended = self.agent.provision(machine)
+            if done:
+                done(ended)
+            return ended
+
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            return list(pool.map(one, chosen))
+
+    def replace(self, node: Node) -> Node:
+        """Give a node's place to a new instance, as HyperPod does with one that failed; return the new one.
+
+        It keeps the name and the address, and has a new disk and a new instance id. It is booted, not provisioned.
+        """
+        fresh = Node(group=node.group, number=node.number, address=node.address, instance_id=new_instance_id())
+        self.machines.pop(node.name).wipe()
+        self.change(self.cluster.with_nodes([fresh if old.name == node.name else old for old in self.cluster.nodes]))
+        self.boot([fresh])
+        return fresh
+
+    def change(self, cluster: Cluster) -> None:
+        """Take a new state of the control plane: nodes that are gone are ended, the others are told.
+
+        New nodes are not started.
+        """
+        self.cluster = self.agent.cluster = cluster
+        self._write_subnet()
+        for name in set(self.machines) - {node.name for node in cluster.nodes}:
+            self.machines.pop(name).remove()
+        for machine in self.machines.values():
+            if machine.alive:
+                self.agent.tell(machine)
+
+    def machine(self, name: str) -> Machine:
+        """Return a node by its name or host name.
+
+        Raises:
+            RehearsalError: There is none of that name; lists the names.
+        """
+        node = self.cluster.find(name)
+        if node is None or node.name not in self.machines:
+            raise RehearsalError(f"no node is named '{name}'; there are {', '.join(sorted(self.machines))}")
+        return self.machines[node.name]
+
+    @property
+    def slurm(self) -> Slurm:
+        """Slurm, asked on the first controller."""
+        heads = self.cluster.with_role("controller")
+        if not heads:
+            raise RehearsalError("the cluster has no controller")
+        return Slurm(self.machines[heads[0].name])
+
+    # ------------------------------------------------------------ network and storage
+    def cut(self, node: Node) -> None:
+        """Pull a node's network cable."""
+        self._switch.cut(node)
+
+    def heal(self, node: Node) -> None:
+        """Put a node's network cable back."""
+        self._switch.heal(node)
+
+    def set_name_service(self, *, up: bool) -> None:
+        """Switch the subnet's name service on or off; off, it is silent."""
+        self._name_service = up
+        self._write_subnet()
+
+    def set_mount_fault(self, fault: str | None) -> None:
+        """Make every Lustre mount fail (``110 Connection timed out``) or slow (``sleep 20``); None ends that."""
+        path = self._capsule.path(_BACKING / "fault")
+        if fault is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_text(f"{fault}\n")
+
+    def shared(self, system: Lustre) -> Path:
+        """Return the root directory of a file system, as a path that this process can open."""
+        return self._capsule.path(_backing_of(system))
+
+    def share(self, source: Path, system: Lustre, place: str) -> None:
+        """Copy a folder to a place on a file system, owned by the user ubuntu."""
+        target = self.shared(system) / place
+        made = [path for path in (target, *target.parents) if not path.exists()]
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        for path in {*made, target, *target.rglob("*")}:
+            os.chown(path, _UBUNTU, _UBUNTU)
+
+    # ------------------------------------------------------------ parts
+    def _machine(self, node: Node) -> Machine:
+        binds = {str(_BACKING): "/run/lustre-backing"}
+        if self._job_environment:
+            binds[str(self._job_environment)] = f"{JOB_ENVIRONMENT}:ro"
+        if Path("/dev/autofs").exists():
+            binds["/dev/autofs"] = "/dev/autofs"
+        return Machine(node, capsule=self._capsule, switch=self._switch, image=self._image, binds=binds)
+
+    def _make_file_system(self, system: Lustre) -> None:
+        self._capsule.path(_backing_of(system)).mkdir(parents=True, exist_ok=True)
+
+    def _write_subnet(self) -> None:
+        content = {
+            "names": dict(self.cluster.names),
+            "name_service": self._name_service,
+            "instances": {str(node.address): self._metadata(node) for node in self.cluster.nodes},
+        }
+        path = self._capsule.path(_STATE)
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(content))
+        temporary.rename(path)
+
+    def _metadata(self, node: Node) -> dict[str, str]:
+        kind = InstanceType.of(self.cluster.group_of(node).instance_type)
+        return {
+            "instance-id": node.instance_id,
+            "instance-type": kind.name,
+            "local-ipv4": str(node.address),
+            "local-hostname": f"{node.host}.{self.cluster.region}.compute.internal",
+            "placement/region": self.cluster.region,
+            "placement/availability-zone": self.cluster.zone or f"{self.cluster.region}a",
+        }
+
+    def _start_subnet_services(self) -> None:
+        program = Path(__file__).parent / "metadata.py"
+        words = [
+            sys.executable, "-I", "-B", str(program), f"--state={_STATE}",
+            f"--name-service={self.cluster.subnet[2]}", f"--metadata-service={METADATA_ADDRESS}",
+        ]  # fmt: skip
+        with self._capsule.path(YARD / "subnet.log").open("w") as log:
+            self._capsule.start(words, output=log)
+        wait_for("the subnet's services", self._subnet_answers, seconds=20, every=0.05)
+
+    def _subnet_answers(self) -> bool:
+        listening = self._capsule.run("cat", "/proc/net/tcp").out
+        return " FEA9FEA9:0050 " in listening  # 169.254.169.254:80 as the kernel writes it
+
+
+def new_instance_id() -> str:
+    """Return an instance id that no other instance has."""
+    return f"i-{secrets.token_hex(9)[:17]}"
+
+
+def _backing_of(system: Lustre) -> Path:
+    return _BACKING / system.dns_name.split(".")[0] / system.mount_name

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# The instance store as one fast volume. What is on it is lost with the instance: caches, and nothing else.
+: "${ROOT?}"
+
+SCRATCH=/scratch
+SCRATCH_DLAMI=/opt/dlami/nvme # where Deep Learning AMIs mount it themselves
+SCRATCH_OPTIONS=noatime,nodiratime,nofail,discard
+
+step scratch 'put the instance store together' 'a disk is broken, or the image has no mdadm or no mkfs.xfs'
+
+step_scratch_done() {
+  local disks
+  mountpoint -q -- "${ROOT}${SCRATCH}" || [[ -L ${ROOT}${SCRATCH} ]] || { disks=$(scratch_disks) && [[ -z ${disks} ]]; }
+}
+
+step_scratch_run() {
+  local listed device
+  local -a disks
+  # shellcheck disable=SC2310  # a question
+  if mountpoint -q -- "${ROOT}${SCRATCH_DLAMI}"; then
+    ln -sfn -- "${SCRATCH_DLAMI}" "${ROOT}${SCRATCH}"
+    return
+  fi
+  listed=$(scratch_disks)
+  mapfile -t disks <<<"${listed}"
+  device=${disks[0]}
+  if ((${#disks[@]} > 1)); then
+    device=/dev/md/trainyard
+    [[ -e ${ROOT}${device} ]] \
+      || mdadm --create "${device}" --run --homehost=any --level=0 --raid-devices="${#disks[@]}" "${disks[@]}"
+  fi
+  mkfs.xfs -q -f -L scratch "${device}"
+  mkdir -p -- "${ROOT}${SCRATCH}"
+  mount -o "${SCRATCH_OPTIONS}" -- "${device}" "${ROOT}${SCRATCH}"
+  chmod -- 1777 "${ROOT}${SCRATCH}"
+}
+
+step_scratch_verify() {
+  mountpoint -q -- "${ROOT}${SCRATCH}" || [[ -L ${ROOT}${SCRATCH} ]]
+}
+
+# Disks of the instance store, one a line; EBS volumes are NVMe devices too, of another model.
+scratch_disks() {
+  local listed
+  listed=$(lsblk --nodeps --noheadings --paths --output NAME,MODEL)
+  awk '/Amazon EC2 NVMe Instance Storage/ { print $1 }' <<<"${listed}"
+}

@@ -1,0 +1,158 @@
+#!/bin/bash
+# Stands in for every program that would change, or ask, the machine that the tests run on. It is linked under each of
+# their names, keeps what it is told in the fake root, and writes down how it was called.
+#   STUB_KILL_AFTER=N   kills the whole process group right after the N-th change, as a power cut would
+#   STUB_FAIL=NAME      NAME fails
+#   STUB_EFA=N          there are N EFA interfaces
+#   STUB_DISKS=N        there are N disks of the instance store
+#   STUB_DLAMI=1        the image has mounted them itself
+#   STUB_UNIT=sshd      the unit of the SSH server
+set -euo pipefail
+
+name=${0##*/}
+action=${1:-}
+state=${TRAINYARD_ROOT:?}/state
+subject=${!#}
+printf '%s%s\n' "${name}" "${*:+ $*}" >>"${state}/calls"
+
+if [[ ${STUB_FAIL:-} == "${name}" || ${STUB_FAIL:-} == "${name} ${action}" ]]; then
+  echo "${name}: told to fail" >&2
+  exit 9
+fi
+
+# changed: what was done is done; the cut may come now.
+changed() {
+  local done_before
+  echo "${name} ${action}" >>"${state}/changes"
+  if [[ -n ${STUB_KILL_AFTER:-} ]]; then
+    mapfile -t done_before <"${state}/changes"
+    if ((${#done_before[@]} == STUB_KILL_AFTER)); then
+      kill -KILL 0
+    fi
+  fi
+}
+
+# behind OPTION ARGUMENT...: what stands behind an option.
+behind() {
+  local wanted=$1
+  shift
+  while (($# > 1)); do
+    if [[ $1 == "${wanted}" ]]; then
+      printf '%s' "$2"
+      return
+    fi
+    shift
+  done
+}
+
+case ${name} in
+  hostname) echo ip-10-1-0-7 ;;
+  sync) ;;
+  chown) changed ;;
+  getent) echo "10.1.9.9 $2" ;;
+  sysctl)
+    mkdir -p "${TRAINYARD_ROOT}/proc/sys/vm"
+    cut -d= -f2 "${subject}" >"${TRAINYARD_ROOT}/proc/sys/vm/nr_hugepages"
+    changed
+    ;;
+  modprobe)
+    mkdir -p "${TRAINYARD_ROOT}/dev/infiniband"
+    for ((device = 0; device < ${STUB_EFA:-0}; device++)); do
+      touch "${TRAINYARD_ROOT}/dev/infiniband/uverbs${device}"
+    done
+    changed
+    ;;
+  fi_info)
+    [[ ${STUB_EFA:-0} != 0 ]]
+    for ((device = 0; device < STUB_EFA; device++)); do
+      printf 'provider: efa\n    domain: rdmap%s-rdm\n' "${device}"
+    done
+    ;;
+  lsblk)
+    echo '/dev/nvme0n1 Amazon Elastic Block Store'
+    for ((disk = 1; disk <= ${STUB_DISKS:-0}; disk++)); do
+      echo "/dev/nvme${disk}n1 Amazon EC2 NVMe Instance Storage"
+    done
+    ;;
+  mdadm | mkfs.xfs)
+    mkdir -p "${TRAINYARD_ROOT}/dev/md"
+    touch "${TRAINYARD_ROOT}/dev/md/trainyard"
+    changed
+    ;;
+  mountpoint)
+    path=${subject#"${TRAINYARD_ROOT}"}
+    [[ ${path} == /opt/dlami/nvme && -n ${STUB_DLAMI:-} ]] || [[ -e ${state}/mounted${path//\//-} ]]
+    ;;
+  mount)
+    path=${subject#"${TRAINYARD_ROOT}"}
+    touch "${state}/mounted${path//\//-}"
+    changed
+    ;;
+  install)
+    mkdir -p "${subject}"
+    behind -o "$@" >"${state}/owner-${subject##*/}"
+    changed
+    ;;
+  stat) cat "${state}/owner-${subject##*/}" ;;
+  systemctl)
+    case $1 in
+      daemon-reload | daemon-reexec) changed ;;
+      try-reload-or-restart)
+        [[ ${subject} == "${STUB_UNIT:-ssh}" ]]
+        changed
+        ;;
+      enable)
+        touch "${state}/active.${subject}"
+        changed
+        ;;
+      is-active) [[ -e ${state}/active.${subject} ]] ;;
+      *) exit 64 ;;
+    esac
+    ;;
+  ssh-keygen)
+    case $* in
+      '-y '*)
+        [[ -s ${subject} ]]
+        echo 'ssh-ed25519 AAAAfleet'
+        ;;
+      *' -s '*)
+        names=$(behind -n "$@")
+        printf 'certificate of %s\n' "${names}" >"${subject%.pub}-cert.pub"
+        changed
+        ;;
+      *)
+        path=$(behind -f "$@")
+        mkdir -p "${path%/*}"
+        echo host-key >"${path}"
+        echo host-key.pub >"${path}.pub"
+        changed
+        ;;
+    esac
+    ;;
+  runuser) # a log-in of the node to itself works when the server has been told and the host key is signed
+    [[ -e ${TRAINYARD_ROOT}/etc/ssh/sshd_config.d/10-trainyard.conf ]]
+    [[ -e ${TRAINYARD_ROOT}/etc/ssh/ssh_host_ed25519_key-cert.pub ]]
+    [[ -e ${TRAINYARD_ROOT}/etc/trainyard/ssh/authorized_keys/ubuntu ]]
+    ;;
+  aws)
+    case "$1 $2" in
+      'ssm get-parameter') echo 'the-private-key' ;;
+      'ec2 describe-instances')
+        if [[ $* == *--instance-ids* ]]; then
+          echo the-group
+        else
+          cat "${state}/instances.json"
+        fi
+        ;;
+      'ec2 create-tags')
+        touch "${state}/ready"
+        changed
+        ;;
+      'logs create-log-stream') ;;
+      'logs put-log-events') cp "${TRAINYARD_ROOT}/etc/trainyard/events.json" "${state}/shipped.json" ;;
+      'autoscaling complete-lifecycle-action') behind --lifecycle-action-result "$@" >"${state}/answer" ;;
+      *) exit 64 ;;
+    esac
+    ;;
+  *) exit 64 ;;
+esac

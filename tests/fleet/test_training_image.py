@@ -1,0 +1,207 @@
+"""Images: by name, by parameter, and built here."""
+
+import json
+from typing import Any
+
+import pytest
+from aws_cdk import Stack
+from aws_cdk.assertions import Template
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.fleet import EfaInstaller, EfaLaunchTemplate, NodeImage, TrainingImage, dlami_names
+from cdk_trainyard.fleet._data import load
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from tests.fleet.parts import existing_network, new_stack, only, resources, shared_group
+
+SHA = "0123456789abcdef" * 4
+
+
+def image(stack: Stack, **changes: Any) -> TrainingImage:
+    settings: dict[str, Any] = {"base": NodeImage.dlami("neuron-base-ubuntu-24.04"), **changes}
+    if "network" not in settings:
+        settings["network"] = existing_network(stack)
+    return TrainingImage(stack, "Image", **settings)
+
+
+def documents(stack: Stack) -> dict[str, Any]:
+    found = [json.loads(one["Properties"]["Data"]) for one in resources(stack, "AWS::ImageBuilder::Component").values()]
+    return {document["name"]: document for document in found}
+
+
+def script(document: dict[str, Any]) -> str:
+    return str(document["phases"][0]["steps"][0]["inputs"]["commands"][0])
+
+
+def test_a_deep_learning_ami_is_read_when_the_stack_is_deployed() -> None:
+    stack = new_stack()
+    name = "neuron-base-ubuntu-24.04"
+    EfaLaunchTemplate(
+        stack, "T", instance_type="trn1.32xlarge", security_group=shared_group(stack), image=NodeImage.dlami(name)
+    )
+    reference = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["ImageId"]["Ref"]
+    assert Template.from_stack(stack).find_parameters(reference)[reference] == {
+        "Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>",
+        "Default": "/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id",
+    }
+
+
+def test_every_known_image_has_a_parameter_an_architecture_and_known_families() -> None:
+    data = load("images")
+    assert set(dlami_names()) == set(data["images"])
+    assert data["captured"]
+    assert data["sources"]
+    for name in dlami_names():
+        known = NodeImage.dlami(name)
+        assert known.parameter is not None
+        assert known.parameter.startswith("/aws/service/")
+        assert known.architecture in {"x86_64", "arm64"}
+        assert known.user in {"ubuntu", "ec2-user"}
+    assert not set(data["retired"]) & set(data["images"])
+
+
+def test_a_pipeline_has_tools_efa_lustre_and_a_test() -> None:
+    stack = new_stack()
+    made = image(stack, accelerator=AcceleratorKind.NEURON)
+    found = documents(stack)
+    assert set(found) == {"tools", "efa", "lustre", "verify"}
+    assert found["verify"]["phases"][0]["name"] == "test"
+    assert script(found["verify"]).startswith("export ACCELERATOR=neuron\n#!/bin/bash")
+    assert "export EFA_INSTALLER=1.41.0\n" in script(found["efa"])
+    assert "export EFA_KEEP=yes\n" in script(found["efa"])
+    recipe = only(stack, "AWS::ImageBuilder::ImageRecipe")
+    assert recipe["ParentImage"] == "ssm:/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id"
+    assert recipe["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
+    (distribution,) = only(stack, "AWS::ImageBuilder::DistributionConfiguration")["Distributions"]
+    assert distribution["SsmParameterConfigurations"] == [
+        {"DataType": "aws:ec2:image", "ParameterName": made.parameter_name}
+    ]
+    assert made.parameter_name.startswith("/imagebuilder/trainyard/")
+    assert made.image_id is None
+    assert not resources(stack, "AWS::ImageBuilder::Image")
+    assert "Schedule" not in only(stack, "AWS::ImageBuilder::ImagePipeline")
+    assert made.build_command.startswith("aws imagebuilder start-image-pipeline-execution")
+
+
+def test_everything_can_be_set() -> None:
+    stack = new_stack()
+    made = image(
+        stack,
+        base=NodeImage.dlami("ubuntu-24.04"),
+        accelerator=AcceleratorKind.GPU,
+        families=["p3dn"],
+        nvidia_branch="580",
+        efa_installer=EfaInstaller(version="1.50.0", sha256=SHA),
+        commands=["echo mine"],
+        instance_type="c5.4xlarge",
+        volume_gib=100,
+        regions=["us-east-1"],
+        schedule="cron(0 4 ? * SUN *)",
+        build=True,
+    )
+    found = documents(stack)
+    assert set(found) == {"tools", "nvidia", "efa", "lustre", "commands", "verify"}
+    assert "export EFA_KEEP=no\n" in script(found["efa"])
+    assert script(found["commands"]) == "set -Eeuo pipefail\necho mine"
+    regions = [one["Region"] for one in only(stack, "AWS::ImageBuilder::DistributionConfiguration")["Distributions"]]
+    assert regions == ["us-west-2", "us-east-1"]
+    assert made.image_id is not None
+    assert NodeImage.built_by(made).families == ("p3dn",)
+
+
+@pytest.mark.parametrize("build", [True, False])
+def test_nodes_take_the_image_that_was_built(build: bool) -> None:
+    stack = new_stack()
+    made = image(stack, build=build)
+    EfaLaunchTemplate(
+        stack,
+        "T",
+        instance_type="trn1.32xlarge",
+        security_group=shared_group(stack),
+        image=NodeImage.built_by(made),
+    )
+    (template,) = resources(stack, "AWS::EC2::LaunchTemplate").values()
+    reference = template["Properties"]["LaunchTemplateData"]["ImageId"]
+    if build:
+        assert reference["Fn::GetAtt"][1] == "ImageId"
+    else:
+        assert reference == f"resolve:ssm:{made.parameter_name}"
+
+
+def test_another_setting_is_another_recipe() -> None:
+    """Image Builder's recipes cannot be changed, and a name can be taken once."""
+    names = []
+    for volume in (200, 201):
+        stack = new_stack()
+        image(stack, volume_gib=volume)
+        names.append(only(stack, "AWS::ImageBuilder::ImageRecipe")["Name"])
+    assert len(set(names)) == 2
+
+
+def test_components_are_small_enough_for_image_builder() -> None:
+    stack = new_stack()
+    image(stack, base=NodeImage.dlami("ubuntu-24.04"), nvidia_branch="580")
+    sizes = [len(one["Properties"]["Data"]) for one in resources(stack, "AWS::ImageBuilder::Component").values()]
+    assert max(sizes) < 16_000
+    assert not any(
+        "{{" in one["Properties"]["Data"] for one in resources(stack, "AWS::ImageBuilder::Component").values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"base": NodeImage.dlami("arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023")},
+            (
+                "'instance_type' must be one of arm64, the architecture of the base "
+                "'arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023', got m5.2xlarge of x86_64"
+            ),
+        ),
+        (
+            {"efa_installer": EfaInstaller(version="latest", sha256=SHA)},
+            "'version' must be a version of the EFA installer as '1.50.0', got 'latest'",
+        ),
+        (
+            {"efa_installer": EfaInstaller(version="1.50.0", sha256="?")},
+            "'sha256' must be the SHA-256 of the EFA installer's archive, 64 hex digits, got '?'",
+        ),
+        ({"nvidia_branch": "new"}, "'nvidia_branch' must be a branch as '580', got 'new'"),
+        (
+            {"base": NodeImage.dlami("neuron-base-amazon-linux-2023"), "nvidia_branch": "580"},
+            (
+                "'nvidia_branch' must be left out with 'neuron-base-amazon-linux-2023': the driver comes from Ubuntu's "
+                "packages"
+            ),
+        ),
+        (
+            {"schedule": "weekly"},
+            "'schedule' must be as 'cron(0 4 ? * SUN *)' or 'rate(7 days)', got 'weekly'",
+        ),
+    ],
+)
+def test_fails_with_one_clear_sentence(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        image(new_stack(), **changes)
+    assert caught.value.problems == (problem,)
+
+
+def test_fails_without_a_way_out() -> None:
+    stack = new_stack()
+    network = existing_network(stack)
+    network.has_nat = False
+    with pytest.raises(ConfigurationError, match="'network' must have NAT"):
+        image(stack, network=network)
+
+
+def test_the_families_of_images_are_families_of_types() -> None:
+    families = {InstanceType.of(name).family for name in load_types()}
+    for name in dlami_names():
+        unknown = set(NodeImage.dlami(name).families or ()) - families
+        # announced, and not yet in the catalogue
+        assert unknown <= {"trn3", "p6e-gb300"}
+
+
+def load_types() -> list[str]:
+    from cdk_trainyard.instances._data import load as load_instances  # noqa: PLC0415  another file of that name
+
+    return list(load_instances("instance_types")["types"])

@@ -1,0 +1,43 @@
+"""A cluster that no control plane has made."""
+
+from ipaddress import IPv4Network
+
+from cdk_trainyard.rehearsal import Cluster, Group, LifecycleConfig, Lustre, Node
+
+SUBNET = IPv4Network("10.1.128.0/17")
+SYSTEM = Lustre(dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com", mount_name="abcdefgh")
+MOUNT = (SYSTEM.dns_name, SYSTEM.mount_name, "/fsx")
+
+
+def make_cluster(workers: int = 2, *, lifecycle: LifecycleConfig | None = None) -> Cluster:
+    """One controller and some workers, which mount a file system."""
+    kinds = [
+        ("controller-group", "controller", "ml.m5.large", 1),
+        ("worker-group", "compute", "ml.c5.4xlarge", workers),
+    ]
+    groups, nodes = [], []
+    for name, role, instance_type, count in kinds:
+        partition = "workers" if role == "compute" else None
+        groups.append(
+            Group(
+                name=name,
+                role=role,
+                instance_type=instance_type,
+                partition=partition,
+                lifecycle=lifecycle,
+                lustre=MOUNT,
+            )
+        )
+        for number in range(1, count + 1):
+            address = SUBNET[10 + len(nodes)]
+            nodes.append(Node(group=name, number=number, address=address, instance_id=f"i-{len(nodes):017x}"))
+    return Cluster(
+        name="demo",
+        arn="arn:aws:sagemaker:us-east-1:123456789012:cluster/abcdefghijkl",
+        region="us-east-1",
+        zone="us-east-1d",
+        subnet=SUBNET,
+        groups=groups,
+        nodes=nodes,
+        file_systems=[SYSTEM],
+    )

@@ -1,0 +1,125 @@
+"""The whole: a deployment file, the real cdk CLI, the local AWS, nodes, scripts, a job, a power cut."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.nodes, pytest.mark.cli]
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = [sys.executable, "-m", "cdk_trainyard.rehearsal"]
+ENVIRONMENT = os.environ | {"PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"}
+
+
+def deployment(directory: Path, *lines: str) -> Path:
+    """Return the default deployment with more lines in its cluster."""
+    text = (ROOT / "deployments" / "hyperpod-cpu-ddp.yaml").read_text()
+    head, _, tail = text.partition("\ncluster:\n")
+    path = directory / "deployment.yaml"
+    path.write_text("\n".join([head, "cluster:", *(f"  {line}" for line in lines), tail]))
+    return path
+
+
+def rehearse(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*PROGRAM, *words], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
+    done = rehearse(str(deployment(tmp_path, "lifecycle:", "  on_create: on_create.sh")))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "failed" not in done.stdout
+    assert "both runs learned the same, to the bit" in done.stdout
+    assert "went on at step 20, requeued 1 times" in done.stdout
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["lifecycle:", "  on_init_complete: on_init_complete.sh"],
+        ["topology: legacy", "lifecycle:", "  on_create: on_create.sh"],
+    ],
+    ids=["image", "on_init_complete", "legacy"],
+)
+def test_every_way_to_configure_nodes_ends_with_idle_nodes(tmp_path: Path, lines: list[str]) -> None:
+    done = rehearse(str(deployment(tmp_path, *lines)), "--no-job")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "every node idle in Slurm" in done.stdout
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+def test_nodes_with_accelerators_are_booted_as_many_as_asked() -> None:
+    done = rehearse("deployments/hyperpod-trn1-llama2.yaml", "--no-job", "--max-nodes", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the cluster has 5 nodes: 3 are booted (--max-nodes)" in done.stderr
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+def test_a_script_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    log = "mkdir -p /var/log/provision; echo 'the disk is on fire' >/var/log/provision/provisioning.log"
+    (scripts / "on_create.sh").write_text(f"#!/bin/sh\n{log}\nexit 3\n")
+    file = deployment(tmp_path, "lifecycle:", "  on_create: on_create.sh")
+    done = rehearse(str(file), "--scripts", str(scripts))
+    assert done.returncode == 1
+    assert "the disk is on fire" in done.stderr
+    assert "FAILED: the lifecycle scripts failed on controller-machine-1, worker-group-1-1" in done.stderr
+
+
+@pytest.fixture
+def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[str]:
+    """A rehearsal that runs until it is told to end: its process id."""
+    del image, torch_environment
+    file = deployment(tmp_path, "lifecycle:", "  on_create: on_create.sh")
+    with (tmp_path / "log").open("w+") as log:
+        words = [*PROGRAM, str(file), "--no-job", "--keep"]
+        with subprocess.Popen(words, cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log) as program:
+            deadline = time.monotonic() + 120
+            while "the nodes are kept" not in (said := (tmp_path / "log").read_text()):
+                assert program.poll() is None, said
+                assert time.monotonic() < deadline, said
+                time.sleep(0.2)
+            yield subprocess.run(
+                ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"],  # noqa: S607
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.strip()
+            program.send_signal(signal.SIGTERM)
+
+
+def test_a_rehearsal_that_runs_can_be_played_with(kept: str) -> None:
+    def ask(*words: str) -> str:
+        done = rehearse(*words, "--rehearsal", kept)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert len(ask("nodes").splitlines()) == 3
+    assert "all steps are done" in ask("logs", "worker-group-1-1")
+    ask("crash", "worker-group-1-2")
+    assert [line.split()[3] for line in ask("nodes").splitlines()] == ["up", "up", "down"]
+    replaced = ask("replace", "worker-group-1-2").split()[-1]
+    assert ask("scale", "worker-group-1", "4") == "3 nodes became 5\n"
+    states = [line.split()[2:] for line in ask("nodes").splitlines()]
+    assert states[2] == [replaced, "up", "idle"]
+    assert [row[1:] for row in states[3:]] == [["up", "idle"], ["up", "idle"]]
+    assert ask("scale", "worker-group-1", "2") == "5 nodes became 3\n"
+    shell = subprocess.run(
+        [*PROGRAM, "shell", "controller-machine-1", "--rehearsal", kept],
+        input="srun -N2 hostname | wc -l\n",
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shell.stdout.strip() == "2"

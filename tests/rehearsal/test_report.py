@@ -1,0 +1,31 @@
+import io
+
+import pytest
+
+from cdk_trainyard.rehearsal import RehearsalError
+from cdk_trainyard.rehearsal.report import NOT_PROVEN, Report
+
+
+def test_the_table_has_every_step_and_what_is_not_proven() -> None:
+    stream = io.StringIO()
+    report = Report(stream)
+    with report.step("boot") as step:
+        step.note("3 nodes")
+    report.skip("job", "no workers")
+    rows = report.table().splitlines()
+    assert rows[1].split()[:2] == ["boot", "passed"]
+    assert rows[1].endswith("3 nodes")
+    assert rows[2].split()[:2] == ["job", "skipped"]
+    assert rows[3].startswith("in all  passed")
+    assert all(any(sentence in row for row in rows) for sentence in NOT_PROVEN)
+    assert report.passed
+    assert "boot ..." in stream.getvalue()
+
+
+def test_a_step_that_fails_is_noted_and_passes_its_error_on() -> None:
+    report = Report(io.StringIO())
+    with pytest.raises(RehearsalError), report.step("boot"):
+        raise RehearsalError("first line\nmore")
+    assert not report.passed
+    assert report.steps[0].notes == ["first line"]
+    assert "in all  failed" in report.table()

@@ -1,0 +1,52 @@
+"""The training job on real nodes: what it survives, and that it learns the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.rehearsal import Yard, job
+from tests.rehearsal.clusters import MOUNT, SYSTEM, make_cluster
+
+pytestmark = pytest.mark.nodes
+
+SECONDS_OUT = 4  # less than SlurmdTimeout
+
+
+@pytest.fixture(scope="module")
+def trained(image: Path, torch_environment: Path) -> Iterator[tuple[Yard, str]]:
+    """A cluster, and the weights of a run that nothing disturbed."""
+    with Yard(make_cluster(), image=image, job_environment=torch_environment) as yard:
+        yard.boot()
+        yard.provision()
+        yard.slurm.wait_until("idle", [node.host for node in yard.cluster.with_role("compute")], seconds=30)
+        calm = job.submit(yard, SYSTEM, MOUNT[2], "calm")
+        calm.finish()
+        assert calm.starts == [0]
+        yield yard, calm.weights
+
+
+def test_a_process_that_is_killed_costs_the_steps_since_the_last_snapshot(trained: tuple[Yard, str]) -> None:
+    yard, weights = trained
+    run = job.submit(yard, SYSTEM, MOUNT[2], "killed", settings={"MAX_REQUEUES": "1"})
+    run.wait_for_step(20)
+    yard.machine("worker-group-2").run("pkill", "-KILL", "--newest", "--full", "train.py --directory")
+    run.finish()
+    assert run.weights == weights
+    assert len(run.starts) == 2
+    assert run.starts[1] >= 20
+    assert run.attempts == "requeued 1 times, step tried again 0 times"
+
+
+def test_a_short_cut_and_a_new_slurmctld_cost_nothing(trained: tuple[Yard, str]) -> None:
+    yard, weights = trained
+    run = job.submit(yard, SYSTEM, MOUNT[2], "cut")
+    run.wait_for_step(10)
+    yard.slurm.controller.run("systemctl", "kill", "--signal=KILL", "slurmctld")
+    node = yard.machine("worker-group-2").node
+    yard.cut(node)
+    yard.slurm.controller.run("sleep", str(SECONDS_OUT))
+    yard.heal(node)
+    yard.slurm.controller.run("systemctl", "start", "slurmctld")
+    run.finish()
+    assert (run.starts, run.weights) == ([0], weights)
