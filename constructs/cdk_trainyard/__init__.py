@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.network import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.parallelcluster import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.serving import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.storage import *  # noqa: F403  for type checkers; the table below is what runs
 
 _NAMES = {
@@ -134,6 +135,30 @@ _NAMES = {
         Timeouts
         VolumeType
         parallelcluster_version
+    """,
+    "serving": """
+        AuthenticationKind
+        ClaimFormat
+        ConcurrencyLimit
+        DoorAuthentication
+        EngineImage
+        FrontDoor
+        HostImage
+        InferenceService
+        JwtClaim
+        ModelShape
+        NeuronDtype
+        NeuronModel
+        NeuronNodeHealth
+        PromptWebAcl
+        Rollout
+        ScalingMetric
+        ScalingSchedule
+        Server
+        ServiceMonitoring
+        ServiceScaling
+        Sizing
+        TextGenerationEngine
     """,
     "storage": """
         BucketGrants

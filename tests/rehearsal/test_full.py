@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 pytestmark = [pytest.mark.nodes, pytest.mark.cli]
 
@@ -17,12 +18,15 @@ PROGRAM = [sys.executable, "-m", "cdk_trainyard.rehearsal"]
 ENVIRONMENT = os.environ | {"PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"}
 
 
-def deployment(directory: Path, *lines: str) -> Path:
-    """Return the default deployment with more lines in its cluster."""
-    text = (ROOT / "deployments" / "hyperpod-cpu-ddp.yaml").read_text()
-    head, _, tail = text.partition("\ncluster:\n")
+ON_CREATE = {"lifecycle": {"on_create": "on_create.sh"}}
+
+
+def deployment(directory: Path, cluster: dict[str, object]) -> Path:
+    """Return the default deployment with another lifecycle, and what else ``cluster`` says."""
+    content = yaml.safe_load((ROOT / "deployments" / "hyperpod-cpu-ddp.yaml").read_text())
+    del content["cluster"]["lifecycle"]
     path = directory / "deployment.yaml"
-    path.write_text("\n".join([head, "cluster:", *(f"  {line}" for line in lines), tail]))
+    path.write_text(yaml.safe_dump(content | {"cluster": content["cluster"] | cluster}))
     return path
 
 
@@ -32,7 +36,7 @@ def rehearse(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.usefixtures("image", "torch_environment")
 def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
-    done = rehearse(str(deployment(tmp_path, "lifecycle:", "  on_create: on_create.sh")))
+    done = rehearse(str(deployment(tmp_path, ON_CREATE)))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "failed" not in done.stdout
     assert "both runs learned the same, to the bit" in done.stdout
@@ -41,16 +45,16 @@ def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("image", "torch_environment")
 @pytest.mark.parametrize(
-    "lines",
+    "cluster",
     [
-        [],
-        ["lifecycle:", "  on_init_complete: on_init_complete.sh"],
-        ["topology: legacy", "lifecycle:", "  on_create: on_create.sh"],
+        {},
+        {"lifecycle": {"on_init_complete": "on_init_complete.sh"}},
+        ON_CREATE | {"topology": "legacy"},
     ],
     ids=["image", "on_init_complete", "legacy"],
 )
-def test_every_way_to_configure_nodes_ends_with_idle_nodes(tmp_path: Path, lines: list[str]) -> None:
-    done = rehearse(str(deployment(tmp_path, *lines)), "--no-job")
+def test_every_way_to_configure_nodes_ends_with_idle_nodes(tmp_path: Path, cluster: dict[str, object]) -> None:
+    done = rehearse(str(deployment(tmp_path, cluster)), "--no-job")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "every node idle in Slurm" in done.stdout
 
@@ -68,7 +72,7 @@ def test_a_script_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
     scripts.mkdir()
     log = "mkdir -p /var/log/provision; echo 'the disk is on fire' >/var/log/provision/provisioning.log"
     (scripts / "on_create.sh").write_text(f"#!/bin/sh\n{log}\nexit 3\n")
-    file = deployment(tmp_path, "lifecycle:", "  on_create: on_create.sh")
+    file = deployment(tmp_path, ON_CREATE)
     done = rehearse(str(file), "--scripts", str(scripts))
     assert done.returncode == 1
     assert "the disk is on fire" in done.stderr
@@ -79,7 +83,7 @@ def test_a_script_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
 def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[str]:
     """A rehearsal that runs until it is told to end: its process id."""
     del image, torch_environment
-    file = deployment(tmp_path, "lifecycle:", "  on_create: on_create.sh")
+    file = deployment(tmp_path, ON_CREATE)
     with (tmp_path / "log").open("w+") as log:
         words = [*PROGRAM, str(file), "--no-job", "--keep"]
         with subprocess.Popen(words, cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log) as program:

@@ -23,15 +23,15 @@ from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
 from cdk_trainyard.fleet.log_group import node_logs
 from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG, NodeRole
 from cdk_trainyard.fleet.quotas import quota_text
-from cdk_trainyard.fleet.reach import open_lustre
 from cdk_trainyard.fleet.resolved import ResolvedFleet, find_types
 from cdk_trainyard.fleet.scripts import FleetScripts
 from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, EfaSecurityGroup, Network, PlacementGroup
-from cdk_trainyard.network.rules import unresolved
 from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage.reach import open_lustre
+from cdk_trainyard.tokens import unresolved
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
@@ -267,6 +267,6 @@ class EfaFleet(Construct):
         lustre = self._fleet.lustre
         if lustre:
             ready.add(lustre.ready)
-            if rules := open_lustre(self, lustre, self.security_groups[0]):
+            if rules := open_lustre(self, lustre, self.security_groups):
                 ready.add(rules)
         return ready

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_wildcards
 from cdk_trainyard.fleet.scripts import FleetScripts
+from cdk_trainyard.managed_policy import ManagedPolicyPrincipal
 
 FLEET_TAG = "trainyard:fleet"
 """The tag by which members know one another."""
@@ -48,7 +49,7 @@ class NodeRole(Construct):
         self.policy = iam.ManagedPolicy(
             self, "Policy", roles=[self.role], description="What the nodes of an EFA fleet need"
         )
-        self._principal = _Principal(self.role, self.policy)
+        self._principal = ManagedPolicyPrincipal(self.role, self.policy)
         self._allow("OpenSessions", _SESSIONS, ["*"])
         self._allow("FindMembers", ["ec2:DescribeInstances"], ["*"])
         self._allow_the_node(fleet_name)
@@ -118,34 +119,3 @@ class NodeRole(Construct):
         self.policy.add_statements(
             iam.PolicyStatement(sid=sid, actions=list(actions), resources=list(resources), conditions=conditions)
         )
-
-
-@jsii.implements(iam.IPrincipal)
-class _Principal:
-    """The role as a principal whose grants go into a managed policy; by itself a role takes them as an inline one."""
-
-    def __init__(self, role: iam.IRole, policy: iam.ManagedPolicy) -> None:
-        self._role, self._policy = role, policy
-
-    @property
-    def assume_role_action(self) -> str:
-        return self._role.assume_role_action
-
-    @property
-    def policy_fragment(self) -> iam.PrincipalPolicyFragment:
-        return self._role.policy_fragment
-
-    @property
-    def principal_account(self) -> str | None:
-        return self._role.principal_account
-
-    @property
-    def grant_principal(self) -> "_Principal":
-        return self
-
-    def add_to_principal_policy(self, statement: iam.PolicyStatement) -> iam.AddToPrincipalPolicyResult:
-        self._policy.add_statements(statement)
-        return iam.AddToPrincipalPolicyResult(statement_added=True, policy_dependable=self._policy)
-
-    def add_to_policy(self, statement: iam.PolicyStatement) -> bool:
-        return bool(self.add_to_principal_policy(statement).statement_added)

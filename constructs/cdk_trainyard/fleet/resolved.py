@@ -8,8 +8,8 @@ from cdk_trainyard.fleet.capacity import FleetCapacity, FleetPlacement, FleetSiz
 from cdk_trainyard.fleet.image import NodeImage
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, EfaInterface, EfaSecurityGroup, Network, efa_network_interfaces
-from cdk_trainyard.network.rules import unresolved
 from cdk_trainyard.storage import Lustre
+from cdk_trainyard.tokens import unresolved
 
 _PLAIN = (EfaInterface(network_card_index=0, device_index=0, interface_type="interface"),)
 

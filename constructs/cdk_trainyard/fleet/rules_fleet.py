@@ -11,8 +11,8 @@ from cdk_trainyard.fleet.rules_image import image_problems
 from cdk_trainyard.fleet.rules_template import purchase_problems, type_problems
 from cdk_trainyard.instances import is_zone_id, zone_region
 from cdk_trainyard.network import AddressPlan, AddressUse
-from cdk_trainyard.network.rules import unresolved
 from cdk_trainyard.network.rules_resources import efa_problems
+from cdk_trainyard.tokens import unresolved
 
 _NODES = range(1, 5001)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")

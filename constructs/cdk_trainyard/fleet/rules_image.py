@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.fleet._data import load
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
-from cdk_trainyard.network.rules import unresolved
+from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
     from cdk_trainyard.fleet.image import NodeImage

@@ -5,8 +5,8 @@ from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind
 from cdk_trainyard.fleet.resolved import ResolvedTemplate
 from cdk_trainyard.fleet.rules_image import image_problems
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.network.rules import unresolved
 from cdk_trainyard.network.rules_resources import efa_problems
+from cdk_trainyard.tokens import unresolved
 
 _VOLUME_GIB = range(8, 65537)
 _THREADS = (1, 2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from cdk_trainyard.fleet.resolved import find_type
 from cdk_trainyard.fleet.rules_template import type_problems
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.network.rules import unresolved
+from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
     from cdk_trainyard.fleet.image import NodeImage

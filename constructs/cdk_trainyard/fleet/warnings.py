@@ -7,7 +7,7 @@ from cdk_trainyard.fleet.quotas import interface_quota
 from cdk_trainyard.fleet.resolved import ResolvedFleet
 from cdk_trainyard.fleet.rules_fleet import lustre_elsewhere
 from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids
-from cdk_trainyard.network.rules import unresolved
+from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
 

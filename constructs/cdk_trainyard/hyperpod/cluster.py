@@ -15,7 +15,6 @@ from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.hyperpod import render
-from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
 from cdk_trainyard.hyperpod.bundle import own_file, upload_bundle
 from cdk_trainyard.hyperpod.checks import everything_wrong
@@ -23,13 +22,15 @@ from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
 from cdk_trainyard.hyperpod.execution_role import ExecutionRole
 from cdk_trainyard.hyperpod.instance_group import InstanceGroup, JsonValue
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
-from cdk_trainyard.hyperpod.mounts import Mount, OpenZfs, open_lustre
+from cdk_trainyard.hyperpod.mounts import Mount, OpenZfs
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, distinct, resolve_group
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle import LifecycleScripts
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import Lustre, TrainingBuckets
+from cdk_trainyard.storage.reach import open_lustre
+from cdk_trainyard.tokens import unresolved
 
 
 class NodeRecovery(StrEnum):

@@ -15,6 +15,7 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_wildcards
 from cdk_trainyard.lifecycle import LifecycleScripts
+from cdk_trainyard.managed_policy import ManagedPolicyPrincipal
 from cdk_trainyard.storage.grants import objects_arn, read_statements, read_write_statements
 
 METRICS_NAMESPACE = "/aws/sagemaker/Clusters"
@@ -79,7 +80,7 @@ class ExecutionRole(Construct):
         self.policy = iam.ManagedPolicy(
             self, "Policy", roles=[self.role], description="What the nodes of a HyperPod cluster need"
         )
-        self._principal = _Principal(self.role, self.policy)
+        self._principal = ManagedPolicyPrincipal(self.role, self.policy)
         self._allowed: set[str] = set()
         self._acknowledged: set[str] = set()
         self._allow_the_node(cluster_name)
@@ -219,34 +220,3 @@ class ExecutionRole(Construct):
         return Stack.of(self).format_arn(
             service="logs", resource="log-group", resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
         )
-
-
-@jsii.implements(iam.IPrincipal)
-class _Principal:
-    """The role as a principal whose grants go into a managed policy; by itself a role takes them as an inline one."""
-
-    def __init__(self, role: iam.IRole, policy: iam.ManagedPolicy) -> None:
-        self._role, self._policy = role, policy
-
-    @property
-    def assume_role_action(self) -> str:
-        return self._role.assume_role_action
-
-    @property
-    def policy_fragment(self) -> iam.PrincipalPolicyFragment:
-        return self._role.policy_fragment
-
-    @property
-    def principal_account(self) -> str | None:
-        return self._role.principal_account
-
-    @property
-    def grant_principal(self) -> "_Principal":
-        return self
-
-    def add_to_principal_policy(self, statement: iam.PolicyStatement) -> iam.AddToPrincipalPolicyResult:
-        self._policy.add_statements(statement)
-        return iam.AddToPrincipalPolicyResult(statement_added=True, policy_dependable=self._policy)
-
-    def add_to_policy(self, statement: iam.PolicyStatement) -> bool:
-        return bool(self.add_to_principal_policy(statement).statement_added)

@@ -1,21 +1,11 @@
 """File systems on the nodes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aws_cdk import Names
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk.aws_sagemaker import CfnCluster
-from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
-from cdk_trainyard.network import EfaSecurityGroup
 from cdk_trainyard.storage import Lustre
-
-_LUSTRE_PORTS = (("tcp", 988, 988), ("tcp", 1018, 1023))
-_EFA_PORTS = (("-1", None, None),)
-_DESCRIPTION = "Lustre between a HyperPod cluster and its file system"
-_EFA_REASON = "the source is the security group of the other side, and EFA needs all traffic between the two"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,50 +60,3 @@ class Mount:
         if isinstance(self.file_system, Lustre):
             return {"fsx_dns_name": self.file_system.dns_name, "fsx_mountname": self.file_system.mount_name}
         return {"fsx_openzfs_dns_name": self.file_system.dns_name}
-
-
-def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecurityGroup]) -> Construct | None:
-    """Let clients reach a file system whose security group is not theirs, and the servers reach them back.
-
-    Ports: 988 and 1018 to 1023 both ways, or everything for EFA (``limit-access-security-groups`` and
-    ``efa-file-systems`` in the FSx for Lustre user guide).
-
-    Args:
-        scope: Where the rules belong: with the clients, so that the file system's stack stays as it is.
-        file_system: The file system.
-        clients: The security groups of one node; one of them is opened.
-
-    Returns:
-        The rules, or None when the file system shares a security group with the clients.
-    """
-    servers = file_system.security_group
-    if servers.security_group_id in [client.security_group_id for client in clients]:
-        return None
-    client = clients[0]
-    construct_id = f"{Names.node_unique_id(client.node)}To{Names.node_unique_id(file_system.node)}"
-    rules = Construct(scope, construct_id)
-    for name, group, peer in (("Servers", servers, client), ("Clients", client, servers)):
-        for protocol, first, last in _EFA_PORTS if file_system.efa_enabled else _LUSTRE_PORTS:
-            ingress = ec2.CfnSecurityGroupIngress(
-                rules,
-                f"{name}In{first or ''}",
-                group_id=group.security_group_id,
-                source_security_group_id=peer.security_group_id,
-                ip_protocol=protocol,
-                from_port=first,
-                to_port=last,
-                description=_DESCRIPTION,
-            )
-            ec2.CfnSecurityGroupEgress(
-                rules,
-                f"{name}Out{first or ''}",
-                group_id=group.security_group_id,
-                destination_security_group_id=peer.security_group_id,
-                ip_protocol=protocol,
-                from_port=first,
-                to_port=last,
-                description=_DESCRIPTION,
-            )
-            if file_system.efa_enabled:
-                acknowledge_nag(ingress, pack=NIST_800_53_R5, rule="EC2RestrictedCommonPorts", reason=_EFA_REASON)
-    return rules

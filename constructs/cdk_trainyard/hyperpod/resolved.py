@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
 from cdk_trainyard.hyperpod.instance_group import InstanceGroup, JsonValue
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
@@ -14,6 +13,7 @@ from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle import GroupRole
 from cdk_trainyard.network import EfaSecurityGroup, Network
+from cdk_trainyard.tokens import unresolved
 
 _T = TypeVar("_T")
 

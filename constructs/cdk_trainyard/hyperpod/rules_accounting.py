@@ -3,7 +3,7 @@
 from aws_cdk import Duration
 
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod._tokens import unresolved
+from cdk_trainyard.tokens import unresolved
 
 _ZONES_OF_A_SUBNET_GROUP = 2
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.rules_groups import name_problems
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.lifecycle import GroupRole, SlurmTopology
+from cdk_trainyard.tokens import unresolved
 
 
 def cluster_name_problems(cluster: ResolvedCluster) -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.instance_group import DeepHealthCheck
 from cdk_trainyard.hyperpod.resolved import ResolvedGroup, type_names
@@ -13,6 +12,7 @@ from cdk_trainyard.hyperpod.updates import BatchSize, BatchUnit, RollingUpdate
 from cdk_trainyard.hyperpod.volumes import EbsVolume
 from cdk_trainyard.instances import InstanceType, hyperpod_type_names
 from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.tokens import unresolved
 
 
 def group_name_problems(group: ResolvedGroup) -> list[str]:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.instance_group import InterfaceType
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.instances import is_zone_id, zone_region
 from cdk_trainyard.network import AddressPlan, AddressUse, Network
 from cdk_trainyard.storage import Lustre
+from cdk_trainyard.tokens import unresolved
 
 
 def address_problems(cluster: ResolvedCluster) -> list[str]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from cdk_trainyard.hyperpod._tokens import unresolved
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
 from cdk_trainyard.instances import AcceleratorKind, InstanceType, catalogue_date, is_zone_id, zone_ids
 from cdk_trainyard.lifecycle import GroupRole
 from cdk_trainyard.network import Network
+from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.network.rules import address_count_problems, unresolved
+from cdk_trainyard.network.rules import address_count_problems
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, RESERVED_ADDRESSES, SMALLEST_SUBNET, usable_addresses
+from cdk_trainyard.tokens import unresolved
 
 _LARGEST = usable_addresses(LARGEST_SUBNET)
 

@@ -24,7 +24,6 @@ from cdk_trainyard.network.rules import (
     nat_problems,
     parse_cidr,
     secondary_cidr_problems,
-    unresolved,
     zone_problems,
     zones_together_problems,
 )
@@ -40,6 +39,7 @@ from cdk_trainyard.network.rules_resources import (
 from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
 from cdk_trainyard.network.subnets import add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
+from cdk_trainyard.tokens import unresolved
 
 # What a choice of the user's makes true, and the rules of cdk-nag's packs that would say so.
 _NO_FLOW_LOGS = (

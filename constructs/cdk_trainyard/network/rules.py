@@ -3,9 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
-from typing import Any
-
-from aws_cdk import Token
 
 from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids, zone_region
 from cdk_trainyard.network.nat import Nat
@@ -17,6 +14,7 @@ from cdk_trainyard.network.subnet_layout import (
     service_slot,
     slot_count,
 )
+from cdk_trainyard.tokens import unresolved
 
 _CARRIER_GRADE = IPv4Network("100.64.0.0/10")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"), _CARRIER_GRADE)
@@ -27,18 +25,6 @@ _NOT_TOGETHER = (
 )
 _REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+")
 _ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
-
-
-def unresolved(*values: Any) -> bool:
-    """Return whether any of the values is known at deployment only.
-
-    CDK writes Tokens in text as ``${Token[...]}`` and in numbers as floats, so most values need not be asked about.
-    """
-    return any(
-        Token.is_unresolved(value)
-        for value in values
-        if isinstance(value, float) or (isinstance(value, str) and "${Token[" in value)
-    )
 
 
 # ---------------------------------------------------------------- addresses

@@ -9,7 +9,8 @@ from aws_cdk import aws_iam as iam
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType, is_zone_id
 from cdk_trainyard.network.endpoints import Endpoint
-from cdk_trainyard.network.rules import parse_cidr, unresolved, zone_problems
+from cdk_trainyard.network.rules import parse_cidr, zone_problems
+from cdk_trainyard.tokens import unresolved
 
 _ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 _MOST_PARTITIONS = 7  # EC2 user guide, "Placement group rules": of a partition placement group in one zone

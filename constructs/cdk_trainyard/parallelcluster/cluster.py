@@ -14,7 +14,6 @@ from cdk_trainyard.acknowledgments import acknowledge_cfn_lint
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.parallelcluster import render
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.checks import cluster_problems
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
@@ -23,7 +22,7 @@ from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool, RawConfig
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
 from cdk_trainyard.parallelcluster.provider_policy import provider_policy
 from cdk_trainyard.parallelcluster.queue import Queue
-from cdk_trainyard.parallelcluster.reach import dynamodb_endpoint, open_storage
+from cdk_trainyard.parallelcluster.reach import dynamodb_endpoint
 from cdk_trainyard.parallelcluster.resolved import (
     Place,
     ResolvedCluster,
@@ -42,6 +41,8 @@ from cdk_trainyard.parallelcluster.settings import (
 from cdk_trainyard.parallelcluster.shared_storage import SharedLustre, SharedStorage
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
 from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage.reach import open_lustre
+from cdk_trainyard.tokens import unresolved
 
 _NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
 _TYPE = "Custom::PclusterCluster"
@@ -326,7 +327,7 @@ class ParallelCluster(ParallelClusterBase):
             file_system = one.given.file_system if isinstance(one.given, SharedLustre) else None
             if file_system is not None and id(file_system) not in self._reached:
                 self._reached.add(id(file_system))
-                rules = open_storage(self, file_system, self.security_group)
+                rules = open_lustre(self, file_system, [self.security_group])
                 self._wait_for([file_system.ready, *([rules] if rules else [])])
                 if len(self._reached) == 1:
                     acknowledge_cfn_lint(self._l1, check="W3005", reason=_ORDER_REASON)

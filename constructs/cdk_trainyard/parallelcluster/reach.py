@@ -1,15 +1,12 @@
-"""How nodes reach what they need: Lustre servers with a security group of their own, and DynamoDB without NAT."""
+"""How nodes reach DynamoDB without NAT."""
 
-from aws_cdk import Aws, Names
+from aws_cdk import Aws
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
-from cdk_trainyard.storage import Lustre
+from cdk_trainyard.network import Network, TrainingNetwork
 
-_LUSTRE_PORTS = (("tcp", 988, 988), ("tcp", 1018, 1023))
-_EFA_PORTS = (("-1", -1, -1),)
 _TABLES = "table/parallelcluster-*"
 _TABLE_ACTIONS = (
     "dynamodb:BatchWriteItem",
@@ -20,50 +17,6 @@ _TABLE_ACTIONS = (
     "dynamodb:Query",
     "dynamodb:UpdateItem",
 )
-
-
-def open_storage(scope: Construct, file_system: Lustre, client: EfaSecurityGroup) -> Construct | None:
-    """Let nodes reach a file system whose security group is not theirs, and the servers reach them back.
-
-    Ports: 988 and 1018 to 1023 both ways, or everything for EFA (``limit-access-security-groups`` and
-    ``efa-file-systems`` in the FSx for Lustre user guide).
-
-    Args:
-        scope: Where the rules belong: with the nodes, so that the file system's stack stays as it is.
-        file_system: The file system.
-        client: The security group of the nodes.
-
-    Returns:
-        The rules, or None when the file system shares the security group.
-    """
-    servers = file_system.security_group
-    if servers.security_group_id == client.security_group_id:
-        return None
-    rules = Construct(scope, f"To{Names.node_unique_id(file_system.node)}")
-    ports = _EFA_PORTS if file_system.efa_enabled else _LUSTRE_PORTS
-    for name, group, peer in (("Servers", servers, client), ("Clients", client, servers)):
-        for protocol, first, last in ports:
-            ec2.CfnSecurityGroupIngress(
-                rules,
-                f"{name}In{first}",
-                group_id=group.security_group_id,
-                source_security_group_id=peer.security_group_id,
-                ip_protocol=protocol,
-                from_port=first,
-                to_port=last,
-                description="Lustre between a ParallelCluster and its file system",
-            )
-            ec2.CfnSecurityGroupEgress(
-                rules,
-                f"{name}Out{first}",
-                group_id=group.security_group_id,
-                destination_security_group_id=peer.security_group_id,
-                ip_protocol=protocol,
-                from_port=first,
-                to_port=last,
-                description="Lustre between a ParallelCluster and its file system",
-            )
-    return rules
 
 
 def dynamodb_endpoint(scope: Construct, network: Network) -> ec2.GatewayVpcEndpoint | None:

@@ -8,7 +8,6 @@ from aws_cdk import aws_ec2 as ec2
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.network import EfaBackend, Network, TrainingNetwork, efa_network_interfaces
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.capacity import CapacityType, Placement, QueueCapacity, Reservation
 from cdk_trainyard.parallelcluster.facts import fact, parallelcluster_version
 from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool, RawConfig
@@ -21,6 +20,7 @@ from cdk_trainyard.parallelcluster.settings import (
     Timeouts,
 )
 from cdk_trainyard.parallelcluster.shared_storage import SharedStorage
+from cdk_trainyard.tokens import unresolved
 
 NOWHERE = "127.0.0.1/32"
 """What stands for nobody where ParallelCluster would let everybody in."""

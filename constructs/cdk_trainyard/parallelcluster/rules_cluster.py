@@ -7,11 +7,11 @@ from cdk_trainyard.errors import ConfigurationError, did_you_mean
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import AddressPlan, AddressUse
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.facts import fact, operating_systems
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
 from cdk_trainyard.parallelcluster.rules_provider import provider_version_problems
 from cdk_trainyard.parallelcluster.settings import SlurmAccounting
+from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[str]
 

@@ -7,12 +7,12 @@ from aws_cdk import aws_ec2 as ec2
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.nodes import Dcv, RootVolume
 from cdk_trainyard.parallelcluster.resolved import Place, ResolvedCluster, ResolvedHead, ResolvedPool
 from cdk_trainyard.parallelcluster.rules_scripts import address_problems, argument_problems
 from cdk_trainyard.parallelcluster.scripts import CustomAction
+from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[str]
 _UBUNTU = ("ubuntu2204", "ubuntu2404")

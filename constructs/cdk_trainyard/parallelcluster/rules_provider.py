@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
+from cdk_trainyard.tokens import unresolved
 
 
 def provider_problems(version: str, policies: int, *, own_role: bool) -> list[str]:

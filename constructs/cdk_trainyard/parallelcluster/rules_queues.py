@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.capacity import AllocationStrategy, CapacityType
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster, ResolvedCompute, ResolvedQueue
@@ -14,6 +13,7 @@ from cdk_trainyard.parallelcluster.rules_nodes import (
     name_problems,
     root_volume_problems,
 )
+from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[str]
 _ALLOCATIONS = {

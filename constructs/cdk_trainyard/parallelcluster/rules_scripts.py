@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from cdk_trainyard.parallelcluster._tokens import unresolved
+from cdk_trainyard.tokens import unresolved
 
 _ADDRESS = re.compile(r"(s3://[^/\s]+/\S+|https://\S+)")
 

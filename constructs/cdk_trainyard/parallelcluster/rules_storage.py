@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from cdk_trainyard.instances import is_zone_id
 from cdk_trainyard.parallelcluster import limits
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.render_storage import DEFAULT_THROUGHPUT
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster, ResolvedStorage
@@ -17,6 +16,7 @@ from cdk_trainyard.parallelcluster.shared_storage import (
     SharedOntap,
     SharedOpenZfs,
 )
+from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[str]
 _FSX = (SharedLustre, SharedOpenZfs, SharedOntap)

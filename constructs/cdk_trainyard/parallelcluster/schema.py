@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.tokens import unresolved
 
 Config = Mapping[str, Any]
 _Node = Mapping[str, Any]

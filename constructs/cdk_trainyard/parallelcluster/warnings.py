@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids
-from cdk_trainyard.parallelcluster._tokens import unresolved
 from cdk_trainyard.parallelcluster.capacity import CapacityType
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
 from cdk_trainyard.parallelcluster.settings import QueueUpdateStrategy
 from cdk_trainyard.parallelcluster.shared_storage import SharedEbs, SharedEfs, SharedLustre
+from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
 _MANY_NODES = 100

@@ -10,6 +10,7 @@ from cdk_trainyard.storage import rules
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment, automatic_metadata_iops, file_server_count
 from cdk_trainyard.storage.lustre_facts import METADATA_VERSION, LustreStorage
 from cdk_trainyard.storage.lustre_values import LustreBackups, LustreCompression, LustreLogLevel, MaintenanceTime
+from cdk_trainyard.tokens import unresolved
 
 _TIERING_METADATA_IOPS = 6000  # Intelligent-Tiering has no automatic mode; 6000 is the smaller of its two values
 _BACKUP_DAYS = 7
@@ -73,7 +74,7 @@ class LustreSettings:
     def file_servers(self) -> int | None:
         """Addresses taken in the subnet; None when something that counts is known at deployment only."""
         iops, capacity = self.metadata_iops, self.capacity_gib
-        if rules.unresolved(capacity, iops, self.deployment.throughput_mb_s):
+        if unresolved(capacity, iops, self.deployment.throughput_mb_s):
             return None
         if iops is None and self.has_metadata and capacity is not None:
             iops = automatic_metadata_iops(capacity)

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from aws_cdk import RemovalPolicy, Token
+from aws_cdk import RemovalPolicy
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
@@ -22,6 +21,7 @@ from cdk_trainyard.storage.lustre_facts import (
     LustreType,
 )
 from cdk_trainyard.storage.lustre_values import LustreBackups, MaintenanceTime, RootSquash
+from cdk_trainyard.tokens import unresolved
 
 _NID = re.compile(r"(?=.{11,43}$)([0-9\[\]\-]+\.){3}[0-9\[\]\-]+@tcp")  # LustreNoSquashNid of botocore 1.44.5
 _MAX_NIDS = 64
@@ -30,11 +30,6 @@ _MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
 _FILE_SYSTEM_ID = re.compile(r"fs-[0-9a-f]{8,}")
 _DNS_NAME = re.compile(r"fsi?-[0-9a-f]{8,}\..{4,253}")
 _KEY_ARN = re.compile(r"arn:[^:]+:kms:(?P<region>[^:]+):")
-
-
-def unresolved(*values: Any) -> bool:
-    """Return whether any of the values is known at deployment only."""
-    return any(Token.is_unresolved(value) for value in values)
 
 
 def deployment_problems(deployment: LustreDeployment) -> list[str]:

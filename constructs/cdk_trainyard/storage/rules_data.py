@@ -7,7 +7,7 @@ from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.data_repository import ALL_EVENTS, DataRepository
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import MAX_REPOSITORIES, REPOSITORY_VERSIONS
-from cdk_trainyard.storage.rules import unresolved
+from cdk_trainyard.tokens import unresolved
 
 _MAX_PATH = 4096
 _MAX_CHUNK_MIB = 512000

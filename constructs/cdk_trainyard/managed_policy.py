@@ -1,0 +1,42 @@
+"""A role whose grants go into one managed policy: NIST's rules want no inline policies, and CDK writes those."""
+
+import jsii
+from aws_cdk import aws_iam as iam
+
+
+@jsii.implements(iam.IPrincipal)
+class ManagedPolicyPrincipal:
+    """The role as a principal whose grants go into a managed policy; by itself a role takes them as an inline one."""
+
+    def __init__(self, role: iam.IRole, policy: iam.ManagedPolicy) -> None:
+        """Let grants to ``role`` land in ``policy``."""
+        self._role, self._policy = role, policy
+
+    @property
+    def assume_role_action(self) -> str:
+        """The role's."""
+        return self._role.assume_role_action
+
+    @property
+    def policy_fragment(self) -> iam.PrincipalPolicyFragment:
+        """The role's."""
+        return self._role.policy_fragment
+
+    @property
+    def principal_account(self) -> str | None:
+        """The role's."""
+        return self._role.principal_account
+
+    @property
+    def grant_principal(self) -> "ManagedPolicyPrincipal":
+        """Itself."""
+        return self
+
+    def add_to_principal_policy(self, statement: iam.PolicyStatement) -> iam.AddToPrincipalPolicyResult:
+        """Add a statement to the managed policy."""
+        self._policy.add_statements(statement)
+        return iam.AddToPrincipalPolicyResult(statement_added=True, policy_dependable=self._policy)
+
+    def add_to_policy(self, statement: iam.PolicyStatement) -> bool:
+        """Add a statement to the managed policy."""
+        return bool(self.add_to_principal_policy(statement).statement_added)

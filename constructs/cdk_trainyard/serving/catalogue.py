@@ -1,0 +1,213 @@
+"""Which engine images, host images and drivers go together: facts with a source and a date, and what follows.
+
+A container brings its own Neuron runtime library, the host brings the driver, and the release notes of the SDK say
+which pairs cannot work. ECS's ``recommended`` image moves on by itself, so hosts are pinned to an image by its name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from cdk_trainyard.serving._data import load
+
+_HOST_PREFIX = "al2023-ami-ecs-neuron-hvm-2023.0."
+_HOST_SUFFIX = "-kernel-6.1-x86_64"
+_HOST_PARAMETERS = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron"
+
+
+class Server(StrEnum):
+    """The program that serves a model."""
+
+    TGI = "tgi"
+    """Hugging Face Text Generation Inference: in maintenance since 2025-12-11."""
+    HF_VLLM = "hf_vllm"
+    """vLLM as Hugging Face's optimum-neuron serves it."""
+    NEURON_VLLM = "neuron_vllm"
+    """vLLM of AWS's Neuron containers (NxD Inference)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineImage:
+    """A container image of an engine.
+
+    Attributes:
+        key: Its short name in the catalogue; for an image of yours, its reference.
+        server: What it serves with.
+        version: The server's version.
+        sdk: The Neuron SDK it was built with.
+        runtime: The Neuron runtime library in it. None: not known.
+        reference: Where it is, registry, repository and tag. None: in ``repository`` of AWS's registry in each Region.
+        repository: Its repository in AWS's registry for deep learning containers. None: it has a ``reference``.
+        tag: Its tag there.
+        families: Instance families it runs on. Empty: not known.
+        disputed: Families on which the sources contradict each other.
+        source: Where these facts are from.
+        date: The day on which they were read.
+    """
+
+    key: str
+    server: Server
+    version: str = ""
+    sdk: str = ""
+    runtime: str | None = None
+    reference: str | None = None
+    repository: str | None = None
+    tag: str | None = None
+    families: tuple[str, ...] = ()
+    disputed: tuple[str, ...] = ()
+    source: str = ""
+    date: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether the catalogue has it."""
+        return self.runtime is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostImage:
+    """An ECS-optimized Amazon Linux 2023 image with the Neuron driver.
+
+    Attributes:
+        version: Its version, the day on which it was built, as ``"20260701"``.
+        driver: The Neuron driver in it. None: not known.
+        inferred: Whether the driver follows from the day, and was not read from the image.
+        source: Where these facts are from.
+        date: The day on which they were read.
+    """
+
+    version: str
+    driver: str | None = None
+    inferred: bool = False
+    source: str = ""
+    date: str = ""
+
+    @property
+    def name(self) -> str:
+        """The AMI's name."""
+        return f"{_HOST_PREFIX}{self.version}{_HOST_SUFFIX}"
+
+    @property
+    def parameter(self) -> str:
+        """The SSM parameter that holds the AMI's id in every Region, by name and so for good."""
+        return f"{_HOST_PARAMETERS}/{self.name}/image_id"
+
+
+def engine_image(name: str | None, server: Server) -> EngineImage:
+    """Return an image of ``server`` by its key, by its reference, or the default one; an unknown name stays unknown.
+
+    Args:
+        name: Key (``"tgi-3.3.7"``) or reference. None: the default of the server.
+        server: The server.
+    """
+    rows = engine_images()
+    if name is None:
+        return next(row for row in rows if row.server is server and row.key in _defaults("engine_images", "key"))
+    found = [row for row in rows if name in (row.key, row.reference)]
+    return found[0] if found else EngineImage(key=name, server=server, reference=name)
+
+
+def host_image(name: str | None) -> HostImage:
+    """Return a host image by version or by name, or the default one; an unknown name stays unknown.
+
+    Args:
+        name: Version (``"20260701"``) or AMI name. None: the default.
+    """
+    rows = host_images()
+    if name is None:
+        return next(row for row in rows if row.version in _defaults("host_images", "version"))
+    version = name.removeprefix(_HOST_PREFIX).removesuffix(_HOST_SUFFIX)
+    return next((row for row in rows if row.version == version), HostImage(version=version))
+
+
+@cache
+def engine_images() -> tuple[EngineImage, ...]:
+    """Return every engine image of the catalogue."""
+    return tuple(
+        EngineImage(
+            **{
+                **_without_default(row),
+                "server": Server(row["server"]),
+                "families": tuple(row["families"]),
+                "disputed": tuple(row["disputed"]),
+            }
+        )
+        for row in load("compatibility")["engine_images"]
+    )
+
+
+@cache
+def host_images() -> tuple[HostImage, ...]:
+    """Return every host image of the catalogue, oldest first."""
+    return tuple(HostImage(**_without_default(row)) for row in load("compatibility")["host_images"])
+
+
+def registry_account(region: str) -> str | None:
+    """Return the account of AWS's deep learning containers in a Region. None: not known."""
+    found: str | None = load("compatibility")["registries"]["accounts"].get(region)
+    return found
+
+
+def conflicts(runtime: str | None, driver: str | None) -> list[str]:
+    """Return what the release notes say against a runtime library on a driver; nothing when one is not known."""
+    if runtime is None or driver is None:
+        return []
+    return [row["says"] for row in load("compatibility")["constraints"] if _broken(row, runtime, driver)]
+
+
+def constraint_window(runtime: str | None) -> tuple[str | None, str | None]:
+    """Return from which driver on, and before which, nothing speaks against a runtime library. None: no bound."""
+    rows = load("compatibility")["constraints"] if runtime is not None else []
+    lowest = [
+        row["driver_before"]
+        for row in rows
+        if "driver_before" in row and _at_least(str(runtime), row["runtime_before"])
+    ]
+    highest = [
+        row["driver_from"] for row in rows if "driver_from" in row and not _at_least(str(runtime), row["runtime_from"])
+    ]
+    return max(lowest, key=_numbers, default=None), min(highest, key=_numbers, default=None)
+
+
+def hosts_for(image: EngineImage) -> Sequence[HostImage]:
+    """Return the host images of the catalogue that nothing speaks against, newest first."""
+    return [host for host in reversed(host_images()) if not conflicts(image.runtime, host.driver)]
+
+
+def images_for(server: Server, family: str) -> Sequence[EngineImage]:
+    """Return the images of a server that run on an instance family, undisputed, newest last."""
+    return [
+        image
+        for image in engine_images()
+        if image.server is server and family in image.families and family not in image.disputed
+    ]
+
+
+def _broken(row: dict[str, str], runtime: str, driver: str) -> bool:
+    too_new = (
+        "driver_from" in row and _at_least(driver, row["driver_from"]) and not _at_least(runtime, row["runtime_from"])
+    )
+    too_old = (
+        "driver_before" in row
+        and not _at_least(driver, row["driver_before"])
+        and _at_least(runtime, row["runtime_before"])
+    )
+    return too_new or too_old
+
+
+def _at_least(version: str, other: str) -> bool:
+    return _numbers(version) >= _numbers(other)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _defaults(table: str, key: str) -> frozenset[str]:
+    return frozenset(row[key] for row in load("compatibility")[table] if row["default"])
+
+
+def _without_default(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "default"}

@@ -1,0 +1,144 @@
+"""One model description into the words of each engine: its variables and arguments, and what its task needs.
+
+Sources: TGI's launcher and backends/neuron; optimum-neuron's docker/vllm and commands/neuron/serve.py; the Neuron
+vLLM containers' README; serving.md of this project has the list with versions.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.serving.engine import TextGenerationEngine
+from cdk_trainyard.serving.model import NeuronModel
+
+PORT = 8080
+MODEL_PATH = "/model"
+HEALTH_PATH = "/health"
+STOP_SECONDS = 120
+"""A task gets this long to end what it generates; the agent's own default of 30 s cuts TGI off (90 s)."""
+SHARED_MEMORY_MIB = 1024
+"""What TGI's documentation asks for; vLLM's one worker process needs less."""
+COMPILED_FOLDER = "compiled"
+"""Folder of the prefix in which AWS's Neuron vLLM looks for the compiled model."""
+_MANAGED = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN")
+# The home is moved and not covered: images may keep their interpreter in /root (uv puts it there).
+_HOME = "/tmp"  # noqa: S108  a folder of the container's own, in memory
+_WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  Hub cache and sockets; the compiler's cache
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineSettings:
+    """What a container of the engine is started with.
+
+    Attributes:
+        environment: Its environment variables.
+        arguments: Arguments after the image's entry point. Empty: none.
+        key_variable: The variable that takes an API key.
+        metrics: Metrics of the engine, by its own name: the queue, what is running.
+        writes: Folders that it writes to, each with MiB of memory when they are kept there.
+    """
+
+    environment: Mapping[str, str]
+    arguments: tuple[str, ...]
+    key_variable: str
+    metrics: Mapping[str, str]
+    writes: Mapping[str, int]
+
+
+def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_seconds: int) -> EngineSettings:
+    """Return what ``engine`` is started with to serve ``model``.
+
+    Args:
+        engine: The engine.
+        model: The model.
+        request_seconds: The longest a request may take.
+    """
+    made = _MAKERS[engine.server](model)
+    # uvicorn closes an idle connection after 5 s, and the load balancer answers 502 when it has just reused it
+    patience = {} if engine.server is Server.TGI else {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(request_seconds + 60)}
+    offline = {"HF_HUB_OFFLINE": "1"} if model.precompiled else {}
+    return EngineSettings(
+        environment=dict(
+            sorted({"HOME": _HOME, **made.environment, **offline, **patience, **engine.environment}.items())
+        ),
+        arguments=made.arguments,
+        key_variable=made.key_variable,
+        metrics=made.metrics,
+        writes=made.writes,
+    )
+
+
+def managed_variables() -> tuple[str, ...]:
+    """Return the variables that hold secrets, and so are never given as text."""
+    return _MANAGED
+
+
+def _tgi(model: NeuronModel) -> EngineSettings:
+    return EngineSettings(
+        environment={
+            "MODEL_ID": MODEL_PATH,
+            "PORT": str(PORT),
+            # the six that TGI's entry point compares with the compiled model
+            "MAX_BATCH_SIZE": str(model.batch),
+            "MAX_INPUT_TOKENS": str(model.longest_prompt),
+            "MAX_TOTAL_TOKENS": str(model.sequence_length),
+            "MAX_BATCH_PREFILL_TOKENS": str(model.batch * model.longest_prompt),
+            "HF_NUM_CORES": str(model.tensor_parallel),
+            "HF_AUTO_CAST_TYPE": model.dtype.value,
+            "GRACEFUL_TERMINATION_TIMEOUT": str(STOP_SECONDS - 10),
+            "HUGGINGFACE_HUB_CACHE": "/tmp",  # noqa: S108  a folder of the container's own, in memory
+            "JSON_OUTPUT": "true",
+            "USAGE_STATS": "off",
+        },
+        arguments=(),
+        key_variable="API_KEY",
+        metrics={"tgi_queue_size": "RequestsWaiting", "tgi_batch_current_size": "RequestsRunning"},
+        writes=_WRITES,
+    )
+
+
+def _hf_vllm(model: NeuronModel) -> EngineSettings:
+    return EngineSettings(
+        environment={
+            "SM_ON_MODEL": MODEL_PATH,
+            "SM_ON_SERVED_MODEL_NAME": model.name,
+            "SM_ON_BATCH_SIZE": str(model.batch),
+            "SM_ON_SEQUENCE_LENGTH": str(model.sequence_length),
+            "SM_ON_TENSOR_PARALLEL_SIZE": str(model.tensor_parallel),
+            "VLLM_NO_USAGE_STATS": "1",
+        },
+        arguments=() if model.precompiled else ("--allow_non_cached_model",),
+        key_variable="VLLM_API_KEY",
+        metrics=_VLLM_METRICS,
+        writes=_WRITES,
+    )
+
+
+def _neuron_vllm(model: NeuronModel) -> EngineSettings:
+    compiled = {"NEURON_COMPILED_ARTIFACTS": f"{MODEL_PATH}/{COMPILED_FOLDER}"} if model.precompiled else {}
+    return EngineSettings(
+        environment={**compiled, "VLLM_NO_USAGE_STATS": "1"},
+        arguments=(
+            "vllm",
+            "serve",
+            MODEL_PATH,
+            *("--port", str(PORT)),
+            *("--served-model-name", model.name),
+            *("--tensor-parallel-size", str(model.tensor_parallel)),
+            *("--max-num-seqs", str(model.batch)),
+            *("--max-model-len", str(model.sequence_length)),
+            *("--num-gpu-blocks-override", str(model.batch)),
+            "--no-enable-prefix-caching",
+        ),
+        key_variable="VLLM_API_KEY",
+        metrics=_VLLM_METRICS,
+        writes=_WRITES,
+    )
+
+
+_VLLM_METRICS = {"vllm:num_requests_waiting": "RequestsWaiting", "vllm:num_requests_running": "RequestsRunning"}
+_MAKERS: Mapping[Server, Callable[[NeuronModel], EngineSettings]] = {
+    Server.TGI: _tgi,
+    Server.HF_VLLM: _hf_vllm,
+    Server.NEURON_VLLM: _neuron_vllm,
+}

@@ -1,0 +1,199 @@
+"""The hosts of a service: one launch template, one group, one capacity provider, one role."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from aws_cdk import Stack, Tags
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_kms as kms
+from constructs import Construct, IDependable
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag
+from cdk_trainyard.serving.catalogue import HostImage
+from cdk_trainyard.serving.host_script import HostSettings, render
+from cdk_trainyard.serving.managed_role import ManagedRole, statement
+from cdk_trainyard.serving.model import NeuronModel
+from cdk_trainyard.storage.grants import objects_arn, read_statements
+
+_SSM_MESSAGES = (
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+)
+_GP3_IOPS_PER_MIB_S = 4
+_GP3_IOPS = 3000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPlan:
+    """What the hosts are.
+
+    Attributes:
+        instance_type: Their EC2 type.
+        image: Their AMI.
+        min_hosts: The least number of hosts.
+        max_hosts: The largest number of hosts.
+        disk_gib: Size of the root volume.
+        volume_mib_s: Its throughput.
+        protect: Whether ECS protects hosts that run a task from being scaled in.
+        volume_key: The key of the root volume. None: the account's own for EBS.
+    """
+
+    instance_type: str
+    image: HostImage
+    min_hosts: int
+    max_hosts: int
+    disk_gib: int
+    volume_mib_s: int
+    protect: bool
+    volume_key: kms.IKey | None
+
+
+class InferenceHosts(Construct):
+    """The hosts of a service. Defines a role with its policy, a security group without a way in, and the group.
+
+    Args:
+        cluster: The cluster they join.
+        vpc: The VPC.
+        subnets: Private subnets.
+        plan: What the hosts are.
+        settings: What they serve.
+        model: The model that they may read.
+        route_out: What they wait for.
+
+    Attributes:
+        role: Their role.
+        security_group: Their security group.
+        group: The auto scaling group.
+        capacity_provider: What ECS scales them by.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: ecs.Cluster,
+        vpc: ec2.IVpc,
+        subnets: Sequence[ec2.ISubnet],
+        plan: HostPlan,
+        settings: HostSettings,
+        model: NeuronModel,
+        route_out: IDependable,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.role = ManagedRole(self, "Role", service="ec2.amazonaws.com", description="ECS hosts that serve a model")
+        self._allow(cluster, model)
+        self.security_group = ec2.SecurityGroup(
+            self, "SecurityGroup", vpc=vpc, allow_all_outbound=False, description="ECS hosts: no way in, HTTPS out"
+        )
+        self.security_group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "S3, ECR, ECS, registries")
+        self.user_data = ec2.UserData.custom(render(settings))
+        template = self._template(plan)
+        self.group = autoscaling.AutoScalingGroup(
+            self,
+            "Group",
+            vpc=vpc,
+            vpc_subnets=ec2.SubnetSelection(subnets=list(subnets)),
+            launch_template=template,
+            min_capacity=plan.min_hosts,
+            max_capacity=plan.max_hosts,
+            new_instances_protected_from_scale_in=plan.protect,
+            update_policy=autoscaling.UpdatePolicy.rolling_update(
+                max_batch_size=1, min_instances_in_service=max(0, min(plan.min_hosts, plan.max_hosts - 1))
+            ),
+            group_metrics=[autoscaling.GroupMetrics.all()],
+        )
+        self.group.node.add_dependency(self.role.policy, route_out)
+        self.capacity_provider = ecs.AsgCapacityProvider(
+            self,
+            "CapacityProvider",
+            auto_scaling_group=self.group,
+            enable_managed_scaling=True,
+            enable_managed_draining=True,
+            enable_managed_termination_protection=plan.protect,
+            instance_warmup_period=300,
+            maximum_scaling_step_size=max(1, plan.max_hosts),
+        )
+        cluster.add_asg_capacity_provider(self.capacity_provider)
+        self._acknowledge()
+
+    def _template(self, plan: HostPlan) -> ec2.LaunchTemplate:
+        template = ec2.LaunchTemplate(
+            self,
+            "Template",
+            instance_type=ec2.InstanceType(plan.instance_type),
+            machine_image=ec2.MachineImage.from_ssm_parameter(plan.image.parameter, user_data=self.user_data),
+            user_data=self.user_data,
+            role=self.role.role,
+            security_group=self.security_group,
+            require_imdsv2=True,
+            http_put_response_hop_limit=1,
+            http_endpoint=True,
+            instance_metadata_tags=False,
+            detailed_monitoring=True,
+            ebs_optimized=True,
+            associate_public_ip_address=False,
+            block_devices=[
+                ec2.BlockDevice(
+                    device_name="/dev/xvda",
+                    volume=ec2.BlockDeviceVolume.ebs(
+                        plan.disk_gib,
+                        volume_type=ec2.EbsDeviceVolumeType.GP3,
+                        throughput=plan.volume_mib_s,
+                        iops=max(_GP3_IOPS, _GP3_IOPS_PER_MIB_S * plan.volume_mib_s),
+                        encrypted=True,
+                        kms_key=plan.volume_key,
+                        delete_on_termination=True,
+                    ),
+                )
+            ],
+        )
+        Tags.of(template).add("Name", self.node.path)
+        return template
+
+    def _allow(self, cluster: ecs.Cluster, model: NeuronModel) -> None:
+        """What AmazonEC2ContainerServiceforEC2Role holds, narrowed to this cluster; the weights; sessions of SSM."""
+        instances = Stack.of(self).format_arn(service="ec2", resource="instance", resource_name="*")
+        in_cluster = {"ecs:cluster": cluster.cluster_arn}
+        self.role.allow(
+            statement(["ecs:DeregisterContainerInstance", "ecs:RegisterContainerInstance"], [cluster.cluster_arn]),
+            statement(
+                [
+                    "ecs:Poll",
+                    "ecs:StartTelemetrySession",
+                    "ecs:SubmitAttachmentStateChanges",
+                    "ecs:SubmitContainerStateChange",
+                    "ecs:SubmitTaskStateChange",
+                    "ecs:UpdateContainerInstancesState",
+                ],
+                ["*"],
+                ArnEquals=cast("dict[str, object]", in_cluster),
+            ),
+            statement(["ecs:DiscoverPollEndpoint", *_SSM_MESSAGES], ["*"]),
+            statement(["ssm:UpdateInstanceInformation"], [instances]),
+            *read_statements(model.bucket, prefix=model.folder),
+        )
+        self.role.acknowledge(
+            "the agent's calls are held to the cluster by a condition, since their resources differ; "
+            "DiscoverPollEndpoint and sessions know no resources; instances get ids from EC2; a model is everything "
+            "under its prefix",
+            "*",
+            instances,
+            objects_arn(model.bucket, prefix=model.folder),
+        )
+
+    def _acknowledge(self) -> None:
+        group = self.group.node.default_child
+        if group is None:
+            raise TypeError(f"{self.group.node.path} has no L1 group")
+        acknowledge_nag(
+            group,
+            pack=AWS_SOLUTIONS,
+            rule="AS3",
+            reason="ECS scales the group as tasks come and go; the service's alarms say when that goes wrong",
+        )

@@ -1,0 +1,167 @@
+"""What a service tells: a dashboard, and alarms on what its callers would notice."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_elasticloadbalancingv2 as elb
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.serving.door import FrontDoor
+from cdk_trainyard.serving.rules_monitoring import threshold_problems
+from cdk_trainyard.serving.scaling import engine_metric
+from cdk_trainyard.serving.service import InferenceService
+from cdk_trainyard.serving.task import METRICS_NAMESPACE
+
+_MINUTE = Duration.minutes(1)
+# What the runtime library writes when a device fails: NRT_ codes, and nrt_ functions that return them.
+_NEURON_ERRORS = ("NRT_EXEC", "NRT_FAILURE", "NRT_UNINITIALIZED", "NRT_RESOURCE", "nrt_init")
+
+
+class ServiceMonitoring(Construct):
+    """A dashboard of a service and its door, and alarms that tell a topic.
+
+    Alarms: tasks that are unhealthy, errors (5xx) in percent of requests, the slowest hundredth of requests, requests
+    that wait, engines that do not answer, errors of Neuron devices in the engine's log.
+
+    Args:
+        service: The service.
+        door: Its door.
+        topic: What alarms tell; it must let CloudWatch publish.
+        latency_seconds: The slowest hundredth of requests may take so long until its first byte.
+            Default - half of the service's ``request_timeout``.
+        waiting: So many requests may wait per task for five minutes. Default - twice the model's batch.
+        error_percent: So many of a hundred requests may fail. Default: 5.
+
+    Attributes:
+        alarms: The alarms.
+        dashboard: The dashboard.
+
+    Raises:
+        ConfigurationError: A threshold is none.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        service: InferenceService,
+        door: FrontDoor,
+        topic: sns.ITopic,
+        latency_seconds: float | None = None,
+        waiting: float | None = None,
+        error_percent: float = 5,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        latency = service.request_timeout.to_seconds() / 2 if latency_seconds is None else latency_seconds
+        queue = 2.0 * service.model.batch if waiting is None else waiting
+        raise_problems(
+            self.node.path,
+            threshold_problems({"latency_seconds": latency, "waiting": queue, "error_percent": error_percent}),
+        )
+        self._service, self._topic = service, topic
+        self._group, self._balancer = door.target_group.metrics, door.load_balancer.metrics
+        grace = int(service.health_grace.to_seconds()) // 60
+        self.alarms: Sequence[cloudwatch.Alarm] = (
+            self._alarm("Unhealthy", self._unhealthy(), 1, grace, "tasks that the door finds unhealthy after loading"),
+            self._alarm("Errors", self._errors(), error_percent, 5, "percent of requests that fail (5xx)"),
+            self._alarm("Latency", self._latency(), latency, 5, "the slowest hundredth, seconds to the first byte"),
+            self._alarm("Waiting", self._waiting(), queue, 5, "requests that wait in the engine, per task"),
+            self._alarm("Down", self._down(), 1, grace, "engines that do not answer after loading"),
+            self._alarm("Neuron", self._neuron(), 1, 1, "errors of Neuron devices: the host wants to be replaced"),
+        )
+        self.dashboard = self._dashboard()
+
+    # ---------------------------------------------------------------- metrics
+    def _unhealthy(self) -> cloudwatch.IMetric:
+        return self._group.unhealthy_host_count(period=_MINUTE, statistic=cloudwatch.Stats.MAXIMUM)
+
+    def _errors(self) -> cloudwatch.IMetric:
+        total = cloudwatch.Stats.SUM
+        return cloudwatch.MathExpression(
+            expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([requests, 1])",
+            using_metrics={
+                "target": self._group.http_code_target(
+                    elb.HttpCodeTarget.TARGET_5XX_COUNT, period=_MINUTE, statistic=total
+                ),
+                "door": self._balancer.http_code_elb(elb.HttpCodeElb.ELB_5XX_COUNT, period=_MINUTE, statistic=total),
+                "requests": self._balancer.request_count(period=_MINUTE, statistic=total),
+            },
+            period=_MINUTE,
+            label="errors, percent",
+        )
+
+    def _latency(self) -> cloudwatch.IMetric:
+        return self._group.target_response_time(period=_MINUTE, statistic="p99")
+
+    def _waiting(self) -> cloudwatch.IMetric:
+        return engine_metric(self._service.service_name, "RequestsWaiting", cloudwatch.Stats.AVERAGE)
+
+    def _down(self) -> cloudwatch.IMetric:
+        up = engine_metric(self._service.service_name, "Up", cloudwatch.Stats.MINIMUM)
+        return cloudwatch.MathExpression(
+            expression="1 - up", using_metrics={"up": up}, period=_MINUTE, label="engines down"
+        )
+
+    def _neuron(self) -> cloudwatch.IMetric:
+        found = logs.MetricFilter(
+            self,
+            "NeuronErrors",
+            log_group=self._service.log_group,
+            filter_pattern=logs.FilterPattern.any_term(*_NEURON_ERRORS),
+            metric_namespace=METRICS_NAMESPACE,
+            metric_name=f"NeuronErrors-{self._service.service_name}",
+            metric_value="1",
+        )
+        return found.metric(period=_MINUTE, statistic=cloudwatch.Stats.SUM)
+
+    # ---------------------------------------------------------------- alarms and dashboard
+    def _alarm(
+        self, construct_id: str, metric: cloudwatch.IMetric, threshold: float, minutes: int, description: str
+    ) -> cloudwatch.Alarm:
+        alarm = cloudwatch.Alarm(
+            self,
+            construct_id,
+            metric=metric,
+            threshold=threshold,
+            evaluation_periods=minutes,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            alarm_description=description,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self._topic))
+        alarm.add_ok_action(actions.SnsAction(self._topic))
+        return alarm
+
+    def _dashboard(self) -> cloudwatch.Dashboard:
+        dashboard = cloudwatch.Dashboard(self, "Dashboard")
+        running = engine_metric(self._service.service_name, "RequestsRunning", cloudwatch.Stats.AVERAGE)
+        tasks = engine_metric(self._service.service_name, "Up", cloudwatch.Stats.SAMPLE_COUNT)
+        dashboard.add_widgets(
+            cloudwatch.AlarmStatusWidget(alarms=list(self.alarms), width=24, height=3, title="Alarms"),
+            cloudwatch.GraphWidget(title="Requests per task", left=[self._waiting(), running], right=[tasks], width=12),
+            cloudwatch.GraphWidget(
+                title="At the door",
+                left=[self._balancer.request_count(period=_MINUTE)],
+                right=[self._errors()],
+                width=12,
+            ),
+            cloudwatch.GraphWidget(title="Seconds to the first byte, p99", left=[self._latency()], width=12),
+            cloudwatch.GraphWidget(
+                title="Tasks",
+                left=[self._group.healthy_host_count(period=_MINUTE), self._unhealthy()],
+                width=12,
+            ),
+            cloudwatch.LogQueryWidget(
+                title="Engine",
+                log_group_names=[self._service.log_group.log_group_name],
+                query_lines=["fields @timestamp, @message", "filter @logStream like /engine/", "sort @timestamp desc"],
+                width=24,
+            ),
+        )
+        return dashboard

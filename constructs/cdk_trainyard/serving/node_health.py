@@ -1,0 +1,161 @@
+"""AWS's node problem detector for Neuron on every host of a service: a broken device takes its host away.
+
+Source: aws-neuron-sdk, "Neuron Problem Detector And Recovery" for ECS. The detector reads the kernel's log, where the
+driver writes ``NEURON_HW_ERR``; the recovery beside it asks the detector, publishes metrics in ``NeuronHealthCheck``
+and tells the auto scaling group that the instance is unhealthy.
+"""
+
+import json
+from typing import cast
+
+from aws_cdk import CfnResource
+from aws_cdk import aws_ecs as ecs
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.serving.managed_role import ManagedRole, statement
+from cdk_trainyard.serving.service import InferenceService
+
+METRICS_NAMESPACE = "NeuronHealthCheck"
+_DETECTOR = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
+_RECOVERY = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
+_START = (
+    'printf %s "$KERNEL_MONITOR" >/config/kernel-monitor.json && exec /node-problem-detector --v=2 --logtostderr '
+    "--enable-k8s-exporter=false --config.system-log-monitor=/config/kernel-monitor.json"
+)
+_RESERVED_MIB, _LIMIT_MIB = 128, 512
+
+
+class NeuronNodeHealth(Construct):
+    """A daemon on every host of a service that has a host with a broken Neuron device replaced.
+
+    Defines a task definition, a daemon service in the service's cluster, and two roles. The detector is privileged, as
+    AWS's own documentation has it, since it reads the kernel's log.
+
+    Args:
+        service: The service whose hosts are watched.
+        recover: Whether a host is replaced; otherwise metrics and logs only tell. Default: True.
+        detector_image: The detector. Default - the version that AWS's documentation names.
+        recovery_image: The recovery. Default - version 1.3.0 of AWS's.
+
+    Attributes:
+        service: The daemon service.
+        task_definition: Its task definition.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        service: InferenceService,
+        recover: bool = True,
+        detector_image: str = _DETECTOR,
+        recovery_image: str = _RECOVERY,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._log_group = service.log_group
+        execution = ManagedRole(
+            self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls and logs"
+        )
+        execution.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [service.log_group.log_group_arn]))
+        self.task_definition = ecs.Ec2TaskDefinition(
+            self,
+            "Task",
+            # the recovery asks the instance's metadata who it is, which tasks of other modes cannot reach
+            network_mode=ecs.NetworkMode.HOST,
+            execution_role=execution.role,
+            task_role=self._recovery_role(service).role,
+        )
+        self._detector(detector_image)
+        self._recovery(recovery_image, recover=recover)
+        self.service = ecs.Ec2Service(
+            self,
+            "Resource",
+            cluster=service.cluster,
+            task_definition=self.task_definition,
+            daemon=True,
+            circuit_breaker=ecs.DeploymentCircuitBreaker(rollback=True),
+            min_healthy_percent=0,
+            max_healthy_percent=100,
+            enable_ecs_managed_tags=True,
+        )
+        cast("CfnResource", self.service.node.find_child("Service")).node.add_dependency(execution.policy)
+        self._acknowledge()
+
+    def _recovery_role(self, service: InferenceService) -> ManagedRole:
+        role = ManagedRole(
+            self, "Role", service="ecs-tasks.amazonaws.com", description="Tells which hosts have broken Neuron devices"
+        )
+        group = service.hosts.group.auto_scaling_group_arn
+        role.allow(
+            statement(["autoscaling:SetInstanceHealth"], [group]),
+            statement(["autoscaling:DescribeAutoScalingInstances", "ec2:DescribeInstances"], ["*"]),
+            statement(["cloudwatch:PutMetricData"], ["*"], StringEquals={"cloudwatch:namespace": METRICS_NAMESPACE}),
+        )
+        role.acknowledge("the Describe actions and metrics know no resources (metrics are held to one namespace)", "*")
+        role.acknowledge("the id in the ARN of an auto scaling group is not known to CloudFormation", group)
+        return role
+
+    def _detector(self, image: str) -> None:
+        rules = json.loads((scripts_folder() / "ecs" / "neuron-problems.json").read_text(encoding="utf-8"))
+        linux = ecs.LinuxParameters(self, "DetectorLinux", init_process_enabled=True)
+        linux.add_devices(
+            ecs.Device(host_path="/dev/kmsg", container_path="/dev/kmsg", permissions=[ecs.DevicePermission.READ])
+        )
+        linux.add_tmpfs(
+            ecs.Tmpfs(
+                container_path="/config",
+                size=1,
+                mount_options=[ecs.TmpfsMountOption.NOSUID, ecs.TmpfsMountOption.NODEV],
+            )
+        )
+        self.task_definition.add_container(
+            "detector",
+            image=ecs.ContainerImage.from_registry(image),
+            entry_point=["/bin/sh", "-c"],
+            command=[_START],
+            environment={"KERNEL_MONITOR": json.dumps(rules, separators=(",", ":"))},
+            essential=True,
+            linux_parameters=linux,
+            logging=self._logging("detector"),
+            memory_limit_mib=_LIMIT_MIB,
+            memory_reservation_mib=_RESERVED_MIB,
+            privileged=True,
+            readonly_root_filesystem=True,
+        )
+
+    def _recovery(self, image: str, *, recover: bool) -> None:
+        self.task_definition.add_container(
+            "recovery",
+            image=ecs.ContainerImage.from_registry(image),
+            entry_point=["/bin/sh", "-c"],
+            command=["python scripts/check-health.py"],
+            environment={"ENABLE_RECOVERY": str(recover).lower()},
+            essential=True,
+            logging=self._logging("recovery"),
+            memory_limit_mib=_LIMIT_MIB,
+            memory_reservation_mib=_RESERVED_MIB,
+            readonly_root_filesystem=True,
+        )
+
+    def _logging(self, prefix: str) -> ecs.LogDriver:
+        return ecs.LogDriver.aws_logs(
+            stream_prefix=prefix, log_group=self._log_group, mode=ecs.AwsLogDriverMode.NON_BLOCKING
+        )
+
+    def _acknowledge(self) -> None:
+        definition = cast("CfnResource", self.task_definition.node.default_child)
+        acknowledge_nag(
+            definition,
+            pack=AWS_SOLUTIONS,
+            rule="ECS2",
+            reason="what the detector looks for and whether the recovery acts, reviewed with the template",
+        )
+        acknowledge_nag(
+            definition,
+            pack=NIST_800_53_R5,
+            rule="ECSTaskDefinitionUserForHostMode",
+            reason="it reads the kernel's log and the instance's metadata, as AWS's own task definition does",
+        )

@@ -1,0 +1,261 @@
+"""The task of a service: the engine, and the collector of its metrics beside it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from aws_cdk import Aws, CfnResource, Duration, Stack
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag
+from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.serving.catalogue import registry_account
+from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT, ConcurrencyLimit
+from cdk_trainyard.serving.engine import TextGenerationEngine
+from cdk_trainyard.serving.engine_settings import (
+    MODEL_PATH,
+    PORT,
+    SHARED_MEMORY_MIB,
+    STOP_SECONDS,
+    EngineSettings,
+)
+from cdk_trainyard.serving.host_script import MOUNT_PATH, SCRATCH_PATH
+from cdk_trainyard.serving.managed_role import ManagedRole, statement
+
+METRICS_NAMESPACE = "CdkTrainyard/Serving"
+COLLECT_SECONDS = 15
+_COLLECTOR_MIB = 128
+_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskPlan:
+    """What a task is.
+
+    Attributes:
+        service_name: What its metrics are called by.
+        settings: What the engine is started with.
+        devices: Neuron devices it is given.
+        memory_mib: The memory it may take, of all the host has.
+        precompiled: Whether the engine only loads; otherwise it writes gigabytes while it compiles.
+    """
+
+    service_name: str
+    settings: EngineSettings
+    devices: int
+    memory_mib: int
+    precompiled: bool
+
+
+class InferenceTask(Construct):
+    """A task definition with the engine and its collector.
+
+    Defines an execution role that pulls, reads secrets and logs, and a task role without a permission, too.
+
+    Args:
+        engine: The engine.
+        plan: What the task is.
+        log_group: Where both containers log.
+
+    Attributes:
+        definition: The task definition.
+        engine: The engine's container.
+        execution_role: The role that ECS pulls the image, reads secrets and logs with.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        engine: TextGenerationEngine,
+        plan: TaskPlan,
+        log_group: logs.ILogGroup,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._plan, self._log_group = plan, log_group
+        self.execution_role = ManagedRole(
+            self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls, logs and reads secrets"
+        )
+        self.execution_role.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.log_group_arn]))
+        task_role = ManagedRole.without_permissions(
+            self, "TaskRole", service="ecs-tasks.amazonaws.com", description="A task that serves a model: no permission"
+        )
+        self.definition = ecs.Ec2TaskDefinition(
+            self,
+            "Resource",
+            network_mode=ecs.NetworkMode.AWS_VPC,
+            execution_role=self.execution_role.role,
+            task_role=task_role,
+            volumes=list(self._volumes()),
+        )
+        image = self._image(engine)
+        self.engine = self._engine(image)
+        self._collector(image)
+        if engine.hub_token is not None:
+            self.add_secret("HF_TOKEN", engine.hub_token)
+        acknowledge_nag(
+            cast("CfnResource", self.definition.node.default_child),
+            pack=AWS_SOLUTIONS,
+            rule="ECS2",
+            reason="the engine's settings, reviewed with the template; what is secret comes from Secrets Manager",
+        )
+
+    def add_secret(self, variable: str, secret: secretsmanager.ISecret) -> None:
+        """Give the engine a secret in an environment variable, and ECS the right to read it."""
+        self.engine.add_secret(variable, ecs.Secret.from_secrets_manager(secret))
+        self.execution_role.allow(statement(["secretsmanager:GetSecretValue"], [secret.secret_arn]))
+        if secret.encryption_key is not None:
+            self.execution_role.allow(statement(["kms:Decrypt"], [secret.encryption_key.key_arn]))
+
+    def add_agent(self, limit: ConcurrencyLimit, requests: int) -> None:
+        """Put the target optimizer's agent before the engine."""
+        linux = ecs.LinuxParameters(self, "AgentLinux", init_process_enabled=True)
+        linux.drop_capabilities(ecs.Capability.ALL)
+        self.definition.add_container(
+            "agent",
+            image=ecs.ContainerImage.from_registry(limit.image),
+            environment={
+                "TARGET_CONTROL_CONTROL_ADDRESS": f"0.0.0.0:{CONTROL_PORT}",
+                "TARGET_CONTROL_DATA_ADDRESS": f"0.0.0.0:{DATA_PORT}",
+                "TARGET_CONTROL_DESTINATION_ADDRESS": f"127.0.0.1:{PORT}",
+                "TARGET_CONTROL_MAX_CONCURRENCY": str(requests),
+            },
+            essential=True,
+            linux_parameters=linux,
+            memory_limit_mib=AGENT_MIB,
+            logging=self._logging("agent"),
+            port_mappings=[
+                ecs.PortMapping(container_port=DATA_PORT, name="data"),
+                ecs.PortMapping(container_port=CONTROL_PORT, name="control"),
+            ],
+            readonly_root_filesystem=True,
+        )
+
+    # ---------------------------------------------------------------- image
+    def _image(self, engine: TextGenerationEngine) -> ecs.ContainerImage:
+        """Pull rights come from here: CDK's ``from_registry`` adds none for a registry of AWS."""
+        image = engine.image
+        if engine.repository is not None:
+            tag = engine.tag or "latest"
+            self._allow_pull(engine.repository.repository_arn)
+            return ecs.ContainerImage.from_registry(engine.repository.repository_uri_for_tag_or_digest(tag))
+        if image.repository is None:
+            return ecs.ContainerImage.from_registry(image.reference or image.key)
+        account = registry_account(Stack.of(self).region) or Aws.ACCOUNT_ID
+        self._allow_pull(
+            Stack.of(self).format_arn(
+                service="ecr", resource="repository", resource_name=image.repository, account=account
+            )
+        )
+        host = f"{account}.dkr.ecr.{Stack.of(self).region}.{Aws.URL_SUFFIX}"
+        return ecs.ContainerImage.from_registry(f"{host}/{image.repository}:{image.tag}")
+
+    def _allow_pull(self, repository_arn: str) -> None:
+        self.execution_role.allow(statement(_PULL, [repository_arn]), statement(["ecr:GetAuthorizationToken"], ["*"]))
+        self.execution_role.acknowledge("a token for ECR is a token for all of it; the API knows no narrower one", "*")
+
+    # ---------------------------------------------------------------- containers
+    def _engine(self, image: ecs.ContainerImage) -> ecs.ContainerDefinition:
+        settings = self._plan.settings
+        container = self.definition.add_container(
+            "engine",
+            image=image,
+            command=list(settings.arguments) or None,
+            environment=dict(settings.environment),
+            essential=True,
+            memory_limit_mib=self._plan.memory_mib - _COLLECTOR_MIB - AGENT_MIB,
+            linux_parameters=self._linux(),
+            logging=self._logging("engine"),
+            port_mappings=[ecs.PortMapping(container_port=PORT, name="http")],
+            readonly_root_filesystem=True,
+            stop_timeout=Duration.seconds(STOP_SECONDS),
+            # the host's mount may die after the task was started, and the task would keep its dead handle
+            health_check=ecs.HealthCheck(
+                command=["CMD", "ls", f"{MODEL_PATH}/"],
+                interval=Duration.seconds(30),
+                timeout=Duration.seconds(20),
+                retries=3,
+            ),
+            ulimits=[
+                ecs.Ulimit(name=ecs.UlimitName.MEMLOCK, soft_limit=-1, hard_limit=-1),
+                ecs.Ulimit(name=ecs.UlimitName.NOFILE, soft_limit=65536, hard_limit=65536),
+            ],
+        )
+        container.add_mount_points(*self._mounts())
+        return container
+
+    def _linux(self) -> ecs.LinuxParameters:
+        linux = ecs.LinuxParameters(self, "Linux", init_process_enabled=True, shared_memory_size=SHARED_MEMORY_MIB)
+        linux.drop_capabilities(ecs.Capability.ALL)
+        for number in range(self._plan.devices):
+            linux.add_devices(
+                ecs.Device(
+                    host_path=f"/dev/neuron{number}",
+                    container_path=f"/dev/neuron{number}",
+                    permissions=[ecs.DevicePermission.READ, ecs.DevicePermission.WRITE],
+                )
+            )
+        for path, mib in self._in_memory().items():
+            linux.add_tmpfs(
+                ecs.Tmpfs(
+                    container_path=path,
+                    size=mib,
+                    mount_options=[ecs.TmpfsMountOption.NOSUID, ecs.TmpfsMountOption.NODEV, ecs.TmpfsMountOption.EXEC],
+                )
+            )
+        return linux
+
+    def _collector(self, image: ecs.ContainerImage) -> None:
+        script = (scripts_folder() / "ecs" / "collector.py").read_text(encoding="utf-8")
+        pairs = [part for pair in self._plan.settings.metrics.items() for part in pair]
+        url = f"http://127.0.0.1:{PORT}/metrics"
+        linux = ecs.LinuxParameters(self, "CollectorLinux", init_process_enabled=True)
+        linux.drop_capabilities(ecs.Capability.ALL)
+        self.definition.add_container(
+            "collector",
+            image=image,
+            entry_point=["python3", "-u", "-c", script],
+            command=[url, str(COLLECT_SECONDS), METRICS_NAMESPACE, self._plan.service_name, *pairs],
+            essential=False,
+            enable_restart_policy=True,
+            restart_attempt_period=Duration.seconds(60),
+            linux_parameters=linux,
+            memory_limit_mib=_COLLECTOR_MIB,
+            logging=self._logging("collector"),
+            readonly_root_filesystem=True,
+        )
+
+    def _logging(self, prefix: str) -> ecs.LogDriver:
+        return ecs.LogDriver.aws_logs(
+            stream_prefix=prefix, log_group=self._log_group, mode=ecs.AwsLogDriverMode.NON_BLOCKING
+        )
+
+    # ---------------------------------------------------------------- what it reads and writes
+    def _in_memory(self) -> Mapping[str, int]:
+        """Folders that are written a little to; a compiler's gigabytes go to the host's disk instead."""
+        return {path: mib for path, mib in self._plan.settings.writes.items() if path not in self._on_disk()}
+
+    def _on_disk(self) -> Mapping[str, str]:
+        if self._plan.precompiled:
+            return {}
+        return {path: path.strip("/").replace("/", "-") for path in self._plan.settings.writes}
+
+    def _volumes(self) -> Sequence[ecs.Volume]:
+        model = ecs.Volume(name="model", host=ecs.Host(source_path=MOUNT_PATH))
+        scratch = [
+            ecs.Volume(name=name, host=ecs.Host(source_path=f"{SCRATCH_PATH}/{name}"))
+            for name in self._on_disk().values()
+        ]
+        return [model, *scratch]
+
+    def _mounts(self) -> Sequence[ecs.MountPoint]:
+        model = ecs.MountPoint(source_volume="model", container_path=MODEL_PATH, read_only=True)
+        scratch = [
+            ecs.MountPoint(source_volume=name, container_path=path, read_only=False)
+            for path, name in self._on_disk().items()
+        ]
+        return [model, *scratch]

@@ -1,0 +1,140 @@
+"""AWS WAF before a door, with rules that do not take prompts for attacks."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_wafv2 as wafv2
+from constructs import Construct
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.serving.log_group import log_group
+from cdk_trainyard.serving.rules_web_acl import rate_problems
+
+# Rules that read bodies: a prompt that holds code, a path or a script is no attack, and 8 KB is no limit for a prompt.
+_GROUPS: Mapping[str, Sequence[str]] = {
+    "AWSManagedRulesAmazonIpReputationList": (),
+    "AWSManagedRulesCommonRuleSet": (
+        "SizeRestrictions_BODY",
+        "CrossSiteScripting_BODY",
+        "GenericLFI_BODY",
+        "GenericRFI_BODY",
+        "EC2MetaDataSSRF_BODY",
+    ),
+    "AWSManagedRulesKnownBadInputsRuleSet": ("Log4JRCE_BODY", "JavaDeserializationRCE_BODY"),
+}
+
+
+class PromptWebAcl(Construct):
+    """A web ACL for a ``FrontDoor``: addresses of bad repute, bad requests, too many requests.
+
+    The managed rules that read request bodies only count: they take prompts for attacks. Request bodies and the
+    Authorization header are not logged.
+
+    Args:
+        requests_per_address: Requests of one address in five minutes, 10 to 2,000,000,000; more are refused.
+            Default: 3000.
+        log_retention: How long the log of refused requests is kept. Default: THREE_MONTHS.
+        log_key: The key of the log group. Default - CloudWatch Logs encrypts with its own.
+
+    Attributes:
+        acl_arn: Its ARN.
+        log_group: Where refused requests are logged.
+
+    Raises:
+        ConfigurationError: The rate is none.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        requests_per_address: int = 3000,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        log_key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        raise_problems(self.node.path, rate_problems(requests_per_address))
+        acl = wafv2.CfnWebACL(
+            self,
+            "Resource",
+            scope="REGIONAL",
+            default_action=wafv2.CfnWebACL.DefaultActionProperty(allow=wafv2.CfnWebACL.AllowActionProperty()),
+            visibility_config=_visibility("WebAcl"),
+            rules=[
+                *(_managed(number, name, counted) for number, (name, counted) in enumerate(_GROUPS.items())),
+                _rate(len(_GROUPS), requests_per_address),
+            ],
+        )
+        self.acl_arn: str = acl.attr_arn
+        self.log_group = log_group(self, "Logs", retention=log_retention, key=log_key, prefix="aws-waf-logs-")
+        wafv2.CfnLoggingConfiguration(
+            self,
+            "Logging",
+            resource_arn=self.acl_arn,
+            log_destination_configs=[
+                Stack.of(self).format_arn(
+                    service="logs",
+                    resource="log-group",
+                    resource_name=self.log_group.log_group_name,
+                    arn_format=ArnFormat.COLON_RESOURCE_NAME,
+                )
+            ],
+            redacted_fields=[
+                wafv2.CfnLoggingConfiguration.FieldToMatchProperty(single_header={"Name": "authorization"})
+            ],
+            logging_filter={
+                "DefaultBehavior": "DROP",
+                "Filters": [
+                    {
+                        "Behavior": "KEEP",
+                        "Conditions": [{"ActionCondition": {"Action": "BLOCK"}}],
+                        "Requirement": "MEETS_ANY",
+                    }
+                ],
+            },
+        )
+
+
+def _managed(priority: int, name: str, counted: Sequence[str]) -> wafv2.CfnWebACL.RuleProperty:
+    return wafv2.CfnWebACL.RuleProperty(
+        name=name,
+        priority=priority,
+        override_action=wafv2.CfnWebACL.OverrideActionProperty(none={}),
+        statement=wafv2.CfnWebACL.StatementProperty(
+            managed_rule_group_statement=wafv2.CfnWebACL.ManagedRuleGroupStatementProperty(
+                vendor_name="AWS",
+                name=name,
+                rule_action_overrides=[
+                    wafv2.CfnWebACL.RuleActionOverrideProperty(
+                        name=rule,
+                        action_to_use=wafv2.CfnWebACL.RuleActionProperty(count=wafv2.CfnWebACL.CountActionProperty()),
+                    )
+                    for rule in counted
+                ]
+                or None,
+            )
+        ),
+        visibility_config=_visibility(name),
+    )
+
+
+def _rate(priority: int, requests: int) -> wafv2.CfnWebACL.RuleProperty:
+    return wafv2.CfnWebACL.RuleProperty(
+        name="TooManyRequests",
+        priority=priority,
+        action=wafv2.CfnWebACL.RuleActionProperty(block=wafv2.CfnWebACL.BlockActionProperty()),
+        statement=wafv2.CfnWebACL.StatementProperty(
+            rate_based_statement=wafv2.CfnWebACL.RateBasedStatementProperty(limit=requests, aggregate_key_type="IP")
+        ),
+        visibility_config=_visibility("TooManyRequests"),
+    )
+
+
+def _visibility(name: str) -> wafv2.CfnWebACL.VisibilityConfigProperty:
+    # sampled requests keep headers for three hours, where anybody with the console sees them
+    return wafv2.CfnWebACL.VisibilityConfigProperty(
+        cloud_watch_metrics_enabled=True, metric_name=name, sampled_requests_enabled=False
+    )

@@ -1,0 +1,79 @@
+"""The compatibility catalogue: its facts are whole, and what follows from them is what the release notes say."""
+
+import pytest
+
+from cdk_trainyard.serving import catalogue
+from cdk_trainyard.serving._data import load
+from cdk_trainyard.serving.catalogue import Server
+
+
+def test_every_row_has_a_source_and_a_date() -> None:
+    data = load("compatibility")
+    rows = [*data["constraints"], *data["engine_images"], *data["host_images"], data["registries"], load("models")]
+    assert [row for row in rows if len(row["source"]) < 20 or len(row["date"]) != 10] == []
+
+
+def test_every_server_has_one_default_image_that_runs_on_inf2_on_the_default_host() -> None:
+    host = catalogue.host_image(None)
+    for server in Server:
+        image = catalogue.engine_image(None, server)
+        assert image in catalogue.images_for(server, "inf2")
+        assert catalogue.conflicts(image.runtime, host.driver) == []
+
+
+def test_the_default_host_is_the_newest_that_every_default_image_works_on() -> None:
+    hosts = [catalogue.hosts_for(catalogue.engine_image(None, server)) for server in Server]
+    common = [host for host in hosts[0] if all(host in others for others in hosts)]
+    assert common[0] == catalogue.host_image(None)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "driver", "works"),
+    [
+        ("2.26.42", "2.28.0", True),
+        ("2.26.42", "2.29", False),
+        ("2.30.51", "2.30.2", False),
+        ("2.33.10", "2.30.2", True),
+        ("2.33.10", "2.26.10", False),
+        ("2.31.0", "2.26.10", True),
+        ("2.9.0", "2.29", False),  # numbers, not text
+        (None, "2.29", True),
+        ("2.26.42", None, True),
+    ],
+)
+def test_driver_and_runtime(runtime: str | None, driver: str | None, works: bool) -> None:
+    assert (catalogue.conflicts(runtime, driver) == []) is works
+
+
+@pytest.mark.parametrize(
+    ("runtime", "window"), [("2.26.42", (None, "2.29")), ("2.33.10", ("2.27", None)), (None, (None, None))]
+)
+def test_the_drivers_that_a_host_checks_for(runtime: str | None, window: tuple[str | None, str | None]) -> None:
+    assert catalogue.constraint_window(runtime) == window
+
+
+def test_a_host_is_pinned_by_name_and_never_recommended() -> None:
+    host = catalogue.host_image(None)
+    assert host.parameter == (
+        "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/"
+        "al2023-ami-ecs-neuron-hvm-2023.0.20260701-kernel-6.1-x86_64/image_id"
+    )
+    assert catalogue.host_image(host.name) == host
+    assert [row for row in catalogue.host_images() if "recommended" in row.parameter] == []
+
+
+def test_what_is_not_known_stays_not_known() -> None:
+    image = catalogue.engine_image("registry.example/engine:1", Server.TGI)
+    assert (image.known, image.reference, image.server) == (False, "registry.example/engine:1", Server.TGI)
+    assert catalogue.host_image("20270101").driver is None
+
+
+def test_an_image_is_found_by_its_reference_too() -> None:
+    for image in catalogue.engine_images():
+        assert catalogue.engine_image(image.reference or image.key, image.server) == image
+
+
+@pytest.mark.parametrize(("region", "account"), [("us-west-2", "763104351884"), ("il-central-1", "780543022126")])
+def test_registries(region: str, account: str) -> None:
+    assert catalogue.registry_account(region) == account
+    assert catalogue.registry_account("mars-1") is None

@@ -1,0 +1,82 @@
+"""The daemon that has hosts with broken devices replaced."""
+
+import json
+from typing import Any
+
+import pytest
+from aws_cdk.assertions import Match, Template
+
+from cdk_trainyard.serving import NeuronNodeHealth
+from tests.serving.parts import new_stack, service
+
+
+@pytest.fixture(scope="module")
+def template() -> Template:
+    """The template of the smallest call."""
+    stack = new_stack()
+    NeuronNodeHealth(stack, "Health", service=service(stack))
+    return Template.from_stack(stack)
+
+
+def containers(template: Template) -> dict[str, dict[str, Any]]:
+    (definition,) = [
+        resource["Properties"]
+        for resource in template.find_resources("AWS::ECS::TaskDefinition").values()
+        if resource["Properties"]["NetworkMode"] == "host"
+    ]
+    return {container["Name"]: container for container in definition["ContainerDefinitions"]}
+
+
+def test_a_daemon_on_every_host(template: Template) -> None:
+    template.has_resource_properties("AWS::ECS::Service", {"SchedulingStrategy": "DAEMON", "LaunchType": "EC2"})
+
+
+def test_the_detector_reads_the_kernels_log_for_errors_of_the_driver(template: Template) -> None:
+    detector = containers(template)["detector"]
+    (device,) = detector["LinuxParameters"]["Devices"]
+    assert (device["HostPath"], device["Permissions"]) == ("/dev/kmsg", ["read"])
+    rules = json.loads({entry["Name"]: entry["Value"] for entry in detector["Environment"]}["KERNEL_MONITOR"])
+    assert all("NEURON_HW_ERR=" in rule["pattern"] for rule in rules["rules"])
+    assert len(rules["rules"]) == 5
+
+
+def test_the_recovery_may_give_up_hosts_of_this_group_alone(template: Template) -> None:
+    recovery = containers(template)["recovery"]
+    assert {"Name": "ENABLE_RECOVERY", "Value": "true"} in recovery["Environment"]
+    assert "Privileged" not in recovery
+    template.has_resource_properties(
+        "AWS::IAM::ManagedPolicy",
+        {
+            "PolicyDocument": {
+                "Statement": Match.array_with(
+                    [
+                        Match.object_like(
+                            {
+                                "Action": "autoscaling:SetInstanceHealth",
+                                "Resource": {"Fn::Join": ["", Match.array_with([Match.string_like_regexp("Name/$")])]},
+                            }
+                        ),
+                        Match.object_like(
+                            {
+                                "Action": "cloudwatch:PutMetricData",
+                                "Condition": {"StringEquals": {"cloudwatch:namespace": "NeuronHealthCheck"}},
+                            }
+                        ),
+                    ]
+                )
+            }
+        },
+    )
+
+
+def test_watching_alone() -> None:
+    stack = new_stack()
+    NeuronNodeHealth(stack, "Health", service=service(stack), recover=False, recovery_image="own.example/recovery:1")
+    recovery = containers(Template.from_stack(stack))["recovery"]
+    assert {"Name": "ENABLE_RECOVERY", "Value": "false"} in recovery["Environment"]
+    assert recovery["Image"] == "own.example/recovery:1"
+
+
+def test_it_fits_beside_the_engine(template: Template) -> None:
+    reserved = sum(container["MemoryReservation"] for container in containers(template).values())
+    assert reserved <= 2048 / 2
