@@ -70,11 +70,12 @@ check: setup ## lint, format, types, shell, guard tests
 
 .PHONY: test
 test: setup .venv-checkov/.ready .venv-pcluster/.ready ## every test
-	python -m pytest -n 2 --dist loadscope
+	python -m pytest -n 2 --dist loadscope -m 'not nodes'
+	python -m pytest -m nodes
 
 .PHONY: test-unit
-test-unit: setup ## the tests without the CLI and without other programs (under a minute)
-	python -m pytest -n 2 --dist loadscope -m 'not cli and not review and not contract and not nodes'
+test-unit: setup ## the tests without the CLI, other programs and power cuts (about a minute)
+	python -m pytest -n 2 --dist loadscope -m 'not cli and not review and not contract and not nodes and not slow'
 
 .PHONY: format
 format: setup ## format Python and shell

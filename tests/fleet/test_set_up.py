@@ -174,6 +174,7 @@ def test_a_second_run_changes_nothing(undisturbed: FakeNode) -> None:
     assert done.stdout.count("nothing to do") == len(STEPS) - 1
 
 
+@pytest.mark.slow
 def test_a_node_that_was_killed_anywhere_converges(tmp_path: Path) -> None:
     """After each change the power is cut; the next run ends where an undisturbed one does."""
     whole = make_member(tmp_path / "whole")

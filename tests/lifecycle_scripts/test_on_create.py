@@ -112,6 +112,7 @@ def converges(node: FakeNode, cut: int, wanted: dict[str, str]) -> bool:
     return node.snapshot() == wanted
 
 
+@pytest.mark.slow
 def test_a_node_that_was_killed_anywhere_converges(undisturbed: dict[str, FakeNode], tmp_path: Path) -> None:
     """After what a run changes the power is cut; the next run ends where an undisturbed one does."""
     wanted, places = undisturbed["worker"].snapshot(), cuts(undisturbed["worker"])

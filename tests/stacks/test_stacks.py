@@ -81,7 +81,7 @@ def test_what_people_need_is_put_out(templates: Templates) -> None:
     [
         lambda content: content["cluster"]["groups"]["worker-group-1"].update(count=100, instance_type="ml.c5.9xlarge"),
         lambda content: content["cluster"].update(provisioning="Continuous", node_recovery="None"),
-        lambda content: content["cluster"].update(lifecycle={"on_create": "on_create.sh"}),
+        lambda content: content["cluster"].update(lifecycle={"on_init_complete": "on_init_complete.sh"}),
         lambda content: content.update(alerts={"emails": ["ops@example.com"]}),
     ],
     ids=["other nodes", "other behavior", "other scripts", "alerts"],
