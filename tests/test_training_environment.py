@@ -167,3 +167,15 @@ def test_nodes_find_their_scripts_where_the_cluster_says(aws: LocalAws, tmp_path
     assert file_system["LustreConfiguration"]["PerUnitStorageThroughput"] == 250
     script = s3.get_object(Bucket=bucket, Key=f"{prefix}on_create.sh")["Body"].read()
     assert script == (ROOT / "lifecycle_scripts" / "hyperpod" / "on_create.sh").read_bytes()
+
+
+def test_a_trial_without_nat_and_without_retention_leaves_nothing(aws: LocalAws, tmp_path: Path) -> None:
+    trial = Environment(aws, ROOT / "tests" / "review" / "deployments" / "frugal.yaml", tmp_path)
+    trial.deploy()
+    storage = trial.outputs("storage")
+    trial.client("s3").put_object(Bucket=storage["DatasetsBucket"], Key="tokens", Body=b"1 2 3")
+    trial.cdk("destroy", "--all", "--force")
+    assert {trial.status(stack) for stack in ("network", "storage", "training")} == {"GONE"}
+    kept = {bucket["Name"] for bucket in trial.client("s3").list_buckets()["Buckets"]}
+    assert not {storage[f"{purpose}Bucket"] for purpose in ("Scripts", "Datasets", "Checkpoints", "Models")} & kept
+    assert trial.client("fsx").describe_file_systems()["FileSystems"] == []

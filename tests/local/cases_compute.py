@@ -231,7 +231,11 @@ CASES = (
     Case(
         type="AWS::AutoScaling::AutoScalingGroup",
         needs=_TEMPLATE,
-        properties={**_GROUP, "Tags": [{"Key": "Name", "Value": "first", "PropagateAtLaunch": True}]},
+        properties={
+            **_GROUP,
+            "MetricsCollection": [{"Granularity": "1Minute"}],
+            "Tags": [{"Key": "Name", "Value": "first", "PropagateAtLaunch": True}],
+        },
         look=look(
             "autoscaling",
             "describe_auto_scaling_groups",
@@ -262,6 +266,29 @@ CASES = (
         made=[300],
         change={"HeartbeatTimeout": 600},
         changed=[600],
+    ),
+    Case(
+        type="AWS::AutoScaling::ScheduledAction",
+        needs=_NEEDS_GROUP,
+        properties={"AutoScalingGroupName": {"Ref": "Group"}, "Recurrence": "0 8 * * 1-5", "DesiredCapacity": 2},
+        look=lambda aws, name: [
+            row["DesiredCapacity"]
+            for row in aws.client("autoscaling").describe_scheduled_actions()["ScheduledUpdateGroupActions"]
+            if row["ScheduledActionName"] == name
+        ],
+        made=[2],
+        change={"DesiredCapacity": 1},
+        changed=[1],
+        attributes=("ScheduledActionName",),
+    ),
+    Case(
+        type="AWS::AutoScaling::WarmPool",
+        needs=_NEEDS_GROUP,
+        properties={"AutoScalingGroupName": {"Ref": "Group"}, "MinSize": 1, "PoolState": "Stopped"},
+        look=look("autoscaling", "describe_warm_pool", "WarmPoolConfiguration.MinSize", AutoScalingGroupName="{}"),
+        made=1,
+        change={"MinSize": 2},
+        changed=2,
     ),
     Case(
         type="AWS::AutoScaling::ScalingPolicy",

@@ -15,6 +15,7 @@ _OTHER_GROUP = {
     "Other": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": of("Vpc"), "GroupDescription": "other"}}
 }
 _NAT = {"Type": "AWS::EC2::NatGateway", "Properties": {"SubnetId": of("SubnetA"), "AllocationId": _ALLOCATION}}
+_MACHINE = {"ImageId": "ami-12c6146b", "InstanceType": "c5.large", "SubnetId": of("SubnetA")}
 _RULE = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/8", "Description": "TLS"}
 _POLICY = {
     "Version": "2012-10-17",
@@ -106,6 +107,36 @@ CASES = (
         change={"Tags": _OTHER_TAGS},
         changed="second",
         attributes=("AllocationId", "PublicIp"),
+    ),
+    Case(
+        type="AWS::EC2::EIPAssociation",
+        needs={**_ADDRESS, "Machine": {"Type": "AWS::EC2::Instance", "Properties": _MACHINE}},
+        properties={"AllocationId": _ALLOCATION, "InstanceId": {"Ref": "Machine"}},
+        look=lambda aws, association: [
+            row["PublicIp"]
+            for row in aws.client("ec2").describe_addresses()["Addresses"]
+            if row.get("AssociationId") == association
+        ],
+        attributes=("Id",),
+    ),
+    Case(
+        type="AWS::EC2::KeyPair",
+        properties={"KeyName": "tried", "KeyType": "ed25519", "Tags": _TAGS},
+        look=lambda aws, name: [
+            aws.client("ssm").get_parameter(Name=f"/ec2/keypair/{row['KeyPairId']}")["Parameter"]["Type"]
+            for row in aws.client("ec2").describe_key_pairs(KeyNames=[name])["KeyPairs"]
+        ],
+        made=["SecureString"],
+        attributes=("KeyPairId",),
+    ),
+    Case(
+        type="AWS::EC2::Volume",
+        properties={"AvailabilityZone": "us-west-2a", "Size": 10, "VolumeType": "gp3", "Tags": _TAGS},
+        look=look("ec2", "describe_volumes", "Volumes[0].[Size, Tags[0].Value]", VolumeIds=["{}"]),
+        made=[10, "first"],
+        change={"Size": 20, "Tags": _OTHER_TAGS},
+        changed=[20, "second"],
+        attributes=("VolumeId",),
     ),
     Case(
         type="AWS::EC2::NatGateway",
@@ -290,6 +321,7 @@ CASES = (
             "SubnetId": of("SubnetA"),
             "SecurityGroupIds": [of("Group")],
             "IamInstanceProfile": {"Ref": "Profile"},
+            "Monitoring": True,
             "UserData": base64.b64encode(b"#!/bin/sh").decode(),
             "Tags": _TAGS,
         },

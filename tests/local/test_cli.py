@@ -58,13 +58,13 @@ def synth(cdk: Run, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., s
     """Synthesize an app of this folder once per context, and return its cloud assembly."""
     made: dict[tuple[str, ...], str] = {}
 
-    def run(**context: str) -> str:
+    def run(app: str = "training", **context: str) -> str:
         words = tuple(word for name, value in context.items() for word in ("-c", f"{name}={value}"))
-        if words not in made:
+        if (app, *words) not in made:
             out = tmp_path_factory.mktemp("assembly")
-            cdk("synth", "-q", "--app", f"{sys.executable} {_HERE / 'apps' / 'training.py'}", "-o", str(out), *words)
-            made[words] = str(out)
-        return made[words]
+            cdk("synth", "-q", "--app", f"{sys.executable} {_HERE / 'apps' / f'{app}.py'}", "-o", str(out), *words)
+            made[app, *words] = str(out)
+        return made[app, *words]
 
     return run
 
@@ -154,6 +154,35 @@ def test_failures_are_rolled_back(aws: LocalAws, cdk: Run, synth: Callable[..., 
     done = cdk("destroy", "Network", "--exclusively", "--force", "--app", good, code=1)
     assert "Failed to destroy" in done.stderr or "in use by" in done.stderr
     cdk("destroy", "--all", "--force", "--app", good)
+
+
+def _hello(aws: LocalAws) -> dict[str, Any]:
+    """Return the configuration of the cluster that the app ``parallelcluster`` makes."""
+    body = _client(aws, "cloudformation").get_template(StackName="hello")["TemplateBody"]
+    config: dict[str, Any] = body["Metadata"]["Config"]
+    return config
+
+
+def _max_count(aws: LocalAws) -> str:
+    return str(_hello(aws)["Scheduling"]["SlurmQueues"][0]["ComputeResources"][0]["MaxCount"])
+
+
+def test_a_parallelcluster(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -> None:
+    eight, sixteen = synth("parallelcluster"), synth("parallelcluster", max_count="16")
+    done = cdk("deploy", "--all", *_YES, "--app", eight)
+    assert re.search(r"Slurm\.ConnectCommand = aws ssm start-session --target i-\w+", done.stdout + done.stderr)
+    assert re.search(r"Slurm\.HeadNodePublicAddress = \d+\.", done.stdout + done.stderr)
+    assert _max_count(aws) == "8"
+    # an update in place
+    cdk("deploy", "Slurm", *_YES, "--app", sixteen)
+    assert _max_count(aws) == "16"
+    # what ParallelCluster never changes is refused, and undone
+    done = cdk("deploy", "Slurm", *_YES, "--app", synth("parallelcluster", head_type="c5.2xlarge"), code=1)
+    assert "'HeadNode.InstanceType' cannot be changed" in done.stderr
+    assert _max_count(aws) == "16"
+    cdk("destroy", "--all", "--force", "--app", sixteen)
+    named = {row["StackName"] for row in _client(aws, "cloudformation").describe_stacks()["Stacks"]}
+    assert named.isdisjoint({"Slurm", "Scripts", "hello"})
 
 
 def test_weak_references_at_once_and_without_change_sets(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -> None:

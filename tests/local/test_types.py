@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from cdk_trainyard.local import LocalAws, supported_types
 from tests.local.cases import Case
+from tests.local.cases_builder import CASES as BUILDER
 from tests.local.cases_compute import CASES as COMPUTE
 from tests.local.cases_data import CASES as DATA
 from tests.local.cases_ec2 import CASES as EC2
@@ -14,7 +15,7 @@ from tests.local.cases_functions import CASES as FUNCTIONS
 from tests.local.cases_management import CASES as MANAGEMENT
 from tests.local.stacks import Stacks, outputs_of, template
 
-_CASES = {case.type: case for case in (*COMPUTE, *DATA, *EC2, *FUNCTIONS, *MANAGEMENT)}
+_CASES = {case.type: case for case in (*BUILDER, *COMPUTE, *DATA, *EC2, *FUNCTIONS, *MANAGEMENT)}
 _ELSEWHERE = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::CustomResource"})
 
 

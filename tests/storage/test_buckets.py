@@ -238,3 +238,10 @@ def test_fails_an_age_and_a_key_of_all_buckets(stack: Stack) -> None:
         TrainingBuckets(stack, "Buckets", key=key, checkpoint_days=0)
     assert refused.value.path == "Stack/Buckets"
     assert len(refused.value.problems) == 2
+
+
+@pytest.mark.parametrize("purpose", DATA)
+def test_the_log_is_emptied_after_what_logs_to_it(temporary: Template, purpose: str) -> None:
+    """Emptying a bucket is logged: a log that was emptied before would not be empty when it is to go."""
+    (emptier,) = [name for name in resources(temporary, "Custom::S3AutoDeleteObjects") if "AccessLogs" in name]
+    assert emptier in named(temporary, "AWS::S3::Bucket", purpose)["DependsOn"]

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from cdk_trainyard.local.custom_resources.resource import CUSTOM
 from cdk_trainyard.local.resources import (
+    acm,
     autoscaling,
     cloudformation,
     cloudwatch,
@@ -16,6 +17,7 @@ from cdk_trainyard.local.resources import (
     events,
     fsx,
     iam,
+    imagebuilder,
     kms,
     lambda_,
     logs,
@@ -27,10 +29,12 @@ from cdk_trainyard.local.resources import (
     sqs,
     ssm,
     stepfunctions,
+    wafv2,
 )
 from cdk_trainyard.local.resources.model import ResourceType
 
 _TABLES = (
+    acm.TYPES,
     autoscaling.TYPES,
     cloudformation.TYPES,
     cloudwatch.TYPES,
@@ -43,6 +47,7 @@ _TABLES = (
     events.TYPES,
     fsx.TYPES,
     iam.TYPES,
+    imagebuilder.TYPES,
     kms.TYPES,
     lambda_.TYPES,
     logs.TYPES,
@@ -54,6 +59,7 @@ _TABLES = (
     sqs.TYPES,
     ssm.TYPES,
     stepfunctions.TYPES,
+    wafv2.TYPES,
 )
 _CUSTOM_NAMES = ("Custom::", CUSTOM.name)
 

@@ -19,7 +19,7 @@ from cdk_trainyard.local import clients
 from cdk_trainyard.local.custom_resources import answers
 from cdk_trainyard.local.engine.api import replace_cloudformation
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
-from cdk_trainyard.local.services import cloudtrail, ec2, fsx, lambda_, rds, s3, sagemaker
+from cdk_trainyard.local.services import cloudtrail, ec2, elbv2, fsx, imagebuilder, lambda_, rds, s3, sagemaker, ssm
 from cdk_trainyard.local.state import forget_everything
 
 _HOST = "127.0.0.1"
@@ -123,7 +123,7 @@ def _extend_moto() -> None:
         modules = tuple(backends.list_of_moto_modules())  # moto lists its folder for every request otherwise
         backends.list_of_moto_modules = lambda: modules
         replace_cloudformation()
-        for service in (cloudtrail, ec2, fsx, lambda_, rds, s3, sagemaker):
+        for service in (cloudtrail, ec2, elbv2, fsx, lambda_, rds, s3, sagemaker, ssm):
             service.extend()
         _Extended.done = True
 
@@ -148,8 +148,9 @@ def _application() -> _Application:
             return [b""]
         if path == "/moto-api/reset":
             forget_everything()
+        answer = imagebuilder.respond if f"/{imagebuilder.NAME}/" in environ.get("HTTP_AUTHORIZATION", "") else inner
         try:
-            found: Iterable[bytes] = inner(environ, start_response)
+            found: Iterable[bytes] = answer(environ, start_response)
         except Exception as error:  # noqa: BLE001  moto raises anything
             _log.exception("not emulated: %s %s", environ.get("HTTP_X_AMZ_TARGET", ""), path)
             return _not_emulated(environ, start_response, f"local AWS: {type(error).__name__}: {error}")

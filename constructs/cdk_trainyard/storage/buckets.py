@@ -149,6 +149,9 @@ class TrainingBucket(Construct):
                 f"the policy of the access log bucket cannot be changed from here ({access_logs.node.path}): "
                 f"let logging.s3.amazonaws.com put objects under {prefix}, or nothing is logged",
             )
+        # emptying this bucket is logged too: the log is emptied after it, and made before it
+        if emptier := access_logs.node.try_find_child("AutoDeleteObjectsCustomResource"):
+            self.bucket.node.add_dependency(emptier)
 
     def _acknowledge(self) -> None:
         acknowledge_nag(

@@ -14,6 +14,8 @@ from cdk_trainyard.local.custom_resources.helpers import (
 from cdk_trainyard.local.custom_resources.request import Answer, Helper, Kind, Request, stringified
 from cdk_trainyard.local.custom_resources.sdk_call import sdk_call
 from cdk_trainyard.local.errors import ResourceFailed
+from cdk_trainyard.local.parallelcluster import requests as parallelcluster
+from cdk_trainyard.local.parallelcluster.provider import is_provider
 from cdk_trainyard.local.resources.model import Resource, ResourceType
 
 _HELPERS: dict[str, Helper] = {
@@ -26,6 +28,7 @@ _HELPERS: dict[str, Helper] = {
 }
 _SDK_CALL_PROPERTY = "InstallLatestAwsSdk"
 """Only ``AwsCustomResource`` sets it, and users may call the resource type what they like."""
+_TOKEN = "ServiceToken"  # noqa: S105  not a secret: the function's ARN
 
 
 def _request(it: Resource, kind: Kind) -> Request:
@@ -43,6 +46,8 @@ def _answer(it: Resource, request: Request) -> Answer:
     helper = _HELPERS.get(it.where.type_name)
     if helper is None and _SDK_CALL_PROPERTY in it.properties:
         helper = sdk_call
+    if helper is None and is_provider(str(request.properties.get("ServiceToken"))):
+        helper = parallelcluster.answer
     return helper(request) if helper else ask(request)
 
 
@@ -53,10 +58,16 @@ def _create(it: Resource) -> dict[str, Any]:
         it.id = failure.physical_id  # CloudFormation sends a Delete for it in the rollback
         raise
     made_up = f"{it.where.stack_name}-{it.where.logical_id}-{uuid4().hex[:12].upper()}"
-    return {"PhysicalResourceId": answer.physical_id or made_up, "Data": dict(answer.data)}
+    return {
+        "PhysicalResourceId": answer.physical_id or made_up,
+        "Data": dict(answer.data),
+        _TOKEN: it.get(_TOKEN),
+    }
 
 
 def _update(it: Resource) -> dict[str, Any]:
+    if it.get(_TOKEN) != it.result.get(_TOKEN):  # in a rollback it is what it was
+        raise ResourceFailed("Modifying service token is not allowed.")
     answer = _answer(it, _request(it, "Update"))
     it.id = answer.physical_id or it.id
     return {"PhysicalResourceId": it.id, "Data": dict(answer.data)}

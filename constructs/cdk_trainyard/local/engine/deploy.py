@@ -61,12 +61,13 @@ class Deployment:
         self._creating = stack.status == "REVIEW_IN_PROGRESS"
         self._worker = Worker(region, stack, host)
         self._before = dict(stack.resources)
-        self._words_before = (stack.template, stack.parameters)
+        self._words_before = (stack.template, stack.parameters, stack.tags)
         self._journal = _Journal()
         self._resolved: dict[str, Any] = {}
 
     def run(self) -> None:
         """Deploy; the outcome is the status of the stack."""
+        self._stack.tags = dict(self._target.tags)
         self._stack.note("CREATE_IN_PROGRESS" if self._creating else "UPDATE_IN_PROGRESS", "User Initiated")
         _log.info("%s: %s", self._stack.name, self._stack.status)
         try:
@@ -194,7 +195,7 @@ class Deployment:
     def _complete(self, scope: StackScope, outputs: dict[str, Output]) -> None:
         stack, target = self._stack, self._target
         stack.template, stack.parameters, stack.resolved = target.template, dict(target.parameters), self._resolved
-        stack.tags, stack.role = dict(target.tags), target.role or stack.role
+        stack.role = target.role or stack.role
         stack.outputs, stack.imports, stack.pending = outputs, frozenset(scope.imports), None
         if not self._creating:
             stack.updated = datetime.now(UTC)
@@ -225,7 +226,7 @@ class Deployment:
         """Return to where the stack was: changes are undone, and what was created is deleted."""
         prefix = "ROLLBACK" if self._creating else "UPDATE_ROLLBACK"
         self._stack.note(f"{prefix}_IN_PROGRESS", why)
-        failures = [failure for failure in map(self._undo, reversed(self._journal.updated)) if failure]
+        failures = [failure for failure in map(self._undo, self._journal.updated) if failure]
         if not self._creating:
             self._stack.note("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
         for deployed in reversed(self._journal.created):
@@ -234,7 +235,7 @@ class Deployment:
             except StepFailed as failure:
                 failures.append(str(failure))
         self._stack.resources = dict(self._before)
-        self._stack.template, self._stack.parameters = self._words_before
+        self._stack.template, self._stack.parameters, self._stack.tags = self._words_before
         self._stack.pending = None
         if failures:
             self._stack.note(f"{prefix}_FAILED", "; ".join(failures))

@@ -20,6 +20,7 @@ from cdk_trainyard.local.engine.template import in_order, parse
 from cdk_trainyard.local.engine.validation import check
 from cdk_trainyard.local.engine.worker import StepFailed, Worker
 from cdk_trainyard.local.errors import ResourceFailed, describe, validation_error
+from cdk_trainyard.local.parallelcluster.provider import provider_template
 from cdk_trainyard.local.resources.model import Resource
 
 _PATIENCE_S = 25.0
@@ -138,8 +139,11 @@ def read_template(url: str, region: str) -> str:
     """Return the template that a ``TemplateURL`` points to.
 
     Both ways of naming a bucket are understood: in the path (``https://s3.us-west-2.amazonaws.com/bucket/key``, and
-    this server's own address), and in the host (``https://bucket.s3.us-west-2.amazonaws.com/key``).
+    this server's own address), and in the host (``https://bucket.s3.us-west-2.amazonaws.com/key``). The template of
+    ParallelCluster's provider, which AWS publishes, has a stand-in.
     """
+    if standing_in := provider_template(url):
+        return standing_in
     parts = urlparse(url)
     host, path = parts.hostname or "", unquote(parts.path.lstrip("/"))
     first = host.split(".")[0]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
-from cdk_trainyard.local.resources.steps import Api, answer, arn, given, identity
+from cdk_trainyard.local.resources.steps import Api, after, answer, arn, given, identity
 
 GROUPS = Api("autoscaling")
 TARGETS = Api("application-autoscaling")
@@ -30,6 +30,11 @@ def _notices(it: Resource) -> None:
     for row in it.get("NotificationConfigurations") or []:
         topic = {"TopicARN": row["TopicARN"], "NotificationTypes": row.get("NotificationTypes", [])}
         it.call("autoscaling", "put_notification_configuration", {"AutoScalingGroupName": it.id, **topic})
+
+
+def _metrics(it: Resource) -> None:
+    for row in it.get("MetricsCollection") or []:
+        it.call("autoscaling", "enable_metrics_collection", {"AutoScalingGroupName": it.id, **row})
 
 
 def _target_of(it: Resource) -> dict[str, Any]:
@@ -62,12 +67,22 @@ def _policy_name(it: Resource) -> str:
     return it.id.split("policyName/")[-1]
 
 
+def _action(it: Resource) -> dict[str, Any]:
+    name = it.id or Name(property="ScheduledActionName").make(it.where)
+    GROUPS.put("put_scheduled_update_group_action", lambda _: {"ScheduledActionName": name})(it)
+    return {"ScheduledActionName": name}
+
+
+def _forget_action(it: Resource) -> dict[str, Any]:
+    return {**it.pick("AutoScalingGroupName"), "ScheduledActionName": it.id}
+
+
 TYPES = (
     ResourceType(
         name="AWS::AutoScaling::AutoScalingGroup",
         create=GROUPS.apply("create_auto_scaling_group", _tags, but=("Tags", "VPCZoneIdentifier")),
         identity=given("AutoScalingGroupName"),
-        settle=_notices,
+        settle=after(_notices, _metrics),
         update=GROUPS.apply("update_auto_scaling_group", _group, but=("VPCZoneIdentifier",)),
         delete=GROUPS.forget(
             "delete_auto_scaling_group", lambda it: {"AutoScalingGroupName": it.id, "ForceDelete": True}
@@ -97,6 +112,21 @@ TYPES = (
             "delete_policy", lambda it: {"PolicyName": _policy_name(it), **it.pick("AutoScalingGroupName")}
         ),
         attributes={"Arn": identity, "PolicyName": _policy_name},
+    ),
+    ResourceType(
+        name="AWS::AutoScaling::ScheduledAction",
+        create=_action,
+        identity=answer("ScheduledActionName"),
+        update=_action,
+        delete=GROUPS.forget("delete_scheduled_action", _forget_action),
+        attributes={"ScheduledActionName": identity},
+    ),
+    ResourceType(
+        name="AWS::AutoScaling::WarmPool",
+        create=GROUPS.put("put_warm_pool"),
+        identity=given("AutoScalingGroupName"),
+        update=GROUPS.put("put_warm_pool"),
+        delete=GROUPS.forget("delete_warm_pool", lambda it: {"AutoScalingGroupName": it.id, "ForceDelete": True}),
     ),
     ResourceType(
         name="AWS::ApplicationAutoScaling::ScalableTarget",

@@ -5,7 +5,7 @@ from typing import Any
 
 from cdk_trainyard.local.resources.ec2_common import EC2, RETAG, tagged
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
-from cdk_trainyard.local.resources.steps import answer, constant, given, identity, tagger
+from cdk_trainyard.local.resources.steps import Api, answer, constant, given, identity, tagger
 
 
 def _template_data(it: Resource) -> dict[str, Any]:
@@ -27,10 +27,34 @@ def _instance(it: Resource) -> dict[str, Any]:
         "MaxCount": 1,
         **({"IamInstanceProfile": {"Name": profile}} if profile else {}),
         **({"Placement": placement} if placement else {}),
+        **({"Monitoring": {"Enabled": it.flag("Monitoring")}} if "Monitoring" in it else {}),
         # the template carries it encoded, and boto3 encodes it once more
         **({"UserData": base64.b64decode(script).decode()} if script else {}),
         **tagged(it, "instance"),
     }
+
+
+def _key_parameter(it: Resource) -> dict[str, Any]:
+    return {"Name": f"/ec2/keypair/{_KEY_PAIR_ID(it)}"}
+
+
+def _key_pair(it: Resource) -> dict[str, Any]:
+    """Import a public key, or make a pair and keep the private key where CloudFormation does: in a parameter."""
+    if "PublicKeyMaterial" in it:
+        return EC2.apply("import_key_pair", lambda it: tagged(it, "key-pair"))(it)  # type: ignore[return-value]
+    made = it.call("ec2", "create_key_pair", {**it.pick("KeyName", "KeyType", "KeyFormat"), **tagged(it, "key-pair")})
+    it.result = made
+    secret = {**_key_parameter(it), "Value": made.pop("KeyMaterial"), "Type": "SecureString"}
+    it.call("ssm", "put_parameter", secret)
+    return made
+
+
+def _forget_key_pair(it: Resource) -> None:
+    EC2.forget("delete_key_pair", lambda it: {"KeyName": it.id})(it)
+    Api("ssm").forget("delete_parameter", _key_parameter)(it)
+
+
+_KEY_PAIR_ID = answer("KeyPairId")
 
 
 def _of_instance(name: str) -> Any:
@@ -57,6 +81,13 @@ TYPES = (
         attributes={"AllocationId": answer("AllocationId"), "PublicIp": identity},
     ),
     ResourceType(
+        name="AWS::EC2::EIPAssociation",
+        create=EC2.apply("associate_address"),
+        identity=answer("AssociationId"),
+        delete=EC2.forget("disassociate_address", lambda it: {"AssociationId": it.id}),
+        attributes={"Id": identity},
+    ),
+    ResourceType(
         name="AWS::EC2::NetworkInterface",
         create=EC2.apply(
             "create_network_interface",
@@ -76,6 +107,24 @@ TYPES = (
             "SecondaryPrivateIpAddresses": constant([]),
             "VpcId": answer("NetworkInterface.VpcId"),
         },
+    ),
+    ResourceType(
+        name="AWS::EC2::KeyPair",
+        create=_key_pair,
+        identity=given("KeyName"),
+        delete=_forget_key_pair,
+        read=EC2.read("describe_key_pairs", lambda it: {"KeyNames": [it.id]}),
+        attributes={"KeyPairId": _KEY_PAIR_ID, "KeyFingerprint": answer("KeyFingerprint")},
+    ),
+    ResourceType(
+        name="AWS::EC2::Volume",
+        create=EC2.apply("create_volume", lambda it: tagged(it, "volume")),
+        identity=answer("VolumeId"),
+        update=EC2.apply("modify_volume", lambda it: {"VolumeId": it.id}),
+        retag=RETAG,
+        delete=EC2.forget("delete_volume", lambda it: {"VolumeId": it.id}),
+        read=EC2.read("describe_volumes", lambda it: {"VolumeIds": [it.id]}, "Volumes[0].{Size: Size}"),
+        attributes={"VolumeId": identity},
     ),
     ResourceType(
         name="AWS::EC2::LaunchTemplate",

@@ -1,0 +1,1 @@
+"""AWS's CloudFormation provider of ParallelCluster, and the clusters that it makes."""
