@@ -3,12 +3,13 @@
 from aws_cdk import Stack, Tags
 from constructs import Construct
 
-from cdk_trainyard.deployment import Deployment, HyperPodDeployment, build
+from cdk_trainyard.deployment import Deployment, HyperPodDeployment, ParallelClusterDeployment, build
 from stacks.network import NetworkStack
+from stacks.parallelcluster import ParallelClusterStack
 from stacks.storage import StorageStack
 from stacks.training import TrainingStack
 
-__all__ = ["NetworkStack", "StorageStack", "TrainingStack", "build_stacks"]
+__all__ = ["NetworkStack", "ParallelClusterStack", "StorageStack", "TrainingStack", "build_stacks"]
 
 
 def build_stacks(app: Construct, deployment: Deployment) -> list[Stack]:
@@ -16,8 +17,13 @@ def build_stacks(app: Construct, deployment: Deployment) -> list[Stack]:
     network = NetworkStack(app, "NetworkStack", deployment=deployment)
     storage = StorageStack(app, "StorageStack", deployment=deployment, network=network)
     stacks: list[Stack] = [network, storage]
-    if isinstance(deployment, HyperPodDeployment):
-        stacks.append(TrainingStack(app, "TrainingStack", deployment=deployment, network=network, storage=storage))
+    match deployment:
+        case HyperPodDeployment():
+            stacks.append(TrainingStack(app, "TrainingStack", deployment=deployment, network=network, storage=storage))
+        case ParallelClusterDeployment():
+            stacks.append(
+                ParallelClusterStack(app, "TrainingStack", deployment=deployment, network=network, storage=storage)
+            )
     for stack in stacks:
         build.occupy(stack)
         for key, value in deployment.tags.items():

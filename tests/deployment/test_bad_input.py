@@ -115,12 +115,12 @@ AT_LOAD = [
     row(
         "missing-orchestrator",
         [("orchestrator: hyperpod\n", "")],
-        "1:1: 'orchestrator' must be given; it is hyperpod",
+        "1:1: 'orchestrator' must be given; it is hyperpod or parallelcluster",
     ),
     row(
         "unknown-orchestrator",
         [("orchestrator: hyperpod", "orchestrator: hyperpot")],
-        "8:15: 'orchestrator' must be hyperpod, got 'hyperpot'; did you mean 'hyperpod'?",
+        "8:15: 'orchestrator' must be hyperpod or parallelcluster, got 'hyperpot'; did you mean 'hyperpod'?",
     ),
     row(
         "unknown-choice",

@@ -67,8 +67,8 @@ def test_a_deployment_cannot_be_changed(write: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_dumped_and_loaded_again_is_equal(path: Path, write: Callable[[str], Path]) -> None:
-    deployment = load(path)
-    assert load(write(deployment.dump())) == deployment
+    deployment = Deployment.load(path)
+    assert Deployment.load(write(deployment.dump())) == deployment
 
 
 def used(data: Any, path: str = "") -> Iterator[str]:

@@ -12,8 +12,9 @@ import yaml
 
 from cdk_trainyard.deployment import schema
 from cdk_trainyard.deployment._messages import SENTENCES
+from cdk_trainyard.deployment._schema import schema_of
 from cdk_trainyard.deployment.model import KINDS
-from tests.deployment.good_file import GOOD, edited
+from tests.deployment.good_file import GOOD, GOOD_PARALLELCLUSTER, edited
 from tests.support import DEPLOYMENTS, ROOT
 
 DATA = Path(__file__).parent / "data"
@@ -92,6 +93,31 @@ def test_fails_in_the_editor_already(old: str, new: str) -> None:
     assert not accepts(edited((old, new)))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("orchestrator: parallelcluster", "orchestrator: hyperpod"),
+        ("max_count: 8", "max_cuont: 8"),
+        ("alinux2023", "alinux2"),
+        ("name: cpu", "name: CPU"),
+        ("placement: cluster", "placement: close"),
+        ("max_count: 8", "spot_price: cheap"),
+        ("queues:", "groups:"),
+    ],
+)
+def test_fails_in_the_editor_already_for_a_parallelcluster(old: str, new: str) -> None:
+    assert accepts(GOOD_PARALLELCLUSTER)
+    assert not accepts(edited((old, new), good=GOOD_PARALLELCLUSTER))
+
+
+def test_sections_of_different_kinds_have_different_names() -> None:
+    """They are written into one schema, by name."""
+    known: dict[str, Any] = {}
+    for kind in KINDS.values():
+        for name, node in schema_of(kind)["$defs"].items():
+            assert known.setdefault(name, node) == node
+
+
 @pytest.mark.parametrize(("name", "key"), KEYS)
 def test_every_key_is_described_and_says_its_default(name: str, key: str) -> None:
     inner = NODES[name]["properties"][key]
@@ -130,6 +156,7 @@ FINDINGS = {
     "model-fields": {"missing", "extra_forbidden"},
     "str": {"string_type", "string_unicode"},
     "int": {"int_type"},
+    "float": {"float_type"},
     "bool": {"bool_type"},
     "tuple": {"tuple_type"},
     "dict": {"dict_type"},

@@ -368,3 +368,10 @@ def test_a_script_whose_log_nobody_will_see_is_warned_about(stack: Stack, bucket
 def test_the_projects_own_scripts_bring_no_warning(stack: Stack, bucket: s3.IBucket, settings: NodeSettings) -> None:
     LifecycleScripts(stack, "Scripts", bucket=bucket, settings=settings)
     assert Annotations.from_stack(stack).find_warning("*", Match.any_value()) == []
+
+
+def test_a_stack_with_a_long_name_still_has_room_for_its_scripts(folder: Path) -> None:
+    stack = Stack(App(), "S" * 120, env=ENV)
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "sagemaker-scripts")
+    scripts = LifecycleScripts(stack, "Scripts", bucket=bucket, folder=folder)
+    assert len(scripts.prefix) <= 102

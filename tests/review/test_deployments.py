@@ -33,7 +33,7 @@ def test_no_rule_pack_and_no_template_validation_has_an_open_finding(synthesis: 
     open_findings = {
         (plugin["pluginName"], violation["ruleName"], construct["constructPath"])
         for plugin in synthesis.report["pluginReports"]
-        if plugin["pluginName"] != "Annotation"  # this library's own advice to the user
+        if plugin["pluginName"] != "Construct Annotations"  # this library's own advice to the user
         for violation in plugin["violations"]
         for construct in violation["violatingConstructs"]
     }
@@ -133,5 +133,5 @@ def test_logical_ids_of_what_holds_data_are_pinned(synthesis: Synthesis, request
 
 
 def test_shipped_deployments_give_no_advice(synthesis: Synthesis, request: pytest.FixtureRequest) -> None:
-    advice = [plugin for plugin in synthesis.report["pluginReports"] if plugin["pluginName"] == "Annotation"]
+    advice = [plugin for plugin in synthesis.report["pluginReports"] if plugin["pluginName"] == "Construct Annotations"]
     assert not advice or request.node.callspec.params["synthesis"] in VARIANTS

@@ -19,12 +19,14 @@ from tests.support import DEPLOYMENTS, ROOT
 CPU = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
 TRN1 = ROOT / "deployments" / "hyperpod-trn1-llama2.yaml"
 EVERYTHING = ROOT / "tests" / "review" / "deployments" / "everything.yaml"
+HELLO = ROOT / "deployments" / "parallelcluster-hello.yaml"
+EVERYTHING_PARALLELCLUSTER = EVERYTHING.with_name("everything-parallelcluster.yaml")
 
 Templates = Callable[[Path], dict[str, Template]]
 
 
-def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    content = yaml.safe_load(CPU.read_text())
+def changed(folder: Path, change: Callable[[dict[str, Any]], object], source: Path = CPU) -> Path:
+    content = yaml.safe_load(source.read_text())
     change(content)
     path = folder / "changed.yaml"
     path.write_text(yaml.safe_dump(content))
@@ -74,6 +76,44 @@ def test_what_people_need_is_put_out(templates: Templates) -> None:
         },
         "TrainingStack": {"ClusterName", "ClusterArn", "LogGroupName", "ConnectCommand"},
     }  # fmt: skip
+
+
+def test_a_parallelcluster_puts_out_how_to_reach_it_and_where_it_tells_of_trouble(templates: Templates) -> None:
+    outputs = templates(HELLO)["TrainingStack"].find_outputs("*")
+    assert set(outputs) == {
+        "ClusterName", "HeadNodeAddress", "HeadNodePublicAddress", "ConnectCommand", "SshCommand", "LogGroupPrefix",
+        "ProviderLogGroup", "ValidationMessages",
+    }  # fmt: skip
+    name = outputs["ClusterName"]["Value"]
+    assert outputs["SshCommand"]["Value"] == f"pcluster ssh --cluster-name {name} --region us-east-1"
+    assert outputs["LogGroupPrefix"]["Value"] == f"/aws/parallelcluster/{name}-"
+
+
+def test_two_deployments_make_two_parallelclusters(templates: Templates, tmp_path: Path) -> None:
+    """The provider deletes by name: two clusters of one name would be the end of the first."""
+    other = changed(tmp_path, lambda content: content.update(name="another"), HELLO)
+    names = {
+        templates(path)["TrainingStack"].find_outputs("ClusterName")["ClusterName"]["Value"] for path in (HELLO, other)
+    }
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["cluster"]["queues"][0]["compute"][0].update(max_count=100),
+        lambda content: content["cluster"]["head_node"].update(instance_type="c5.4xlarge"),
+        lambda content: content["cluster"].update(version="3.15.0"),
+    ],
+    ids=["other nodes", "another head node", "another version"],
+)
+def test_changing_a_parallelcluster_never_touches_what_holds_data(
+    change: Callable[[dict[str, Any]], object], templates: Templates, tmp_path: Path
+) -> None:
+    before, after = templates(HELLO), templates(changed(tmp_path, change, HELLO))
+    for stack in ("NetworkStack", "StorageStack"):
+        assert after[stack].to_json()["Resources"] == before[stack].to_json()["Resources"]
+    assert after["TrainingStack"].to_json() != before["TrainingStack"].to_json()
 
 
 @pytest.mark.parametrize(
@@ -127,7 +167,7 @@ def test_a_stack_of_what_exists_is_not_empty(templates: Templates, tmp_path: Pat
     assert set(network.to_json()["Resources"]) == {"Nothing"}
 
 
-@pytest.mark.parametrize("path", [*DEPLOYMENTS, EVERYTHING], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*DEPLOYMENTS, EVERYTHING, EVERYTHING_PARALLELCLUSTER], ids=lambda path: path.stem)
 def test_the_local_aws_knows_every_type_of_every_deployment(path: Path, templates: Templates) -> None:
     types = {
         resource["Type"]

@@ -9,8 +9,14 @@ from cdk_trainyard.deployment.hyperpod import (
     HyperPodSection,
     LifecycleSection,
 )
-from cdk_trainyard.deployment.model import Deployment, HyperPodDeployment, Orchestrator
+from cdk_trainyard.deployment.model import Deployment, HyperPodDeployment, Orchestrator, ParallelClusterDeployment
 from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
+from cdk_trainyard.deployment.parallelcluster import (
+    HeadNodeSection,
+    LoginPoolSection,
+    ParallelClusterSection,
+    QueueSection,
+)
 from cdk_trainyard.deployment.storage import BucketsSection, ExistingLustreSection, LustreSection, StorageSection
 
 __all__ = [
@@ -22,12 +28,17 @@ __all__ = [
     "ExistingLustreSection",
     "ExistingNetworkSection",
     "GroupSection",
+    "HeadNodeSection",
     "HyperPodDeployment",
     "HyperPodSection",
     "LifecycleSection",
+    "LoginPoolSection",
     "LustreSection",
     "NetworkSection",
     "Orchestrator",
+    "ParallelClusterDeployment",
+    "ParallelClusterSection",
+    "QueueSection",
     "StorageSection",
     "explain",
 ]

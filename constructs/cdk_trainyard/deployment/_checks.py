@@ -4,8 +4,8 @@ A section is asked when it has the right form, whatever else is wrong in the fil
 constructs stand together (whether the nodes fit into their subnet, whether scripts exist) they say themselves.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
@@ -20,11 +20,19 @@ from cdk_trainyard.deployment._rules import (
     partial_hyperpod_problems,
     tag_problems,
 )
+from cdk_trainyard.deployment._rules_parallelcluster import (
+    Around,
+    cluster_alerts_problems,
+    open_zfs_problems,
+    parallelcluster_problems,
+    partial_parallelcluster_problems,
+)
 from cdk_trainyard.deployment._vocabulary import in_words_of_the_file
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.hyperpod import HyperPodSection
 from cdk_trainyard.deployment.network import AnyNetwork
-from cdk_trainyard.deployment.storage import AnyLustre, BucketsSection
+from cdk_trainyard.deployment.parallelcluster import ParallelClusterSection
+from cdk_trainyard.deployment.storage import AnyLustre, BucketsSection, OpenZfsSection
 
 _Said = Iterator[tuple[KeyPath, list[str]]]
 
@@ -37,12 +45,19 @@ def house_problems(document: Document, invalid: Sequence[KeyPath]) -> list[Probl
         invalid: Where something has the wrong form, so that no rule can be asked.
     """
     sections = _Sections(document, invalid)
-    said = [*_common(sections), *(_hyperpod(sections) if document.data.get("orchestrator") == "hyperpod" else ())]
+    own = _CLUSTERS.get(str(document.data.get("orchestrator")))
+    said = [*_common(sections), *(own(sections) if own else ())]
     return [
-        Problem(place=document.place(nearest(document, section, text)), text=text)
+        Problem(place=document.place(_where(document, section, text)), text=text)
         for section, problems in said
         for text in map(in_words_of_the_file, problems)
     ]
+
+
+def _where(document: Document, section: KeyPath, text: str) -> KeyPath:
+    """Return the path that a sentence about a section speaks of: in it, or elsewhere when it names nothing there."""
+    inside = nearest(document, section, text)
+    return inside if inside != section else nearest(document, (), text) or section
 
 
 def _common(sections: "_Sections") -> _Said:
@@ -66,6 +81,35 @@ def _hyperpod(sections: "_Sections") -> _Said:
     yield ("cluster",), partial_hyperpod_problems(HyperPodSection.model_validate(sound))
 
 
+def _parallelcluster(sections: "_Sections") -> _Said:
+    yield ("storage",), open_zfs_problems(sections.get(OpenZfsSection, "storage", "open_zfs"))
+    yield (), cluster_alerts_problems(sections.get(AlertsSection, "alerts"))
+    around = Around(
+        name=sections.get(str, "name"),
+        region=sections.get(str, "region"),
+        network=sections.get(AnyNetwork, "network"),
+        lustre=sections.get(AnyLustre, "storage", "lustre"),
+        tags=sections.get(dict, "tags") or {},
+    )
+    cluster = sections.get(ParallelClusterSection, "cluster")
+    if cluster is not None:
+        problems = parallelcluster_problems(cluster, around)
+    else:
+        lists = {key: sections.items("cluster", key) for key in ("queues", "login_pools")}
+        parts = {key: sections.get(Any, "cluster", key) for key in ParallelClusterSection.model_fields.keys() - lists}
+        sound = {key: value for key, value in parts.items() if value is not None}
+        unsound = {"head_node", "queues", *sections.keys("cluster")} - sound.keys()
+        problems = partial_parallelcluster_problems(sound | lists, unsound, around)
+    yield ("cluster",), problems
+
+
+_CLUSTERS: Final[Mapping[str, Callable[["_Sections"], _Said]]] = {
+    "hyperpod": _hyperpod,
+    "parallelcluster": _parallelcluster,
+}
+"""``orchestrator`` → what asks the rules of its section."""
+
+
 class _Sections:
     """The parts of the file that have the right form."""
 
@@ -73,7 +117,7 @@ class _Sections:
         self._data = document.data
         self._invalid = [*invalid, *document.reported]
 
-    def get(self, kind: Any, *path: str) -> Any:
+    def get(self, kind: Any, *path: str | int) -> Any:
         """Return the section at ``path``, or None when there is none, or one of another form."""
         value = self._find(path)
         if value is None or any(place[: len(path)] == path[: len(place)] for place in self._invalid):
@@ -85,8 +129,14 @@ class _Sections:
         value = self._find(path)
         return list(value) if isinstance(value, Mapping) else []
 
-    def _find(self, path: Sequence[str]) -> Any:
+    def items(self, *path: str) -> tuple[Any, ...]:
+        """Return the items of the list at ``path`` that have the right form."""
+        value = self._find(path)
+        count = len(value) if isinstance(value, tuple) else 0
+        return tuple(item for index in range(count) if (item := self.get(Any, *path, index)) is not None)
+
+    def _find(self, path: Sequence[str | int]) -> Any:
         value: Any = self._data
         for part in path:
-            value = value.get(part) if isinstance(value, Mapping) else None
+            value = value[part] if isinstance(part, int) else value.get(part) if isinstance(value, Mapping) else None
         return value

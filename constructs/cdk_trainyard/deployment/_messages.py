@@ -168,6 +168,10 @@ def _number(found: _Finding) -> str:
     return f"{found.subject} must be a whole number, got {found.got}"
 
 
+def _decimal(found: _Finding) -> str:
+    return f"{found.subject} must be a number, got {found.got}"
+
+
 def _boolean(found: _Finding) -> str:
     return f"{found.subject} must be true or false, got {found.got}"
 
@@ -219,6 +223,7 @@ SENTENCES: Final[Mapping[str, Callable[[_Finding], str]]] = {
     "string_type": _text,
     "string_unicode": _unicode,
     "int_type": _number,
+    "float_type": _decimal,
     "bool_type": _boolean,
     "tuple_type": _list,
     "dict_type": _mapping,

@@ -2,10 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 Schema = Mapping[str, Any]
-_TYPES: Final = {"string": "text", "integer": "whole number", "boolean": "`true` or `false`", "object": "mapping"}
+_TYPES: Final = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "`true` or `false`",
+    "object": "mapping",
+}
 
 
 def reference(schema: Schema) -> str:
@@ -17,32 +24,52 @@ def reference(schema: Schema) -> str:
     return "\n".join(_tables(schema))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    """A section to be written.
+
+    Attributes:
+        path: Where it is in a file.
+        node: What the schema says of it.
+        remark: When it is that, where there is a choice.
+    """
+
+    path: str
+    node: Schema
+    remark: str = ""
+
+
 def _tables(schema: Schema) -> Iterator[str]:
-    waiting: list[tuple[str, Schema]] = [("", schema)]
+    waiting = [_Table(path="", node=schema)]
     seen: set[str] = set()
     while waiting:
-        path, node = waiting.pop(0)
-        if path:
-            yield f"### `{path}`\n\n{node.get('description', '')}\n"
-        below: list[tuple[str, Schema]] = []
+        table = waiting.pop(0)
+        if table.path:
+            yield f"### `{table.path}{table.remark}`\n\n{table.node.get('description', '')}\n"
         yield "| key | value | meaning |\n|---|---|---|"
-        for key, inner in node.get("properties", {}).items():
-            mark = " (required)" if key in node.get("required", ()) else ""
+        for key, inner in table.node.get("properties", {}).items():
+            mark = " (required)" if key in table.node.get("required", ()) else ""
             yield f"| `{key}`{mark} | {_value(schema, inner)} | {_cell(inner.get('description', ''))} |"
-            for name, target in _sections(schema, inner):
-                if name not in seen:
-                    seen.add(name)
-                    below.append((_label(path, key, inner, target, schema), target))
         yield ""
-        waiting = below + waiting
+        below = {name: inner for name, inner in reversed([*_below(schema, table)]) if name not in seen}
+        seen |= below.keys()
+        waiting = [*reversed(below.values()), *waiting]
 
 
-def _label(path: str, key: str, inner: Schema, target: Schema, schema: Schema) -> str:
-    existing = ""
-    if "if" in inner and target is _resolved(schema, inner["then"]):
-        existing = f", with {inner['if']['required'][0]}"
-    suffix = {"array": "[]", "object": ".<name>"}.get(inner.get("type", ""), "")
-    return f"{f'{path}.' if path else ''}{key}{suffix}{existing}".replace(", with vpc_id.", ".")
+def _below(schema: Schema, table: _Table) -> Iterator[tuple[str, _Table]]:
+    """Yield the sections that a section is made of, by name."""
+    prefix = f"{table.path}." if table.path else ""
+    for key, inner in table.node.get("properties", {}).items():
+        suffix = {"array": "[]", "object": ".<name>"}.get(inner.get("type", ""), "")
+        for name, target in _sections(schema, inner):
+            chosen = "if" in inner and target is _resolved(schema, inner["then"])
+            remark = f", with {inner['if']['required'][0]}" if chosen else ""
+            yield name, _Table(path=f"{prefix}{key}{suffix}", node=target, remark=remark)
+    for choice in table.node.get("allOf", ()):
+        ((word, value),) = choice["if"]["properties"].items()
+        for key, inner in choice["then"]["properties"].items():
+            for name, target in _sections(schema, inner):
+                yield name, _Table(path=f"{prefix}{key}", node=target, remark=f", with {word} {value['const']}")
 
 
 def _sections(schema: Schema, node: Schema) -> Iterator[tuple[str, Schema]]:

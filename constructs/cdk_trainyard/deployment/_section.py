@@ -37,6 +37,8 @@ def shown(**keywords: Any) -> Any:
 LAX: Final = Field(strict=False)
 """For enumerations: the file has the member's value."""
 
+TagKey = Annotated[str, Field(min_length=1, max_length=128)]
+TagValue = Annotated[str, Field(max_length=256)]
 BucketName = Annotated[
     str,
     text(

@@ -39,6 +39,18 @@ _WORDS: Final = (
     (r"\buse ApiTopology\b", "use topology api"),
     (r"Lifecycle\.image\(\)", "none"),
     (r"give TrainingNetwork 'service_zones'", "give 'network' its 'service_zones'"),
+    (r"'file_system' of", "'lustre', mounted as"),
+    (r"'group_arn'", "'reservation_group_arn'"),
+    (r"'(idle|grace)_(?:time|period)' in minutes", r"'\1_minutes'"),
+    (r"'(head|compute)_node'(?: in seconds)? of the timeouts", r"'\1_node_minutes' of the timeouts"),
+    (r"Placement\.(cluster|anywhere)\(\)", r"\1"),
+    (r"of TrainingNetwork", "of a new network"),
+    (r", a newer type is added with InstanceType\.register", ""),
+    (r"'HeadNode\.LocalStorage\.EphemeralVolume\.MountDir'", "'scratch_at' of the head node"),
+    (r"'Scheduling\.SlurmQueues\[(.*?)\]\..*\.EphemeralVolume\.MountDir'", r"'scratch_at' of queue '\1'"),
+    (r"\bCAPACITY_BLOCK\b", "capacity-block"),
+    (r"\bONDEMAND\b", "on-demand"),
+    (r"\b(True|False)\b", lambda match: match[1].lower()),
     (r"give it to the group, as InstanceGroup\(raw_overrides=…\)", "give it to the group's 'raw_overrides'"),
 )
 

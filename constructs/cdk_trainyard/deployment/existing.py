@@ -1,7 +1,10 @@
 """What exists already, taken into an app by the ids and ARNs of the deployment file."""
 
+from typing import cast
+
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -38,8 +41,12 @@ class Existing(Construct):
         return cloudwatch.Alarm.from_alarm_arn(self, self._next("Alarm"), arn)
 
     def security_group(self, security_group_id: str) -> ec2.ISecurityGroup:
-        """Take a security group."""
-        return ec2.SecurityGroup.from_security_group_id(self, self._next("SecurityGroup"), security_group_id)
+        """Take a security group; rules that are added to it keep their ids whatever else is taken."""
+        known = self.node.try_find_child(security_group_id)
+        return cast(
+            "ec2.ISecurityGroup",
+            known or ec2.SecurityGroup.from_security_group_id(self, security_group_id, security_group_id),
+        )
 
     def bucket(self, section: ExistingBucketSection | None) -> s3.IBucket | None:
         """Take a bucket."""
@@ -53,6 +60,28 @@ class Existing(Construct):
     def role(self, arn: str) -> iam.IRole:
         """Take an IAM role."""
         return iam.Role.from_role_arn(self, self._next("Role"), arn)
+
+    def policy(self, arn: str) -> iam.IManagedPolicy:
+        """Take a managed policy."""
+        return iam.ManagedPolicy.from_managed_policy_arn(self, self._next("Policy"), arn)
+
+    def key_pair(self, name: str) -> ec2.IKeyPair:
+        """Take a key pair."""
+        return ec2.KeyPair.from_key_pair_name(self, self._next("KeyPair"), name)
+
+    def file_system(self, file_system_id: str, security_group_id: str) -> efs.IFileSystem:
+        """Take an EFS file system."""
+        return efs.FileSystem.from_file_system_attributes(
+            self,
+            self._next("FileSystem"),
+            file_system_id=file_system_id,
+            security_group=self.security_group(security_group_id),
+        )
+
+    def database(self, security_group_id: str, port: int) -> ec2.IConnectable:
+        """Take a database as something that can be connected to."""
+        group = self.security_group(security_group_id)
+        return ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(port))
 
     def topic(self, arn: str) -> sns.ITopic:
         """Take an SNS topic."""

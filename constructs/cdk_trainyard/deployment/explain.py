@@ -42,24 +42,24 @@ def _said(document: Document, section: KeyPath, problem: str, error: Configurati
         path = nearest(document, around, text)
         if path != around:
             return Problem(place=document.place(path), text=text)
+    owners = _owners(str(document.data.get("orchestrator")))
     for word in quoted(text):
-        if word in _owners():
-            return Problem(place=document.place(_owners()[word]), text=text)
+        if word in owners:
+            return Problem(place=document.place(owners[word]), text=text)
     return Problem(place=document.place(section), text=f"{text} ({error.path})")
 
 
 @cache
-def _owners() -> dict[str, KeyPath]:
+def _owners(orchestrator: str) -> dict[str, KeyPath]:
     """Return the section of each key that a file may leave out: a default can be wrong too."""
     owners: dict[str, KeyPath] = {}
-    for kind in KINDS.values():
-        schema = schema_of(kind)
-        waiting: list[tuple[KeyPath, Any]] = [((), schema)]
-        while waiting:
-            path, node = waiting.pop(0)
-            reference = node.get("else", node).get("$ref")
-            target = schema["$defs"][reference.rsplit("/", 1)[-1]] if reference else node
-            for key, inner in target.get("properties", {}).items():
-                owners.setdefault(key, path)
-                waiting.append(((*path, key), inner))
+    schema = schema_of(KINDS[orchestrator])
+    waiting: list[tuple[KeyPath, Any]] = [((), schema)]
+    while waiting:
+        path, node = waiting.pop(0)
+        reference = node.get("else", node).get("$ref")
+        target = schema["$defs"][reference.rsplit("/", 1)[-1]] if reference else node
+        for key, inner in target.get("properties", {}).items():
+            owners.setdefault(key, path)
+            waiting.append(((*path, key), inner))
     return owners

@@ -13,10 +13,11 @@ from cdk_trainyard.deployment._document import Document, KeyPath, read_document,
 from cdk_trainyard.deployment._load import read_text
 from cdk_trainyard.deployment._messages import translate
 from cdk_trainyard.deployment._schema import schema_of
-from cdk_trainyard.deployment._section import LAX, Section, text
+from cdk_trainyard.deployment._section import LAX, Section, TagKey, TagValue, text
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.hyperpod import HyperPodSection
 from cdk_trainyard.deployment.network import AnyNetwork
+from cdk_trainyard.deployment.parallelcluster import ParallelClusterSection
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.errors import ConfigurationError
 
@@ -24,14 +25,11 @@ _LONGEST_SUFFIX = len("-training")
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
 
 
-_TagKey = Annotated[str, Field(min_length=1, max_length=128)]
-_TagValue = Annotated[str, Field(max_length=256)]
-
-
 class Orchestrator(StrEnum):
     """What runs the jobs on the nodes; it decides what the ``cluster:`` section is."""
 
     HYPERPOD = "hyperpod"
+    PARALLELCLUSTER = "parallelcluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class Deployment(Section):
         str | None, text(r"^[0-9]{12}$", "an account number, 12 digits in quotes", example="111111111111")
     ] = None
     """The AWS account, in quotes. Default - the account of the credentials in use."""
-    tags: Mapping[_TagKey, _TagValue] = Field(default_factory=dict)
+    tags: Mapping[TagKey, TagValue] = Field(default_factory=dict)
     """Tags of everything that can have tags. Default - none."""
     network: AnyNetwork
     """A new VPC, or with vpc_id one that exists."""
@@ -69,7 +67,7 @@ class Deployment(Section):
     orchestrator: Annotated[Orchestrator, LAX]
     """What runs the jobs."""
     alerts: AlertsSection | None = None
-    """Who is told of trouble. Default - nobody."""
+    """Who is told of trouble; hyperpod only. Default - nobody."""
 
     _written: _Written = PrivateAttr(default_factory=_Written)
 
@@ -134,7 +132,19 @@ class HyperPodDeployment(Deployment):
     """The cluster."""
 
 
-KINDS: Final[Mapping[str, type[Deployment]]] = {Orchestrator.HYPERPOD.value: HyperPodDeployment}
+class ParallelClusterDeployment(Deployment):
+    """A cluster of AWS ParallelCluster with what it needs."""
+
+    orchestrator: Literal[Orchestrator.PARALLELCLUSTER]
+    """What runs the jobs."""
+    cluster: ParallelClusterSection
+    """The cluster."""
+
+
+KINDS: Final[Mapping[str, type[Deployment]]] = {
+    Orchestrator.HYPERPOD.value: HyperPodDeployment,
+    Orchestrator.PARALLELCLUSTER.value: ParallelClusterDeployment,
+}
 """``orchestrator`` → the model of the whole file."""
 
 

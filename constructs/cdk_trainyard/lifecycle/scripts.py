@@ -19,7 +19,7 @@ from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, 
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings, SlurmTopology
 from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
 
-_FAMILY_LENGTH = 64  # a name for people to recognize, unique by its own hash
+_FAMILY_LENGTH = 50  # with root, hash and slashes 101: BucketDeployment takes at most 102, whatever it says
 _HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
 _SHIPPED_LOG = b"/var/log/provision/"
 

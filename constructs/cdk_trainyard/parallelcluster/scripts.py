@@ -29,7 +29,7 @@ BOOTSTRAP = "bootstrap.sh"
 """The small program: it fetches a folder and runs a file of it, or follows a plan."""
 
 _HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
-_FAMILY_LENGTH = 64
+_FAMILY_LENGTH = 50  # with root, hash and slashes 101: BucketDeployment takes at most 102, whatever it says
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
