@@ -21,8 +21,8 @@ STUBBED = [
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
-    "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "df", "dirname", "grep", "mkdir", "mv", "rm", "sleep", "tail", "tee",
-    "timeout", "touch",
+    "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "df", "dirname", "grep", "mkdir", "mv", "rm", "sleep",
+    "tee", "timeout", "touch",
 ]  # fmt: skip
 ADDRESSES = {"controller": "10.1.0.5", "login": "10.1.0.6", "worker": "10.1.0.7"}
 USERS = "ada,2001,/fsx/ada,research:3001\nbob,2002,/fsx/bob  # the second\n"

@@ -1,7 +1,9 @@
 """Mode C: a node configured from nothing, by role; however often, and wherever, it was stopped before."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -250,3 +252,53 @@ def test_without_shared_storage_users_and_home_stay_local(node: FakeNode) -> Non
     (node.bundle / "settings.json").write_text(json.dumps(settings))
     assert node.run("on_create.sh").returncode == 0
     assert not any(call.startswith(("mount", "useradd", "usermod")) for call in node.calls)
+
+
+# ---------------------------------------------------------------- what was written wrong: once, and at once
+def settings_with(node: FakeNode, change: Callable[[dict[str, Any]], object]) -> None:
+    settings = json.loads((node.bundle / "settings.json").read_text())
+    change(settings)
+    (node.bundle / "settings.json").write_text(json.dumps(settings))
+
+
+def users_of(text: str) -> Callable[[FakeNode], object]:
+    return lambda node: (node.bundle / "shared_users.txt").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda node: node.write("opt/ml/config/resource_config.json", "{"), "resource_config.json is not JSON"),
+        (
+            lambda node: settings_with(node, lambda settings: settings["groups"].pop("worker")),
+            "settings.json must name the instance group 'worker', got controller, login",
+        ),
+        (
+            lambda node: settings_with(node, lambda settings: settings["groups"]["worker"].update(role="boss")),
+            "the role of the instance group 'worker' must be one of ('controller', 'login', 'compute'), got 'boss'",
+        ),
+        (users_of(""), "shared_users.txt:0: holds no user; write one 'name,uid,home' per line"),
+        (
+            users_of("ada,2001,/fsx/ada\nbob,2001,/fsx/bob\n"),
+            "shared_users.txt:2: number 2001 belongs to 'ada' on line 1, got 'bob'",
+        ),
+    ],
+    ids=["bad JSON", "missing group", "unknown role", "no user", "one number twice"],
+)
+def test_a_wrong_file_is_told_in_one_message_at_once(
+    node: FakeNode, spoil: Callable[[FakeNode], object], message: str
+) -> None:
+    spoil(node)
+    told = failure(node, TRAINYARD_DEADLINE="600")
+    assert node.log.count(message) == 1
+    assert "with exit code 65" in told[-3]
+
+
+def test_a_full_disk_is_told_in_place_of_the_steps_own_cause(node: FakeNode) -> None:
+    df = node.directory / "bin" / "df"
+    df.unlink()
+    df.write_text("#!/bin/sh\nprintf 'Avail\\n    8\\n'\n")
+    df.chmod(0o755)
+    assert (
+        failure(node, STUB_FAIL="mount:99:32")[-2] == f"[lustre] likely cause: no space is left on {node.root} (8 KiB)"
+    )

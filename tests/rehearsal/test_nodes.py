@@ -164,6 +164,15 @@ def test_a_power_cut_ends_everything_and_keeps_the_disk(lonely: Yard) -> None:
     assert machine.run("pgrep", "sleep", check=False).code == 1
 
 
+def test_a_disk_can_be_full_for_a_while(lonely: Yard) -> None:
+    machine = lonely.machine("controller-group-1")
+    write = ["sh", "-c", "head -c 1000000 /dev/zero >/root/file"]
+    machine.set_disk_full(full=True)
+    assert "No space left on device" in machine.run(*write, check=False).err
+    machine.set_disk_full(full=False)
+    machine.run(*write)
+
+
 def test_a_shutdown_lets_services_end(lonely: Yard) -> None:
     machine = lonely.machine("controller-group-1")
     last_words = "ExecStop=/bin/sh -c 'echo ended >/root/last'\nExecStart=/bin/true\nRemainAfterExit=yes"

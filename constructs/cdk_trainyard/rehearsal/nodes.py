@@ -20,6 +20,7 @@ from cdk_trainyard.rehearsal.switch import Switch
 
 _BOOT_SECONDS = 60
 _STOP_SECONDS = 30
+_DISK_SIZE = "4g"  # of what the node writes; the memory is taken as it fills
 _UP = {"running", "degraded"}  # a unit that failed is for the test to find, not a reason not to be up
 
 
@@ -177,11 +178,19 @@ class Machine:
             _process.end(_process.parent_of(self._leader) or self._process.pid, signal.SIGTERM)
             self._wait_for_end()
 
+    def set_disk_full(self, *, full: bool) -> None:
+        """Leave no space on the node's root file system, or give the space back."""
+        status = os.statvfs(self._capsule.path(self._directory / "disk"))
+        used = (status.f_blocks - status.f_bfree) * status.f_frsize
+        size = str(used) if full else _DISK_SIZE
+        self._capsule.run("mount", "-o", f"remount,size={size}", f"{self._directory}/disk")
+
     def wipe(self) -> None:
         """Throw the node's disk away, as with an instance that is replaced."""
         if self.alive:
             self.crash()
-        self._capsule.run("umount", "--recursive", f"{self._directory}/root", check=False)
+        for mount in ("root", "disk"):
+            self._capsule.run("umount", "--recursive", f"{self._directory}/{mount}", check=False)
         self._capsule.run("rm", "--recursive", "--force", str(self._directory))
 
     def remove(self) -> None:
@@ -193,9 +202,13 @@ class Machine:
         """Give the node a disk unless it has one; return whether it is new."""
         if self._capsule.path(self._directory / "root" / "etc").is_dir():
             return False
-        for name in ("upper", "work", "root"):
+        disk = self._directory / "disk"
+        for name in ("disk", "root"):
             self._capsule.path(self._directory / name).mkdir(parents=True)
-        layers = f"lowerdir={self._image},upperdir={self._directory}/upper,workdir={self._directory}/work"
+        self._capsule.run("mount", "-t", "tmpfs", "disk", "-o", f"mode=755,size={_DISK_SIZE}", str(disk))
+        for name in ("upper", "work"):
+            self._capsule.path(disk / name).mkdir()
+        layers = f"lowerdir={self._image},upperdir={disk}/upper,workdir={disk}/work"
         self._capsule.run("mount", "-t", "overlay", "overlay", "-o", layers, f"{self._directory}/root")
         return True
 

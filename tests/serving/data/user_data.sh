@@ -128,12 +128,23 @@ note_failure() {
   mapfile -t -s $((line - 1)) -n 1 text <"${file}"
   FAILED_COMMAND="${text[0]#"${text[0]%%[![:blank:]]*}"} (at ${file##*/}:${line})"
 }
+likely_cause() {
+  local free
+  free=$(df --output=avail -- "${ROOT:-/}" 2>/dev/null) || free=''
+  free=${free##*[!0-9]} # the last line, in KiB
+  if [[ -n ${free} ]] && ((free < 1024)); then
+    printf 'no space is left on %s (%s KiB)' "${ROOT:-/}" "${free}"
+  else
+    printf '%s' "${STEP_CAUSE[${CURRENT_STEP}]:-not known}"
+  fi
+}
 finish() {
-  local code=$1
+  local code=$1 cause
   trap - ERR EXIT
   if ((code != 0)); then
     log "FAILED in step '${CURRENT_STEP}' with exit code ${code}${FAILED_COMMAND:+, in the command: ${FAILED_COMMAND}}"
-    log "likely cause: ${STEP_CAUSE[${CURRENT_STEP}]:-not known}"
+    cause=$(likely_cause)
+    log "likely cause: ${cause}"
     log "nothing is undone; run $0 again and it goes on from here"
   fi
   exec >&3 2>&3
