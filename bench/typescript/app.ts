@@ -7,7 +7,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
+import * as path from 'node:path';
 import * as s3 from 'aws-cdk-lib/aws-s3';
+import * as s3deploy from 'aws-cdk-lib/aws-s3-deployment';
 import * as sagemaker from 'aws-cdk-lib/aws-sagemaker';
 import { Construct } from 'constructs';
 
@@ -142,6 +144,7 @@ class NetworkStack extends cdk.Stack {
 
 class StorageStack extends cdk.Stack {
   readonly fileSystem: fsx.CfnFileSystem;
+  readonly scripts: s3.Bucket;
 
   constructor(scope: Construct, id: string, network: NetworkStack) {
     super(scope, id, { env: ENV, stackName: `${NAME}-storage` });
@@ -159,7 +162,7 @@ class StorageStack extends cdk.Stack {
       encryption: s3.BucketEncryption.S3_MANAGED,
       lifecycleRules: [housekeeping, { expiration: cdk.Duration.days(365) }],
     });
-    for (const purpose of ['Scripts', 'Datasets', 'Checkpoints', 'Models']) {
+    const buckets = ['Scripts', 'Datasets', 'Checkpoints', 'Models'].map((purpose) => {
       const bucket = new s3.Bucket(this, purpose, {
         ...common,
         encryption: s3.BucketEncryption.KMS,
@@ -171,7 +174,9 @@ class StorageStack extends cdk.Stack {
         lifecycleRules: [{ ...housekeeping, noncurrentVersionExpiration: cdk.Duration.days(90) }],
       });
       new cdk.CfnOutput(this, `${purpose}Bucket`, { value: bucket.bucketName });
-    }
+      return bucket;
+    });
+    this.scripts = buckets[0];
     const events = new logs.LogGroup(this, 'LustreLogs', {
       logGroupName: `/aws/fsx/${NAME}`,
       retention: logs.RetentionDays.THREE_MONTHS,
@@ -213,6 +218,17 @@ class TrainingStack extends cdk.Stack {
       assumedBy: new iam.ServicePrincipal('sagemaker.amazonaws.com'),
       managedPolicies: [policy],
     });
+    const prefix = 'lifecycle-scripts/cluster';
+    const scripts = new s3deploy.BucketDeployment(this, 'Scripts', {
+      sources: [
+        s3deploy.Source.asset(path.join(__dirname, '..', '..', 'lifecycle_scripts', 'hyperpod')),
+        s3deploy.Source.jsonData('settings.json', { lustre: { dns_name: storage.fileSystem.attrDnsName } }),
+      ],
+      destinationBucket: s3.Bucket.fromBucketName(this, 'ScriptsBucket', storage.scripts.bucketName),
+      destinationKeyPrefix: prefix,
+      prune: false,
+      logGroup: new logs.LogGroup(this, 'ScriptsLogs', { retention: logs.RetentionDays.THREE_MONTHS }),
+    });
     const group = (
       name: string,
       type: string,
@@ -224,6 +240,10 @@ class TrainingStack extends cdk.Stack {
       instanceCount: count,
       executionRole: role.roleArn,
       slurmConfig: slurm,
+      lifeCycleConfig: {
+        onCreate: 'on_create.sh',
+        sourceS3Uri: `s3://${storage.scripts.bucketName}/${prefix}/`,
+      },
       instanceStorageConfigs: [
         { ebsVolumeConfig: { volumeSizeInGb: 500 } },
         {
@@ -248,7 +268,7 @@ class TrainingStack extends cdk.Stack {
         group('worker-group-1', 'ml.c5.4xlarge', 2, { nodeType: 'Compute', partitionNames: ['worker-group-1'] }),
       ],
     });
-    cluster.node.addDependency(policy);
+    cluster.node.addDependency(policy, scripts);
     new cdk.CfnOutput(this, 'ClusterArn', { value: cluster.attrClusterArn });
   }
 }

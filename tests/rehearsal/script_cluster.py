@@ -1,0 +1,133 @@
+"""A cluster that the project's own scripts configure: to run them on its nodes, and to tell whether it is right."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology, scripts_folder
+from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
+from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
+from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, ScriptRun, Yard
+from cdk_trainyard.rehearsal._process import wait_for
+from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG
+from cdk_trainyard.rehearsal.nodes import NodeFile
+from tests.rehearsal.clusters import SYSTEM, make_cluster
+
+SCRIPTS = scripts_folder() / "hyperpod"
+ENTRY, ENTRY_AFTER_IMAGE = "on_create.sh", "on_init_complete.sh"
+SOURCE = "s3://scripts/hyperpod/"
+
+
+USERS = "ada,2001,/fsx/ada,research:3001\nbob,2002,/fsx/bob\n"
+CONTROLLER, FIRST, SECOND = "controller-group-1", "worker-group-1", "worker-group-2"
+AT_ONCE = {"TRAINYARD_DEADLINE": "1", "TRAINYARD_LOG_GRACE": "0"}
+REFUSED = "110 Connection timed out"
+
+
+def steps_of(entry: str) -> list[str]:
+    """The steps that an entry script names: a new one is in every test below."""
+    found = re.search(r'^provision "\$\{here\}" (.+)$', (SCRIPTS / entry).read_text(), re.MULTILINE)
+    assert found, entry
+    return found[1].split()
+
+
+STEPS = steps_of(ENTRY)
+
+
+def cluster_of(workers: int) -> Cluster:
+    return make_cluster(workers, lifecycle=LifecycleConfig(source=SOURCE, on_create=ENTRY))
+
+
+def bundle() -> dict[str, bytes]:
+    """What the construct uploads for this cluster."""
+    settings = NodeSettings(
+        groups=[
+            NodeGroup(name="controller-group", role=GroupRole.CONTROLLER, instance_types=["ml.m5.large"]),
+            NodeGroup(name="worker-group", role=GroupRole.COMPUTE, instance_types=["ml.c5.4xlarge"]),
+        ],
+        lustre=NodeLustre(dns_name=SYSTEM.dns_name, mount_name=SYSTEM.mount_name),
+    )
+    rendered = settings.render(topology=SlurmTopology.API_DRIVEN, users_file=USERS_FILE)
+    files = {file.name: file.data for file in read_bundle(*default_folders()).files}
+    return files | {SETTINGS_FILE: json.dumps(rendered).encode(), USERS_FILE: USERS.encode()}
+
+
+def fresh(yard: Yard, name: str) -> Machine:
+    machine = yard.machine(yard.replace(yard.machine(name).node).name)
+    yard.agent.place_bundle(machine)
+    return machine
+
+
+def run(yard: Yard, machine: Machine, **environment: str) -> ScriptRun:
+    """The entry script, with the files that are on the node."""
+    folder = yard.agent.place_bundle(machine)
+    return yard.agent.run_script(machine, folder, entry_of(yard, machine), environment)
+
+
+def run_changed(yard: Yard, machine: Machine, name: str, text: str, **environment: str) -> ScriptRun:
+    """The entry script, with another text in one file of the bundle."""
+    folder = yard.agent.place_bundle(machine)
+    machine.write(f"{folder}/{name}", NodeFile(text=text))
+    return yard.agent.run_script(machine, folder, entry_of(yard, machine), environment)
+
+
+def entry_of(yard: Yard, machine: Machine) -> str:
+    lifecycle = yard.cluster.group_of(machine.node).lifecycle
+    assert lifecycle
+    assert lifecycle.entry
+    return lifecycle.entry
+
+
+@contextmanager
+def running(yard: Yard, machine: Machine) -> Iterator[Future[ScriptRun]]:
+    """The entry script runs while the block does, and ends well."""
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(run, yard, machine)
+        yield ending
+        ended = ending.result(timeout=60)
+        assert ended.code == 0, ended.output
+
+
+def shell(machine: Machine, script: str) -> str:
+    return machine.run("sh", "-c", script, check=False).out.strip()
+
+
+def text(machine: Machine, path: str) -> str:
+    file = machine.root / path.lstrip("/")
+    return file.read_text() if file.exists() else ""
+
+
+def until(what: str, question: Callable[[], object]) -> None:
+    wait_for(what, lambda: bool(question()), seconds=40)
+
+
+def log_of(machine: Machine) -> str:
+    return text(machine, PROVISIONING_LOG)
+
+
+def mounts_tried(machine: Machine) -> int:
+    return len(text(machine, "/var/log/mount.lustre.log").splitlines())
+
+
+def assert_right(yard: Yard) -> None:
+    """Every node is as the scripts make it, idle, and a job runs on all of them."""
+    hosts = [node.host for node in yard.cluster.with_role("compute")]
+    yard.slurm.wait_until("idle", hosts, seconds=40)
+    for machine in yard.machines.values():
+        assert_node_is_right(machine)
+    left_over = [path.name for path in yard.shared(SYSTEM).iterdir() if ".new-" in path.name]
+    assert left_over == []
+    answered = yard.slurm.controller.run("srun", f"-N{len(hosts)}", "hostname").out.split()
+    assert sorted(answered) == sorted(hosts)
+    assert sorted(yard.slurm.states()) == sorted(hosts)
+
+
+def assert_node_is_right(machine: Machine) -> None:
+    asked = "mountpoint -q /fsx && echo mounted; getent passwd ubuntu ada bob | cut -d: -f1,3,6; id -nG ada"
+    told = ["mounted", "ubuntu:1000:/fsx/ubuntu", "ada:2001:/fsx/ada", "bob:2002:/fsx/bob", "ada research"]
+    assert shell(machine, f"ls /fsx >/dev/null; {asked}").splitlines() == told, machine.node.name
+    entries = [line for line in text(machine, "/etc/fstab").splitlines() if " /fsx " in line]
+    assert len(entries) == 1, machine.node.name
+    assert shell(machine, "find /etc -name '*.trainyard-new' -o -name '*[a-z].lock' ! -name .pwd.lock") == ""

@@ -1,0 +1,374 @@
+"""What goes wrong on real nodes, one fault each: the project's own scripts, and at the end the cluster is right."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.lifecycle.settings import SETTINGS_FILE
+from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, Node, Yard
+from cdk_trainyard.rehearsal.agent import RESOURCE_CONFIG, UNIT
+from cdk_trainyard.rehearsal.nodes import NodeFile
+from tests.rehearsal.clusters import SYSTEM
+from tests.rehearsal.script_cluster import (
+    AT_ONCE,
+    CONTROLLER,
+    ENTRY,
+    ENTRY_AFTER_IMAGE,
+    FIRST,
+    REFUSED,
+    SCRIPTS,
+    SECOND,
+    SOURCE,
+    STEPS,
+    assert_right,
+    bundle,
+    cluster_of,
+    fresh,
+    log_of,
+    mounts_tried,
+    run,
+    run_changed,
+    running,
+    shell,
+    steps_of,
+    text,
+    until,
+)
+
+pytestmark = pytest.mark.nodes
+
+
+@pytest.fixture(scope="module")
+def yard(image: Path) -> Iterator[Yard]:
+    """A cluster that the scripts have configured; every test leaves it right."""
+    with Yard(cluster_of(2), image=image, bundles={SOURCE: bundle()}) as made:
+        made.boot()
+        assert [run.code for run in made.provision()] == [0, 0, 0]
+        assert_right(made)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def no_fault_is_left(yard: Yard) -> Iterator[None]:
+    yield
+    yard.set_mount_fault(None)
+    yard.set_name_service(up=True)
+    yard.boot([machine.node for machine in yard.machines.values() if not machine.alive])
+
+
+@pytest.fixture
+def worker(yard: Yard) -> Machine:
+    """A new instance in the place of the first worker: up, with the scripts, not configured."""
+    return fresh(yard, FIRST)
+
+
+# ---------------------------------------------------------------- killed anywhere, run again
+NOTE = "/root/killed"
+MOMENTS = ("begin", "middle", "end")
+
+
+def killed_when(step: str, moment: str) -> str:
+    """Return what to append to a step's file, so that the run is killed at a moment of the step."""
+    die = f"echo {step} {moment} >{NOTE}; kill -KILL 0"  # the script and all that it started
+    if moment == "begin":
+        return f"step_{step}_done() {{ {die}; }}\n"
+    after = {"middle": "3", "end": "1000"}[moment]
+    return (
+        f"step_{step}_done() {{ false; }}\n"
+        f'eval "whole_$(declare -f step_{step}_run)"\n'
+        f"step_{step}_run() {{\n"
+        f"  commands=0\n  set -T\n  trap '((++commands < {after})) || {{ {die}; }}' DEBUG\n"
+        f"  whole_step_{step}_run\n  {die}\n}}\n"
+    )
+
+
+def run_and_kill(yard: Yard, machine: Machine, step: str, moment: str) -> None:
+    source = (SCRIPTS / "steps" / f"{step}.sh").read_text()
+    done = run_changed(yard, machine, f"steps/{step}.sh", source + killed_when(step, moment))
+    assert (done.code != 0, text(machine, NOTE)) == (True, f"{step} {moment}\n"), done.output
+
+
+def forget_homes(yard: Yard) -> None:
+    """Let the next run make the homes, not only find them."""
+    for home in ("ada", "bob"):
+        shutil.rmtree(yard.shared(SYSTEM) / home)
+
+
+@pytest.mark.parametrize("name", [CONTROLLER, FIRST])
+def test_a_node_that_is_killed_in_every_step_and_run_again_is_right(yard: Yard, name: str) -> None:
+    machine = fresh(yard, name)
+    forget_homes(yard)
+    shutil.rmtree(yard.shared(SYSTEM) / "ubuntu")
+    for step in STEPS:
+        for moment in MOMENTS:
+            run_and_kill(yard, machine, step, moment)
+    done = run(yard, machine)
+    assert done.code == 0, done.output
+    assert_right(yard)
+
+
+@pytest.fixture
+def configured_by_image(yard: Yard) -> Iterator[Machine]:
+    """A new first worker of a cluster whose machine image configures the nodes."""
+    lifecycle = LifecycleConfig(source=SOURCE, on_init_complete=ENTRY_AFTER_IMAGE)
+    groups = yard.cluster.groups
+    yard.change(replace(yard.cluster, groups=[replace(group, lifecycle=lifecycle) for group in groups]))
+    machine = fresh(yard, FIRST)
+    yard.agent._configure_from_image(machine, yard.cluster.group_of(machine.node))
+    yield machine
+    yard.change(replace(yard.cluster, groups=groups))
+
+
+def test_on_init_complete_that_is_killed_in_every_step_and_run_again_is_right(
+    yard: Yard, configured_by_image: Machine
+) -> None:
+    forget_homes(yard)
+    for step in steps_of(ENTRY_AFTER_IMAGE):
+        for moment in MOMENTS:
+            run_and_kill(yard, configured_by_image, step, moment)
+    done = run(yard, configured_by_image)
+    assert done.code == 0, done.output
+    assert run(yard, yard.machine(SECOND)).code == 0
+    assert_right(yard)
+
+
+def test_a_power_cut_in_the_middle_of_the_scripts(yard: Yard, worker: Machine) -> None:
+    yard.set_mount_fault("sleep 60")
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(run, yard, worker)
+        until("the mount", lambda: mounts_tried(worker))
+        worker.crash()
+        assert ending.result(timeout=20).code != 0
+    yard.set_mount_fault(None)
+    yard.boot([worker.node])
+    assert run(yard, worker).code == 0
+    assert_right(yard)
+
+
+def state(machine: Machine) -> dict[str, tuple[int, str]]:
+    """Everything that is on the node's disk and not in the image; not what daemons and the log write by themselves."""
+    upper = machine.root.parent / "disk" / "upper"
+    daemons = ("var/log/", "var/spool/", "var/lib/systemd/", "tmp/", "run/", "root/")
+    files = (path for path in upper.rglob("*") if path.is_file() and not path.is_symlink())
+    known = {str(path.relative_to(upper)): path for path in files}
+    return {
+        name: (path.stat().st_mtime_ns, sha256(path.read_bytes()).hexdigest())
+        for name, path in known.items()
+        if not name.startswith(daemons)
+    }
+
+
+@pytest.mark.parametrize("name", [CONTROLLER, FIRST])
+def test_a_second_run_changes_nothing(yard: Yard, name: str) -> None:
+    machine = yard.machine(name)
+    daemons = "pgrep --exact 'slurmctld|slurmd|munged'"
+    before, processes = state(machine), shell(machine, daemons)
+    assert "etc/fstab" in before
+    done = run(yard, machine)
+    assert (done.code, done.output.count("nothing to do")) == (0, len(STEPS) - 1), done.output
+    assert state(machine) == before
+    assert shell(machine, daemons) == processes
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- names and storage
+def test_a_name_service_that_comes_late_is_waited_for(yard: Yard, worker: Machine) -> None:
+    yard.set_name_service(up=False)
+    with running(yard, worker) as ending:
+        until("the first step", lambda: "[network] cluster" in log_of(worker))
+        assert not ending.done()
+        yard.set_name_service(up=True)
+    assert_right(yard)
+
+
+def test_a_name_service_that_does_not_come_is_named(yard: Yard, worker: Machine) -> None:
+    yard.set_name_service(up=False)
+    failed = run(yard, worker, **AT_ONCE)
+    assert failed.code != 0
+    assert f"waited in vain for the name {SYSTEM.dns_name}" in failed.output
+    assert "likely cause: the subnet has no route out or no DNS" in log_of(worker)
+    yard.set_name_service(up=True)
+    assert run(yard, worker).code == 0
+    assert_right(yard)
+
+
+def test_a_mount_that_is_refused_is_tried_until_it_is_granted(yard: Yard, worker: Machine) -> None:
+    yard.set_mount_fault(REFUSED)
+    with running(yard, worker) as ending:
+        until("a second try", lambda: mounts_tried(worker) > 1)
+        assert not ending.done()
+        yard.set_mount_fault(None)
+    assert_right(yard)
+
+
+def test_a_mount_that_is_slow_is_waited_for(yard: Yard, worker: Machine) -> None:
+    yard.set_mount_fault("sleep 3")
+    done = run(yard, worker)
+    assert done.code == 0, done.output
+    assert mounts_tried(worker) == 1
+    assert_right(yard)
+
+
+def test_a_wrong_mount_name_is_told(yard: Yard, worker: Machine) -> None:
+    settings = json.loads(bundle()[SETTINGS_FILE])
+    settings["lustre"]["mount_name"] = "wrongnam"
+    failed = run_changed(yard, worker, SETTINGS_FILE, json.dumps(settings), **AT_ONCE)
+    assert failed.code != 0
+    assert "waited in vain for the mount of /fsx" in failed.output
+    assert "wrongnam at /fsx failed: Connection timed out" in failed.output
+    assert "the mount name is another file system's" in log_of(worker)
+    assert run(yard, worker).code == 0
+    assert_right(yard)
+
+
+def test_a_disk_that_is_full_at_any_step_is_told_and_overcome(yard: Yard, worker: Machine) -> None:
+    for step in STEPS:
+        run_and_kill(yard, worker, step, "begin")
+        folder = yard.agent.place_bundle(worker)
+        worker.set_disk_full(full=True)
+        failed = yard.agent.run_script(worker, folder, ENTRY, AT_ONCE)
+        worker.set_disk_full(full=False)
+        assert failed.code != 0, (step, failed.output)
+        assert "likely cause: no space is left on /" in failed.output, (step, failed.output)
+    done = run(yard, worker)
+    assert done.code == 0, done.output
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- Slurm's nodes come and go
+def submit(yard: Yard, name: str, seconds: int) -> str:
+    """A job that runs on a worker."""
+    wanted = ["--nodelist", yard.machine(name).node.host, f"--wrap=sleep {seconds}"]
+    number = yard.slurm.submit("/fsx/ubuntu", *wanted, environment={})
+    until("the job to run", lambda: yard.slurm.job(number).get("JobState") == "RUNNING")
+    return number
+
+
+def crash_controller(yard: Yard) -> Machine:
+    """A power cut, when slurmctld has saved what it knows: it does so every 5 s at most, whatever the scripts do."""
+    controller = yard.machine(CONTROLLER)
+    held = yard.slurm.submit("/", "--hold", "--wrap=true", environment={})
+    controller.run("touch", "/root/mark")
+    controller.run("scancel", held)
+    until("the state to be saved", lambda: shell(controller, "find /var/spool/slurmctld/job_state -newer /root/mark"))
+    controller.crash()
+    return controller
+
+
+def assert_ends(yard: Yard, number: str, *, restarts: int = 0) -> None:
+    until("the end of the job", lambda: yard.slurm.is_over(number))
+    job = yard.slurm.job(number)
+    assert (job["JobState"], job["Restarts"]) == ("COMPLETED", str(restarts))
+
+
+def test_a_worker_before_its_controller_needs_nobody(yard: Yard, worker: Machine) -> None:
+    controller = crash_controller(yard)
+    done = run(yard, worker, TRAINYARD_DEADLINE="2")
+    assert done.code == 0, done.output
+    yard.boot([controller.node])
+    assert_right(yard)
+
+
+def test_a_power_cut_of_the_controller_disturbs_no_job(yard: Yard) -> None:
+    number = submit(yard, SECOND, 12)
+    controller = crash_controller(yard)
+    yard.boot([controller.node])
+    until("an answer of slurmctld", yard.slurm.states)
+    assert_ends(yard, number)
+    assert_right(yard)
+
+
+def test_a_power_cut_of_a_worker_needs_nobody(yard: Yard) -> None:
+    machine = yard.machine(FIRST)
+    machine.crash()
+    yard.boot([machine.node])
+    assert_right(yard)
+
+
+def test_a_replaced_worker_takes_the_old_name_and_the_old_job(yard: Yard) -> None:
+    old = yard.machine(FIRST).node
+    number = submit(yard, FIRST, 3)
+    yard.machine(FIRST).crash()
+    yard.slurm.wait_until("down*", [old.host], seconds=40)
+    machine = fresh(yard, FIRST)
+    assert machine.node.instance_id != old.instance_id
+    assert run(yard, machine).code == 0
+    assert_ends(yard, number, restarts=1)
+    assert_right(yard)
+
+
+def test_a_cable_that_is_out_for_5_seconds_disturbs_no_job(yard: Yard) -> None:
+    node = yard.machine(SECOND).node
+    number = submit(yard, SECOND, 7)
+    yard.cut(node)
+    time.sleep(5)  # the fault itself
+    yard.heal(node)
+    assert_ends(yard, number)
+    assert_right(yard)
+
+
+def with_workers(yard: Yard, count: int) -> Cluster:
+    """The cluster with the nodes that it has, as far as they are wanted, and new ones."""
+    wanted: list[Node] = [yard.cluster.find(node.name) or node for node in cluster_of(count).nodes]
+    return yard.cluster.with_nodes(wanted)
+
+
+def test_the_cluster_grows_and_shrinks_under_a_running_job(yard: Yard) -> None:
+    number = submit(yard, SECOND, 15)
+    yard.change(with_workers(yard, 4))
+    added = yard.cluster.nodes[3:]
+    yard.boot(added)
+    assert [done.code for done in yard.provision(added)] == [0, 0]
+    yard.slurm.wait_until("idle", [node.host for node in added], seconds=40)
+    yard.change(with_workers(yard, 2))
+    assert_ends(yard, number)
+    assert_right(yard)
+
+
+def test_a_worker_that_slurm_conf_does_not_name_yet_joins_when_it_does(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as late:
+        late.setattr(yard.agent, "tell", lambda _: None)
+        yard.change(with_workers(yard, 3))
+        joining = yard.cluster.nodes[3]
+        yard.boot([joining])
+        machine = yard.machine(joining.name)
+        done = run(yard, machine, TRAINYARD_DEADLINE="2")
+    assert done.code == 0, done.output
+    assert "until the controller (10.1.128.10) knows this node" in done.output
+    yard.change(yard.cluster)
+    assert_right(yard)
+    yard.change(with_workers(yard, 2))
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- what HyperPod and the user wrote
+def test_a_node_that_is_listed_late_is_waited_for(yard: Yard, worker: Machine) -> None:
+    listed = text(worker, RESOURCE_CONFIG)
+    worker.write(RESOURCE_CONFIG, NodeFile(text=listed.replace(str(worker.node.address), "10.1.128.99")))
+    with running(yard, worker) as ending:
+        until("the first step", lambda: "[network] find out" in log_of(worker))
+        assert not ending.done()
+        worker.write(RESOURCE_CONFIG, NodeFile(text=listed))
+    assert_right(yard)
+
+
+def test_the_unit_of_a_script_is_the_one_that_can_be_killed(yard: Yard, worker: Machine) -> None:
+    """The way to do it by hand, as the rehearsal's README says."""
+    yard.set_mount_fault(REFUSED)
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(run, yard, worker)
+        until("the mount", lambda: mounts_tried(worker))
+        worker.run("systemctl", "kill", "--signal=KILL", UNIT)
+        assert ending.result(timeout=20).code != 0
+    yard.set_mount_fault(None)
+    assert run(yard, worker).code == 0
+    assert_right(yard)
