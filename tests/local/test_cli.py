@@ -91,12 +91,12 @@ def test_from_creation_to_destruction(aws: LocalAws, cdk: Run, synth: Callable[.
     two, four = synth(), synth(workers="4")
     # deploy
     done = cdk("deploy", "--all", *_YES, "--app", two)
-    assert re.search(r"Training\.Answered = 42", done.stderr + done.stdout)
+    assert re.search(r"Training\.Answered = 42", done.stdout + done.stderr)
     assert _counts(aws) == {"controller": 1, "workers": 2}
     arn = _cluster(aws)["ClusterArn"]
     # deploy again
     done = cdk("deploy", "--all", *_YES, "--app", two)
-    assert done.stderr.count("(no changes)") == 3
+    assert (done.stdout + done.stderr).count("(no changes)") == 3
     # diff
     done = cdk("diff", "Training", "--app", four)
     assert "[~] AWS::SageMaker::Cluster Cluster" in done.stdout + done.stderr
@@ -133,26 +133,26 @@ def test_failures_are_rolled_back(aws: LocalAws, cdk: Run, synth: Callable[..., 
     good, failing = synth(), synth(answer="FAILED")
     # a creation that fails leaves nothing, and can be tried again
     done = cdk("deploy", "--all", *_YES, "--app", failing, code=1)
-    assert "the answer is FAILED" in done.stderr
+    assert "the answer is FAILED" in done.stdout + done.stderr
     assert _status(aws) == "ROLLBACK_COMPLETE"
     assert _client(aws, "sagemaker").list_clusters()["ClusterSummaries"] == []
     cdk("deploy", "--all", *_YES, "--app", good)
     # an update that fails is undone
     done = cdk("deploy", "Training", *_YES, "--app", failing, code=1)
-    assert "the answer is FAILED" in done.stderr
+    assert "the answer is FAILED" in done.stdout + done.stderr
     assert _status(aws) == "UPDATE_ROLLBACK_COMPLETE"
     done = cdk("deploy", "Training", *_YES, "--app", synth(instance_type="ml.inf2.xlarge"), code=1)
-    assert "ml.inf2.xlarge" in done.stderr
+    assert "ml.inf2.xlarge" in done.stdout + done.stderr
     assert _status(aws) == "UPDATE_ROLLBACK_COMPLETE"
     assert _counts(aws) == {"controller": 1, "workers": 2}
     # an unknown type stops before anything is done
     events = len(_client(aws, "cloudformation").describe_stack_events(StackName="Training")["StackEvents"])
     done = cdk("deploy", "Training", *_YES, "--app", synth(extra_type="AWS::Foo::Bar"), code=1)
-    assert "Unrecognized resource types: [AWS::Foo::Bar]" in done.stderr
+    assert "Unrecognized resource types: [AWS::Foo::Bar]" in done.stdout + done.stderr
     assert len(_client(aws, "cloudformation").describe_stack_events(StackName="Training")["StackEvents"]) == events
     # a producer whose exports are in use cannot be destroyed
     done = cdk("destroy", "Network", "--exclusively", "--force", "--app", good, code=1)
-    assert "Failed to destroy" in done.stderr or "in use by" in done.stderr
+    assert "Failed to destroy" in done.stdout + done.stderr or "in use by" in done.stdout + done.stderr
     cdk("destroy", "--all", "--force", "--app", good)
 
 
@@ -178,7 +178,7 @@ def test_a_parallelcluster(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -
     assert _max_count(aws) == "16"
     # what ParallelCluster never changes is refused, and undone
     done = cdk("deploy", "Slurm", *_YES, "--app", synth("parallelcluster", head_type="c5.2xlarge"), code=1)
-    assert "'HeadNode.InstanceType' cannot be changed" in done.stderr
+    assert "'HeadNode.InstanceType' cannot be changed" in done.stdout + done.stderr
     assert _max_count(aws) == "16"
     cdk("destroy", "--all", "--force", "--app", sixteen)
     named = {row["StackName"] for row in _client(aws, "cloudformation").describe_stacks()["Stacks"]}
@@ -207,7 +207,7 @@ def test_run_with_bootstrap(synth: Callable[..., str], tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "✅  Network" in done.stderr
+    assert "✅  Network" in done.stdout + done.stderr
 
 
 def test_the_pytest_example_of_the_readme(tmp_path: Path) -> None:
