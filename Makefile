@@ -9,8 +9,10 @@ DEPLOYMENT ?= deployments/hyperpod-cpu-ddp.yaml
 STACK ?= TrainingStack
 OUT ?= cdk.out
 
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/local/sbin:/usr/sbin:/sbin
 export JSII_NODE := $(CURDIR)/.venv/node
+# Tests are compiled and rewritten when they change, not in every run of every process.
+unexport PYTHONDONTWRITEBYTECODE
 # Corporate networks sign TLS with a certificate that the machine trusts and Node's own list does not know.
 export NODE_USE_SYSTEM_CA := 1
 # The cdk CLI's own telemetry, and pip's and npm's notices.
@@ -80,8 +82,8 @@ test: setup .venv-checkov/.ready .venv-pcluster/.ready ## every test
 	python -m pytest -m nodes
 
 .PHONY: test-unit
-test-unit: setup ## the tests without the CLI, other programs and power cuts (about a minute)
-	python -m pytest -n 2 --dist loadscope -m 'not cli and not review and not contract and not nodes and not slow'
+test-unit: setup ## the tests without the CLI, other programs and exhaustive grids (about a minute)
+	python -m pytest -n 3 --dist loadscope --no-loadscope-reorder -m 'not cli and not review and not contract and not nodes and not slow'
 
 .PHONY: format
 format: setup ## format Python and shell

@@ -1,12 +1,13 @@
 """Where everything stands."""
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput
 from constructs import Construct
 
 from cdk_trainyard.deployment import Deployment, build
+from stacks.base import DeploymentStack
 
 
-class NetworkStack(Stack):
+class NetworkStack(DeploymentStack):
     """The network of a deployment, and the security group that its nodes and file systems share.
 
     Attributes:
@@ -16,11 +17,7 @@ class NetworkStack(Stack):
 
     def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
         super().__init__(
-            scope,
-            construct_id,
-            stack_name=f"{deployment.name}-network",
-            description=f"{deployment.name}: network for training clusters (cdk-trainyard)",
-            env=build.environment(deployment),
+            scope, construct_id, deployment=deployment, part="network", holds="network for training clusters"
         )
         self.network = build.network(self, "Network", deployment.network)
         self.security_group = build.security_group(self, "Efa", deployment.network, self.network.vpc)

@@ -1,14 +1,16 @@
 """What computes, with AWS ParallelCluster."""
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput
 from constructs import Construct
 
-from cdk_trainyard.deployment import ParallelClusterDeployment, build, build_parallelcluster
+from cdk_trainyard.deployment.parallelcluster import ParallelClusterDeployment
+from cdk_trainyard.deployment.parallelcluster.build import parallelcluster
+from stacks.base import DeploymentStack
 from stacks.network import NetworkStack
 from stacks.storage import StorageStack
 
 
-class ParallelClusterStack(Stack):
+class ParallelClusterStack(DeploymentStack):
     """The training cluster of a deployment, with its provider and its scripts.
 
     Attributes:
@@ -25,13 +27,9 @@ class ParallelClusterStack(Stack):
         storage: StorageStack,
     ) -> None:
         super().__init__(
-            scope,
-            construct_id,
-            stack_name=f"{deployment.name}-training",
-            description=f"{deployment.name}: ParallelCluster training cluster (cdk-trainyard)",
-            env=build.environment(deployment),
+            scope, construct_id, deployment=deployment, part="training", holds="ParallelCluster training cluster"
         )
-        self.cluster = build_parallelcluster.parallelcluster(
+        self.cluster = parallelcluster(
             self,
             "Cluster",
             deployment,

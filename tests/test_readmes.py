@@ -25,7 +25,10 @@ def examples() -> list[pytest.ParameterSet]:
     )
     return [
         pytest.param(
-            page, match.group(1), id=f"{page.relative_to(ROOT)}:{page.read_text()[: match.start()].count(chr(10)) + 2}"
+            page,
+            match.group(1),
+            id=f"{page.relative_to(ROOT)}:{page.read_text()[: match.start()].count(chr(10)) + 2}",
+            marks=() if page.parent == ROOT else pytest.mark.slow,
         )
         for page in pages
         for match in FENCE.finditer(page.read_text())

@@ -1,17 +1,23 @@
 """Deploy a deployment file with the real cdk CLI to the local AWS, and show what exists then.
 
 ``python -m tools.demo deployments/X.yaml [--stack TrainingStack]``
+
+What the file names by its ARN exists already at AWS: a certificate, a secret, a key; so does an SSH key pair. Here
+they are made up first.
 """
 
 import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION
 from tools import inventory
 
 CDK = Path(__file__).parent.parent / "bin" / "cdk"
@@ -22,7 +28,8 @@ touched. Whether AWS has the capacity and you the quota, what IAM will allow at 
 whether EFA, Neuron devices and GPUs work on them: only an account can show that. Nothing has run on a node.
 
 == With an account
-cdk deploy {stack} -c deployment={deployment}"""
+{before}cdk deploy {stack} -c deployment={deployment}"""
+YOURS = "First let the file name yours instead of what was made up above: {named}.\n"
 
 
 def step(title: str) -> None:
@@ -37,6 +44,39 @@ def cdk(aws: LocalAws, *arguments: str) -> None:
         sys.exit(f"cdk {arguments[0]} failed, as shown above")
 
 
+def arns(value: Any) -> Iterator[str]:
+    """Yield every ARN in a deployment file."""
+    if isinstance(value, str) and value.startswith("arn:"):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from arns(inner)
+
+
+def key_pairs(value: Any) -> Iterator[str]:
+    """Yield the name of every SSH key pair in a deployment file."""
+    if isinstance(value, dict):
+        yield from (str(inner) for key, inner in value.items() if key == "key_pair")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from key_pairs(inner)
+
+
+def account_of(file: dict[str, Any], named: list[str]) -> str:
+    """Return the account that the deployment is for, as far as the file tells: its own words, or else its ARNs."""
+    numbers = [str(file["account"])] if "account" in file else [arn.split(":")[4] for arn in named]
+    return next(filter(None, numbers), ACCOUNT)
+
+
+def make_existing(aws: LocalAws, named: list[str]) -> None:
+    """Make up what the deployment names as existing; say what cannot be."""
+    step("Making up what exists already")
+    for arn in named:
+        try:
+            aws.add_existing(arn)
+            print(arn)
+        except ValueError as problem:
+            print(f"not made up: {problem}")
+
+
 def main() -> None:
     """Deploy and show."""
     parser = argparse.ArgumentParser(prog="python -m tools.demo", description=__doc__)
@@ -44,12 +84,18 @@ def main() -> None:
     parser.add_argument("--stack", default="TrainingStack")
     options = parser.parse_args()
     # what is wrong with the file is for the app to say, in the first cdk command
-    file = yaml.safe_load(options.deployment.read_text()) if options.deployment.is_file() else {}
-    region = (file if isinstance(file, dict) else {}).get("region", "us-east-1")
+    read = yaml.safe_load(options.deployment.read_text()) if options.deployment.is_file() else {}
+    file: dict[str, Any] = read if isinstance(read, dict) else {}
+    region = file.get("region", DEFAULT_REGION)
 
     step(f"Starting the local AWS, region {region}")
-    with LocalAws(region=region) as aws:
+    named = list(dict.fromkeys(arns(file)))
+    account = account_of(file, named)
+    named += [f"arn:aws:ec2:{region}:{account}:key-pair/{name}" for name in dict.fromkeys(key_pairs(file))]
+    with LocalAws(region=region, account=account) as aws:
         print(f"{aws.endpoint}, account {aws.account}")
+        if named:
+            make_existing(aws, named)
         step("cdk bootstrap")
         cdk(aws, "bootstrap", f"aws://{aws.account}/{region}", "-c", f"deployment={options.deployment}")
         step(f"cdk deploy {options.stack} -c deployment={options.deployment}")
@@ -57,7 +103,8 @@ def main() -> None:
         os.environ.update(aws.environment)
         step("What exists now, read back from each service")
         print("\n".join(inventory.lines(file["name"], region)))
-    print(LIMITS.format(stack=options.stack, deployment=options.deployment))
+    before = YOURS.format(named=", ".join(arn.split(":", 5)[5].split("/")[0].split(":")[0] for arn in named))
+    print(LIMITS.format(before=before if named else "", stack=options.stack, deployment=options.deployment))
 
 
 if __name__ == "__main__":

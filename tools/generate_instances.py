@@ -22,7 +22,6 @@ from typing import Any
 
 import botocore.session
 import moto
-from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 
 DATA = Path(__file__).parent.parent / "constructs" / "cdk_trainyard" / "instances" / "data"
 COLUMNS = (
@@ -122,6 +121,10 @@ def offerings() -> dict[str, dict[str, list[str]]]:
 
 def region_zones(offered: Mapping[str, ZoneIds]) -> dict[str, set[str]]:
     """Return Region -> zone ids: those that moto lists, and those that offer something."""
+    from moto.ec2.models.availability_zones_and_regions import (  # noqa: PLC0415  brings all of EC2, for who calls this
+        RegionsAndZonesBackend,
+    )
+
     zones = {region: {zone.zone_id for zone in listed} for region, listed in RegionsAndZonesBackend.zones.items()}
     for regions in offered.values():
         for region, ids in regions.items():

@@ -36,8 +36,6 @@ _NAMES = {
         dlami_names
     """,
     "hyperpod": """
-        AccountingDatabase
-        AccountingDatabaseBase
         ApiTopology
         AutoPatch
         BatchSize
@@ -56,11 +54,9 @@ _NAMES = {
         LegacyTopology
         Lifecycle
         LifecycleTrigger
-        Mount
         MultiHead
         NodeProvisioning
         NodeRecovery
-        OpenZfs
         PatchingStrategy
         RollingUpdate
         ScheduledUpdate
@@ -78,12 +74,24 @@ _NAMES = {
         zone_region
     """,
     "lifecycle": """
+        Containers
+        DatabaseAccounting
+        Exporters
         GroupRole
         LifecycleScripts
+        LocalAccounting
+        LogRotation
+        NeuronEnvironment
         NodeGroup
         NodeLustre
+        NodeOpenZfs
         NodeSettings
+        NodeSetup
+        NodeTool
+        PamSlurmAdopt
+        S3Mount
         SlurmTopology
+        ToolFile
         scripts_folder
     """,
     "network": """
@@ -146,6 +154,7 @@ _NAMES = {
         HostImage
         InferenceService
         JwtClaim
+        ModelCompilation
         ModelShape
         NeuronDtype
         NeuronModel
@@ -161,6 +170,8 @@ _NAMES = {
         TextGenerationEngine
     """,
     "storage": """
+        AccountingDatabase
+        AccountingDatabaseBase
         BucketGrants
         BucketPurpose
         DataRepository
@@ -174,6 +185,8 @@ _NAMES = {
         LustreStorage
         LustreType
         MaintenanceTime
+        Mount
+        OpenZfs
         RepositoryEvent
         RootSquash
         TrainingBucket

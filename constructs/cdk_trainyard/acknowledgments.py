@@ -112,12 +112,10 @@ class _LateWildcards:
         self._policy, self._reason, self._resources, self._actions = policy, reason, resources, actions
 
     def validate(self) -> list[str]:
-        stack = Stack.of(self._policy)
-        found = [f"Resource::{flatten_reference(stack.resolve(arn))}" for arn in self._resources]
+        arns = Stack.of(self._policy).resolve(list(self._resources))
+        found = [f"Resource::{flatten_reference(arn)}" for arn in arns]
         found += [f"Action::{action}" for action in self._actions]
         # what Validations.acknowledge writes, without the stack trace, which from here names a temporary directory
-        key = Validations.ACKNOWLEDGED_RULES_METADATA_KEY
-        for finding in found:
-            rule = f"{AWS_SOLUTIONS}::{AWS_SOLUTIONS}-IAM5[{finding}]"
-            self._policy.node.add_metadata(key, {rule: self._reason}, stack_trace=False)
+        rules = {f"{AWS_SOLUTIONS}::{AWS_SOLUTIONS}-IAM5[{finding}]": self._reason for finding in found}
+        self._policy.node.add_metadata(Validations.ACKNOWLEDGED_RULES_METADATA_KEY, rules, stack_trace=False)
         return []

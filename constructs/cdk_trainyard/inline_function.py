@@ -20,6 +20,7 @@ from cdk_trainyard.acknowledgments import (
     acknowledge_nag,
     main_resource,
 )
+from cdk_trainyard.log_groups import acknowledge_logs_own_key
 
 _FUNCTION_REASONS = (
     (
@@ -104,10 +105,9 @@ class InlineFunction(Construct):
 
 
 def _acknowledge(function: lambda_.Function, log_group: logs.LogGroup) -> None:
-    runs, log = main_resource(function), main_resource(log_group)
+    runs = main_resource(function)
     for rule, check, reason in _FUNCTION_REASONS:
         acknowledge_nag(runs, pack=NIST_800_53_R5, rule=rule, reason=reason)
         acknowledge_checkov(runs, check=check, reason=reason)
     acknowledge_cfn_lint(runs, check="W3005", reason=_ORDER_REASON)
-    acknowledge_nag(log, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
-    acknowledge_checkov(log, check="CKV_AWS_158", reason=_LOGS_REASON)
+    acknowledge_logs_own_key(log_group, _LOGS_REASON)

@@ -3,6 +3,14 @@
 import jsii
 from aws_cdk import aws_iam as iam
 
+SESSION_CHANNELS = (
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+)
+"""What Session Manager needs of an instance's role to open a session on it; the API knows no resources of them."""
+
 
 @jsii.implements(iam.IPrincipal)
 class ManagedPolicyPrincipal:

@@ -6,6 +6,7 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 ROOT=${TRAINYARD_ROOT:-}
 LOG_FILE=${ROOT}/var/log/provision/provisioning.log
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
+export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5 # the AWS CLI's own are 1 s, and once
 
 node() {
   python3 -B "${here}/node.py" --settings "${ROOT}/etc/trainyard/settings.json" "$@"

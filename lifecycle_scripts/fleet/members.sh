@@ -3,27 +3,15 @@
 # that are lost disappear, and their successors appear, without anybody's help.
 set -Eeuo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-ROOT=${TRAINYARD_ROOT:-}
+# shellcheck source-path=SCRIPTDIR source=../lib/steps.sh
+source "${here}/lib/steps.sh"
 SETTINGS=${ROOT}/etc/trainyard/settings.json
 HOME_DIRECTORY=${ROOT}/opt/trainyard
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
+export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5 # the AWS CLI's own are 1 s, and once
 
 node() {
   python3 -B "${here}/node.py" --settings "${SETTINGS}" "$@"
-}
-
-# replace PATH TEXT: whole or not at all, and nothing when it is the same: a job may be reading it.
-replace() {
-  local path=$1 text=$2 known=''
-  if [[ -e ${path} ]]; then
-    known=$(<"${path}")
-  fi
-  [[ -e ${path} && ${known} == "${text}" ]] || {
-    mkdir -p -- "${path%/*}"
-    printf '%s\n' "${text}" >"${path}.new"
-    chmod 0644 -- "${path}.new"
-    mv -f -- "${path}.new" "${path}"
-  }
 }
 
 fleet=$(node setting fleet)
@@ -33,10 +21,11 @@ answer=$(aws ec2 describe-instances --output json \
   --filters "Name=tag:trainyard:fleet,Values=${fleet}" 'Name=tag-key,Values=trainyard:ready' \
   'Name=instance-state-name,Values=running')
 
+# An equal file is not written again: a job may be reading it.
 for list in hostfile hosts ssh-config; do
-  text=$(node "${list}" <<<"${answer}")
+  lines=$(node "${list}" <<<"${answer}")
   case ${list} in
-    ssh-config) replace "${ROOT}/etc/ssh/ssh_config.d/10-trainyard.conf" "${text}" ;;
-    *) replace "${HOME_DIRECTORY}/${list}" "${text}" ;;
+    ssh-config) put_file "${ROOT}/etc/ssh/ssh_config.d/10-trainyard.conf" 0644 "${lines}" ;;
+    *) put_file "${HOME_DIRECTORY}/${list}" 0644 "${lines}" ;;
   esac
 done

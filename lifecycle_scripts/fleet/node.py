@@ -15,7 +15,6 @@ import time
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 VERSION = 1
 ROLES = ("worker", "master")
@@ -63,6 +62,8 @@ def metadata(base: str, *names: str) -> list[str]:
 
 
 def _ask(url: str, headers: dict[str, str], method: str = "GET") -> str:
+    from urllib.request import Request, urlopen  # noqa: PLC0415  half of a start, and most starts ask nothing
+
     asking = Request(url, headers=headers, method=method)  # noqa: S310  the link-local address, or a test's folder
     with urlopen(asking, timeout=_SECONDS) as answer:  # noqa: S310  as above
         return str(answer.read().decode().strip())
@@ -144,6 +145,8 @@ def ssh_config(settings: dict[str, Any], answer: dict[str, Any]) -> list[str]:
         "  GlobalKnownHostsFile /etc/trainyard/ssh/known_hosts",
         "  UserKnownHostsFile /dev/null",
         "  LogLevel ERROR",
+        "  ServerAliveInterval 15",  # a member that dies without a word ends its job within a minute
+        "  ServerAliveCountMax 4",
     ]
 
 

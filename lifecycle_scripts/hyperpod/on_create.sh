@@ -6,4 +6,10 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 source "${here}/lib/steps.sh"
 
 # Slurm comes last: a node takes jobs when everything else is right.
-provision "${here}" network lustre users home devices slurm
+steps=(
+  network clock lustre_efa lustre openzfs users home devices ssh hostfile job_hooks logs motd
+  slurm_conf slurm_topology accounting
+  containers neuron_environment exporters s3_mounts pam_slurm_adopt
+  slurm
+)
+provision "${here}" "${steps[@]}"

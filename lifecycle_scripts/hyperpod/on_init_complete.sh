@@ -6,4 +6,8 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source-path=SCRIPTDIR source=../lib/steps.sh
 source "${here}/lib/steps.sh"
 
-provision "${here}" network lustre users devices
+steps=(
+  network clock lustre openzfs users devices hostfile job_hooks motd
+  containers neuron_environment exporters s3_mounts pam_slurm_adopt
+)
+provision "${here}" "${steps[@]}"

@@ -18,6 +18,7 @@ VERSION = 1
 ROLES = ("controller", "login", "compute")
 _EX_DATAERR = 65
 _EX_TEMPFAIL = 75
+_NOT_ASKED = ("version", "cluster_name", "groups")  # of settings.json: what no step asks by this name
 _SHOWN = 8  # addresses in a message
 
 
@@ -97,10 +98,51 @@ def controllers(config: dict[str, Any], settings: dict[str, Any]) -> list[str]:
     return found or [str(address) for address in written if address]
 
 
+def hosts(config: dict[str, Any], settings: dict[str, Any]) -> list[str]:
+    """Return the host names of the nodes that run jobs: HyperPod makes them of the address."""
+    roles = settings.get("groups") or {}
+    return [
+        "ip-" + str(node["CustomerIpAddress"]).replace(".", "-")
+        for group in config.get("InstanceGroups") or []
+        if (roles.get(group.get("Name")) or {}).get("role") == "compute"
+        for node in instances(group)
+    ]
+
+
+def shared(settings: dict[str, Any]) -> str:
+    """Return where the file system is mounted that all nodes share; nothing when there is none."""
+    mounts = [settings.get(kind) or {} for kind in ("lustre", "openzfs")]
+    return next((str(mount["mount_path"]) for mount in mounts if "mount_path" in mount), "")
+
+
 def devices(group: dict[str, Any], instance_type: str) -> dict[str, int]:
     """Return the device counts of the node's type; a type that the settings do not know has nothing to count."""
     kinds = group.get("instance_types") or {}
     return dict(kinds.get(instance_type) or (next(iter(kinds.values())) if len(kinds) == 1 else {}))
+
+
+def flat(name: str, value: Any) -> dict[str, Any]:
+    """Return a setting as keys and texts for the shell.
+
+    True is ``yes``, false and null are empty. A list of words is joined with spaces. An object is ``yes`` under its own
+    name, and each of its fields under ``name_field``; a list of objects is their number, and ``name_0_field``.
+    """
+    found: dict[str, Any] = {name: value}
+    if isinstance(value, dict):
+        found[name] = "yes"
+        for key, inner in value.items():
+            found.update(flat(f"{name}_{key}", inner))
+    elif isinstance(value, list) and any(isinstance(inner, dict) for inner in value):
+        found[name] = len(value)
+        for number, inner in enumerate(value):
+            found.update(flat(f"{name}_{number}", inner))
+    elif isinstance(value, list):
+        found[name] = " ".join(str(inner) for inner in value)
+    elif isinstance(value, bool):
+        found[name] = "yes" if value else ""
+    if "\n" in str(found[name]):
+        raise WrongError(f"settings.json must hold single lines, got several in '{name}'")
+    return found
 
 
 def facts(config: dict[str, Any], settings: dict[str, Any], address: str) -> dict[str, Any]:
@@ -111,22 +153,18 @@ def facts(config: dict[str, Any], settings: dict[str, Any], address: str) -> dic
     if not heads:
         raise NotYetError("resource_config.json lists no controller yet")
     instance_type = str(instance.get("InstanceType") or group.get("InstanceType") or "")
-    lustre = settings.get("lustre") or {}
     cluster = config.get("ClusterConfig") or {}
+    asked = {name: value for name, value in settings.items() if name not in _NOT_ASKED}
     return {
+        **{key: value for name, field in asked.items() for key, value in flat(name, field).items()},
         "cluster": settings.get("cluster_name") or cluster.get("ClusterName"),
-        "topology": settings.get("topology"),
         "group": group.get("Name"),
         "role": own["role"],
         "instance": instance.get("InstanceName"),
         "instance_type": instance_type,
         "address": address,
         "controllers": ",".join(heads),
-        "lustre_dns_name": lustre.get("dns_name"),
-        "lustre_mount_name": lustre.get("mount_name"),
-        "lustre_mount_path": lustre.get("mount_path"),
-        "home": settings.get("home"),
-        "users_file": settings.get("users_file"),
+        "shared": shared(settings),
         **{name: devices(own, instance_type).get(name, 0) for name in ("efa_interfaces", "neuron_devices", "gpus")},
     }
 
@@ -137,9 +175,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--config", type=Path, required=True)
     parser.add_argument("--settings", type=Path, required=True)
     parser.add_argument("--address", help="instead of this machine's own")
+    parser.add_argument("--hosts", action="store_true", help="print the nodes that run jobs instead")
     chosen = parser.parse_args(arguments)
     try:
         settings = load(chosen.settings)
+        if chosen.hosts:
+            sys.stdout.write("".join(f"{host}\n" for host in hosts(load(chosen.config), settings)))
+            return 0
         found = facts(load(chosen.config), settings, chosen.address or own_address())
     except NotYetError as error:
         sys.stderr.write(f"{error}\n")

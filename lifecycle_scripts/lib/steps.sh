@@ -1,15 +1,21 @@
 # shellcheck shell=bash
 # Runs named steps, so that a node converges however often, and wherever, it was stopped before.
 #
-# A step NAME is a file steps/NAME.sh beside the entry script. It calls `step NAME TITLE CAUSE` and defines
+# A step NAME is a file steps/NAME.sh beside the entry script. It calls `step NAME TITLE CAUSE [NEEDS]` and defines
 #   step_NAME_done    succeeds when there is nothing to do: quick, changes nothing
 #   step_NAME_run     does it
 #   step_NAME_verify  fails when it did not work after all
 # CAUSE says, for a person reading the log, what usually is wrong when the step fails. In `run` and `verify` a command
 # that fails ends the run; in `done`, and in whatever is called after `||`, `&&`, `if` or by wait_until, it does not.
 #
+# NEEDS names the steps that must be done before; those that the entry script does not run count as done. Such a step
+# runs beside others, in a shell of its own: what it sets, no other step sees. A step without NEEDS comes after every
+# step that is named before it and runs in the script's own shell, so that later steps see what it set. When a step fails
+# no other is started, and those that run are waited for.
+#
 # Environment, for tests and rehearsals: TRAINYARD_ROOT stands before every absolute path; TRAINYARD_DEADLINE replaces
-# every deadline, in seconds; TRAINYARD_LOG_GRACE is how long a failed run stays alive so that its log is shipped.
+# every deadline, in seconds; TRAINYARD_LOG_GRACE is how long a failed run stays alive so that its log is shipped;
+# TRAINYARD_AT_ONCE is how many steps may run beside one another.
 
 set -Eeuo pipefail
 
@@ -17,7 +23,12 @@ ROOT=${TRAINYARD_ROOT:-}
 LOG_FILE=${ROOT}/var/log/provision/provisioning.log # HyperPod ships this file, and no other
 BUNDLE=''                                           # the folder of the entry script
 HOST=$(hostname)
-declare -A STEP_TITLE=() STEP_CAUSE=()
+declare -A STEP_TITLE=() STEP_CAUSE=() STEP_NEEDS=() STEP_STATE=()
+BESIDE=() # process ids of what was started beside this shell
+RUNNING=0 # how many of them have not ended
+FAILED_STEPS=''
+FAILED_CODE=0
+SHELL_LEVEL=0 # of the shell that a step runs in
 CURRENT_STEP='start'
 FAILED_COMMAND=''
 
@@ -69,6 +80,18 @@ put_file() {
   fi
 }
 
+# rewrite PATH MODE COMMAND...: puts what COMMAND prints in the place of a file that other steps change too.
+rewrite() {
+  local path=$1 mode=$2 lines
+  shift 2
+  mkdir -p -- "${ROOT}/run/lock"
+  (
+    flock 9
+    lines=$("$@")
+    put_file "${path}" "${mode}" "${lines}"
+  ) 9>"${ROOT}/run/lock/trainyard${path//\//-}"
+}
+
 # holds PATH TEXT: whether the file holds these lines and no other.
 holds() {
   local text
@@ -96,27 +119,119 @@ account() {
 }
 
 # ---------------------------------------------------------------- steps
-# step NAME TITLE CAUSE: registers a step.
+# step NAME TITLE CAUSE [NEEDS]: registers a step.
 step() {
   STEP_TITLE[$1]=$2
   STEP_CAUSE[$1]=$3
+  [[ $# -lt 4 ]] || STEP_NEEDS[$1]=$4
 }
 
-# provision DIRECTORY STEP...: runs the steps of DIRECTORY/steps in this order. The one call of an entry script.
+# provision DIRECTORY STEP...: runs the steps of DIRECTORY/steps. The one call of an entry script.
 provision() {
   local name
   BUNDLE=$1
   shift
   start_log
   for name in "$@"; do
+    STEP_STATE[${name}]=waiting
     # shellcheck source=/dev/null
     source "${BUNDLE}/steps/${name}.sh"
   done
-  for name in "$@"; do
-    run_step "${name}"
+  # shellcheck disable=SC2312  # it does nothing
+  exec {ENDS}<> <(:) # a pipe whose two ends are here: a step that ends says so in it
+  while true; do
+    start_steps "$@"
+    ((RUNNING > 0)) || break
+    await_step
   done
   CURRENT_STEP='end'
+  ((FAILED_CODE == 0)) || exit "${FAILED_CODE}"
+  for name in "$@"; do
+    [[ ${STEP_STATE[${name}]} == 'done' ]] || fail "the step ${name} cannot start: it needs ${STEP_NEEDS[${name}]}"
+  done
   log "all steps are done, after ${SECONDS} s"
+}
+
+# start_steps STEP...: starts whatever has what it needs.
+start_steps() {
+  local name before=''
+  for name in "$@"; do
+    # shellcheck disable=SC2310  # a question
+    if may_start "${name}" "${STEP_NEEDS[${name}]-${before}}"; then
+      start_step "${name}"
+    fi
+    before+=" ${name}"
+  done
+}
+
+# may_start STEP NEEDS
+may_start() {
+  local need
+  ((FAILED_CODE == 0 && RUNNING < ${TRAINYARD_AT_ONCE:-64})) && [[ ${STEP_STATE[$1]} == waiting ]] || return 1
+  for need in $2; do
+    [[ ${STEP_STATE[${need}]:-done} == 'done' ]] || return 1
+  done
+}
+
+start_step() {
+  if [[ -n ${STEP_NEEDS[$1]+given} ]]; then
+    STEP_STATE[$1]=running
+    RUNNING=$((RUNNING + 1))
+    run_beside "$1" &
+    BESIDE+=("$!")
+  else
+    run_step "$1"
+    STEP_STATE[$1]='done'
+  fi
+}
+
+# await_step: waits for the next step that ends.
+await_step() {
+  local name code
+  CURRENT_STEP='end'
+  read -r name code <&"${ENDS}"
+  RUNNING=$((RUNNING - 1))
+  STEP_STATE[${name}]='done'
+  ((code == 0)) || {
+    FAILED_STEPS+="${FAILED_STEPS:+, }${name}"
+    ((FAILED_CODE)) || FAILED_CODE=${code}
+    ((RUNNING == 0)) || log "${name} failed; what runs beside it is waited for, and nothing else is started"
+  }
+}
+
+# Nothing but the pipe of ends hears of this shell, not even when the step's own is killed.
+run_beside() {
+  set +e
+  trap - ERR EXIT TERM INT
+  step_shell "$1" 2>&1 | label "$1"
+  printf '%s %s\n' "$1" "${PIPESTATUS[0]}" >&"${ENDS}"
+}
+
+# The shell of one step. What it and its programs print goes through label.
+step_shell() {
+  set -e
+  SHELL_LEVEL=${BASH_SUBSHELL}
+  log() {
+    printf '%s\n' "$*"
+  }
+  trap 'note_failure "$?" "${BASH_SOURCE[0]}" "${LINENO}"' ERR
+  trap 'exit 143' TERM
+  trap 'end_of_step "$?"' EXIT
+  run_step "$1"
+}
+
+end_of_step() {
+  trap - ERR EXIT
+  (($1 == 0)) || report "$1"
+  exit "$1"
+}
+
+# Whole lines: those of two steps never mix, and each says whose it is.
+label() {
+  local line CURRENT_STEP=$1
+  while IFS= read -r line || [[ -n ${line} ]]; do
+    log "${line}"
+  done
 }
 
 run_step() {
@@ -149,7 +264,7 @@ start_log() {
 # The line as it is written: no value of a variable, and with it no secret, can get into the log.
 note_failure() {
   local code=$1 file=$2 line=$3 text
-  ((BASH_SUBSHELL == 0)) || exit "${code}" # the command that waits for this subshell fails too, and is the one to name
+  ((BASH_SUBSHELL == SHELL_LEVEL)) || exit "${code}" # the command that waits for this subshell fails too, and is the one to name
   mapfile -t -s $((line - 1)) -n 1 text <"${file}"
   FAILED_COMMAND="${text[0]#"${text[0]%%[![:blank:]]*}"} (at ${file##*/}:${line})"
 }
@@ -166,14 +281,21 @@ likely_cause() {
   fi
 }
 
+# report CODE: what went wrong in the current step.
+report() {
+  local cause
+  log "FAILED in step '${CURRENT_STEP}' with exit code $1${FAILED_COMMAND:+, in the command: ${FAILED_COMMAND}}"
+  cause=$(likely_cause)
+  log "likely cause: ${cause}"
+}
+
 finish() {
-  local code=$1 cause
+  local code=$1
   trap - ERR EXIT
+  ((${#BESIDE[@]} == 0)) || wait "${BESIDE[@]}" || true
   if ((code != 0)); then
-    log "FAILED in step '${CURRENT_STEP}' with exit code ${code}${FAILED_COMMAND:+, in the command: ${FAILED_COMMAND}}"
-    cause=$(likely_cause)
-    log "likely cause: ${cause}"
-    log "nothing is undone; run $0 again and it goes on from here"
+    [[ -n ${FAILED_STEPS} ]] || report "${code}"
+    log "${FAILED_STEPS:+failed: ${FAILED_STEPS}, see above; }nothing is undone; run $0 again and it goes on from here"
   fi
   exec >&3 2>&3
   wait "${LOG_WRITER}" || true

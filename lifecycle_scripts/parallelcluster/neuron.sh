@@ -1,7 +1,8 @@
 #!/bin/bash
 # Neuron SDK on a node of a ParallelCluster: repository, driver, runtime and tools; on the head node also PyTorch.
 #
-#   neuron.sh [--venv DIRECTORY]   DIRECTORY: where the head node puts a Python environment; on shared storage
+#   neuron.sh [--venv DIRECTORY]   DIRECTORY: where the head node puts a Python environment; on shared storage, and not
+#                                  on Amazon Linux 2023
 #
 # For OnNodeConfigured of the head node and of Neuron queues. It can run any number of times. The head node and other
 # nodes without a Neuron device get no driver; an image that brings one (a Neuron DLAMI) keeps its own.
@@ -19,5 +20,9 @@ case ${1:-} in
   *) fail "usage: $0 [--venv DIRECTORY], got '$1'" ;;
 esac
 export NEURON_VENV
+system=$(neuron_system)
+# introducing-pytorch-2-9 in the Neuron documentation: it installs there, and its import fails
+[[ -z ${NEURON_VENV} || ${system} != dnf ]] \
+  || fail "PyTorch for Neuron needs glibc 2.35, and Amazon Linux 2023 has 2.34; use Ubuntu, or leave --venv out and train in containers"
 
 provision "${here}" neuron_repository neuron_driver neuron_runtime neuron_python

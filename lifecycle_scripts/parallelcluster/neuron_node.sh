@@ -7,8 +7,9 @@
 NEURON_KEY=00FA2C1079260870A76D2C285749CAD8646D9185
 NEURON_DRIVER=(aws-neuronx-dkms 2.31.7.0)
 NEURON_RUNTIME=(aws-neuronx-collectives 2.35.43.0 aws-neuronx-runtime-lib 2.35.30.0 aws-neuronx-tools 2.33.38.0)
-NEURON_PYTHON=(torch-neuronx==2.9.0.2.15.32035 neuronx-cc==2.28.7631.0)
-NEURON_PYTHON_INDEX=https://pip.repos.neuron.amazonaws.com
+NEURON_PYTHON_INDEX=$(awk '$1 == "--extra-index-url" { print $2 }' "${here?}/lib/neuron-requirements.txt")
+NEURON_PYTHON=$(grep '^[a-z]' -- "${here}/lib/neuron-requirements.txt")
+mapfile -t NEURON_PYTHON <<<"${NEURON_PYTHON}"
 export NEURON_KEY NEURON_DRIVER NEURON_RUNTIME NEURON_PYTHON NEURON_PYTHON_INDEX
 # Inferentia (7064 to 7067) and later Neuron devices of Amazon (vendor 1d0f), as the driver lists them.
 NEURON_PCI=' 0x7064 0x7065 0x7066 0x7067 0x7164 0x7264 0x7364 0x7564 0x7565 '
@@ -99,6 +100,23 @@ install_packages() {
       DEBIAN_FRONTEND=noninteractive timeout "${seconds}" apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install \
         --no-install-recommends --allow-downgrades --allow-change-held-packages -- "${wanted[@]}"
       ;;
-    *) timeout "${seconds}" dnf --quiet --assumeyes install -- "${wanted[@]}" ;;
+    *) with_rpm "${seconds}" dnf --assumeyes install -- "${wanted[@]}" ;; # quiet, it would not say why a download failed
   esac
+}
+
+# with_rpm SECONDS COMMAND...: runs it, and again while another program has rpm's lock, as the SSM agent's update at the
+# first boot: rpm gives up at once when nobody is at the terminal, and dnf waits for another dnf only.
+with_rpm() {
+  local deadline=$((SECONDS + $1)) said code
+  shift
+  while true; do
+    code=0
+    said=$(timeout "$((deadline - SECONDS))" "$@" 2>&1) || code=$?
+    if ((code == 0 || SECONDS + 5 >= deadline)) || [[ ${said} != *"can't create transaction lock"* ]]; then
+      [[ -z ${said} ]] || printf '%s\n' "${said}"
+      return "${code}"
+    fi
+    log "another program has rpm's lock"
+    sleep 2
+  done
 }

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import cdk_trainyard
 from cdk_trainyard import ConfigurationError
 from cdk_trainyard.deployment import Deployment
@@ -60,8 +62,58 @@ cluster:
 """
 """A ParallelCluster with nodes of two kinds, a shared volume and a file system."""
 
+GOOD_FLEET = """\
+name: demo
+region: us-west-2
+network:
+  zone: usw2-az2
+storage:
+  lustre:
+    capacity_gib: 1200
+orchestrator: fleet
+cluster:
+  instance_type: p4d.24xlarge
+  count: 8
+  image:
+    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04
+  master:
+    instance_type: c5n.18xlarge
+"""
+"""A fleet with a master and a file system."""
+
+GOOD_SERVING = """\
+name: demo
+region: us-west-2
+network:
+  zone: usw2-az4
+  service_zones: [usw2-az1, usw2-az2]
+serving:
+  model:
+    name: llama
+    preset: llama-3.2-3b
+    prefix: models/llama/
+    tensor_parallel: 2
+    batch: 4
+  engine:
+    kind: tgi
+  hosts:
+    instance_type: inf2.xlarge
+    tasks: 2
+  door:
+    certificate_arn: arn:aws:acm:us-west-2:111111111111:certificate/01234567-89ab-cdef-0123-456789abcdef
+    authentication:
+      kind: api_key
+      secret_arn: arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf
+"""
+"""A model behind an internal door, without a cluster."""
+
 Edit = tuple[str, str]
 """A text that stands in the file once, and what stands there instead."""
+
+
+def row(name: str, edits: list[Edit], *says: str) -> pytest.ParameterSet:
+    """Return one row of bad input: edits of a good file, and every word of what is said about the result."""
+    return pytest.param(edits, list(says), id=name)
 
 
 def edited(*edits: Edit, good: str = GOOD) -> str:

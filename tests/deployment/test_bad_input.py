@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.good_file import Edit, edited, problems_of, python_names
-
-
-def row(name: str, edits: list[Edit], *says: str) -> pytest.ParameterSet:
-    return pytest.param(edits, list(says), id=name)
-
+from tests.deployment.good_file import Edit, edited, problems_of, python_names, row
 
 AT_LOAD = [
     row(
@@ -115,12 +110,12 @@ AT_LOAD = [
     row(
         "missing-orchestrator",
         [("orchestrator: hyperpod\n", "")],
-        "1:1: 'orchestrator' must be given; it is hyperpod or parallelcluster",
+        "1:1: 'orchestrator' must be given; it is hyperpod, parallelcluster or fleet",
     ),
     row(
         "unknown-orchestrator",
         [("orchestrator: hyperpod", "orchestrator: hyperpot")],
-        "8:15: 'orchestrator' must be hyperpod or parallelcluster, got 'hyperpot'; did you mean 'hyperpod'?",
+        "8:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'hyperpot'; did you mean 'hyperpod'?",
     ),
     row(
         "unknown-choice",

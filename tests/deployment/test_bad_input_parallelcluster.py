@@ -2,7 +2,9 @@
 """Bad input with orchestrator parallelcluster: every word of what is said about it, with line and column."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from aws_cdk import App
@@ -11,22 +13,25 @@ from cdk_trainyard import ConfigurationError
 from cdk_trainyard.deployment import Deployment, explain
 from cdk_trainyard.parallelcluster.updates import update_problems
 from stacks import build_stacks
-from tests.deployment.good_file import GOOD_PARALLELCLUSTER, Edit, edited, problems_of, python_names
+from tests.deployment.good_file import GOOD_PARALLELCLUSTER, Edit, edited, problems_of, python_names, row
 from tools.contract.collect import Found, clusters
 
 SYSTEMS = "alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9"
 TRN1 = "instance_type: trn1.32xlarge"
 COUNTS = "min_count: 0\n          max_count: 16"
+ACCOUNTING = "  head_node:\n", "  slurm:\n    accounting: {}\n  head_node:\n"
+ZONES = "zone: us-east-1a\n", "zone: us-east-1a\n  service_zones: [us-east-1a, us-east-1b]\n"
 EXISTING = (
     "vpc_id: vpc-0123456789abcdef0\n  accelerator_subnet: {subnet_id: subnet-0123456789abcdef0, zone: us-east-1a}"
 )
 
 
-def row(name: str, edits: list[Edit], *says: str) -> pytest.ParameterSet:
-    return pytest.param(edits, list(says), id=name)
-
-
 AT_LOAD = [
+    row(
+        "PyTorch for Neuron on Amazon Linux",
+        [("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /apps/neuron]}]")],
+        "10:21: 'operating_system' must be one of ubuntu2204, ubuntu2404 for neuron.sh with --venv in 'on_configured' of the head node, got 'alinux2023', on which PyTorch for Neuron cannot be imported; leave --venv out and train in containers",
+    ),
     row(
         "trn1.2xlarge with EFA",
         [(TRN1, "instance_type: trn1.2xlarge\n          efa: true")],
@@ -104,6 +109,11 @@ AT_LOAD = [
         "a region without ParallelCluster",
         [("us-east-1\n", "ap-south-2\n"), ("us-east-1a", "ap-south-2a")],
         "2:9: the Region must be one that ParallelCluster 3.16.1 supports, got 'ap-south-2'; its nearest are ap-east-1, ap-northeast-1, ap-northeast-2, ap-south-1, ap-southeast-1, ap-southeast-2, ap-southeast-3, ap-southeast-5, ap-southeast-7",
+    ),
+    row(
+        "a schema that ParallelCluster does not take",
+        [(ACCOUNTING[0], ACCOUNTING[1].replace("{}", "{schema_name: Jobs$}"))],
+        "12:31: 'schema_name' of the accounting database must match ^[0-9a-z_]+$, got 'Jobs$'",
     ),
     row(
         "a key of the schema misspelt",
@@ -298,6 +308,16 @@ AT_SYNTH = [
         ],
         "3:1: 'accelerator_cidr' must hold 524 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger",
     ),
+    row(
+        "an accounting database in one zone",
+        [ACCOUNTING],
+        "3:1: 'network' must have 'service_subnets' in at least 2 zones for a database, got none; give 'network' its 'service_zones'",
+    ),
+    row(
+        "backups of the accounting database",
+        [(ACCOUNTING[0], ACCOUNTING[1].replace("{}", "{backup_retention_days: 40}")), ZONES],
+        "13:41: 'backup_retention_days' must be 1 to 35 days, got 40 days",
+    ),
 ]
 
 
@@ -314,11 +334,16 @@ def test_fails_at_synth_with_file_and_line(edits: list[Edit], says: list[str], w
 
 
 # ---------------------------------------------------------------- what an update may not change
-def cluster_of(path: Path) -> Found:
-    app = App()
-    build_stacks(app, Deployment.load(path))
-    (cluster,) = clusters(Path(app.synth().directory))
-    return cluster
+@cache
+def cluster_of(*edits: Edit) -> Found:
+    """The cluster of the good file, edited."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "x.yaml")
+        path.write_text(edited(*edits, good=GOOD_PARALLELCLUSTER))
+        app = App()
+        build_stacks(app, Deployment.load(path))
+        (cluster,) = clusters(Path(app.synth().directory))
+        return cluster
 
 
 NEVER = "cannot be changed while the cluster exists; define a second cluster beside it"
@@ -339,17 +364,16 @@ NEVER = "cannot be changed while the cluster exists; define a second cluster bes
     ],
     ids=["type of the head node", "subnet of the head node", "script of the head node"],
 )
-def test_fails_on_update(edit: Edit, says: str, write: Callable[[str], Path]) -> None:
+def test_fails_on_update(edit: Edit, says: str) -> None:
     before = "public: true", "public: true\n    on_configured: [{script: https://scripts.example/a.sh}]"
-    old = edited(before, good=GOOD_PARALLELCLUSTER) if "script" in edit[1] else GOOD_PARALLELCLUSTER
-    first = cluster_of(write(old))
-    second = cluster_of(write(edited(edit, good=GOOD_PARALLELCLUSTER)))
+    first = cluster_of(before) if "script" in edit[1] else cluster_of()
+    second = cluster_of(edit)
     problems = update_problems(first.config, second.config)
     assert [problem for problem in problems if problem.startswith(says)], problems
 
 
-def test_another_version_in_place_asks_another_provider(write: Callable[[str], Path]) -> None:
+def test_another_version_in_place_asks_another_provider() -> None:
     """CloudFormation refuses it ("Modifying service token is not allowed."), and ``make plan-update`` says so."""
-    first = cluster_of(write(GOOD_PARALLELCLUSTER))
-    other = cluster_of(write(edited(("cluster:\n", "cluster:\n  version: 3.15.0\n"), good=GOOD_PARALLELCLUSTER)))
+    first = cluster_of()
+    other = cluster_of(("cluster:\n", "cluster:\n  version: 3.15.0\n"))
     assert (first.name, first.version, other.name, other.version) == (other.name, "3.16.1", first.name, "3.15.0")

@@ -58,8 +58,8 @@ def test_account_and_region_are_the_stacks() -> None:
 
 
 def test_every_retention_that_a_file_can_say_is_one_of_cdk() -> None:
-    assert set(build._RETENTION) == set(get_args(RetentionDays))
-    assert set(build._RETENTION.values()) == set(logs.RetentionDays) - {logs.RetentionDays.INFINITE}
+    assert set(build.RETENTION) == set(get_args(RetentionDays))
+    assert set(build.RETENTION.values()) == set(logs.RetentionDays) - {logs.RetentionDays.INFINITE}
 
 
 # ---------------------------------------------------------------- network
@@ -100,7 +100,7 @@ def test_a_new_file_system(new: Built) -> None:
         "AWS::FSx::FileSystem",
         {
             "StorageCapacity": 19200,
-            "KmsKeyId": Match.string_like_regexp(KEY),
+            "KmsKeyId": {"Fn::Join": ["", Match.array_with([Match.string_like_regexp(KEY)])]},
             "LustreConfiguration": Match.object_like(
                 {
                     "DeploymentType": "PERSISTENT_2",
@@ -238,7 +238,7 @@ def test_a_new_accounting_database(new: Built) -> None:
             "BackupRetentionPeriod": 7,
             "MultiAZ": True,
             "DeletionProtection": True,
-            "KmsKeyId": Match.string_like_regexp(KEY),
+            "KmsKeyId": {"Fn::Join": ["", Match.array_with([Match.string_like_regexp(KEY)])]},
         },
     )
 

@@ -5,20 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from aws_cdk import App, Environment, Stack
 from aws_cdk.assertions import Template
 from pydantic import BaseModel
 
 from cdk_trainyard import parallelcluster as room
-from cdk_trainyard.deployment import (
-    Deployment,
-    ParallelClusterDeployment,
-    build,
-    build_parallelcluster,
-    parallelcluster,
-    parallelcluster_settings,
-)
-from cdk_trainyard.deployment._rules_parallelcluster import Around, parallelcluster_problems
+from cdk_trainyard.deployment import Deployment, build
+from cdk_trainyard.deployment.parallelcluster import ParallelClusterDeployment, settings
+from cdk_trainyard.deployment.parallelcluster import section as sections
+from cdk_trainyard.deployment.parallelcluster.build import parallelcluster
+from cdk_trainyard.deployment.parallelcluster.rules import Around, parallelcluster_problems
 from cdk_trainyard.parallelcluster.schema import schema_problems
 from stacks import build_stacks
 from tests.support import ROOT
@@ -26,6 +23,7 @@ from tools.contract.collect import clusters
 
 DATA = Path(__file__).parent / "data"
 KEY = "arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
+OWN_KEY = {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, KEY.removeprefix("arn:aws")]]}
 POLICY = "arn:aws:iam::111111111111:policy/parallelcluster/mine"
 Config = dict[str, Any]
 
@@ -79,22 +77,22 @@ _RENAMED = {
     "connections": "security_group_id",
 }
 PAIRS = [
-    (room.HeadNode, parallelcluster.HeadNodeSection, {"subnet"}),
-    (room.LoginPool, parallelcluster.LoginPoolSection, set()),
-    (room.Queue, parallelcluster.QueueSection, set()),
-    (room.QueueCapacity, parallelcluster.QueueSection, {"type"}),
-    (room.ComputeResource, parallelcluster.ComputeSection, set()),
-    (room.RootVolume, parallelcluster.RootVolumeSection, set()),
-    (room.Dcv, parallelcluster.DcvSection, set()),
-    (room.SharedEbs, parallelcluster_settings.EbsSection, set()),
-    (room.SharedEfs, parallelcluster_settings.EfsSection, set()),
-    (room.SharedOpenZfs, parallelcluster_settings.FsxVolumeSection, set()),
-    (room.SharedOntap, parallelcluster_settings.FsxVolumeSection, set()),
-    (room.SlurmSettings, parallelcluster_settings.SlurmSection, set()),
-    (room.SlurmAccounting, parallelcluster_settings.SlurmAccountingSection, set()),
-    (room.ClusterMonitoring, parallelcluster_settings.MonitoringSection, set()),
-    (room.ClusterIam, parallelcluster_settings.IamSection, set()),
-    (room.Timeouts, parallelcluster_settings.TimeoutsSection, set()),
+    (room.HeadNode, sections.HeadNodeSection, {"subnet"}),
+    (room.LoginPool, sections.LoginPoolSection, set()),
+    (room.Queue, sections.QueueSection, set()),
+    (room.QueueCapacity, sections.QueueSection, {"type"}),
+    (room.ComputeResource, sections.ComputeSection, set()),
+    (room.RootVolume, sections.RootVolumeSection, set()),
+    (room.Dcv, sections.DcvSection, set()),
+    (room.SharedEbs, settings.EbsSection, set()),
+    (room.SharedEfs, settings.EfsSection, set()),
+    (room.SharedOpenZfs, settings.FsxVolumeSection, set()),
+    (room.SharedOntap, settings.FsxVolumeSection, set()),
+    (room.SlurmSettings, settings.SlurmSection, set()),
+    (room.SlurmAccounting, settings.SlurmAccountingSection, set()),
+    (room.ClusterMonitoring, settings.MonitoringSection, set()),
+    (room.ClusterIam, settings.IamSection, set()),
+    (room.Timeouts, settings.TimeoutsSection, set()),
 ]  # fmt: skip
 
 
@@ -208,13 +206,13 @@ def test_shared_directories(everything: Template) -> None:
         "zfs": "/zfs", "ontap": "/ontap",
     }  # fmt: skip
     assert entries["things"]["EbsSettings"] == {
-        "VolumeType": "gp3", "Size": 100, "Iops": 4000, "Throughput": 250, "Encrypted": True, "KmsKeyId": KEY,
+        "VolumeType": "gp3", "Size": 100, "Iops": 4000, "Throughput": 250, "Encrypted": True, "KmsKeyId": OWN_KEY,
         "SnapshotId": "snap-0123456789abcdef0", "DeletionPolicy": "Snapshot",
     }  # fmt: skip
     assert entries["raid"]["EbsSettings"]["Raid"] == {"Type": 1, "NumberOfVolumes": 2}
     assert entries["old"]["EbsSettings"] == {"VolumeId": "vol-0123456789abcdef0"}
     assert entries["efs"]["EfsSettings"]["FileSystemId"] == "fs-0123456789abcdef1"
-    assert entries["new"]["EfsSettings"] == {"Encrypted": True, "KmsKeyId": KEY, "DeletionPolicy": "Delete"}
+    assert entries["new"]["EfsSettings"] == {"Encrypted": True, "KmsKeyId": OWN_KEY, "DeletionPolicy": "Delete"}
     assert entries["zfs"]["FsxOpenZfsSettings"] == {"VolumeId": "fsvol-0123456789abcdef0"}
     assert entries["ontap"]["FsxOntapSettings"] == {"VolumeId": "fsvol-0123456789abcdef1"}
 
@@ -235,6 +233,36 @@ def test_slurm(everything: Template) -> None:
         },
         "CustomSlurmSettings": [{"KillWait": 60}],
     }
+
+
+def test_an_accounting_database_of_its_own(tmp_path: Path) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / "parallelcluster-trn1-ultracluster.yaml").read_text())
+    content["cluster"]["slurm"]["accounting"] = {
+        "schema_name": "jobs",
+        "instance_type": "m7g.large",
+        "storage_gb": 30,
+        "max_storage_gb": 300,
+        "multi_az": False,
+        "backup_retention_days": 14,
+        "key_arn": KEY,
+        "deletion_protection": False,
+    }
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump(content))
+    template = training(path)
+    ((database_id, database),) = template.find_resources("AWS::RDS::DBInstance").items()
+    assert {
+        "AllocatedStorage": "30",
+        "BackupRetentionPeriod": 14,
+        "DBInstanceClass": "db.m7g.large",
+        "DeletionProtection": False,
+        "KmsKeyId": OWN_KEY,
+        "MaxAllocatedStorage": 300,
+        "MultiAZ": False,
+    }.items() <= database["Properties"].items()
+    written = config(template)["Scheduling"]["SlurmSettings"]["Database"]
+    assert written["Uri"] == {"Fn::Join": ["", [{"Fn::GetAtt": [database_id, "Endpoint.Address"]}, ":3306"]]}
+    assert (written["UserName"], written["DatabaseName"]) == ("slurm", "jobs")
 
 
 def test_file_system_and_database_let_the_nodes_in_before_the_cluster_is_made(everything: Template) -> None:
@@ -272,7 +300,7 @@ def test_a_cluster_stands_beside_other_things_in_one_stack() -> None:
     network = build.network(stack, "Network", deployment.network)
     group = build.security_group(stack, "Efa", deployment.network, network.vpc)
     buckets = build.buckets(stack, "Buckets", deployment.storage.buckets)
-    cluster = build_parallelcluster.parallelcluster(
+    cluster = parallelcluster(
         stack, "Cluster", deployment, network=network, security_group=group, scripts_bucket=buckets.scripts, mounts=()
     )
     assert [one["MountDir"] for one in cluster.config["SharedStorage"]] == ["/home", "/apps"]

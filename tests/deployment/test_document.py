@@ -146,7 +146,7 @@ WORDS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=3 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.one_of(SIGNS, WORDS)).map("".join))
 def test_text_of_any_kind_is_read_or_refused(text: str) -> None:
     for problem in problems_of(text):

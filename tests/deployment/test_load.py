@@ -57,5 +57,12 @@ def test_fails_for_text_that_is_not_utf_8(folder: Path) -> None:
     assert problems_of("latin.yaml") == ["latin.yaml:2:9: byte 0xfc is not UTF-8; save the file as UTF-8"]
 
 
+@pytest.mark.parametrize("before", ["\ufeffname: x\nowner: J", "name: x\nowner: é", "\ufeffname: x\nowner: é"])
+def test_fails_for_text_that_is_not_utf_8_where_an_editor_shows_it(folder: Path, before: str) -> None:
+    """A byte order mark is no character of the file, and a character may be several bytes."""
+    (folder / "mixed.yaml").write_bytes(before.encode() + b"\xfcrgen\n")
+    assert problems_of("mixed.yaml") == ["mixed.yaml:2:9: byte 0xfc is not UTF-8; save the file as UTF-8"]
+
+
 def test_fails_for_a_huge_file_without_reading_it_whole() -> None:
     assert problems_of("/dev/zero") == ["the file is larger than 256 KiB; is it a deployment file?"]

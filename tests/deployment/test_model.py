@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from cdk_trainyard.deployment import Deployment, HyperPodDeployment
+from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment._document import write_document
+from cdk_trainyard.deployment.hyperpod import HyperPodDeployment
 from cdk_trainyard.deployment.schema import deployment_schema
 from cdk_trainyard.instances import hyperpod_type_names
 from tests.deployment.good_file import GOOD, edited, problems_of
@@ -127,7 +128,7 @@ DEPLOYMENT = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60 * settings().max_examples // 100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=DEPLOYMENT)
 def test_any_deployment_dumped_and_loaded_again_is_equal(data: dict[str, Any], write: Callable[[str], Path]) -> None:
     first = load(write(write_document(data)))
@@ -154,7 +155,7 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 EVERYTHING = [yaml.safe_load(path.read_text()) for path in FILES]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3 * settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(choice=st.data(), value=VALUES)
 def test_any_value_anywhere_is_taken_or_refused_in_our_words(
     choice: st.DataObject, value: Any, write: Callable[[str], Path]
@@ -170,7 +171,7 @@ def test_any_value_anywhere_is_taken_or_refused_in_our_words(
         assert "cannot be" not in problem, problem  # the sentence for what has none of its own
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.dictionaries(st.one_of(TEXT, st.sampled_from(["name", "network", "cluster", "orchestrator"])), VALUES))
 def test_any_mapping_is_taken_or_refused(data: dict[str, Any], write: Callable[[str], Path]) -> None:
     for problem in problems_of(write(write_document(data))):

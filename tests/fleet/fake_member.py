@@ -1,15 +1,12 @@
 """A member of a fleet without root: a directory for its root, and stand-ins for every program that asks the machine."""
 
 import json
-import os
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.fleet.scripts import fleet_bundle
-from tests.lifecycle_scripts.fake_node import FakeNode
+from tests.lifecycle_scripts.fake_node import PYTHON, FakeNode
 
 STUB = Path(__file__).parent / "stub.sh"
 STUBBED = [
@@ -18,8 +15,8 @@ STUBBED = [
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
-    "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "date", "dirname", "grep", "ln", "mkdir", "mv", "rm",
-    "sleep", "tee", "timeout", "touch",
+    "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "date", "dirname", "flock", "grep", "ln", "mkdir", "mv",
+    "rm", "sleep", "tee", "timeout", "touch",
 ]  # fmt: skip
 ADDRESS = "10.1.0.7"
 INSTANCE = "i-0123456789abcdef0"
@@ -68,15 +65,9 @@ def make_member(directory: Path, kind: str = "trn1.32xlarge", **changes: Any) ->
     """Make a node that has booted, and whose user data has written its settings and fetched the scripts."""
     efa = SETTINGS["instance_types"][kind]["efa_interfaces"]
     metadata = directory / "metadata/meta-data"
-    node = FakeNode(directory, ADDRESS, {"STUB_EFA": str(efa), "TRAINYARD_METADATA": (directory / "metadata").as_uri()})
-    (directory / "bin").mkdir(parents=True)
-    for name in STUBBED:
-        (directory / "bin" / name).symlink_to(STUB)
-    for name in REAL:
-        found = shutil.which(name)
-        assert found, name
-        (directory / "bin" / name).symlink_to(found)
-    (directory / "bin/python3").symlink_to(os.path.realpath(sys.executable))
+    node = FakeNode(directory, {"STUB_EFA": str(efa), "TRAINYARD_METADATA": (directory / "metadata").as_uri()})
+    node.fill_path(STUB, STUBBED, REAL)
+    node.program("python3", PYTHON, interpreter="/bin/sh")
     metadata.mkdir(parents=True)
     facts = {
         "instance-id": INSTANCE,

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Stands in for every program that would change, or ask, the machine that the tests run on. It is linked under each of
 # their names, keeps what it is told in the fake root, and writes down how it was called.
-#   STUB_KILL_AFTER=N   kills the whole process group right after the N-th change, as a power cut would
 #   STUB_FAIL=NAME      NAME fails
 #   STUB_EFA=N          there are N EFA interfaces
 #   STUB_DISKS=N        there are N disks of the instance store
@@ -9,41 +8,14 @@
 #   STUB_UNIT=sshd      the unit of the SSH server
 set -euo pipefail
 
-name=${0##*/}
-action=${1:-}
-state=${TRAINYARD_ROOT:?}/state
+# shellcheck source-path=SCRIPTDIR source=../lifecycle_scripts/stub_lib.sh
+source "${TRAINYARD_ROOT:?}/../bin/stub_lib.sh"
 subject=${!#}
-printf '%s%s\n' "${name}" "${*:+ $*}" >>"${state}/calls"
 
 if [[ ${STUB_FAIL:-} == "${name}" || ${STUB_FAIL:-} == "${name} ${action}" ]]; then
   echo "${name}: told to fail" >&2
   exit 9
 fi
-
-# changed: what was done is done; the cut may come now.
-changed() {
-  local done_before
-  echo "${name} ${action}" >>"${state}/changes"
-  if [[ -n ${STUB_KILL_AFTER:-} ]]; then
-    mapfile -t done_before <"${state}/changes"
-    if ((${#done_before[@]} == STUB_KILL_AFTER)); then
-      kill -KILL 0
-    fi
-  fi
-}
-
-# behind OPTION ARGUMENT...: what stands behind an option.
-behind() {
-  local wanted=$1
-  shift
-  while (($# > 1)); do
-    if [[ $1 == "${wanted}" ]]; then
-      printf '%s' "$2"
-      return
-    fi
-    shift
-  done
-}
 
 case ${name} in
   hostname) echo ip-10-1-0-7 ;;

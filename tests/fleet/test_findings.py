@@ -1,14 +1,7 @@
 """The reviewers' tools find nothing here that is not explained, and no explanation is idle."""
 
-import json
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from aws_cdk import App, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 
 from cdk_trainyard.fleet import (
@@ -21,10 +14,8 @@ from cdk_trainyard.fleet import (
 )
 from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.network import EfaBackend
-from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
 from tests.fleet.parts import existing_lustre, existing_network, new_fleet, new_master, new_stack, shared_group
-
-ROOT = Path(__file__).parents[2]
+from tests.review.tools import Review
 
 
 def fleet_with_master(stack: Stack) -> None:
@@ -80,58 +71,25 @@ def public_template(stack: Stack) -> None:
     )
 
 
-@pytest.fixture(
-    scope="module",
-    params=[fleet_with_master, capacity_block, mixed_spot, image, public_template],
-    ids=lambda build: build.__name__,
-)
-def synthesized(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("findings")
-    build: Callable[[Stack], None] = request.param
-    app = App(outdir=str(directory))
-    attach_checks(app)
-    build(new_stack(app=app))
-    app.synth()
-    assert unmatched_acknowledgments(app, directory) == []
-    return directory
+BUILDS = {build.__name__: build for build in (fleet_with_master, capacity_block, mixed_spot, image, public_template)}
 
 
-def test_no_finding_of_a_rule_pack_is_unexplained(synthesized: Path) -> None:
-    report = json.loads((synthesized / "validation-report.json").read_text())
-    assert [plugin["violations"] for plugin in report["pluginReports"] if plugin["violations"]] == []
+@pytest.fixture(scope="module")
+def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Stack]:
+    return Review(BUILDS, lambda app: new_stack(app=app), tmp_path_factory.mktemp("review"))
 
 
 @pytest.mark.review
-def test_cfn_lint_has_no_open_finding(synthesized: Path) -> None:
-    run = subprocess.run(
-        [
-            str(Path(sys.executable).with_name("cfn-lint")), "--format", "json", "--include-checks", "W", "--",
-            str(synthesized / "Stack.template.json"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert [(found["Rule"]["Id"], found["Message"]) for found in json.loads(run.stdout or "[]")] == []
+@pytest.mark.parametrize("name", BUILDS)
+def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Stack], name: str) -> None:
+    assert review.open_findings(name) == []
 
 
 @pytest.mark.review
-def test_checkov_has_no_open_finding_and_no_idle_skip(synthesized: Path, tmp_path: Path) -> None:
-    shutil.copy(synthesized / "Stack.template.json", tmp_path)
-    checkov = ROOT / ".venv-checkov" / "bin" / "checkov"
-    run = subprocess.run(
-        [str(checkov), "--directory", str(tmp_path), "--framework", "cloudformation", "--output", "json",
-         "--skip-download"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    results = json.loads(run.stdout)["results"]
-    assert {(found["check_id"], found["resource"]) for found in results["failed_checks"]} == set()
-    template = json.loads((synthesized / "Stack.template.json").read_text())
-    written = {
-        (skip["id"], f"{resource['Type']}.{logical_id}")
-        for logical_id, resource in template["Resources"].items()
-        for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", [])
-    }
-    assert written == {(found["check_id"], found["resource"]) for found in results.get("skipped_checks", [])}
+def test_cfn_lint_has_no_open_finding(review: Review[Stack]) -> None:
+    assert review.lint() == []
+
+
+@pytest.mark.review
+def test_checkov_has_no_open_finding_and_no_idle_skip(review: Review[Stack]) -> None:
+    assert review.checkov() == []

@@ -1,7 +1,9 @@
 """Fleets: what is defined, what waits for what, and what members are told."""
 
 import json
+import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,6 +142,21 @@ def test_user_data_is_small_and_fetches_what_its_hash_names(smallest: Stack) -> 
     assert scripts.prefix == f"lifecycle-scripts/fleet/{scripts.content_hash[:32]}"
     assert len(text) < 4096
     assert text.splitlines()[-1].endswith("/boot.sh")
+
+
+@pytest.mark.parametrize(("failures", "seconds", "code"), [(0, 0, 0), (2, 0, 0), (1, 300, 1)])
+def test_a_fetch_that_fails_is_tried_for_5_minutes(
+    smallest: Stack, tmp_path: Path, failures: int, seconds: int, code: int
+) -> None:
+    lines = user_data(smallest).splitlines()
+    begin, end = lines.index(next(line for line in lines if line.startswith("until aws s3 cp"))), lines.index("done")
+    calls = tmp_path / "calls"
+    aws = f"aws() {{ echo >>{calls}; (($(wc -l <{calls}) > {failures})); }}"
+    now = f"sleep() {{ [[ $1 == 5 ]]; }}; SECONDS={seconds}"
+    program = "\n".join(["set -Eeuo pipefail", aws, now, *lines[begin : end + 1]])
+    done = subprocess.run(["bash", "-c", program], check=False)  # noqa: S607
+    assert done.returncode == code
+    assert len(calls.read_text()) == (failures if code else failures + 1)
 
 
 def test_nodes_are_told_how_many_devices_they_have(smallest: Stack) -> None:

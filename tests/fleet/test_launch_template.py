@@ -57,6 +57,7 @@ def test_a_minimal_template_has_sound_defaults() -> None:
         assert absent not in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", EfaBackend)
 def test_every_efa_type_has_the_interfaces_of_its_cards(backend: EfaBackend) -> None:
     """The table over all EFA types, as CloudFormation gets it."""

@@ -1,41 +1,17 @@
-"""The program of the nodes: facts, hostfile, log events; and that the Python of old images runs it."""
+"""The program of the nodes: facts, hostfile, log events."""
 
-import ast
 import json
-import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdk_trainyard.lifecycle import scripts_folder
 from tests.fleet.fake_member import FELLOWS, SETTINGS, answer, instance
+from tests.lifecycle_scripts.programs import load
 
-PATH = scripts_folder() / "fleet/node.py"
-
-
-def program() -> Any:
-    loader = SourceFileLoader("fleet_node", str(PATH))
-    spec = spec_from_loader("fleet_node", loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
-NODE = program()
-
-
-def test_it_is_for_the_python_of_old_images_and_needs_nothing_else() -> None:
-    tree = ast.parse(PATH.read_text(), feature_version=(3, 8))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert {str(module).partition(".")[0] for module in modules} <= sys.stdlib_module_names
+NODE = load("fleet/node.py")
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,19 @@
 """Bad input: each fault is one clear sentence, all of them at once, and Tokens pass."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aws_cdk import CfnParameter
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.fleet import FleetCapacity, FleetPlacement, FleetSize, NodeImage
+from cdk_trainyard.fleet import FleetCapacity, FleetPlacement, FleetSize, NodeImage, TrainingImage, rules_fleet
 from cdk_trainyard.fleet.checks import FLEET_RULES
+from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.network import EfaBackend, PlacementGroup
 from tests.fleet.parts import (
+    GPU_IMAGE,
     existing_lustre,
     existing_network,
     new_fleet,
@@ -58,11 +62,11 @@ def problems(**changes: Any) -> tuple[str, ...]:
         ),
         (
             {"size": FleetSize.between(4, 2)},
-            "'size' must be from 0 or more nodes to at most 5000, and not empty, got 4 to 2",
+            "'size' must be 1 to 5000 nodes, of which 0 or more always are there, got 4 to 2",
         ),
         (
             {"size": FleetSize.fixed(0)},
-            "'size' must be from 0 or more nodes to at most 5000, and not empty, got 0 to 0",
+            "'size' must be 1 to 5000 nodes, of which 0 or more always are there, got 0",
         ),
         (
             {"instance_types": ["p4d.24xlarge", "p5.48xlarge"], "capacity": FleetCapacity.spot(),
@@ -255,12 +259,38 @@ def test_warns(slug: str, changes: dict[str, Any], words: str) -> None:
     assert words in found[0]
 
 
+def test_the_readme_names_every_warning() -> None:
+    readme = Path(rules_fleet.__file__).with_name("README.md").read_text()
+    told = re.findall(r"^\| `([a-z-]+)` \|", readme.partition("## Warnings")[2].partition("\n## ")[0], re.MULTILINE)
+    assert told == list(WARNINGS)
+
+
 def test_warns_of_a_file_system_in_another_zone_with_what_crossing_costs() -> None:
     stack = new_stack()
     new_fleet(stack, lustre=existing_lustre(stack, zone="usw2-az1"))
     (found,) = [text for text in warnings(stack) if "lustre-in-other-zone" in text]
     assert "the nodes in usw2-az4 mount a file system in usw2-az1" in found
     assert "billed by the GB in each direction" in found
+
+
+def test_warns_of_nodes_that_start_before_their_image_is_built() -> None:
+    stack = new_stack()
+    network = existing_network(stack)
+    later = TrainingImage(stack, "Later", base=NodeImage.dlami(GPU_IMAGE), network=network)
+    new_fleet(stack, network=network, image=NodeImage.built_by(later))
+    (found,) = [text for text in warnings(stack) if "image-not-built" in text]
+    assert "2 nodes start with the stack, from an image that is not there before its pipeline ran once" in found
+
+
+def test_does_not_warn_of_an_image_that_is_built_while_deploying_nor_of_a_fleet_that_begins_empty() -> None:
+    stack, other = new_stack(), new_stack("Other")
+    network = existing_network(stack)
+    now = TrainingImage(stack, "Now", base=NodeImage.dlami(GPU_IMAGE), network=network, build=True)
+    new_fleet(stack, network=network, image=NodeImage.built_by(now))
+    network = existing_network(other)
+    later = TrainingImage(other, "Later", base=NodeImage.dlami(GPU_IMAGE), network=network)
+    new_fleet(other, network=network, image=NodeImage.built_by(later), size=FleetSize.between(0, 4))
+    assert warnings(stack) + warnings(other) == []
 
 
 def test_a_zone_by_name_and_a_zone_by_id_are_not_compared() -> None:

@@ -2,8 +2,7 @@
 
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,10 @@ import pytest
 from cdk_trainyard.fleet.scripts import fleet_bundle
 from cdk_trainyard.lifecycle import scripts_folder
 from tests.fleet.fake_member import INSTANCE, answer, instance, make_member
-from tests.lifecycle_scripts.fake_node import FakeNode
+from tests.lifecycle_scripts.fake_node import FakeNode, some_or_all
 
 STEPS = ["node", "limits", "efa", "devices", "scratch", "lustre", "folders", "environment", "ssh", "members"]
-TOOLS = Path(sys.executable).parent
 OWN = scripts_folder() / "fleet"
-SHELL = sorted(
-    [*OWN.rglob("*.sh"), *(scripts_folder() / "jobs/fleet-ddp").glob("*.sh"), Path(__file__).parent / "stub.sh"]
-)
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +32,12 @@ def node(tmp_path: Path) -> FakeNode:
     return make_member(tmp_path / "node")
 
 
+def entry_of(node: FakeNode, steps: Sequence[str]) -> str:
+    """Return the script of some steps, or the whole one."""
+    return node.write_entry("some_steps.sh", ["node", *steps]) if steps else "boot.sh"
+
+
 # ---------------------------------------------------------------- the folder
-def test_shellcheck_at_its_strictest_is_silent() -> None:
-    command = [str(TOOLS / "shellcheck"), "--enable=all", "--severity=style", "--external-sources", *map(str, SHELL)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_shfmt_changes_nothing() -> None:
-    command = [str(TOOLS / "shfmt"), "-d", "-i", "2", "-ci", "-bn", *map(str, SHELL)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
-
-
 def test_every_step_is_run_and_is_complete() -> None:
     found = re.search(r'^provision "\$\{here\}" (.*)$', (OWN / "setup.sh").read_text(), re.MULTILINE)
     assert found
@@ -107,6 +95,7 @@ def test_members_trust_hosts_that_the_fleet_has_signed_and_nobody_else(undisturb
     config = (undisturbed.root / "etc/ssh/ssh_config.d/10-trainyard.conf").read_text()
     assert config.startswith("Host 10.1.0.9 10.1.0.10 10.1.0.5\n  User ubuntu\n")
     assert "StrictHostKeyChecking yes" in config
+    assert "ServerAliveInterval 15\n  ServerAliveCountMax 4" in config
     known = (undisturbed.root / "etc/trainyard/ssh/known_hosts").read_text()
     assert known == "@cert-authority * ssh-ed25519 AAAAfleet\n"
     certificate = (undisturbed.root / "etc/ssh/ssh_host_ed25519_key-cert.pub").read_text()
@@ -146,13 +135,16 @@ def test_lustre_is_mounted_and_has_the_folders_of_jobs(undisturbed: FakeNode) ->
     assert {path.name for path in (undisturbed.root / "fsx").iterdir()} == {"data", "checkpoints", "logs", "jobs"}
 
 
-def test_the_environment_is_that_of_the_accelerators(undisturbed: FakeNode, tmp_path: Path) -> None:
+@some_or_all("environment")
+def test_the_environment_is_that_of_the_accelerators(
+    undisturbed: FakeNode, tmp_path: Path, steps: tuple[str, ...]
+) -> None:
     text = (undisturbed.root / "etc/profile.d/trainyard.sh").read_text()
     assert "FI_PROVIDER=efa" in text
     assert "/opt/aws/neuron/bin" in text
     assert "NCCL" not in text
     gpu = make_member(tmp_path / "gpu", "p5.48xlarge")
-    assert gpu.run("boot.sh").returncode == 0
+    assert gpu.run(entry_of(gpu, steps)).returncode == 0
     text = (gpu.root / "etc/profile.d/trainyard.sh").read_text()
     assert "NCCL_SOCKET_IFNAME" in text
     assert "neuron" not in text
@@ -179,34 +171,35 @@ def test_a_node_that_was_killed_anywhere_converges(tmp_path: Path) -> None:
     """After each change the power is cut; the next run ends where an undisturbed one does."""
     whole = make_member(tmp_path / "whole")
     assert whole.run("setup.sh").returncode == 0
-    names = ["", *whole.changes]
-    cuts = [number for number in range(1, len(names)) if names[number] != names[number - 1]]
-    assert len(cuts) > 8
+    assert len(whole.cuts()) > 8
     wrong = []
-    for cut in cuts:
+    for cut in whole.cuts():
         node = make_member(tmp_path / str(cut))
         assert node.run("setup.sh", STUB_KILL_AFTER=str(cut)).returncode == -9
         done = node.run("setup.sh")
         same = {name: text.replace(str(node.directory), "") for name, text in node.snapshot().items()}
         wanted = {name: text.replace(str(whole.directory), "") for name, text in whole.snapshot().items()}
         if done.returncode or same != wanted:
-            wrong.append((cut, names[cut], done.stdout[-300:]))
+            wrong.append((cut, whole.changes[cut - 1], done.stdout[-300:]))
     assert wrong == []
 
 
 # ---------------------------------------------------------------- other nodes
-def test_a_deep_learning_ami_has_put_the_disks_together_already(node: FakeNode) -> None:
-    assert node.run("boot.sh", STUB_DISKS="8", STUB_DLAMI="1").returncode == 0
+@some_or_all("scratch")
+def test_a_deep_learning_ami_has_put_the_disks_together_already(node: FakeNode, steps: tuple[str, ...]) -> None:
+    assert node.run(entry_of(node, steps), STUB_DISKS="8", STUB_DLAMI="1").returncode == 0
     assert (node.root / "scratch").readlink() == Path("/opt/dlami/nvme")
     assert not any(call.startswith(("mdadm", "mkfs")) for call in node.calls)
 
 
-def test_one_disk_needs_no_raid(node: FakeNode) -> None:
-    assert node.run("boot.sh", STUB_DISKS="1").returncode == 0
+@some_or_all("scratch")
+def test_one_disk_needs_no_raid(node: FakeNode, steps: tuple[str, ...]) -> None:
+    assert node.run(entry_of(node, steps), STUB_DISKS="1").returncode == 0
     assert "mkfs.xfs -q -f -L scratch /dev/nvme1n1" in node.calls
     assert not any(call.startswith("mdadm") for call in node.calls)
 
 
+@pytest.mark.slow
 def test_a_node_without_efa_accelerators_and_shared_storage_is_set_up_too(tmp_path: Path) -> None:
     node = make_member(tmp_path, "c5.4xlarge", lustre=None)
     done = node.run("boot.sh")
@@ -215,6 +208,7 @@ def test_a_node_without_efa_accelerators_and_shared_storage_is_set_up_too(tmp_pa
     assert "FI_PROVIDER" not in (node.root / "etc/profile.d/trainyard.sh").read_text()
 
 
+@pytest.mark.slow
 def test_a_master_has_no_group_to_answer(tmp_path: Path) -> None:
     node = make_member(tmp_path, "c5n.18xlarge", role="master", hook=None)
     assert node.run("boot.sh").returncode == 0
@@ -222,8 +216,10 @@ def test_a_master_has_no_group_to_answer(tmp_path: Path) -> None:
     assert (node.root / "state/ready").exists()
 
 
-def test_amazon_linux_calls_the_ssh_server_otherwise(node: FakeNode) -> None:
-    assert node.run("boot.sh", STUB_UNIT="sshd").returncode == 0
+@some_or_all("ssh")
+def test_amazon_linux_calls_the_ssh_server_otherwise(node: FakeNode, steps: tuple[str, ...]) -> None:
+    assert node.run(entry_of(node, steps), STUB_UNIT="sshd").returncode == 0
+    assert "systemctl try-reload-or-restart sshd" in node.calls
 
 
 def test_a_lost_node_leaves_the_hostfile_and_its_successor_joins(undisturbed: FakeNode) -> None:
@@ -281,6 +277,7 @@ def test_a_node_that_lacks_a_gpu_is_given_back(tmp_path: Path) -> None:
     assert "gpus: p5.48xlarge has 8, found 7" in given_back(node)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failing", "step", "cause"),
     [
@@ -299,6 +296,7 @@ def test_a_failure_names_step_and_cause(node: FakeNode, failing: str, step: str,
     assert cause in done.stdout
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_shipped_does_not_cost_the_node(node: FakeNode) -> None:
     assert node.run("boot.sh", STUB_FAIL="aws logs").returncode == 0
     assert (node.root / "state/answer").read_text() == "CONTINUE"

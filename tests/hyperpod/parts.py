@@ -9,6 +9,7 @@ from aws_cdk.assertions import Template
 from cdk_trainyard.hyperpod import GroupRole, InstanceGroup
 from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+from cdk_trainyard.storage import Lustre, LustreFileSystem
 
 ACCOUNT = "111111111111"
 REGION = "us-west-2"
@@ -68,6 +69,18 @@ def service_subnets(stack: Stack, *zones: str) -> list[ec2.ISubnet]:
 def shared_group(stack: Stack, network: Network, construct_id: str = "Efa") -> EfaSecurityGroup:
     """Return a security group with its self rules."""
     return EfaSecurityGroup(stack, construct_id, vpc=network.vpc)
+
+
+def existing_lustre(stack: Stack, security_group: EfaSecurityGroup, **changes: Any) -> Lustre:
+    """Return a file system that exists, with changes."""
+    settings = {
+        "file_system_id": "fs-01234567",
+        "dns_name": "fs-01234567.fsx.us-west-2.example",
+        "mount_name": "abcdefgh",
+        "security_group": security_group,
+        **changes,
+    }
+    return LustreFileSystem.from_attributes(stack, "Lustre", **settings)
 
 
 def cluster_properties(stack: Stack) -> dict[str, Any]:

@@ -1,135 +1,27 @@
-"""The accounting database: defaults one by one, everything set, refusals, and who reaches it."""
+"""The accounting database of a HyperPod cluster: who reaches it, reads its secret and waits for it."""
 
 from typing import Any
 
 import pytest
-from aws_cdk import Duration, RemovalPolicy, Stack, Token
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
-from aws_cdk import aws_rds as rds
-from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import Stack
+from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Match, Template
 
-from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.hyperpod import AccountingDatabase, HyperPodCluster, NodeProvisioning
-from cdk_trainyard.hyperpod.rules_accounting import subnet_zone_problems
-from cdk_trainyard.network import Network
+from cdk_trainyard.hyperpod import HyperPodCluster, LegacyTopology, Lifecycle, NodeProvisioning, bundle
+from cdk_trainyard.lifecycle import DatabaseAccounting, LocalAccounting, NodeOpenZfs, NodeSetup
+from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs
 from tests.hyperpod.parts import (
     cluster_properties,
     controller,
     existing_network,
     service_subnets,
     statements,
-    subnet_id,
     worker,
 )
 
 
-@pytest.fixture
-def network(stack: Stack) -> Network:
-    return existing_network(stack, service_subnets=service_subnets(stack, "us-west-2a", "us-west-2b"))
-
-
-def one(stack: Stack, kind: str) -> dict[str, Any]:
-    (resource,) = Template.from_stack(stack).find_resources(kind).values()
-    return dict(resource)
-
-
-def test_defaults(stack: Stack, network: Network) -> None:
-    AccountingDatabase(stack, "Database", network=network)
-    template = Template.from_stack(stack)
-    ids = {kind: next(iter(template.find_resources(f"AWS::{kind}"))) for kind in (
-        "RDS::DBSubnetGroup", "RDS::DBParameterGroup", "EC2::SecurityGroup", "SecretsManager::Secret", "IAM::Role",
-    )}  # fmt: skip
-    secret = "{{resolve:secretsmanager:"  # noqa: S105  a reference
-    database = one(stack, "AWS::RDS::DBInstance")
-    assert (database["DeletionPolicy"], database["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert database["Properties"] == {
-        "AllocatedStorage": "20",
-        "AutoMinorVersionUpgrade": True,
-        "BackupRetentionPeriod": 35,
-        "CopyTagsToSnapshot": True,
-        "DBInstanceClass": "db.t4g.medium",
-        "DBParameterGroupName": {"Ref": ids["RDS::DBParameterGroup"]},
-        "DBSubnetGroupName": {"Ref": ids["RDS::DBSubnetGroup"]},
-        "DeletionProtection": True,
-        "EnableIAMDatabaseAuthentication": True,
-        "Engine": "mysql",
-        "EngineVersion": "8.4.9",
-        "MasterUserPassword": {
-            "Fn::Join": ["", [secret, {"Ref": ids["SecretsManager::Secret"]}, ":SecretString:password::}}"]]
-        },
-        "MasterUsername": {
-            "Fn::Join": ["", [secret, {"Ref": ids["SecretsManager::Secret"]}, ":SecretString:username::}}"]]
-        },
-        "MaxAllocatedStorage": 200,
-        "MonitoringInterval": 60,
-        "MonitoringRoleArn": {"Fn::GetAtt": [ids["IAM::Role"], "Arn"]},
-        "MultiAZ": True,
-        "Port": "3306",
-        "PubliclyAccessible": False,
-        "StorageEncrypted": True,
-        "StorageType": "gp3",
-        "VPCSecurityGroups": [{"Fn::GetAtt": [ids["EC2::SecurityGroup"], "GroupId"]}],
-    }
-    assert one(stack, "AWS::RDS::DBParameterGroup")["Properties"]["Parameters"] == {
-        "innodb_lock_wait_timeout": "900",
-        "max_allowed_packet": "16777216",
-        "require_secure_transport": "0",
-    }
-    assert one(stack, "AWS::RDS::DBSubnetGroup")["Properties"]["SubnetIds"] == [
-        subnet_id("service0"),
-        subnet_id("service1"),
-    ]
-    stored = one(stack, "AWS::SecretsManager::Secret")
-    assert stored["DeletionPolicy"] == "Retain"
-    assert stored["Properties"]["GenerateSecretString"]["SecretStringTemplate"] == '{"username":"slurm"}'
-    template.resource_count_is("AWS::SecretsManager::RotationSchedule", 0)
-
-
-def test_nobody_reaches_it_by_default(stack: Stack, network: Network) -> None:
-    AccountingDatabase(stack, "Database", network=network)
-    Template.from_stack(stack).resource_count_is("AWS::EC2::SecurityGroupIngress", 0)
-    assert "SecurityGroupIngress" not in one(stack, "AWS::EC2::SecurityGroup")["Properties"]
-
-
-def test_everything_set(stack: Stack, network: Network) -> None:
-    database = AccountingDatabase(
-        stack,
-        "Database",
-        network=network,
-        schema_name="jobs_2026",
-        instance_type=ec2.InstanceType("m7g.large"),
-        engine_version=rds.MysqlEngineVersion.VER_8_4_8,
-        storage_gb=100,
-        max_storage_gb=500,
-        multi_az=False,
-        port=13306,
-        require_tls=True,
-        backup_retention=Duration.days(7),
-        key=kms.Key(stack, "Key"),
-        deletion_protection=False,
-        removal_policy=RemovalPolicy.SNAPSHOT,
-    )
-    (key_id,) = Template.from_stack(stack).find_resources("AWS::KMS::Key")
-    resource = one(stack, "AWS::RDS::DBInstance")
-    assert resource["DeletionPolicy"] == "Snapshot"
-    assert {
-        "AllocatedStorage": "100",
-        "BackupRetentionPeriod": 7,
-        "DBInstanceClass": "db.m7g.large",
-        "DeletionProtection": False,
-        "EngineVersion": "8.4.8",
-        "KmsKeyId": {"Fn::GetAtt": [key_id, "Arn"]},
-        "MaxAllocatedStorage": 500,
-        "MultiAZ": False,
-        "Port": "13306",
-    }.items() <= resource["Properties"].items()
-    assert one(stack, "AWS::SecretsManager::Secret")["Properties"]["KmsKeyId"] == {"Fn::GetAtt": [key_id, "Arn"]}
-    assert (database.port, database.user, database.schema_name) == (13306, "slurm", "jobs_2026")
-
-
-def test_a_cluster_reaches_it_reads_its_secret_and_waits_for_it(stack: Stack, network: Network) -> None:
+def test_a_cluster_reaches_it_reads_its_secret_and_waits_for_it(stack: Stack) -> None:
+    network = existing_network(stack, service_subnets=service_subnets(stack, "us-west-2a", "us-west-2b"))
     database = AccountingDatabase(stack, "Database", network=network, schema_name="jobs")
     HyperPodCluster(
         stack,
@@ -164,66 +56,71 @@ def test_a_cluster_reaches_it_reads_its_secret_and_waits_for_it(stack: Stack, ne
     )
 
 
-def test_an_imported_database(stack: Stack) -> None:
-    secret = secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "slurm")
-    group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1")
-    database = AccountingDatabase.from_attributes(
-        stack, "Database", endpoint="db.example", secret=secret, security_group=group, user="slurmdbd"
+# ---------------------------------------------------------------- set up by the project's own scripts
+def cluster_of_scripts(stack: Stack, **changes: Any) -> HyperPodCluster:
+    """A cluster whose own scripts configure the controller, with a database."""
+    network = existing_network(stack, service_subnets=service_subnets(stack, "us-west-2a", "us-west-2b"))
+    options = {
+        "groups": [controller(), worker()],
+        "network": network,
+        "accounting": AccountingDatabase(stack, "Database", network=network),
+        "lifecycle": Lifecycle.on_create(),
+        "scripts_bucket": s3.Bucket(stack, "Bucket"),
+    }
+    return HyperPodCluster(stack, "Cluster", **{**options, **changes})
+
+
+def told(cluster: HyperPodCluster) -> LocalAccounting | DatabaseAccounting | None:
+    """What the scripts are told of the accounting."""
+    return bundle._settings(cluster._cluster, cluster._schema_name()).setup.accounting
+
+
+@pytest.mark.parametrize("topology", [None, LegacyTopology()])
+def test_scripts_that_configure_the_controller_set_the_database_up(
+    stack: Stack, topology: LegacyTopology | None
+) -> None:
+    accounting = told(cluster_of_scripts(stack, topology=topology))
+    assert isinstance(accounting, DatabaseAccounting)
+    assert (accounting.port, accounting.schema) == (3306, "slurm_acct_db_Stack_Cluster_F0EB02FA")
+    (secret_id,) = Template.from_stack(stack).find_resources("AWS::SecretsManager::Secret")
+    assert stack.resolve(accounting.secret_arn) == {"Ref": secret_id}
+    assert statements(stack)["secretsmanager:GetSecretValue"]["Resource"] == {"Ref": secret_id}
+    orchestrator = cluster_properties(stack).get("Orchestrator", {"Slurm": {}})
+    assert "AccountingDatabase" not in orchestrator["Slurm"]  # the service takes it with continuous provisioning only
+
+
+def test_what_node_setup_says_of_accounting_comes_first(stack: Stack) -> None:
+    setup = NodeSetup(accounting=LocalAccounting())
+    assert told(cluster_of_scripts(stack, node_setup=setup)) == LocalAccounting()
+
+
+def test_scripts_that_come_after_the_image_set_no_database_up(stack: Stack) -> None:
+    cluster = cluster_of_scripts(
+        stack, lifecycle=Lifecycle.on_init_complete(), provisioning=NodeProvisioning.CONTINUOUS
     )
-    assert (database.endpoint, database.port, database.user, database.schema_name) == (
-        "db.example", 3306, "slurmdbd", None,
-    )  # fmt: skip
-    assert database.secret is secret
-    assert len(database.connections.security_groups) == 1
+    assert told(cluster) is None
+    assert "AccountingDatabase" in cluster_properties(stack)["Orchestrator"]["Slurm"]
+
+
+def test_an_openzfs_mount_and_efa_reach_the_scripts(stack: Stack) -> None:
+    cluster = cluster_of_scripts(
+        stack,
+        accounting=None,
+        mounts=[Mount(file_system=OpenZfs(dns_name="fs-0123456789abcdef9.fsx.us-west-2.amazonaws.com"))],
+    )
+    settings = bundle._settings(cluster._cluster, "unused")
+    assert settings.openzfs == NodeOpenZfs(
+        dns_name="fs-0123456789abcdef9.fsx.us-west-2.amazonaws.com", mount_path="/home"
+    )
+    assert settings.lustre is None
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        (
-            {"schema_name": "jobs-2026"},
-            "'schema_name' must be 1 to 64 letters, digits, '_' and '$', got 'jobs-2026'",
-        ),
-        ({"backup_retention": Duration.days(0)}, "'backup_retention' must be 1 to 35 days, got 0 days"),
-        ({"backup_retention": Duration.days(36)}, "'backup_retention' must be 1 to 35 days, got 36 days"),
-    ],
+    ("lifecycle", "hooks"),
+    [(None, True), (Lifecycle.on_init_complete(), True), (Lifecycle.image(), False)],
 )
-def test_fails_with_an_exact_message(stack: Stack, network: Network, changes: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ConfigurationError) as refusal:
-        AccountingDatabase(stack, "Database", network=network, **changes)
-    assert refusal.value.problems == (problem,)
-
-
-def test_fails_without_service_subnets(stack: Stack) -> None:
-    with pytest.raises(ConfigurationError) as refusal:
-        AccountingDatabase(stack, "Database", network=existing_network(stack))
-    assert refusal.value.problems == (
-        (
-            "'network' must have 'service_subnets' in at least 2 zones for a database, got none; "
-            "give TrainingNetwork 'service_zones'"
-        ),
-    )
-
-
-def test_fails_with_service_subnets_in_one_zone() -> None:
-    (problem,) = subnet_zone_problems(["us-west-2a", "us-west-2a"])
-    assert "for a database, got us-west-2a;" in problem
-
-
-def test_fails_to_import_a_schema_that_cannot_be(stack: Stack) -> None:
-    with pytest.raises(ConfigurationError, match="'schema_name' must be"):
-        AccountingDatabase.from_attributes(
-            stack,
-            "Database",
-            endpoint="db.example",
-            secret=secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "slurm"),
-            security_group=ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1"),
-            schema_name="x" * 65,
-        )
-
-
-def test_tokens_pass(stack: Stack) -> None:
-    zones = [Token.as_string({"Fn::Select": [number, {"Fn::GetAZs": ""}]}) for number in (0, 1)]
-    network = existing_network(stack, service_subnets=service_subnets(stack, *zones))
-    AccountingDatabase(stack, "Database", network=network, schema_name=Token.as_string({"Ref": "Schema"}))
-    assert one(stack, "AWS::RDS::DBInstance")
+def test_prolog_and_epilog_are_on_every_node_that_runs_jobs_or_on_none(
+    stack: Stack, lifecycle: Lifecycle | None, hooks: bool
+) -> None:
+    cluster = cluster_of_scripts(stack, accounting=None, groups=[controller(), worker(lifecycle=lifecycle)])
+    assert bundle._settings(cluster._cluster, "unused").setup.job_hooks is hooks

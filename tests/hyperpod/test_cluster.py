@@ -15,7 +15,6 @@ from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import (
-    AccountingDatabase,
     ApiTopology,
     Capacity,
     DeepHealthCheck,
@@ -24,23 +23,21 @@ from cdk_trainyard.hyperpod import (
     HyperPodCluster,
     InterfaceType,
     Lifecycle,
-    Mount,
     NodeProvisioning,
     NodeRecovery,
-    OpenZfs,
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.limits import TEMPLATE_BYTES
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle import LifecycleScripts
-from cdk_trainyard.network import EfaSecurityGroup
-from cdk_trainyard.storage import Lustre, LustreFileSystem
+from cdk_trainyard.storage import AccountingDatabase, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
     REGION,
     cluster_properties,
     cluster_resource,
     controller,
+    existing_lustre,
     existing_network,
     group,
     new_stack,
@@ -53,20 +50,6 @@ Build = Callable[..., HyperPodCluster]
 SCRIPTS = Path(__file__).parent / "scripts"
 ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
-
-
-def lustre(stack: Stack, security_group: EfaSecurityGroup, **changes: Any) -> Lustre:
-    return LustreFileSystem.from_attributes(
-        stack,
-        "Lustre",
-        **{
-            "file_system_id": "fs-01234567",
-            "dns_name": "fs-01234567.fsx.us-west-2.example",
-            "mount_name": "abcdefgh",
-            "security_group": security_group,
-            **changes,
-        },
-    )
 
 
 def role_arn() -> dict[str, Any]:
@@ -165,7 +148,7 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
                 partition="trainium",
                 lifecycle=Lifecycle.on_create(scripts),
                 volumes=[EbsVolume(root=True, key=key), EbsVolume(size_gb=200, key=key)],
-                mounts=[Mount(file_system=lustre(stack, shared)), Mount(file_system=ZFS, at="/home/teams")],
+                mounts=[Mount(file_system=existing_lustre(stack, shared)), Mount(file_system=ZFS, at="/home/teams")],
                 threads_per_core=1,
                 capacity=Capacity.spot(),
                 interface_type=InterfaceType.EFA_ONLY,
@@ -298,7 +281,7 @@ def test_the_projects_scripts_are_uploaded_with_the_clusters_settings(stack: Sta
         cluster_name="train",
         network=network,
         security_group=shared,
-        mounts=[Mount(file_system=lustre(stack, shared), at="/shared")],
+        mounts=[Mount(file_system=existing_lustre(stack, shared), at="/shared")],
         lifecycle=Lifecycle.on_init_complete(),
         scripts_bucket=s3.Bucket(stack, "Bucket"),
     )
@@ -357,7 +340,7 @@ def test_mount_adds_to_every_group_without_mounts_of_its_own(stack: Stack, build
         security_group=shared,
         groups=[controller(), worker(raw_overrides={"ImageReleaseVersion": "1.2.3"}), worker(name="bare", mounts=[])],
     )
-    cluster.mount(lustre(stack, shared))
+    cluster.mount(existing_lustre(stack, shared))
     cluster.mount(ZFS, at="/home/all")
     head, workers, bare = cluster_properties(stack)["InstanceGroups"]
     paths = [next(iter(entry.values())).get("MountPath") for entry in head["InstanceStorageConfigs"]]
@@ -380,7 +363,7 @@ def test_a_file_system_of_another_security_group_is_opened(
     stack: Stack, build: Build, *, efa: bool, ports: set[tuple[Any, ...]]
 ) -> None:
     network = existing_network(stack)
-    far = lustre(stack, shared_group(stack, network, "Servers"), efa_enabled=efa)
+    far = existing_lustre(stack, shared_group(stack, network, "Servers"), efa_enabled=efa)
     build(network=network, security_group=shared_group(stack, network), mounts=[Mount(file_system=far)])
     template = Template.from_stack(stack)
     for kind, peer in (("Ingress", "SourceSecurityGroupId"), ("Egress", "DestinationSecurityGroupId")):
@@ -511,7 +494,7 @@ def test_the_largest_cluster_fits_into_a_template(stack: Stack, build: Build) ->
         groups=[controller(), *groups],
         network=network,
         security_group=shared,
-        mounts=[Mount(file_system=lustre(stack, shared)), Mount(file_system=ZFS)],
+        mounts=[Mount(file_system=existing_lustre(stack, shared)), Mount(file_system=ZFS)],
         lifecycle=Lifecycle.on_create(scripts),
         provisioning=NodeProvisioning.CONTINUOUS,
     )

@@ -13,19 +13,16 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.hyperpod import (
-    AccountingDatabase,
     EbsVolume,
     ExecutionRole,
     HyperPodCluster,
     LegacyTopology,
     Lifecycle,
-    Mount,
     MultiHead,
     NodeProvisioning,
-    OpenZfs,
 )
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
-from cdk_trainyard.storage import TrainingBuckets
+from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs, TrainingBuckets
 from tests.hyperpod.parts import (
     controller,
     existing_network,

@@ -1,7 +1,5 @@
 """The reviewers' rule packs find nothing here that is not explained, and no explanation is idle."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,28 +10,26 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 
 from cdk_trainyard.hyperpod import (
-    AccountingDatabase,
     EbsVolume,
     HyperPodCluster,
     LegacyTopology,
     Lifecycle,
-    Mount,
     MultiHead,
     NodeProvisioning,
-    OpenZfs,
 )
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
-from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
-from cdk_trainyard.storage import LustreFileSystem
+from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
     REGION,
     controller,
+    existing_lustre,
     existing_network,
     service_subnets,
     shared_group,
     worker,
 )
+from tests.review.tools import Review
 
 SCRIPTS = Path(__file__).parent / "scripts"
 KEY = "12345678-1234-1234-1234-123456789012"
@@ -51,15 +47,7 @@ def with_everything(stack: Stack) -> None:
     key = kms.Key.from_key_arn(
         stack, "Key", Stack.of(stack).format_arn(service="kms", resource="key", resource_name=KEY)
     )
-    file_system = LustreFileSystem.from_attributes(
-        stack,
-        "Lustre",
-        file_system_id="fs-01234567",
-        dns_name="fs-01234567.fsx.us-west-2.example",
-        mount_name="abcdefgh",
-        security_group=shared_group(stack, network, "Servers"),
-        efa_enabled=True,
-    )
+    file_system = existing_lustre(stack, shared_group(stack, network, "Servers"), efa_enabled=True)
     HyperPodCluster(
         stack,
         "Cluster",
@@ -111,12 +99,21 @@ def opened_to_more(stack: Stack) -> None:
     cluster.connections.allow_from(ec2.Peer.ipv4("10.9.0.0/16"), ec2.Port.tcp(2222))
 
 
-@pytest.mark.parametrize("build", [smallest, with_everything, legacy_with_several_controllers, opened_to_more])
-def test_no_finding_is_unexplained_and_no_explanation_idle(build: Callable[[Stack], None], tmp_path: Path) -> None:
-    app = App(outdir=str(tmp_path))
-    attach_checks(app)
-    build(Stack(app, "Stack", env=Environment(account=ACCOUNT, region=REGION)))
-    app.synth()
-    report = json.loads((tmp_path / "validation-report.json").read_text())
-    assert [plugin["violations"] for plugin in report["pluginReports"] if plugin["violations"]] == []
-    assert unmatched_acknowledgments(app, tmp_path) == []
+BUILDS = {
+    build.__name__: build for build in (smallest, with_everything, legacy_with_several_controllers, opened_to_more)
+}
+
+
+def new_stack(app: App) -> Stack:
+    return Stack(app, "Stack", env=Environment(account=ACCOUNT, region=REGION))
+
+
+@pytest.fixture(scope="module")
+def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Stack]:
+    return Review(BUILDS, new_stack, tmp_path_factory.mktemp("review"))
+
+
+@pytest.mark.review
+@pytest.mark.parametrize("name", BUILDS)
+def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Stack], name: str) -> None:
+    assert review.open_findings(name) == []

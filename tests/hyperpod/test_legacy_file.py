@@ -12,20 +12,25 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.hyperpod import (
-    AccountingDatabase,
     GroupRole,
     HyperPodCluster,
     LegacyTopology,
     Lifecycle,
-    Mount,
     MultiHead,
-    OpenZfs,
 )
 from cdk_trainyard.hyperpod.legacy_file import legacy_file
 from cdk_trainyard.hyperpod.resolved import resolve_group
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
-from cdk_trainyard.storage import Lustre, LustreFileSystem
-from tests.hyperpod.parts import cluster_properties, controller, existing_network, group, shared_group, worker
+from cdk_trainyard.storage import AccountingDatabase, Lustre, Mount, OpenZfs
+from tests.hyperpod.parts import (
+    cluster_properties,
+    controller,
+    existing_lustre,
+    existing_network,
+    group,
+    shared_group,
+    worker,
+)
 
 SCRIPTS = Path(__file__).parent / "scripts"
 SECRET = "arn:aws:secretsmanager:us-west-2:111111111111:secret:slurm-AbCdEf"  # noqa: S105  a name
@@ -39,14 +44,7 @@ GROUPS = [
 
 @pytest.fixture
 def file_system(stack: Stack) -> Lustre:
-    return LustreFileSystem.from_attributes(
-        stack,
-        "Lustre",
-        file_system_id="fs-01234567",
-        dns_name="fs-01234567.fsx.us-west-2.example",
-        mount_name="abcdefgh",
-        security_group=shared_group(stack, existing_network(stack, "FileSystemNetwork"), "Servers"),
-    )
+    return existing_lustre(stack, shared_group(stack, existing_network(stack, "FileSystemNetwork"), "Servers"))
 
 
 def content(topology: LegacyTopology, mounts: list[Mount]) -> dict[str, Any]:

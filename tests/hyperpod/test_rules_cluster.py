@@ -12,7 +12,6 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import (
-    AccountingDatabase,
     ApiTopology,
     Capacity,
     EbsVolume,
@@ -21,16 +20,22 @@ from cdk_trainyard.hyperpod import (
     InterfaceType,
     LegacyTopology,
     Lifecycle,
-    Mount,
     MultiHead,
     NodeProvisioning,
-    OpenZfs,
     SlurmConfigStrategy,
 )
-from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
-from cdk_trainyard.storage import Lustre, LustreFileSystem
-from tests.hyperpod.parts import ACCOUNT, REGION, controller, existing_network, group, shared_group, worker
+from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, LustreFileSystem, Mount, OpenZfs
+from tests.hyperpod.parts import (
+    ACCOUNT,
+    REGION,
+    controller,
+    existing_lustre,
+    existing_network,
+    group,
+    shared_group,
+    worker,
+)
 
 Build = Callable[..., HyperPodCluster]
 CONTINUOUS = NodeProvisioning.CONTINUOUS
@@ -170,7 +175,8 @@ def test_fails_with_too_many_groups(build: Build) -> None:
 
 def test_fails_with_accounting_without_continuous_provisioning(stack: Stack, build: Build) -> None:
     problems = refusal(build, accounting=database(stack), network=existing_network(stack))
-    assert problems == ("'accounting' needs 'provisioning' CONTINUOUS",)
+    way_out = "or Lifecycle.on_create() for the controller, whose scripts set it up"
+    assert problems == (f"'accounting' needs 'provisioning' CONTINUOUS, {way_out}",)
 
 
 def test_fails_with_accounting_without_a_network(stack: Stack, build: Build) -> None:
@@ -217,7 +223,10 @@ def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, bu
     )
     assert problems == (
         "'count' of controller group 'controller-group' must be 2 or more with MultiHead, got 1",
-        "'accounting' must not be given with LegacyTopology; use MultiHead(database=…)",
+        (
+            "'accounting' must not be given with LegacyTopology; use MultiHead(database=…), or Lifecycle.on_create() "
+            "for one controller, whose scripts set it up"
+        ),
     )
 
 
@@ -285,17 +294,8 @@ def test_fails_with_six_security_groups(stack: Stack, build: Build) -> None:
 
 # ---------------------------------------------------------------- networks
 def lustre(stack: Stack, zone: str | None, *, efa: bool = False) -> Lustre:
-    network = existing_network(stack, "FileSystemNetwork")
-    return LustreFileSystem.from_attributes(
-        stack,
-        "Lustre",
-        file_system_id="fs-01234567",
-        dns_name="fs-01234567.fsx.us-west-2.example",
-        mount_name="abcdefgh",
-        security_group=shared_group(stack, network, "FileSystemGroup"),
-        zone=zone,
-        efa_enabled=efa,
-    )
+    servers = shared_group(stack, existing_network(stack, "FileSystemNetwork"), "FileSystemGroup")
+    return existing_lustre(stack, servers, zone=zone, efa_enabled=efa)
 
 
 def test_fails_with_a_subnet_that_is_too_small(stack: Stack, build: Build) -> None:

@@ -20,16 +20,14 @@ from cdk_trainyard.hyperpod import (
     EbsVolume,
     HyperPodCluster,
     InterfaceType,
-    Mount,
     NodeProvisioning,
-    OpenZfs,
     PatchingStrategy,
     RollingUpdate,
     ScheduledUpdate,
 )
 from cdk_trainyard.hyperpod.rules_groups import name_problems
-from cdk_trainyard.storage import LustreFileSystem
-from tests.hyperpod.parts import controller, existing_network, new_stack, shared_group, worker
+from cdk_trainyard.storage import Mount, OpenZfs
+from tests.hyperpod.parts import controller, existing_lustre, existing_network, new_stack, shared_group, worker
 
 Build = Callable[..., HyperPodCluster]
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
@@ -279,14 +277,7 @@ def test_fails_with_a_file_system_that_is_an_id(stack: Stack, build: Build) -> N
 
 def test_fails_with_two_file_systems_at_one_path(stack: Stack, build: Build) -> None:
     network = existing_network(stack)
-    lustre = LustreFileSystem.from_attributes(
-        stack,
-        "Lustre",
-        file_system_id="fs-01234567",
-        dns_name="fs-01234567.fsx.us-west-2.example",
-        mount_name="abcdefgh",
-        security_group=shared_group(stack, network),
-    )
+    lustre = existing_lustre(stack, shared_group(stack, network))
     zfs = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
     group = worker(mounts=[Mount(file_system=lustre), Mount(file_system=zfs, at="/fsx")])
     with pytest.raises(ConfigurationError) as refusal:

@@ -13,14 +13,13 @@ from cdk_trainyard.hyperpod import (
     DeepHealthCheck,
     HyperPodCluster,
     Lifecycle,
-    Mount,
     NodeProvisioning,
 )
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.instances import catalogue_date
 from cdk_trainyard.lifecycle import LifecycleScripts
-from cdk_trainyard.storage import LustreFileSystem
-from tests.hyperpod.parts import ACCOUNT, controller, existing_network, shared_group, worker
+from cdk_trainyard.storage import Mount
+from tests.hyperpod.parts import ACCOUNT, controller, existing_lustre, existing_network, shared_group, worker
 
 Build = Callable[..., HyperPodCluster]
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -42,7 +41,7 @@ def test_a_zone_without_the_type(stack: Stack, build: Build) -> None:
         groups=[controller(), worker(instance_type="ml.trn1.32xlarge")],
     )
     (warning,) = warned(stack)
-    assert warning.startswith("group 'worker-group': ml.trn1.32xlarge is not known to be offered in usw2-az2, only in ")
+    assert warning.startswith("group 'worker-group': trn1.32xlarge is not known to be offered in usw2-az2, only in ")
     assert f"(data of {catalogue_date()}); check before you deploy" in warning
     assert warning.endswith("[ack: @cdk-trainyard/hyperpod:zone-without-type]")
 
@@ -53,7 +52,8 @@ def test_a_region_without_the_type() -> None:
     HyperPodCluster(stack, "Cluster", groups=[controller(), worker(instance_type="ml.trn1.32xlarge")], network=network)
     assert warned(stack) == [
         (
-            "group 'worker-group': ml.trn1.32xlarge is not known to be offered in eu-central-2 "
+            "group 'worker-group': trn1.32xlarge is not known to be offered in eu-central-2, only in ap-south-1, "
+            "ap-southeast-2, ap-southeast-4, us-east-1, us-east-2, us-west-2 "
             f"(data of {catalogue_date()}); check before you deploy [ack: @cdk-trainyard/hyperpod:zone-without-type]"
         )
     ]
@@ -61,15 +61,7 @@ def test_a_region_without_the_type() -> None:
 
 def test_lustre_over_tcp_in_another_zone(stack: Stack, build: Build) -> None:
     network = existing_network(stack)
-    file_system = LustreFileSystem.from_attributes(
-        stack,
-        "Lustre",
-        file_system_id="fs-01234567",
-        dns_name="fs-01234567.fsx.us-west-2.example",
-        mount_name="abcdefgh",
-        security_group=shared_group(stack, network),
-        zone="usw2-az1",
-    )
+    file_system = existing_lustre(stack, shared_group(stack, network), zone="usw2-az1")
     build(network=network, groups=[controller(), worker(mounts=[Mount(file_system=file_system)])])
     assert warned(stack) == [
         (

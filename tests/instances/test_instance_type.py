@@ -44,6 +44,16 @@ def test_of_returns_an_instance_type_as_it_is() -> None:
     assert InstanceType.of(NEW) is NEW
 
 
+@pytest.mark.parametrize("name", ["trn1.32xlarge", "ml.trn1.32xlarge", NEW])
+def test_find_takes_what_of_takes(name: str | InstanceType) -> None:
+    assert InstanceType.find(name) is InstanceType.of(name)
+
+
+@pytest.mark.parametrize("name", ["trn1.32xlage", "", "ml.", "${Token[TOKEN.1]}"])
+def test_find_knows_no_other_name_and_no_token(name: str) -> None:
+    assert InstanceType.find(name) is None
+
+
 def test_the_derived_facts_of_trn1() -> None:
     trn1 = InstanceType.of("trn1.32xlarge")
     assert (trn1.name, trn1.sagemaker_name, trn1.family) == ("trn1.32xlarge", "ml.trn1.32xlarge", "trn1")
@@ -164,7 +174,7 @@ def test_fails_on_a_garbled_prefix_but_names_the_type(name: str) -> None:
 
 
 @given(st.text(max_size=40))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 * settings().max_examples // 100)
 def test_any_text_is_found_or_refused_in_words(text: str) -> None:
     if text.removeprefix("ml.") in NAMES:
         assert InstanceType.of(text).name == text.removeprefix("ml.")
@@ -173,7 +183,7 @@ def test_any_text_is_found_or_refused_in_words(text: str) -> None:
 
 
 @given(st.sampled_from(NAMES), st.sampled_from(["", "ml."]), st.integers(min_value=0, max_value=30))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 * settings().max_examples // 100)
 def test_a_name_with_a_letter_lost_is_found_or_suggested(name: str, prefix: str, at: int) -> None:
     lost = at % len(name)
     written = prefix + name[:lost] + name[lost + 1 :]
@@ -262,3 +272,20 @@ def test_fails_to_change_known_facts_and_names_each(in_catalogue: bool) -> None:
         f"'vcpus' of {known.name!r} is known as 128, got 64; {remedy}",
     )
     assert InstanceType.of(known.name) == known
+
+
+# ---------------------------------------------------------------- what zones are known to offer
+@pytest.mark.parametrize(
+    ("name", "region", "zones", "words"),
+    [
+        ("trn1.32xlarge", "us-west-2", ["usw2-az1", "usw2-az3"], "in usw2-az3, only in usw2-az1, usw2-az4 (data of 20"),
+        ("trn1.32xlarge", "us-west-2", ["usw2-az4"], None),
+        ("trn1.32xlarge", "us-west-2", ["us-west-2c"], None),
+        ("trn1.32xlarge", "us-west-2", [], None),
+        ("trn2u.48xlarge", "us-east-1", [], "trn2u.48xlarge is not known to be offered in us-east-1, only in "),
+        ("trn1.32xlarge", "xx-nowhere-1", ["xxn1-az1"], None),
+    ],
+)
+def test_an_offer_that_is_not_known_is_warned_of(name: str, region: str, zones: list[str], words: str | None) -> None:
+    warning = InstanceType.of(name).offer_warning(region, zones)
+    assert warning is None if words is None else words in str(warning)

@@ -7,6 +7,7 @@ from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_s3 as s3
 
 from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeSettings
+from tests.support import STAGED
 
 ENTRY = "#!/bin/bash\nexec >>/var/log/provision/provisioning.log\n"
 
@@ -24,9 +25,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stack(tmp_path: Path) -> Stack:
-    return Stack(
-        App(outdir=str(tmp_path / "cdk.out")), "Stack", env=Environment(account="111111111111", region="us-west-2")
-    )
+    app = App(outdir=str(tmp_path / "cdk.out"), post_cli_context=STAGED)
+    return Stack(app, "Stack", env=Environment(account="111111111111", region="us-west-2"))
 
 
 @pytest.fixture

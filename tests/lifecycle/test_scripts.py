@@ -18,6 +18,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.lifecycle import LifecycleScripts, NodeLustre, NodeSettings, SlurmTopology
 from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
+from tests.support import STAGED
 
 UPLOAD = "Custom::CDKBucketDeployment"
 ENV = Environment(account="111111111111", region="us-west-2")
@@ -254,6 +255,7 @@ def test_deployments_of_the_app_itself_keep_their_own_function(stack: Stack, buc
     template_of(stack).resource_count_is("AWS::Lambda::Function", 2)
 
 
+@pytest.mark.review
 def test_every_finding_of_the_review_tools_is_explained(tmp_path: Path, settings: NodeSettings, folder: Path) -> None:
     app = App(outdir=str(tmp_path / "out"))
     attach_checks(app)
@@ -281,7 +283,7 @@ def test_the_same_folder_gives_the_same_bytes_on_another_machine(
     (elsewhere / "__pycache__" / "x.pyc").write_text("x")
 
     def build(path: Path, out: str) -> dict[str, bytes]:
-        app = App(outdir=str(tmp_path / out))
+        app = App(outdir=str(tmp_path / out), post_cli_context=STAGED)
         stack = Stack(app, "Stack", env=ENV)
         bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "sagemaker-scripts")
         LifecycleScripts(stack, "Scripts", bucket=bucket, folder=path, settings=settings)

@@ -5,16 +5,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
 
 ROOT = Path(__file__).parents[2]
 SHOW = """
-from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle, scripts_folder
+from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
+from cdk_trainyard.node_scripts import scripts_folder
 bundle = read_bundle(*default_folders())
 print(scripts_folder(), bundle.digest(), bundle.find("on_create.sh").executable, sep="\\n")
 """
 
 
+@pytest.mark.slow
 def test_an_installed_wheel_has_the_scripts(tmp_path: Path) -> None:
     def python(*arguments: str, **environment: str) -> str:
         command = [sys.executable, *arguments]

@@ -1,34 +1,59 @@
 """A node without root: a directory for its root, and stand-ins for every program that would touch the machine."""
 
+import atexit
 import json
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
+import tempfile
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology
 from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
 
 STUB = Path(__file__).parent / "stub.sh"
+STUB_EXTRAS = STUB.with_name("stub_extras.sh")
+STUB_LIB = STUB.with_name("stub_lib.sh")
 STUBBED = [
     "hostname", "sync", "chown", "getent", "id", "groupadd", "useradd", "usermod",
-    "mountpoint", "mount", "systemctl",
+    "mountpoint", "mount", "systemctl", "ssh-keygen", "runuser", "logrotate", "mysql",
+    "mariadb-install-db",
+    "apt-get", "aws", "curl", "dpkg", "dpkg-query", "make",
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
-    "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "df", "dirname", "grep", "mkdir", "mv", "rm", "sleep",
-    "tee", "timeout", "touch",
+    "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "df", "dirname", "find", "flock", "grep", "gzip",
+    "ln", "ls", "mkdir", "mv", "readlink", "rm", "sed", "sha256sum", "sleep", "tar", "tee", "timeout", "touch", "tr",
+    "uname",
 ]  # fmt: skip
+# The node's Python: none of its scripts has a package at hand, and looking for them is most of a start.
+PYTHON = f'exec {os.path.realpath(sys.executable)} -S "$@"'
+ENTRY = """\
+#!/bin/bash
+set -Eeuo pipefail
+here=$(cd -- "$(dirname -- "${{BASH_SOURCE[0]}}")" && pwd -P)
+source "${{here}}/lib/steps.sh"
+provision "${{here}}" {}
+"""
 ADDRESSES = {"controller": "10.1.0.5", "login": "10.1.0.6", "worker": "10.1.0.7"}
 USERS = "ada,2001,/fsx/ada,research:3001\nbob,2002,/fsx/bob  # the second\n"
 UNIT = "[Service]\nExecStart=/opt/slurm/sbin/{0} -D ${1}_OPTIONS\n"
 SLURM_CONF = (
-    "SlurmctldHost=ip-10-1-0-5(10.1.0.5)\nTaskPlugin = task/none\nSchedulerParameters = a,permit_job_expansion\n"
+    "ClusterName=Llama\nSlurmctldHost=ip-10-1-0-5(10.1.0.5)\nTaskPlugin = task/none\n"
+    "SchedulerParameters = a,permit_job_expansion\nSlurmUser=slurm\nInclude accounting.conf\n"
+    "NodeName=ip-10-1-0-7 CPUs=1\nNodeName=ip-10-1-0-8 CPUs=1\n"
 )
 SETTINGS = NodeSettings(
     groups=[
@@ -70,17 +95,42 @@ def resource_config() -> dict[str, Any]:
     }
 
 
+class Clock:
+    """A time service that answers from a thread.
+
+    Attributes:
+        ahead: How many seconds it is ahead of this machine; with None it does not answer.
+        address: Where it is.
+    """
+
+    def __init__(self) -> None:
+        self.ahead: float | None = 0.0
+        self._link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._link.bind(("127.0.0.1", 0))
+        self.address: str = f"127.0.0.1:{self._link.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            _, asker = self._link.recvfrom(512)
+            if self.ahead is not None:
+                whole, fraction = divmod(time.time() + self.ahead + 2208988800, 1)
+                self._link.sendto(bytes(40) + struct.pack("!II", int(whole), int(fraction * 2**32)), asker)
+
+
+CLOCK = Clock()
+
+
 @dataclass
 class FakeNode:
     """A node to run scripts on.
 
     Attributes:
         directory: Where everything of it is.
-        address: Its address, which says what it is.
+        environment: What its scripts are started with, beside what all are.
     """
 
     directory: Path
-    address: str = ADDRESSES["worker"]
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -105,22 +155,48 @@ class FakeNode:
         path = self.root / "state/changes"
         return path.read_text().splitlines() if path.exists() else []
 
+    def cuts(self, *, after: int = 0) -> list[int]:
+        """After which changes to cut the power: each of a row of equal ones stands for the others."""
+        names = ["", *self.changes]
+        return [number for number in range(after + 1, len(names)) if names[number] != names[number - 1]]
+
     def write(self, path: str, text: str) -> Path:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
         return target
 
-    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def program(self, name: str, text: str, *, interpreter: str = "/bin/bash") -> Path:
+        """Write a program of the node, in the place of a stand-in too."""
+        path = self.directory / "bin" / name
+        path.unlink(missing_ok=True)
+        path.write_text(f"#!{interpreter}\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def fill_path(self, stub: Path, stubbed: Sequence[str], real: Sequence[str]) -> None:
+        """Fill the node's PATH: with a stand-in under many names, and with programs of this machine."""
+        (self.directory / "bin").mkdir(parents=True)
+        for link in filled_path(stub, tuple(stubbed), tuple(real)).iterdir():
+            os.link(link, self.directory / "bin" / link.name, follow_symlinks=False)
+
+    def write_entry(self, name: str, steps: Sequence[str]) -> str:
+        """Write an entry script of some steps, for tests of what the others have no part in."""
+        path = self.bundle / name
+        path.write_text(ENTRY.format(" ".join(steps)))
+        path.chmod(0o755)
+        return name
+
+    def run(self, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self.bundle / script)],
+            [str(self.bundle / script), *arguments],
             cwd=self.bundle,
             env={
                 "PATH": str(self.directory / "bin"),
                 "TRAINYARD_ROOT": str(self.root),
-                "TRAINYARD_ADDRESS": self.address,
                 "TRAINYARD_DEADLINE": "0",
                 "TRAINYARD_LOG_GRACE": "0",
+                "TRAINYARD_AT_ONCE": "1",
                 **self.environment,
                 **environment,
             },
@@ -134,22 +210,26 @@ class FakeNode:
         )
 
     def snapshot(self) -> dict[str, str]:
-        """Everything on the node but what was written down about the way there."""
+        """Everything on the node but what was written down about the way there, and locks, which no boot survives."""
         journal = {"state/calls", "state/changes", "state/failures", "var/log/provision/provisioning.log"}
         files = {str(path.relative_to(self.root)): path for path in self.root.rglob("*") if path.is_file()}
-        return {name: path.read_text() for name, path in sorted(files.items()) if name not in journal}
+        kept = {name: path for name, path in sorted(files.items()) if not name.startswith("run/lock/")}
+        return {name: path.read_text(errors="replace") for name, path in kept.items() if name not in journal}
 
 
-def make_programs(directory: Path) -> None:
-    """Fill the node's PATH."""
-    (directory / "bin").mkdir(parents=True)
-    for name in STUBBED:
-        (directory / "bin" / name).symlink_to(STUB)
-    for name in REAL:
+@cache
+def filled_path(stub: Path, stubbed: Sequence[str], real: Sequence[str]) -> Path:
+    """A directory of links for the PATH of nodes: making them anew for each takes longer than most steps run."""
+    path = Path(tempfile.mkdtemp(prefix="node-path-"))
+    atexit.register(shutil.rmtree, path)
+    (path / STUB_LIB.name).symlink_to(STUB_LIB)
+    for name in stubbed:
+        (path / name).symlink_to(stub)
+    for name in real:
         found = shutil.which(name)
         assert found, name
-        (directory / "bin" / name).symlink_to(found)
-    (directory / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
+        (path / name).symlink_to(found)
+    return path
 
 
 def make_root(node: FakeNode) -> None:
@@ -157,6 +237,7 @@ def make_root(node: FakeNode) -> None:
     (node.root / "state").mkdir(parents=True)
     node.write("etc/fstab", "UUID=1 / ext4 defaults 0 1\nold@tcp:/x /fsx lustre defaults 0 0\n")
     node.write("etc/passwd", "root:x:0:0:root:/root:/bin/bash\nubuntu:x:1000:1000::/home/ubuntu:/bin/bash\n")
+    node.write("etc/ssh/ssh_host_ed25519_key.pub", "ssh-ed25519 HOSTKEY root@ip-10-1-0-5\n")
     node.write("etc/group", "root:x:0:\nubuntu:x:1000:\n")
     node.write("etc/skel/.bashrc", "# skel\n")
     node.write("home/ubuntu/.bashrc", "# ubuntu's\n")
@@ -164,8 +245,8 @@ def make_root(node: FakeNode) -> None:
     node.write("opt/slurm/etc/slurm.conf", SLURM_CONF)
     node.write("etc/systemd/system/slurmd.service", UNIT.format("slurmd", "SLURMD"))
     node.write("etc/systemd/system/slurmctld.service", UNIT.format("slurmctld", "SLURMCTLD"))
-    for path in ("opt/slurm/bin/scontrol", "opt/amazon/efa/bin/fi_info"):
-        (node.root / path).parent.mkdir(parents=True)
+    for path in ("opt/slurm/bin/scontrol", "opt/slurm/bin/sacctmgr", "opt/amazon/efa/bin/fi_info"):
+        (node.root / path).parent.mkdir(parents=True, exist_ok=True)
         (node.root / path).symlink_to(STUB)
     for number in range(16):
         node.write(f"dev/neuron{number}", "")
@@ -173,8 +254,11 @@ def make_root(node: FakeNode) -> None:
 
 def make_node(directory: Path, group: str = "worker", *, users: str | None = USERS) -> FakeNode:
     """Make a node that has booted, and has downloaded the project's own scripts."""
-    node = FakeNode(directory, ADDRESSES[group], {"STUB_EFA": "8"})
-    make_programs(node.directory)
+    environment = {"STUB_EFA": "8", "TRAINYARD_CLOCK": CLOCK.address, "TRAINYARD_ADDRESS": ADDRESSES[group]}
+    node = FakeNode(directory, environment)
+    node.fill_path(STUB, STUBBED, REAL)
+    node.program("python3", PYTHON, interpreter="/bin/sh")
+    (directory / "bin" / STUB_EXTRAS.name).symlink_to(STUB_EXTRAS)
     make_root(node)
     read_bundle(*default_folders()).write(node.bundle)
     if users is not None:
@@ -182,3 +266,27 @@ def make_node(directory: Path, group: str = "worker", *, users: str | None = USE
     rendered = SETTINGS.render(topology=SlurmTopology.API_DRIVEN, users_file=USERS_FILE if users else None)
     (node.bundle / SETTINGS_FILE).write_text(json.dumps(rendered))
     return node
+
+
+def some_or_all(*steps: str) -> pytest.MarkDecorator:
+    """Run a test with the steps that it is about, and among the slow tests with the whole set-up."""
+    return pytest.mark.parametrize("steps", [steps, pytest.param((), marks=pytest.mark.slow)], ids=["some", "all"])
+
+
+def entry_of(node: FakeNode, steps: Sequence[str]) -> str:
+    """Return the script of some steps, or the whole one."""
+    return node.write_entry("some_steps.sh", ["network", *steps]) if steps else "on_create.sh"
+
+
+def converges(node: FakeNode, script: str, cut: int, wanted: dict[str, str]) -> bool:
+    """Whether a node whose power is cut after a change ends, by the next run, where an undisturbed one does."""
+    assert node.run(script, STUB_KILL_AFTER=str(cut)).returncode == -9
+    done = node.run(script)
+    assert done.returncode == 0, done.stdout
+    return node.snapshot() == wanted
+
+
+def change_settings(node: FakeNode, **fields: Any) -> None:
+    """Change fields of what the construct has rendered for a node."""
+    path = node.bundle / SETTINGS_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))

@@ -1,18 +1,15 @@
 #!/bin/bash
 # Stands in for every program that would change, or ask, the machine that the tests run on. It is linked under each of
 # their names, keeps what it is told in the fake root, and writes down how it was called.
-#   STUB_KILL_AFTER=N   kills the whole process group right after the N-th change, as a power cut would
 #   STUB_FAIL=NAME:N:C  NAME fails its first N times, with exit code C
 #   STUB_NO_DNS=1       no name is known
 #   STUB_LATE=UNIT      UNIT starts, and ends again
 #   STUB_EFA=N          there are N EFA interfaces
 set -euo pipefail
 
-name=${0##*/}
-action=${1:-}
-state=${TRAINYARD_ROOT:?}/state
+# shellcheck source-path=SCRIPTDIR source=stub_lib.sh
+source "${TRAINYARD_ROOT:?}/../bin/stub_lib.sh"
 subject=${!#}
-printf '%s%s\n' "${name}" "${*:+ $*}" >>"${state}/calls"
 
 if [[ ${STUB_FAIL:-} == "${name}":* ]]; then
   IFS=: read -r _ times code <<<"${STUB_FAIL}"
@@ -25,36 +22,38 @@ if [[ ${STUB_FAIL:-} == "${name}":* ]]; then
   fi
 fi
 
-# changed: what was done is done; the cut may come now.
-changed() {
-  local done_before
-  echo "${name} ${action}" >>"${state}/changes"
-  if [[ -n ${STUB_KILL_AFTER:-} ]]; then
-    mapfile -t done_before <"${state}/changes"
-    if ((${#done_before[@]} == STUB_KILL_AFTER)); then
-      kill -KILL 0
-    fi
-  fi
-}
-
-# option NAME ARGUMENT...: what stands behind --NAME.
-option() {
-  local wanted=--$1
-  shift
-  while (($# > 1)); do
-    if [[ $1 == "${wanted}" ]]; then
-      printf '%s' "$2"
-      return
-    fi
-    shift
-  done
-}
-
 # edit DATABASE KEY FIELD VALUE: changes a field of an entry.
 edit() {
   local file=${TRAINYARD_ROOT}/etc/$1
   awk -F: -v OFS=: -v key="$2" -v field="$3" -v value="$4" '$1 == key { $field = value } 1' "${file}" >"${file}.edit"
   mv "${file}.edit" "${file}"
+}
+
+# entry DATABASE KEY: the line of a name or a number; without another program, as this is asked most often.
+entry() {
+  local line fields
+  while IFS= read -r line; do
+    IFS=: read -r -a fields <<<"${line}"
+    if [[ ${fields[0]} == "$2" || ${fields[2]:-} == "$2" ]]; then
+      printf '%s\n' "${line}"
+      return
+    fi
+  done <"${TRAINYARD_ROOT}/etc/$1"
+  return 2
+}
+
+# groups_of USER: the names of the user's own group and of those that list the user.
+groups_of() {
+  local group members _
+  while IFS=: read -r group _ _ members; do
+    if [[ ${group} == "$1" || ",${members}," == *",$1,"* ]]; then printf '%s ' "${group}"; fi
+  done <"${TRAINYARD_ROOT}/etc/group"
+}
+
+# extras: what few programs need is read when it is needed.
+extras() {
+  # shellcheck source-path=SCRIPTDIR source=stub_extras.sh
+  source "${TRAINYARD_ROOT:?}/../bin/stub_extras.sh"
 }
 
 case ${name} in
@@ -64,38 +63,48 @@ case ${name} in
   getent)
     case $1 in
       hosts) [[ -z ${STUB_NO_DNS:-} ]] && echo "10.1.9.9 $2" ;;
-      *) awk -F: -v key="$2" '$1 == key || $3 == key { print; found = 1; exit } END { exit found ? 0 : 2 }' \
-        "${TRAINYARD_ROOT}/etc/$1" ;;
+      *) entry "$1" "$2" ;;
     esac
     ;;
-  id) awk -F: -v user="${subject}" '$1 == user || ("," $4 ",") ~ ("," user ",") { printf "%s ", $1 }' \
-    "${TRAINYARD_ROOT}/etc/group" ;;
+  id) groups_of "${subject}" ;;
   groupadd)
-    number=$(option gid "$@")
+    number=$(behind --gid "$@")
     echo "${subject}:x:${number}:" >>"${TRAINYARD_ROOT}/etc/group"
     changed
     ;;
   useradd)
-    number=$(option uid "$@")
-    group=$(option gid "$@")
-    home=$(option home-dir "$@")
+    number=$(behind --uid "$@")
+    group=$(behind --gid "$@")
+    home=$(behind --home-dir "$@")
     echo "${subject}:x:${number}:${group}::${home}:/bin/bash" >>"${TRAINYARD_ROOT}/etc/passwd"
     changed
     ;;
   usermod)
-    home=$(option home "$@")
-    group=$(option groups "$@")
+    home=$(behind --home "$@")
+    group=$(behind --groups "$@")
     if [[ -n ${home} ]]; then edit passwd "${subject}" 6 "${home}"; fi
     if [[ -n ${group} ]]; then edit group "${group}" 4 "${subject}"; fi
     changed
     ;;
-  mountpoint) [[ -e ${state}/mounted ]] ;;
+  mountpoint)
+    case ${subject} in
+      */opt/* | */data/* | */home) [[ -e ${state}/mounted.${subject##*/} ]] ;;
+      *) [[ -e ${state}/mounted ]] ;;
+    esac
+    ;;
   mount)
-    grep -q " ${subject#"${TRAINYARD_ROOT}"} lustre " "${TRAINYARD_ROOT}/etc/fstab"
-    touch "${state}/mounted"
+    grep -qE " ${subject#"${TRAINYARD_ROOT}"} (lustre|nfs) " "${TRAINYARD_ROOT}/etc/fstab"
+    case ${subject} in
+      */home)
+        touch "${state}/mounted.home"
+        rm -rf "${subject:?}"/*
+        ;;
+      *) touch "${state}/mounted" ;;
+    esac
     changed
     ;;
   systemctl)
+    subject=${subject%.service}
     case $1 in
       daemon-reload) changed ;;
       is-active)
@@ -117,11 +126,46 @@ case ${name} in
         rm -f "${state}/active.${subject}" "${state}/enabled.${subject}"
         changed
         ;;
-      restart)
-        touch "${state}/active.${subject}"
+      start | restart)
+        : >"${state}/active.${subject}"
+        extras
+        started
         changed
         ;;
+      try-restart)
+        if [[ -e ${state}/active.${subject} ]]; then changed; fi
+        ;;
       *) exit 64 ;;
+    esac
+    ;;
+  ssh-keygen)
+    if [[ $1 == -y ]]; then
+      sed 's/private/public/' "${subject}"
+    else
+      echo "ssh-ed25519 private of ${subject##*/}" >"${subject}"
+      changed
+    fi
+    ;;
+  runuser) [[ -e ${TRAINYARD_ROOT}/fsx/trainyard/ssh-hosts/${*: -2:1} && -e ${TRAINYARD_ROOT}/fsx/ubuntu/.ssh/authorized_keys ]] ;;
+  logrotate) grep -q '^/var/log' "${subject}" ;;
+  mariadb-install-db)
+    mkdir -p "${TRAINYARD_ROOT}/var/lib/mysql/mysql"
+    changed
+    ;;
+  mysql)
+    [[ -e ${state}/active.mariadb ]]
+    cat >>"${state}/sql"
+    changed
+    ;;
+  sacctmgr)
+    [[ -e ${state}/active.slurmdbd ]]
+    touch "${state}/clusters"
+    case $* in
+      *'add cluster'*)
+        echo "${subject}" >>"${state}/clusters"
+        changed
+        ;;
+      *) cat "${state}/clusters" ;;
     esac
     ;;
   scontrol)
@@ -137,5 +181,8 @@ case ${name} in
       printf 'provider: efa\n    domain: rdmap%s-rdm\nprovider: efa\n    domain: rdmap%s-rdm\n' "${device}" "${device}"
     done
     ;;
-  *) exit 64 ;;
+  *)
+    extras
+    extra "$@"
+    ;;
 esac

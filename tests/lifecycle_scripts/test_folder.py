@@ -14,13 +14,17 @@ from tests.lifecycle_scripts.fake_node import FakeNode
 ROOT = scripts_folder()
 DOWNLOADED = [path for folder in ("hyperpod", "lib") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
 SHELL = [path for path in DOWNLOADED if path.suffix == ".sh"]
-PYTHON = [path for path in DOWNLOADED if path.suffix == ".py"]
+PYTHON = [*(path for path in DOWNLOADED if path.suffix == ".py"), ROOT / "fleet/node.py"]
+# Every shell file of nodes and jobs, and the stand-ins of the tests.
+STYLED = sorted(map(str, [*ROOT.rglob("*.sh"), *Path(__file__).parents[1].rglob("stub*.sh")]))
 STEPS = sorted((ROOT / "hyperpod/steps").glob("*.sh"))
 TOOLS = Path(sys.executable).parent
+# What fetches; test_extras shows that none of it is called unless an option asks for it.
+FETCHING = {"packages.sh": {"apt", "apt-get", "curl"}, "exporters.sh": {"curl"}, "neuron_environment.sh": {"pip"}}
 
 
 def entry_steps(name: str) -> list[str]:
-    found = re.search(r'^provision "\$\{here\}" (.*)$', (ROOT / "hyperpod" / name).read_text(), re.MULTILINE)
+    found = re.search(r"^steps=\(\n(.*?)^\)$", (ROOT / "hyperpod" / name).read_text(), re.MULTILINE | re.DOTALL)
     assert found
     return found[1].split()
 
@@ -29,14 +33,15 @@ def test_the_checkouts_folder_is_found() -> None:
     assert Path(__file__).parents[2] / "lifecycle_scripts" == ROOT
 
 
+@pytest.mark.review
 def test_shellcheck_at_its_strictest_is_silent() -> None:
-    command = [str(TOOLS / "shellcheck"), "--enable=all", "--severity=style", "--external-sources", *map(str, SHELL)]
+    command = [str(TOOLS / "shellcheck"), "--enable=all", "--severity=style", "--external-sources", *STYLED]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_shfmt_changes_nothing() -> None:
-    command = [str(TOOLS / "shfmt"), "-d", "-i", "2", "-ci", "-bn", *map(str, SHELL)]
+    command = [str(TOOLS / "shfmt"), "-d", "-i", "2", "-ci", "-bn", *STYLED]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -46,7 +51,7 @@ def test_programs_are_for_the_python_of_old_images_and_need_nothing_else(path: P
     tree = ast.parse(path.read_text(), feature_version=(3, 8))
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert modules <= sys.stdlib_module_names
+    assert {str(name).partition(".")[0] for name in modules} <= sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("path", STEPS, ids=lambda path: path.stem)
@@ -63,15 +68,45 @@ def test_a_step_keeps_to_its_own_names(path: Path) -> None:
     assert [name for name in functions if not name.startswith((f"{path.stem}_", f"step_{path.stem}_"))] == []
 
 
+def needs_of(path: Path) -> list[str] | None:
+    """What a step needs; None for one that comes after everything before it."""
+    command = (
+        f'declare -A N=(); step() {{ [[ $# -lt 4 ]] || N[$1]=$4; }}; source {path}; echo "${{N[{path.stem}]-none}}"'
+    )
+    # the library lies beside the folder here, and in it on nodes
+    environment = {"PATH": "/usr/bin:/bin", "ROOT": "/nowhere", "BUNDLE": str(ROOT), "HOST": "x", "LOG_FILE": "x"}
+    done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, check=True)  # noqa: S607
+    told = done.stdout.splitlines()[-1]
+    return None if told == "none" else told.split()
+
+
+@pytest.mark.parametrize("entry", ["on_create.sh", "on_init_complete.sh"])
+def test_a_step_comes_after_what_it_needs(entry: str) -> None:
+    order = entry_steps(entry)
+    for number, name in enumerate(order):
+        needs = needs_of(ROOT / "hyperpod/steps" / f"{name}.sh") or []
+        known = {path.stem for path in STEPS}
+        assert set(needs) <= known, name
+        assert [need for need in needs if need in order[number:]] == [], name
+
+
+def test_slurm_alone_comes_after_everything() -> None:
+    assert [path.stem for path in STEPS if needs_of(path) is None] == ["network", "slurm"]
+    assert entry_steps("on_create.sh")[0] == "network"
+    assert entry_steps("on_create.sh")[-1] == "slurm"
+
+
 def test_every_step_is_run_by_the_script_that_does_everything() -> None:
     assert sorted(entry_steps("on_create.sh")) == [path.stem for path in STEPS]
     assert set(entry_steps("on_init_complete.sh")) < set(entry_steps("on_create.sh"))
 
 
 @pytest.mark.parametrize("path", SHELL, ids=lambda path: path.name)
-def test_nothing_is_traced_fetched_or_slept_for(path: Path) -> None:
+def test_nothing_is_traced_or_slept_for_and_few_files_fetch(path: Path) -> None:
     code = re.sub(r"(?m)(^|\s)#.*$", "", path.read_text())
-    assert re.findall(r"set -[a-z]*x|\b(?:apt|apt-get|curl|wget|pip)\b|sleep \d", code) == []
+    assert re.findall(r"set -[a-z]*x|sleep \d", code) == []
+    fetched = set(re.findall(r"\b(?:apt|apt-get|curl|wget|pip)\b", code))
+    assert fetched <= FETCHING.get(path.name, set())
 
 
 def test_every_step_is_in_the_readme() -> None:
@@ -79,14 +114,15 @@ def test_every_step_is_in_the_readme() -> None:
     assert [path.stem for path in STEPS if f"| `{path.stem}` |" not in readme] == []
 
 
+@pytest.mark.slow
 def test_the_readmes_step_works_as_it_stands(node: FakeNode) -> None:
     (text,) = re.findall(r"^```bash\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    (node.bundle / "steps/motd.sh").write_text(text)
+    (node.bundle / "steps/issue.sh").write_text(text)
     entry = node.bundle / "on_create.sh"
-    entry.write_text(entry.read_text().replace(" devices slurm", " devices motd slurm"))
+    entry.write_text(entry.read_text().replace(" slurm\n", " issue slurm\n"))
     assert node.run("on_create.sh").returncode == 0
-    assert (node.root / "etc/motd").read_text() == "worker\n"
+    assert (node.root / "etc/issue").read_text() == "worker\n"
     assert node.run("on_create.sh").returncode == 0
-    assert "[motd] say what this node is at log-in: nothing to do" in node.log
-    command = [str(TOOLS / "shellcheck"), "--enable=all", "--severity=style", str(node.bundle / "steps/motd.sh")]
+    assert "[issue] say what this node is before log-in: nothing to do" in node.log
+    command = [str(TOOLS / "shellcheck"), "--enable=all", "--severity=style", str(node.bundle / "steps/issue.sh")]
     assert subprocess.run(command, capture_output=True, text=True, check=False).stdout == ""

@@ -7,13 +7,23 @@ from typing import Any
 
 import pytest
 
-from tests.lifecycle_scripts.fake_node import SLURM_CONF, FakeNode, make_node, resource_config
+from tests.lifecycle_scripts.fake_node import (
+    SLURM_CONF,
+    FakeNode,
+    change_settings,
+    converges,
+    entry_of,
+    make_node,
+    resource_config,
+    some_or_all,
+)
+from tests.lifecycle_scripts.test_folder import entry_steps
 
 LUSTRE_LINE = (
     "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com@tcp:/a1b2c3d4 /fsx lustre "
     "noatime,flock,_netdev,x-systemd.automount,x-systemd.requires=network-online.target 0 0\n"
 )
-STEPS = ["network", "lustre", "users", "home", "devices", "slurm"]
+STEPS = entry_steps("on_create.sh")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +38,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeNode]
 
 def test_the_steps_run_in_this_order_and_slurm_is_last(undisturbed: dict[str, FakeNode]) -> None:
     named = [line.partition("[")[2].partition("]")[0] for line in undisturbed["worker"].log.splitlines()]
-    assert list(dict.fromkeys(named)) == ["start", *STEPS, "end"]
+    assert [name for name in dict.fromkeys(named) if name != "end"] == ["start", *STEPS]
+    assert named[-1] == "end"
 
 
 def test_the_first_lines_say_what_the_node_is(undisturbed: dict[str, FakeNode]) -> None:
@@ -70,6 +81,8 @@ def test_a_worker_runs_a_configless_slurmd_that_waits_for_the_controller(undistu
         "EnvironmentFile=/etc/systemd/system/slurmd.service.d/trainyard.env",
         "Restart=on-failure",
         "RestartSec=10",
+        "LimitMEMLOCK=infinity",
+        "LimitNOFILE=131072",
     ]
     assert node.calls[-2:] == ["systemctl is-enabled --quiet slurmd", "systemctl is-active --quiet slurmd"]
     assert not (units / "slurmctld.service").exists()
@@ -84,6 +97,7 @@ def test_a_controller_runs_slurmctld_and_can_never_run_slurmd(undisturbed: dict[
     assert "WARNING" not in node.log
 
 
+@pytest.mark.slow
 def test_a_login_node_takes_its_configuration_from_the_controller(tmp_path: Path) -> None:
     node = make_node(tmp_path, "login")
     assert node.run("on_create.sh").returncode == 0
@@ -101,46 +115,35 @@ def test_a_second_run_changes_nothing(undisturbed: dict[str, FakeNode], group: s
     assert node.log.rpartition("starts on")[2].count("nothing to do") == len(STEPS) - 1
 
 
-def cuts(node: FakeNode, *, after: int = 0) -> list[int]:
-    """Return after which changes to cut the power: each of a row of equal ones stands for the others."""
-    names = ["", *node.changes]
-    return [number for number in range(after + 1, len(names)) if names[number] != names[number - 1]]
-
-
-def converges(node: FakeNode, cut: int, wanted: dict[str, str]) -> bool:
-    assert node.run("on_create.sh", STUB_KILL_AFTER=str(cut)).returncode == -9
-    done = node.run("on_create.sh")
-    assert done.returncode == 0, done.stdout
-    return node.snapshot() == wanted
-
-
 @pytest.mark.slow
 def test_a_node_that_was_killed_anywhere_converges(undisturbed: dict[str, FakeNode], tmp_path: Path) -> None:
     """After what a run changes the power is cut; the next run ends where an undisturbed one does."""
-    wanted, places = undisturbed["worker"].snapshot(), cuts(undisturbed["worker"])
-    assert len(places) > len(STEPS)
-    assert [cut for cut in places if not converges(make_node(tmp_path / str(cut)), cut, wanted)] == []
+    wanted, places = undisturbed["worker"].snapshot(), undisturbed["worker"].cuts()
+    assert len(places) >= 10
+    assert [cut for cut in places if not converges(make_node(tmp_path / str(cut)), "on_create.sh", cut, wanted)] == []
 
 
+@pytest.mark.slow
 def test_a_controller_that_was_killed_while_it_started_slurm_converges(
     undisturbed: dict[str, FakeNode], tmp_path: Path
 ) -> None:
     controller = undisturbed["controller"]
-    places = cuts(controller, after=controller.changes.index("systemctl disable"))
+    places = controller.cuts(after=controller.changes.index("systemctl disable"))
     nodes = {cut: make_node(tmp_path / str(cut), "controller") for cut in places}
-    assert [cut for cut, node in nodes.items() if not converges(node, cut, controller.snapshot())] == []
+    assert [cut for cut, node in nodes.items() if not converges(node, "on_create.sh", cut, controller.snapshot())] == []
 
 
 # ---------------------------------------------------------------- faults
-def failure(node: FakeNode, **environment: str) -> list[str]:
-    done = node.run("on_create.sh", **environment)
+def failure(node: FakeNode, script: str = "on_create.sh", **environment: str) -> list[str]:
+    done = node.run(script, **environment)
     assert done.returncode not in {0, -9}
     assert node.log == done.stdout  # every line is in the file that HyperPod ships
     return [line.partition(" ")[2] for line in done.stdout.splitlines()]
 
 
-def test_a_mount_that_fails_at_first_is_tried_again(node: FakeNode) -> None:
-    assert node.run("on_create.sh", STUB_FAIL="mount:2:110", TRAINYARD_DEADLINE="20").returncode == 0
+@some_or_all("lustre")
+def test_a_mount_that_fails_at_first_is_tried_again(node: FakeNode, steps: tuple[str, ...]) -> None:
+    assert node.run(entry_of(node, steps), STUB_FAIL="mount:2:110", TRAINYARD_DEADLINE="20").returncode == 0
     assert node.calls.count("mount -- /fsx") == 3
 
 
@@ -153,11 +156,12 @@ def test_a_mount_that_fails_for_good_names_step_command_code_and_cause(node: Fak
     assert not any("slurm" in call for call in node.calls)
 
 
-def test_a_file_system_that_hyperpod_has_mounted_is_left_alone(node: FakeNode) -> None:
+@some_or_all("lustre")
+def test_a_file_system_that_hyperpod_has_mounted_is_left_alone(node: FakeNode, steps: tuple[str, ...]) -> None:
     node.write("state/mounted", "")
     node.write("fsx/data", "")
     before = (node.root / "etc/fstab").read_text()
-    assert node.run("on_create.sh").returncode == 0
+    assert node.run(entry_of(node, steps)).returncode == 0
     assert (node.root / "etc/fstab").read_text() == before
     assert "[lustre] mount FSx for Lustre: nothing to do" in node.log
 
@@ -192,6 +196,7 @@ def test_a_missing_neuron_device_is_counted(node: FakeNode) -> None:
     assert any("neuron_devices: ml.trn1.32xlarge has 16, found 15" in line for line in failure(node))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("topology", "place"),
     [("api", "SlurmConfig of the cluster's instance groups"), ("legacy", "provisioning_parameters.json")],
@@ -199,57 +204,56 @@ def test_a_missing_neuron_device_is_counted(node: FakeNode) -> None:
 def test_slurm_conf_that_never_comes_fails_the_controller(tmp_path: Path, topology: str, place: str) -> None:
     node = make_node(tmp_path, "controller")
     node.write("opt/slurm/etc/slurm.conf", "")
-    settings = json.loads((node.bundle / "settings.json").read_text()) | {"topology": topology}
-    (node.bundle / "settings.json").write_text(json.dumps(settings))
+    change_settings(node, topology=topology)
     told = failure(node)
-    assert told[-5] == "[slurm] waited in vain for 10.1.0.5 or ip-10-1-0-5 in slurm.conf"
-    assert told[-4] == f"[slurm] ERROR: HyperPod has not made this node the controller: is it controller in {place}?"
+    assert told[-5] == "[slurm_conf] waited in vain for 10.1.0.5 or ip-10-1-0-5 in slurm.conf"
+    assert (
+        told[-4] == f"[slurm_conf] ERROR: HyperPod has not made this node the controller: is it controller in {place}?"
+    )
     assert not any("enable --now munge slurmctld" in call for call in node.calls)
 
 
-def test_settings_that_auto_resume_needs_are_missed_aloud(tmp_path: Path) -> None:
+@some_or_all("slurm_conf", "slurm")
+def test_settings_that_auto_resume_needs_are_missed_aloud(tmp_path: Path, steps: tuple[str, ...]) -> None:
     node = make_node(tmp_path, "controller")
     node.write("opt/slurm/etc/slurm.conf", "SlurmctldHost=ip-10-1-0-5\nTaskPlugin=task/cgroup\n")
-    assert node.run("on_create.sh").returncode == 0
+    assert node.run(entry_of(node, steps)).returncode == 0
     assert node.log.count("WARNING") == 2
 
 
-def test_a_worker_does_not_wait_for_a_controller_that_is_late(node: FakeNode) -> None:
-    done = node.run("on_create.sh", STUB_LATE="slurmd")
+@some_or_all("slurm_conf", "slurm")
+def test_a_worker_does_not_wait_for_a_controller_that_is_late(node: FakeNode, steps: tuple[str, ...]) -> None:
+    done = node.run(entry_of(node, steps), STUB_LATE="slurmd")
     assert done.returncode == 0
     assert "slurmd does not run yet; it tries every 10 s until the controller (10.1.0.5) knows this node" in done.stdout
 
 
-def test_a_unit_that_takes_no_options_is_refused(node: FakeNode) -> None:
+@some_or_all("slurm_conf", "slurm")
+def test_a_unit_that_takes_no_options_is_refused(node: FakeNode, steps: tuple[str, ...]) -> None:
     node.write("etc/systemd/system/slurmd.service", "[Service]\nExecStart=/opt/slurm/sbin/slurmd -D\n")
-    assert any("the unit slurmd takes no SLURMD_OPTIONS" in line for line in failure(node))
+    told = failure(node, entry_of(node, steps))
+    assert any("the unit slurmd takes no SLURMD_OPTIONS" in line for line in told)
 
 
-def test_a_node_that_is_not_listed_yet_waits_for_the_agent(node: FakeNode) -> None:
+@some_or_all("lustre")
+def test_a_node_that_is_not_listed_yet_waits_for_the_agent(node: FakeNode, steps: tuple[str, ...]) -> None:
     listed = (node.root / "opt/ml/config/resource_config.json").read_text()
     node.write("opt/ml/config/resource_config.json", json.dumps(resource_config() | {"InstanceGroups": None}))
     told = failure(node)
     assert told[-4].endswith("this node (10.1.0.7) is not in resource_config.json, which lists no node at all")
     node.write("opt/ml/config/resource_config.json", listed)
-    assert node.run("on_create.sh").returncode == 0
+    assert node.run(entry_of(node, steps)).returncode == 0
 
 
 def test_a_group_that_the_settings_do_not_know_ends_the_run_at_once(node: FakeNode) -> None:
-    settings = json.loads((node.bundle / "settings.json").read_text())
-    del settings["groups"]["worker"]
-    (node.bundle / "settings.json").write_text(json.dumps(settings))
+    settings_with(node, lambda settings: settings["groups"].pop("worker"))
     told = failure(node, TRAINYARD_DEADLINE="600")
     assert "settings.json must name the instance group 'worker', got controller, login\n" in node.log
     assert "with exit code 65" in told[-3]
 
 
 def test_without_shared_storage_users_and_home_stay_local(node: FakeNode) -> None:
-    settings = json.loads((node.bundle / "settings.json").read_text()) | {
-        "lustre": None,
-        "home": None,
-        "users_file": None,
-    }
-    (node.bundle / "settings.json").write_text(json.dumps(settings))
+    change_settings(node, lustre=None, home=None, users_file=None)
     assert node.run("on_create.sh").returncode == 0
     assert not any(call.startswith(("mount", "useradd", "usermod")) for call in node.calls)
 
@@ -295,10 +299,7 @@ def test_a_wrong_file_is_told_in_one_message_at_once(
 
 
 def test_a_full_disk_is_told_in_place_of_the_steps_own_cause(node: FakeNode) -> None:
-    df = node.directory / "bin" / "df"
-    df.unlink()
-    df.write_text("#!/bin/sh\nprintf 'Avail\\n    8\\n'\n")
-    df.chmod(0o755)
+    node.program("df", "printf 'Avail\\n    8\\n'")
     assert (
         failure(node, STUB_FAIL="mount:99:32")[-2] == f"[lustre] likely cause: no space is left on {node.root} (8 KiB)"
     )

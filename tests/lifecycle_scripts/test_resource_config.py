@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdk_trainyard.lifecycle import SlurmTopology, scripts_folder
+from cdk_trainyard.lifecycle import SlurmTopology
 from tests.lifecycle_scripts.fake_node import SETTINGS, resource_config
+from tests.lifecycle_scripts.programs import load
 
 Change = Callable[[dict[str, Any], dict[str, Any]], object]
 
 
-def load_module() -> Any:
-    spec = spec_from_file_location("resource_config", scripts_folder() / "hyperpod/resource_config.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MODULE = load_module()
+MODULE = load("hyperpod/resource_config.py")
 
 
 @pytest.fixture
@@ -35,6 +26,15 @@ def settings() -> dict[str, Any]:
 
 def test_a_worker_knows_everything_that_the_steps_ask(settings: dict[str, Any]) -> None:
     assert MODULE.facts(resource_config(), settings, "10.1.0.8") == {
+        "shared": "/fsx",
+        "lustre": "yes",
+        "ssh": "yes",
+        "hostfile": "yes",
+        "job_hooks": "yes",
+        "motd": "yes",
+        "logs": "yes",
+        "logs_days": 14,
+        "logs_size_mb": 200,
         "cluster": "llama",
         "topology": "api",
         "group": "worker",
@@ -47,11 +47,44 @@ def test_a_worker_knows_everything_that_the_steps_ask(settings: dict[str, Any]) 
         "lustre_mount_name": "a1b2c3d4",
         "lustre_mount_path": "/fsx",
         "home": "/fsx/ubuntu",
-        "users_file": None,
         "efa_interfaces": 8,
         "neuron_devices": 16,
         "gpus": 0,
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (True, {"x": "yes"}),
+        (False, {"x": ""}),
+        (None, {"x": None}),
+        (7, {"x": 7}),
+        (["a", "b"], {"x": "a b"}),
+        ({"y": True, "z": {"w": "t"}}, {"x": "yes", "x_y": "yes", "x_z": "yes", "x_z_w": "t"}),
+        ([{"y": 1}, {"y": 2}], {"x": 2, "x_0": "yes", "x_0_y": 1, "x_1": "yes", "x_1_y": 2}),
+    ],
+)
+def test_settings_are_flat_for_the_shell(value: Any, found: dict[str, Any]) -> None:
+    assert MODULE.flat("x", value) == found
+
+
+def test_a_setting_of_two_lines_is_refused() -> None:
+    with pytest.raises(MODULE.WrongError, match="must hold single lines, got several in 'x_y'"):
+        MODULE.flat("x", {"y": "a\nb=c"})
+
+
+def test_the_shared_file_system_is_lustre_else_openzfs() -> None:
+    both = {"lustre": {"mount_path": "/fsx"}, "openzfs": {"mount_path": "/home"}}
+    assert [MODULE.shared(both), MODULE.shared({"openzfs": both["openzfs"]}), MODULE.shared({})] == [
+        "/fsx",
+        "/home",
+        "",
+    ]
+
+
+def test_hosts_that_run_jobs_are_named_as_hyperpod_names_them(settings: dict[str, Any]) -> None:
+    assert MODULE.hosts(resource_config(), settings) == ["ip-10-1-0-7", "ip-10-1-0-8"]
 
 
 def test_the_name_in_the_settings_comes_before_hyperpods(settings: dict[str, Any]) -> None:
@@ -144,8 +177,9 @@ def call(tmp_path: Path, config: str | None, settings: str | None) -> int:
 def test_the_program_prints_facts(tmp_path: Path, settings: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     assert call(tmp_path, json.dumps(resource_config()), json.dumps(settings)) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[3:5] == ["role=compute", "instance=worker-2"]
-    assert "users_file=" in printed
+    assert {"role=compute", "instance=worker-2"} <= set(printed)
+    assert {"lustre=yes", "lustre_mount_path=/fsx", "ssh=yes", "logs_days=14", "shared=/fsx"} <= set(printed)
+    assert not any(line.startswith("users_file") for line in printed)
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,14 @@
 """The file of users and groups: every problem, with its line."""
 
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdk_trainyard.lifecycle import scripts_folder
+from tests.lifecycle_scripts.programs import load
 
-
-def load_module() -> Any:
-    spec = spec_from_file_location("shared_users", scripts_folder() / "hyperpod/shared_users.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MODULE = load_module()
+MODULE = load("hyperpod/shared_users.py")
 
 
 def test_the_format_of_awss_scripts_is_read() -> None:

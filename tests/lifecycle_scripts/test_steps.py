@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,29 +13,32 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 NOTHING = "step_one_done() { false; }\nstep_one_run() { :; }\nstep_one_verify() { :; }\n"
 
 
+def provision(
+    folder: Path, steps: dict[str, str], *, before: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run an entry script of steps, given by their texts, after lines of its own."""
+    (folder / "steps").mkdir(exist_ok=True)
+    for name, text in steps.items():
+        (folder / f"steps/{name}.sh").write_text(text)
+    library = scripts_folder() / "lib/steps.sh"
+    (folder / "entry.sh").write_text(f'source "{library}"\n{before}\nprovision "{folder}" {" ".join(steps)}\n')
+    return subprocess.run(
+        ["bash", str(folder / "entry.sh")],  # noqa: S607
+        env={"PATH": "/usr/bin:/bin", "TRAINYARD_ROOT": str(folder), "TRAINYARD_LOG_GRACE": "0", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Run an entry script of one step, ``one``, after lines of its own."""
 
-    def start(step: str, *, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "steps").mkdir(exist_ok=True)
-        (tmp_path / "steps/one.sh").write_text(f"step one 'do one' 'the cause'\n{NOTHING}\n{step}\n")
-        library = scripts_folder() / "lib/steps.sh"
-        (tmp_path / "entry.sh").write_text(f'source "{library}"\n{before}\nprovision "{tmp_path}" one\n')
-        return subprocess.run(
-            ["bash", str(tmp_path / "entry.sh")],  # noqa: S607
-            env={
-                "PATH": "/usr/bin:/bin",
-                "TRAINYARD_ROOT": str(tmp_path),
-                "TRAINYARD_LOG_GRACE": "0",
-                **environment,
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+    def start(step: str, **how: str) -> subprocess.CompletedProcess[str]:
+        return provision(tmp_path, {"one": f"step one 'do one' 'the cause'\n{NOTHING}\n{step}\n"}, **how)
 
     return start
 
@@ -162,3 +166,114 @@ def test_a_home_that_another_node_has_made_is_kept(run: Run, tmp_path: Path) -> 
     assert run(step % 'mkdir -p "${ROOT}/home/ada" && echo old >"${ROOT}/home/ada/.bashrc"').returncode == 0
     assert (tmp_path / "home/ada/.bashrc").read_text() == "old\n"
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["ada"]
+
+
+# ---------------------------------------------------------------- beside one another
+@pytest.fixture
+def run_steps(tmp_path: Path) -> Run:
+    """Run an entry script of several steps: NAME=(needs, body of run); needs None: none are declared."""
+
+    def start(*, environment: dict[str, str] | None = None, **steps: tuple[str | None, str]) -> Any:
+        return provision(tmp_path, {name: text(name, *step) for name, step in steps.items()}, **(environment or {}))
+
+    def text(name: str, needs: str | None, body: str) -> str:
+        declared = "" if needs is None else f" '{needs}'"
+        functions = NOTHING.replace("_one_", f"_{name}_") + f"step_{name}_run() {{\n  {body}\n}}\n"
+        return f"step {name} 'do {name}' 'cause of {name}'{declared}\n{functions}"
+
+    return start
+
+
+MEET = 'touch "${{ROOT}}/{0}"; wait_until 20 "the other" test -e "${{ROOT}}/{1}"'
+
+
+def test_steps_without_need_of_one_another_run_at_the_same_time(run_steps: Run) -> None:
+    done = run_steps(a=("", MEET.format("a", "b")), b=("", MEET.format("b", "a")))
+    assert done.returncode == 0, done.stdout
+
+
+def test_at_most_as_many_as_told_run_at_once(run_steps: Run) -> None:
+    at_once = {"TRAINYARD_AT_ONCE": "1", "TRAINYARD_DEADLINE": "0"}
+    done = run_steps(environment=at_once, a=("", MEET.format("a", "b")), b=("", MEET.format("b", "a")))
+    assert done.returncode == 1
+    assert "[a] waited in vain for the other" in done.stdout
+
+
+def test_a_step_waits_for_what_it_needs_and_for_nothing_else(run_steps: Run) -> None:
+    done = run_steps(
+        slow=("", 'wait_until 20 "the last" test -e "${ROOT}/last"; touch "${ROOT}/slow"'),
+        first=("", 'touch "${ROOT}/first"'),
+        last=("first absent", '[[ -e ${ROOT}/first && ! -e ${ROOT}/slow ]]; touch "${ROOT}/last"'),
+        end=(None, "[[ -e ${ROOT}/slow && -e ${ROOT}/last ]]"),
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_what_a_step_without_needs_sets_later_steps_see(run_steps: Run) -> None:
+    done = run_steps(a=(None, "SEEN=yes"), b=("a", "[[ ${SEEN} == yes ]]; SEEN=no"), c=(None, "[[ ${SEEN} == yes ]]"))
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_failure_beside_others_names_itself_and_the_others_end(run_steps: Run, tmp_path: Path) -> None:
+    done = run_steps(
+        bad=("", "sleep 0.2; (exit 7)"),
+        good=("", 'sleep 0.6; touch "${ROOT}/good"; echo raw'),
+        after=("bad", 'touch "${ROOT}/after"'),
+        later=("good", 'touch "${ROOT}/later"'),
+    )
+    told = lines(done)
+    assert done.returncode == 7
+    assert "[bad] FAILED in step 'bad' with exit code 7, in the command: sleep 0.2; (exit 7) (at bad.sh:6)" in told
+    assert told[told.index("[bad] likely cause: cause of bad") + 1].startswith("[end] bad failed; what runs beside it")
+    assert told[told.index("[good] raw") + 1].startswith("[good] done in ")
+    assert (tmp_path / "good").exists()
+    assert "[after]" not in done.stdout
+    assert "[later]" not in done.stdout
+    assert told[-1].startswith("[end] failed: bad, see above; nothing is undone; run ")
+
+
+def test_two_failures_are_both_told(run_steps: Run) -> None:
+    done = run_steps(a=("", "sleep 0.3; false"), b=("", "fail 'the sentence'"))
+    assert "[b] ERROR: the sentence" in lines(done)
+    assert "[a] likely cause: cause of a" in lines(done)
+    assert lines(done)[-1].startswith("[end] failed: b, a, see above")
+
+
+def test_a_step_whose_shell_is_killed_is_a_failure(run_steps: Run) -> None:
+    done = run_steps(a=("", "kill -KILL $BASHPID"), b=("a", "echo never"))
+    assert done.returncode == 137
+    assert "failed: a, see above" in lines(done)[-1]
+
+
+def test_a_run_that_is_told_to_end_waits_for_what_runs(run_steps: Run, tmp_path: Path) -> None:
+    done = run_steps(a=("", 'kill -TERM $$; sleep 0.5; touch "${ROOT}/whole"'), b=("a", "echo never"))
+    assert done.returncode == 143
+    assert (tmp_path / "whole").exists()
+    assert "[b]" not in done.stdout
+
+
+def test_a_need_that_cannot_be_met_ends_the_run(run_steps: Run) -> None:
+    done = run_steps(a=("b", "echo never"), b=("a", "echo never"))
+    assert done.returncode == 1
+    assert "[end] ERROR: the step a cannot start: it needs b" in lines(done)
+
+
+def test_lines_of_steps_are_whole_and_say_whose_they_are(run_steps: Run) -> None:
+    chat = "for n in {1..200}; do printf %s {0}; printf '%s\\n' {0}{0}; done"
+    done = run_steps(**{name: ("", chat.replace("{0}", name * 20)) for name in ("a", "b", "c")})
+    assert done.returncode == 0
+    said = [
+        line
+        for line in lines(done)
+        if "do " not in line and "done in" not in line and line[:3] in {"[a]", "[b]", "[c]"}
+    ]
+    assert len(said) == 600
+    assert [line for line in said if line != f"[{line[1]}] {line[1] * 60}"] == []
+
+
+def test_two_steps_that_change_one_file_lose_nothing(run_steps: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old\n")
+    body = 'added() { cat "${ROOT}/file"; sleep 0.2; echo {0}; }; rewrite "${ROOT}/file" 0644 added'
+    done = run_steps(**{name: ("", body.replace("{0}", name)) for name in ("a", "b", "c")})
+    assert done.returncode == 0, done.stdout
+    assert sorted((tmp_path / "file").read_text().split()) == ["a", "b", "c", "old"]

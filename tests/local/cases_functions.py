@@ -1,4 +1,4 @@
-"""How the types of Lambda, Step Functions and CloudFormation itself are tried."""
+"""How the types of Lambda, Step Functions, CodeBuild and CloudFormation itself are tried."""
 
 import json
 from collections.abc import Iterator
@@ -103,6 +103,32 @@ CASES = (
         change={"DefinitionString": json.dumps({**_MACHINE, "Comment": "second"})},
         changed=json.dumps({**_MACHINE, "Comment": "second"}),
         attributes=("Arn", "Name"),
+    ),
+    Case(
+        type="AWS::CodeBuild::Project",
+        properties={
+            "Description": "first",
+            "ServiceRole": of("RoleArn"),
+            "TimeoutInMinutes": 30,
+            "EncryptionKey": "arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
+            "Source": {"Type": "NO_SOURCE", "BuildSpec": "version: 0.2"},
+            "Artifacts": {"Type": "S3", "Location": "a-bucket", "Name": "model", "Packaging": "NONE"},
+            "Environment": {
+                "Type": "LINUX_CONTAINER",
+                "ComputeType": "BUILD_GENERAL1_XLARGE",
+                "Image": "registry.example/image:1",
+            },
+        },
+        look=look(
+            "codebuild",
+            "batch_get_projects",
+            "projects[0].[description, timeoutInMinutes, environment.computeType, source.buildspec]",
+            names=["{}"],
+        ),
+        made=["first", 30, "BUILD_GENERAL1_XLARGE", "version: 0.2"],
+        change={"Description": "second", "TimeoutInMinutes": 60},
+        changed=["second", 60, "BUILD_GENERAL1_XLARGE", "version: 0.2"],
+        attributes=("Arn",),
     ),
     Case(
         type="AWS::CloudFormation::WaitConditionHandle",

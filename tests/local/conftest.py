@@ -21,6 +21,14 @@ def support(aws: LocalAws) -> None:
         aws.client("s3").put_object(Bucket=bucket, Key=key, Body=body)
 
 
+@pytest.fixture(scope="session")
+def bootstrapped(aws: LocalAws) -> None:
+    """Bootstrap the region of the rooms' apps, which need the rest of CDK to be imported."""
+    from tests.local.apps_of_rooms import bootstrap  # noqa: PLC0415  other tests need no CDK
+
+    bootstrap(aws)
+
+
 @pytest.fixture
 def stacks(aws: LocalAws) -> Iterator[Stacks]:
     """Deploys templates; what a test leaves behind is deleted."""

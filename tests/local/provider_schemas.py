@@ -13,13 +13,12 @@ import cdk_trainyard.local
 from cdk_trainyard.local import supported_types
 
 FACTS = Path(cdk_trainyard.local.__file__).parent / "resources" / "facts.json"
-_SCHEMAS = files("cfnlint.data.schemas")
 _REGION = "us-east-1"
 _OPEN_TYPES = frozenset({"AWS::CloudFormation::CustomResource"})
 
 
 def _read(*path: str) -> Any:
-    return json.loads(_SCHEMAS.joinpath(*path).read_text(encoding="utf-8"))
+    return json.loads(files("cfnlint.data.schemas").joinpath(*path).read_text(encoding="utf-8"))
 
 
 def _paths(schema: dict[str, Any], key: str) -> list[str]:

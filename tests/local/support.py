@@ -86,3 +86,20 @@ SUPPORT: dict[str, Any] = {
 def of(name: str) -> dict[str, str]:
     """Import something of the support stack."""
     return {"Fn::ImportValue": name}
+
+
+BALANCER: dict[str, Any] = {
+    "Type": "AWS::ElasticLoadBalancingV2::LoadBalancer",
+    "Properties": {"Scheme": "internal", "Subnets": [of("SubnetA"), of("SubnetB")]},
+}
+"""A load balancer, in the support stack's subnets."""
+_NOT_FOUND = [{"Type": "fixed-response", "FixedResponseConfig": {"StatusCode": "404"}}]
+
+
+def listener(port: int, protocol: str, **more: Any) -> dict[str, Any]:
+    """Return a listener of the load balancer ``Balancer`` that finds nothing."""
+    properties = {"LoadBalancerArn": {"Ref": "Balancer"}, "Port": port, "Protocol": protocol}
+    return {
+        "Type": "AWS::ElasticLoadBalancingV2::Listener",
+        "Properties": {**properties, "DefaultActions": _NOT_FOUND, **more},
+    }

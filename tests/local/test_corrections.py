@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from cdk_trainyard.local import LocalAws
 from tests.local.cases_builder import BUILT_OF, NEEDS_RECIPE
 from tests.local.stacks import Stacks, outputs_of, template
-from tests.local.support import of
+from tests.local.support import BALANCER, listener, of
 
 _JWT = {
     "Type": "jwt-validation",
@@ -16,10 +16,7 @@ _JWT = {
     "JwtValidationConfig": {"Issuer": "https://issuer.example", "JwksEndpoint": "https://issuer.example/keys"},
 }
 _BALANCED: dict[str, Any] = {
-    "Balancer": {
-        "Type": "AWS::ElasticLoadBalancingV2::LoadBalancer",
-        "Properties": {"Scheme": "internal", "Subnets": [of("SubnetA"), of("SubnetB")]},
-    },
+    "Balancer": BALANCER,
     "Targets": {
         "Type": "AWS::ElasticLoadBalancingV2::TargetGroup",
         "Properties": {"Port": 80, "Protocol": "HTTP", "VpcId": of("Vpc"), "TargetType": "ip"},
@@ -28,16 +25,7 @@ _BALANCED: dict[str, Any] = {
         "Type": "AWS::CertificateManager::Certificate",
         "Properties": {"DomainName": "models.example", "ValidationMethod": "DNS"},
     },
-    "Listener": {
-        "Type": "AWS::ElasticLoadBalancingV2::Listener",
-        "Properties": {
-            "LoadBalancerArn": {"Ref": "Balancer"},
-            "Port": 443,
-            "Protocol": "HTTPS",
-            "Certificates": [{"CertificateArn": {"Ref": "Certificate"}}],
-            "DefaultActions": [{"Type": "fixed-response", "FixedResponseConfig": {"StatusCode": "404"}}],
-        },
-    },
+    "Listener": listener(443, "HTTPS", Certificates=[{"CertificateArn": {"Ref": "Certificate"}}]),
     "Rule": {
         "Type": "AWS::ElasticLoadBalancingV2::ListenerRule",
         "Properties": {
@@ -95,6 +83,27 @@ def test_a_pipeline_builds_one_image_after_the_other(aws: LocalAws, stacks: Stac
         builder.delete_image_recipe(imageRecipeArn=found["Recipe"])
     assert found["Pipeline"] in str(failure.value)
     assert stacks.delete(stack) == "DELETE_COMPLETE"
+
+
+@pytest.mark.usefixtures("support")
+def test_a_component_that_goes_is_deleted_after_the_recipe_that_is_replaced(aws: LocalAws, stacks: Stacks) -> None:
+    arns = [{"ComponentArn": {"Fn::GetAtt": [name, "Arn"]}} for name in ("First", "Second")]
+
+    def body(version: str, count: int) -> dict[str, Any]:
+        component = {"Platform": "Linux", "Version": "1.0.0", "Data": "schemaVersion: 1.0"}
+        recipe = {"Name": "shrinks", "Version": version, "ParentImage": "ami-1", "Components": arns[:count]}
+        names = ("First", "Second")[:count]
+        kinds = {
+            name: {"Type": "AWS::ImageBuilder::Component", "Properties": {**component, "Name": name}} for name in names
+        }
+        return template({**kinds, "Recipe": {"Type": "AWS::ImageBuilder::ImageRecipe", "Properties": recipe}})
+
+    stack = stacks.deployed(body("1.0.0", 2))
+    second = stacks.physical_id(stack, "Second")
+    assert stacks.update(stack, body("1.0.1", 1)) == "UPDATE_COMPLETE", stacks.reasons(stack)
+    assert not [row for row in stacks.events(stack) if row["ResourceStatus"] == "DELETE_FAILED"]
+    with pytest.raises(ClientError, match="ResourceNotFoundException"):
+        aws.client("imagebuilder").get_component(componentBuildVersionArn=second)
 
 
 def test_a_recipe_of_components_that_do_not_exist_is_refused(aws: LocalAws) -> None:

@@ -24,7 +24,7 @@ def test_everything_of_a_real_account_is_dropped() -> None:
         "no_proxy": "corp.example.com,127.0.0.1,localhost",
         "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
         "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1",
-        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_ACCESS_KEY_ID": "local-123456789012",
         "AWS_SECRET_ACCESS_KEY": "local",
         "AWS_REGION": "us-west-2",
         "AWS_DEFAULT_REGION": "us-west-2",
@@ -37,6 +37,12 @@ def test_everything_of_a_real_account_is_dropped() -> None:
         "CDK_DISABLE_VERSION_CHECK": "1",
         "CDK_NOTICES": "false",
     }
+
+
+def test_every_account_has_keys_of_its_own() -> None:
+    """The cdk CLI remembers in the user's home which account a key is of, and refuses to deploy to another."""
+    keys = {environment("http://127.0.0.1:1", "us-west-2", {}, number)["AWS_ACCESS_KEY_ID"] for number in ("1", "2")}
+    assert len(keys) == 2
 
 
 def test_nothing_inherited_is_enough() -> None:

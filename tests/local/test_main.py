@@ -12,6 +12,11 @@ from cdk_trainyard.local.__main__ import _run, main
 _TOPICS = "import boto3, os; print(boto3.client('sns').create_topic(Name='x')['TopicArn'], os.environ['AWS_REGION'])"
 
 
+_TOPIC = "arn:aws:sns:us-west-2:210987654321:alerts"
+_CERTIFICATE = "arn:aws:acm:us-west-2:210987654321:certificate/12345678-1234-1234-1234-123456789012"
+
+
+@pytest.mark.slow
 def test_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In a process of its own, as users start it, and with a real profile in reach."""
     monkeypatch.setenv("AWS_PROFILE", "production")
@@ -30,6 +35,40 @@ def test_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert done.stderr.endswith(" is account 123456789012, region eu-west-1\n")
 
 
+@pytest.fixture(scope="module")
+def in_another_account() -> list[str]:
+    """What a command prints in another account and region, where things exist already."""
+    topic = '{"Resources": {"R": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"Arn": {"Value": {"Ref": "R"}}}}'
+    program = f"""if True:
+        import boto3, os
+        stacks = boto3.client("cloudformation")
+        stacks.create_stack(StackName="x", TemplateBody='{topic}')
+        print(stacks.describe_stacks()["Stacks"][0]["Outputs"][0]["OutputValue"])
+        print(boto3.client("sts").get_caller_identity()["Account"], os.environ["CDK_DEFAULT_ACCOUNT"])
+        print(*(each["CertificateArn"] for each in boto3.client("acm").list_certificates()["CertificateSummaryList"]))
+        print(*(each["TopicArn"] for each in boto3.client("sns").list_topics()["Topics"]))
+    """
+    options = ["--account", "210987654321", "--region", "us-west-2", "--existing", _TOPIC, "--existing", _CERTIFICATE]
+    command = [sys.executable, "-m", "cdk_trainyard.local", "run", *options, "--", sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_run_in_another_account(in_another_account: list[str]) -> None:
+    arn, accounts, *_ = in_another_account
+    assert arn.startswith("arn:aws:sns:us-west-2:210987654321:x-R-")
+    assert accounts == "210987654321 210987654321"
+
+
+@pytest.mark.slow
+def test_run_with_what_exists(in_another_account: list[str]) -> None:
+    certificates, topics = in_another_account[2:]
+    assert certificates == _CERTIFICATE
+    assert _TOPIC in topics.split()
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [
@@ -42,7 +81,7 @@ def test_exit_codes(aws: LocalAws, command: list[str], code: int) -> None:
     assert _run(command, aws) == code
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["run", "--"], ["walk"]])
+@pytest.mark.parametrize("arguments", [[], ["run"], ["run", "--"], ["walk"], ["serve", "--account", "1"]])
 def test_fails_on_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -50,6 +89,7 @@ def test_fails_on_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_serve_ends_when_it_is_told_to() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "cdk_trainyard.local", "serve"], stderr=subprocess.PIPE, text=True

@@ -13,7 +13,7 @@ from cdk_trainyard.local import LocalAws
 from tests.local.stacks import Stacks, outputs_of, template
 from tests.local.support import of
 
-pytestmark = pytest.mark.usefixtures("support")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("support")]
 Config = dict[str, Any]
 
 _ADDRESS = (

@@ -28,6 +28,11 @@ def test_fails_before_it_is_entered() -> None:
         LocalAws().endpoint  # noqa: B018  reading it is the point
 
 
+def test_fails_for_a_number_that_is_no_account() -> None:
+    with pytest.raises(ValueError, match="'4711' is no account number, which has 12 digits"):
+        LocalAws(account="4711")
+
+
 def test_clients_need_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clients._Server, "endpoint", None)
     with pytest.raises(RuntimeError, match="no local AWS runs in this process"):

@@ -37,6 +37,7 @@ def _seen(case: Case, aws: LocalAws, physical_id: str) -> Any:
 
 @pytest.mark.usefixtures("support")
 @pytest.mark.parametrize("name", sorted(_CASES))
+@pytest.mark.slow
 def test_type(name: str, aws: LocalAws, stacks: Stacks) -> None:
     case = _CASES[name]
     stack = stacks.deployed(_template(case, {}))

@@ -1,6 +1,5 @@
 """The default security group, and the function that closes it: its text is what Lambda runs."""
 
-import json
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -10,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from cdk_trainyard.network import default_security_group_handler as handler_module
 from tests.network.parts import new_network, new_stack, resources
+from tests.support import catch_answers
 
 EVENT = {
     "StackId": "stack",
@@ -86,15 +86,7 @@ def ec2(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    sent: list[dict[str, Any]] = []
-
-    def urlopen(request: Any, timeout: int) -> MagicMock:
-        assert (request.get_method(), request.full_url, timeout) == ("PUT", "https://answer", 30)
-        sent.append(json.loads(request.data))
-        return MagicMock()
-
-    monkeypatch.setattr(handler_module.urllib.request, "urlopen", urlopen)
-    return sent
+    return catch_answers(monkeypatch)
 
 
 def refusal(code: str) -> ClientError:

@@ -1,17 +1,15 @@
 """A node of a ParallelCluster without root: a directory, and stand-ins for what would touch the machine."""
 
-import os
-import shutil
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-from cdk_trainyard.lifecycle.bundle import read_bundle, scripts_folder
+from cdk_trainyard.lifecycle.bundle import read_bundle
+from cdk_trainyard.node_scripts import scripts_folder
+from tests.lifecycle_scripts.fake_node import FakeNode
 
 STUB = Path(__file__).parent / "stub.sh"
 STUBBED = [
-    "apt-get", "aws", "curl", "dnf", "dpkg-query", "gpg", "hostname", "modprobe", "python3", "python3.11", "rpm",
-    "sync", "timeout", "uname",
+    "apt-get", "aws", "curl", "dnf", "dpkg-query", "gpg", "hostname", "modprobe", "python3", "rpm", "sync",
+    "timeout", "uname",
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
@@ -25,37 +23,11 @@ SYSTEMS = {
 }
 
 
-@dataclass
-class FakeNode:
-    """A node to run scripts on.
-
-    Attributes:
-        directory: Where everything of it is.
-    """
-
-    directory: Path
-
-    @property
-    def root(self) -> Path:
-        return self.directory / "root"
-
-    @property
-    def bundle(self) -> Path:
-        return self.directory / "bundle"
-
-    @property
-    def calls(self) -> list[str]:
-        path = self.root / "state/calls"
-        return path.read_text().replace(str(self.root), "").splitlines() if path.exists() else []
+class ClusterNode(FakeNode):
+    """A node to run scripts on."""
 
     def called(self, *words: str) -> bool:
         return any(all(word in call for word in words) for call in self.calls)
-
-    def write(self, path: str, text: str) -> Path:
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-        return target
 
     def read(self, path: str) -> str:
         return (self.root / path).read_text().replace(str(self.root), "")
@@ -63,39 +35,13 @@ class FakeNode:
     def package(self, name: str, version: str) -> None:
         self.write(f"state/packages/{name}", version)
 
-    def run(self, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.bundle / script), *arguments],
-            cwd=self.bundle,
-            env={
-                "PATH": str(self.directory / "bin"),
-                "TRAINYARD_ROOT": str(self.root),
-                "TRAINYARD_DEADLINE": "0",
-                "TRAINYARD_LOG_GRACE": "0",
-                **environment,
-            },
-            start_new_session=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
 
 def make_node(
     directory: Path, *, system: str = "ubuntu-22.04", node_type: str = "ComputeFleet", device: str | None = "0x7164"
-) -> FakeNode:
+) -> ClusterNode:
     """Make a node that has booted, and has fetched the project's own scripts."""
-    node = FakeNode(directory)
-    (directory / "bin").mkdir(parents=True)
-    for name in STUBBED:
-        (directory / "bin" / name).symlink_to(STUB)
-    for name in REAL:
-        found = shutil.which(name)
-        assert found, name
-        (directory / "bin" / name).symlink_to(os.path.realpath(found) if name != "bash" else found)
+    node = ClusterNode(directory)
+    node.fill_path(STUB, STUBBED, REAL)
     node.write("etc/os-release", SYSTEMS[system])
     node.write("etc/parallelcluster/cfnconfig", f"stack_name=train\ncfn_node_type={node_type}\n")
     node.write("dev/null", "")

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aws_cdk import App, Environment, Stack
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.network import EfaSecurityGroup, Nat, TrainingNetwork
@@ -23,7 +22,7 @@ from cdk_trainyard.parallelcluster import (
     SlurmAccounting,
     SlurmSettings,
 )
-from cdk_trainyard.storage import BucketPurpose, LustreDeployment, LustreFileSystem, TrainingBucket
+from cdk_trainyard.storage import AccountingDatabase, BucketPurpose, LustreDeployment, LustreFileSystem, TrainingBucket
 
 REGION, ZONE = "us-east-1", "us-east-1a"
 TYPE = "Custom::PclusterCluster"
@@ -104,10 +103,7 @@ def ultracluster(stack: Stack) -> ParallelCluster:
     network = new_network(stack, service_zones=["us-east-1a", "us-east-1b"])
     group = EfaSecurityGroup(stack, "Efa", vpc=network.vpc)
     lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=group, capacity_gib=4800)
-    password = secretsmanager.Secret.from_secret_complete_arn(
-        stack, "Password", "arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-AbCdEf"
-    )
-    database = ec2.SecurityGroup.from_security_group_id(stack, "Database", "sg-0123456789abcdef0")
+    database = AccountingDatabase(stack, "Accounting", network=network)
     return ParallelCluster(
         stack,
         "Cluster",
@@ -121,14 +117,7 @@ def ultracluster(stack: Stack) -> ParallelCluster:
             queue(cpu(instance_type="c6i.8xlarge"), cpu(instance_type="trn1.2xlarge"), name="small", capacity=None),
         ],
         storage=[SharedLustre(file_system=lustre)],
-        slurm=SlurmSettings(
-            accounting=SlurmAccounting(
-                endpoint="slurm.cluster-abc.us-east-1.rds.example",
-                user_name="slurm",
-                password=password,
-                connections=ec2.Connections(security_groups=[database], default_port=ec2.Port.tcp(3306)),
-            )
-        ),
+        slurm=SlurmSettings(accounting=SlurmAccounting.of(database)),
     )
 
 
@@ -162,6 +151,21 @@ def closed(stack: Stack) -> ParallelCluster:
     """No way out of the network: endpoints only."""
     return ParallelCluster(
         stack, "Cluster", network=new_network(stack, nat=Nat.NONE), head_node=head(public=False), queues=[queue()]
+    )
+
+
+def encrypted(stack: Stack) -> ParallelCluster:
+    """An accounting database with a key of one's own."""
+    network = new_network(stack, service_zones=["us-east-1a", "us-east-1b"])
+    key = kms.Key(stack, "Key", enable_key_rotation=True)
+    database = AccountingDatabase(stack, "Accounting", network=network, key=key, require_tls=True)
+    return ParallelCluster(
+        stack,
+        "Cluster",
+        network=network,
+        head_node=head(),
+        queues=[queue()],
+        slurm=SlurmSettings(accounting=SlurmAccounting.of(database)),
     )
 
 

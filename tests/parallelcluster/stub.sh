@@ -3,12 +3,10 @@
 # their names, keeps what it is told in the fake root, and writes down how it was called.
 #   STUB_FAIL=NAME:N    NAME fails its first N times
 #   STUB_KEY=FPR        fingerprint of the key that is served; nothing stands for no key at all
-#   STUB_KILL_AFTER=N   kills the whole process group right after the N-th change, as a power cut would
 set -euo pipefail
 
-name=${0##*/}
-state=${TRAINYARD_ROOT:?}/state
-printf '%s%s\n' "${name}" "${*:+ $*}" >>"${state}/calls"
+# shellcheck source-path=SCRIPTDIR source=../lifecycle_scripts/stub_lib.sh
+source "${TRAINYARD_ROOT:?}/../bin/stub_lib.sh"
 
 if [[ ${STUB_FAIL:-} == "${name}":* ]]; then
   touch "${state}/failures"
@@ -19,18 +17,6 @@ if [[ ${STUB_FAIL:-} == "${name}":* ]]; then
     exit 1
   fi
 fi
-
-# changed: what was done is done; the cut may come now.
-changed() {
-  local done_before
-  echo "${name}" >>"${state}/changes"
-  if [[ -n ${STUB_KILL_AFTER:-} ]]; then
-    mapfile -t done_before <"${state}/changes"
-    if ((${#done_before[@]} == STUB_KILL_AFTER)); then
-      kill -KILL 0
-    fi
-  fi
-}
 
 # keep MANAGER PACKAGE...: packages with a version are installed from now on, each with the suffix of a build.
 keep() {
@@ -90,7 +76,7 @@ case ${name} in
     touch "${TRAINYARD_ROOT}/dev/neuron0"
     changed
     ;;
-  python3 | python3.11)
+  python3)
     mkdir -p "${!#}/bin"
     ln -sf "$0" "${!#}/bin/python"
     changed

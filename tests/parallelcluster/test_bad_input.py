@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from aws_cdk import App, Duration, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import TrainingNetwork
@@ -15,6 +17,7 @@ from cdk_trainyard.parallelcluster import (
     Dcv,
     HeadNode,
     LoginPool,
+    NodeScripts,
     ParallelCluster,
     ParallelClusterProvider,
     Placement,
@@ -42,6 +45,17 @@ def queues(*compute: ComputeResource, **changes: Any) -> Changes:
 
 def given(**changes: Any) -> Changes:
     return lambda _: changes
+
+
+def with_neuron(operating_system: str, *args: str) -> Changes:
+    def changes(network: TrainingNetwork) -> dict[str, Any]:
+        place = Construct(network, f"Neuron{len(network.node.children)}")
+        scripts = NodeScripts(place, "Scripts", bucket=s3.Bucket.from_bucket_name(place, "Bucket", "scripts"))
+        action = scripts.action("neuron.sh", *args)
+        nodes = queue(on_configured=[action])
+        return {"operating_system": operating_system, "head_node": head(on_configured=[action]), "queues": [nodes]}
+
+    return changes
 
 
 GRID: dict[str, tuple[Changes, str]] = {
@@ -123,6 +137,21 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'image_id' must be given with operating system 'rocky9', of which ParallelCluster publishes no image; "
             "build one "
             "with 'pcluster build-image'"
+        ),
+    ),
+    "PyTorch for Neuron on Amazon Linux": (
+        with_neuron("alinux2023", "--venv", "/apps/neuron"),
+        (
+            "'operating_system' must be one of ubuntu2204, ubuntu2404 for neuron.sh with --venv in 'on_configured' of "
+            "the head node, got 'alinux2023', on which PyTorch for Neuron cannot be imported; leave --venv out and "
+            "train in containers"
+        ),
+    ),
+    "Neuron on Red Hat": (
+        with_neuron("rhel9"),
+        (
+            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404 for neuron.sh in 'on_configured' of "
+            "queue 'compute', got 'rhel9'; AWS publishes the Neuron SDK for no other"
         ),
     ),
     "a key of the schema misspelt": (
@@ -290,14 +319,19 @@ GRID: dict[str, tuple[Changes, str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def network() -> TrainingNetwork:
+    """The network of all refused clusters."""
+    return new_network(new_stack())
+
+
 @pytest.mark.parametrize(("changes", "problem"), GRID.values(), ids=GRID)
-def test_fails(changes: Changes, problem: str) -> None:
-    stack = new_stack()
-    network = new_network(stack)
+def test_fails(network: TrainingNetwork, changes: Changes, problem: str) -> None:
+    construct_id = f"Cluster{len(Stack.of(network).node.children)}"
     usual = {"network": network, "head_node": head(), "queues": [queue()]}
     with pytest.raises(ConfigurationError) as error:
-        ParallelCluster(stack, "Cluster", **{**usual, **changes(network)})
-    assert error.value.path == "Stack/Cluster"
+        ParallelCluster(Stack.of(network), construct_id, **{**usual, **changes(network)})
+    assert error.value.path == f"Stack/{construct_id}"
     assert [one for one in error.value.problems if one.startswith(problem)], error.value.problems
 
 

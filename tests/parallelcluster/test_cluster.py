@@ -116,11 +116,10 @@ def test_what_it_tells(minimal: tuple[ParallelCluster, Template]) -> None:
     assert name == "Stack-Cluster-F0EB02FA"
     resolved = Stack.of(cluster).resolve(dict(cluster.outputs))
     assert set(resolved) == {
-        "ClusterName", "ConnectCommand", "HeadNodeAddress", "LogGroupPrefix", "ProviderLogGroup", "SshCommand",
-        "ValidationMessages",
+        "ClusterName", "ConnectCommand", "HeadNodeAddress", "LogGroupPrefix", "ProviderLogGroup", "ValidationMessages",
     }  # fmt: skip
     assert resolved["LogGroupPrefix"] == f"/aws/parallelcluster/{name}-"
-    assert resolved["SshCommand"] == f"pcluster ssh --cluster-name {name} --region us-east-1"
+    assert resolved["ProviderLogGroup"]["Fn::Select"][0] == 6
     instance = {"Fn::GetAtt": ["ClusterEB0386A7", "headNode.instanceId"]}
     assert resolved["ConnectCommand"] == {
         "Fn::Join": ["", ["aws ssm start-session --target ", instance, " --region us-east-1"]]

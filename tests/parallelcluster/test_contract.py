@@ -1,14 +1,18 @@
 """The contract with ParallelCluster: what is taken out of an app, and what ParallelCluster says of it."""
 
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 from aws_cdk import App
 
-from cdk_trainyard.parallelcluster import ParallelCluster
-from tests.parallelcluster.parts import DEPLOYMENTS, head, new_network, new_stack, queue
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.parallelcluster import ComputeResource, ParallelCluster, QueueCapacity, SharedEbs
+from stacks import build_stacks
+from tests.parallelcluster.parts import DEPLOYMENTS, head, new_network, new_stack, queue, trn1
 from tools.contract.__main__ import disagreement, main
+from tools.contract.ask import ask
 from tools.contract.collect import clusters
 from tools.contract.table import rows
 
@@ -63,6 +67,51 @@ def test_parallelcluster_takes_all_four_and_agrees_on_the_table(
     assert f"agreement: {len(rows())} of {len(rows())} clusters get the same verdict from both" in said
     assert "not asked, for it takes an account: AdditionalIamPolicyValidator" in said
     assert "the facts are those of the package" in said
+
+
+@pytest.mark.contract
+def test_parallelcluster_takes_every_deployment_that_is_shipped(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = sorted((Path(__file__).parents[2] / "deployments").glob("parallelcluster-*.yaml"))
+    for file in files:
+        app = App(outdir=str(tmp_path / file.stem))
+        build_stacks(app, Deployment.load(file))
+        app.synth()
+    assert main([str(tmp_path / file.stem) for file in files]) == 0
+    said = capfd.readouterr().out
+    assert said.count(": taken\n") == said.count("  renders ") == len(files) == 4
+
+
+@pytest.mark.contract
+def test_reserved_capacity_is_in_the_zone_of_its_first_queue(tmp_path: Path) -> None:
+    """Whatever the zone is called; two queues in two zones cannot share it."""
+    requests = []
+    for zone in ("us-east-1b", "use1-az4"):
+        app = App(outdir=str(tmp_path / zone))
+        stack = new_stack(app)
+        compute = ComputeResource(instance_type="p5.48xlarge", max_count=2)
+        ParallelCluster(
+            stack,
+            "Cluster",
+            network=new_network(stack, zone=zone),
+            head_node=head(),
+            queues=[
+                queue(compute, name="block", capacity=QueueCapacity.capacity_block("cr-0123456789abcdef0")),
+                queue(trn1(), name="reserved", capacity=QueueCapacity.odcr("cr-0123456789abcdef1")),
+            ],
+            storage=[SharedEbs(at="/old", volume_id="vol-0123456789abcdef0")],
+        )
+        app.synth()
+        (found,) = clusters(tmp_path / zone)
+        requests.append({"name": zone, "config": found.config, "subnets": found.subnets})
+    shared = deepcopy(requests[0])
+    one, other = shared["config"]["Scheduling"]["SlurmQueues"]
+    other["CapacityReservationTarget"] = one["CapacityReservationTarget"]
+    other["Networking"]["SubnetIds"] = ["subnet-" + "e" * 17]  # of the first zone, as nobody says otherwise
+    answers = ask({"checks": [*requests, shared]})["checks"]
+    assert [answer["errors"] for answer in answers[:2]] == [[], []]
+    assert "CapacityReservationValidator" in {error.split(":")[0] for error in answers[2]["errors"]}
 
 
 @pytest.mark.contract

@@ -1,7 +1,7 @@
 """The four deployments that are shipped, as Python."""
 
 from aws_cdk import Stack
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Template
 
 from cdk_trainyard.parallelcluster import ParallelCluster
 from tests.parallelcluster.parts import config, resource
@@ -61,35 +61,8 @@ def test_the_ultracluster_has_warm_nodes_login_nodes_and_accounting(deployments:
     warm, large, _ = written["Scheduling"]["SlurmQueues"]
     assert (warm["ComputeResources"][0]["MinCount"], large["ComputeResources"][0]["MinCount"]) == (4, 0)
     assert written["LoginNodes"]["Pools"][0]["Count"] == 2
-    database = written["Scheduling"]["SlurmSettings"]["Database"]
-    assert database["Uri"] == "slurm.cluster-abc.us-east-1.rds.example:3306"
-    assert database["PasswordSecretArn"].endswith(":secret:slurm-AbCdEf")
+    assert written["Scheduling"]["SlurmSettings"]["Database"]["UserName"] == "slurm"
     assert len(deployments["trn1-ultracluster"][0].cluster_name) <= 40
-
-
-def test_the_database_lets_the_nodes_in_and_the_provider_may_look_at_the_password(deployments: Deployments) -> None:
-    template = deployments["trn1-ultracluster"][1]
-    template.has_resource_properties(
-        "AWS::EC2::SecurityGroupIngress", {"FromPort": 3306, "ToPort": 3306, "GroupId": "sg-0123456789abcdef0"}
-    )
-    template.has_resource_properties(
-        "AWS::IAM::ManagedPolicy",
-        {
-            "Path": "/parallelcluster/",
-            "PolicyDocument": {
-                "Statement": [
-                    {
-                        "Action": "secretsmanager:DescribeSecret",
-                        "Effect": "Allow",
-                        "Resource": "arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-AbCdEf",
-                    }
-                ]
-            },
-        },
-    )
-    template.has_resource_properties(
-        "AWS::CloudFormation::Stack", {"Parameters": {"AdditionalIamPolicies": {"Ref": Match.any_value()}}}
-    )
 
 
 def test_the_file_system_belongs_to_the_app_and_outlives_the_cluster(deployments: Deployments) -> None:

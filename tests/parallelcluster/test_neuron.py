@@ -1,35 +1,49 @@
 """The Neuron installer: exact versions, one key, the image's own driver left alone, and no harm in running it again."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.parallelcluster.fake_node import FakeNode, make_node
+from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.parallelcluster import limits
+from tests.parallelcluster.fake_node import ClusterNode, make_node
 
 DRIVER, RUNTIME = "aws-neuronx-dkms", "aws-neuronx-runtime-lib"
 STEPS = ["neuron_repository", "neuron_driver", "neuron_runtime", "neuron_python"]
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> FakeNode:
+def node(tmp_path: Path) -> ClusterNode:
     return make_node(tmp_path / "node")
 
 
-def succeeds(node: FakeNode, *arguments: str, **environment: str) -> str:
+def succeeds(node: ClusterNode, *arguments: str, **environment: str) -> str:
     done = node.run("neuron.sh", *arguments, **environment)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-def fails(node: FakeNode, *arguments: str, **environment: str) -> str:
+def fails(node: ClusterNode, *arguments: str, **environment: str) -> str:
     done = node.run("neuron.sh", *arguments, **environment)
     assert done.returncode == 1, done.stdout
     return done.stdout
 
 
-def test_the_steps_run_in_this_order(node: FakeNode) -> None:
+def test_the_steps_run_in_this_order(node: ClusterNode) -> None:
     named = [line.partition("[")[2].partition("]")[0] for line in succeeds(node).splitlines()]
     assert list(dict.fromkeys(named)) == ["start", *STEPS, "end"]
+
+
+def test_the_systems_are_those_that_the_rules_know() -> None:
+    text = (scripts_folder() / "parallelcluster" / "neuron_node.sh").read_text()
+    taken = re.findall(r"^    ((?:[a-z]+-[0-9.]+(?: \| )?)+)\) echo (apt|dnf) ;;$", text, re.MULTILINE)
+    systems = {
+        manager: tuple(name.replace("amzn", "alinux").replace("-", "").replace(".", "") for name in names.split(" | "))
+        for names, manager in taken
+    }
+    assert systems["apt"] == limits.NEURON_PYTHON_SYSTEMS
+    assert sorted((*systems["apt"], *systems["dnf"])) == sorted(limits.NEURON_SYSTEMS)
 
 
 @pytest.mark.parametrize(("system", "codename"), [("ubuntu-22.04", "jammy"), ("ubuntu-24.04", "noble")])
@@ -52,6 +66,7 @@ def test_amazon_linux_gets_the_same(tmp_path: Path) -> None:
     repository = node.read("etc/yum.repos.d/neuron.repo")
     assert "gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/neuron.asc\n" in repository
     assert node.called("rpm --import /etc/pki/rpm-gpg/neuron.asc")
+    assert node.called("dnf", "neuron.skip_if_unavailable=False makecache")  # dnf may be told to go on without it
     assert node.called("dnf", "aws-neuronx-dkms-2.31.7.0*")
     assert node.called("dnf", "kernel-devel-uname-r = 6.8.0-test")
     assert node.called("aws-neuronx-tools-2.33.38.0*")
@@ -63,7 +78,7 @@ def test_fails_on_another_system(tmp_path: Path) -> None:
     assert not node.called("install")
 
 
-def test_fails_with_another_key_and_installs_nothing(node: FakeNode) -> None:
+def test_fails_with_another_key_and_installs_nothing(node: ClusterNode) -> None:
     said = fails(node, STUB_KEY="0000000000000000000000000000000000000000")
     assert "is 0000000000000000000000000000000000000000, and must be 00FA2C1079260870A76D2C285749CAD8646D9185" in said
     assert "nothing was installed" in said
@@ -72,27 +87,27 @@ def test_fails_with_another_key_and_installs_nothing(node: FakeNode) -> None:
     assert not node.called("apt-get")
 
 
-def test_fails_without_a_key(node: FakeNode) -> None:
+def test_fails_without_a_key(node: ClusterNode) -> None:
     assert "the key of Neuron's repository is none" in fails(node, STUB_KEY="")
 
 
-def test_fails_when_the_key_cannot_be_fetched(node: FakeNode) -> None:
+def test_fails_when_the_key_cannot_be_fetched(node: ClusterNode) -> None:
     said = fails(node, STUB_FAIL="curl:99")
     assert "waited in vain for Neuron's key" in said
     assert "likely cause: the subnet has no way to *.repos.neuron.amazonaws.com (NAT, proxy)" in said
 
 
-def test_fails_when_the_repository_is_down(node: FakeNode) -> None:
+def test_fails_when_the_repository_is_down(node: ClusterNode) -> None:
     said = fails(node, STUB_FAIL="apt-get:99")
     assert "waited in vain for Neuron's repository" in said
     assert node.called("apt-get", "APT::Update::Error-Mode=any", "update")  # apt-get itself would only warn
 
 
-def test_what_fails_for_a_while_is_tried_again(node: FakeNode) -> None:
+def test_what_fails_for_a_while_is_tried_again(node: ClusterNode) -> None:
     succeeds(node, STUB_FAIL="curl:2", TRAINYARD_DEADLINE="20")
 
 
-def test_a_driver_of_the_image_stays(node: FakeNode) -> None:
+def test_a_driver_of_the_image_stays(node: ClusterNode) -> None:
     node.package(DRIVER, "2.30.2.0")
     node.write("dev/neuron0", "")
     assert "the driver that is there stays: 2.30.2.0" in succeeds(node)
@@ -112,7 +127,7 @@ def test_another_device_of_amazon_is_none_of_neuron(tmp_path: Path) -> None:
     assert "there is no Neuron device on this node" in succeeds(node)
 
 
-def test_a_second_run_asks_and_changes_nothing(node: FakeNode) -> None:
+def test_a_second_run_asks_and_changes_nothing(node: ClusterNode) -> None:
     succeeds(node)
     node.write("state/calls", "")
     said = succeeds(node)
@@ -120,7 +135,7 @@ def test_a_second_run_asks_and_changes_nothing(node: FakeNode) -> None:
     assert {call.split()[0] for call in node.calls} <= {"dpkg-query", "hostname"}
 
 
-def test_an_older_runtime_of_the_image_becomes_the_pinned_one(node: FakeNode) -> None:
+def test_an_older_runtime_of_the_image_becomes_the_pinned_one(node: ClusterNode) -> None:
     node.package(DRIVER, "2.30.2.0")
     for name in ("aws-neuronx-collectives", RUNTIME, "aws-neuronx-tools"):
         node.package(name, "2.1.0.0-aa")
@@ -128,7 +143,7 @@ def test_an_older_runtime_of_the_image_becomes_the_pinned_one(node: FakeNode) ->
     assert node.read(f"state/packages/{RUNTIME}") == "2.35.30.0-1a2b3c4"
 
 
-def test_an_installed_version_with_the_suffix_of_a_build_is_that_version(node: FakeNode) -> None:
+def test_an_installed_version_with_the_suffix_of_a_build_is_that_version(node: ClusterNode) -> None:
     succeeds(node)
     node.package(RUNTIME, "2.35.30.01-aa")  # another version with the same beginning
     node.write("state/calls", "")
@@ -137,6 +152,7 @@ def test_an_installed_version_with_the_suffix_of_a_build_is_that_version(node: F
 
 
 @pytest.mark.parametrize("cut", range(1, 4))
+@pytest.mark.slow
 def test_a_power_cut_anywhere_is_made_good_by_the_next_run(tmp_path: Path, cut: int) -> None:
     undisturbed, node = make_node(tmp_path / "undisturbed"), make_node(tmp_path / "node")
     succeeds(undisturbed)
@@ -147,7 +163,7 @@ def test_a_power_cut_anywhere_is_made_good_by_the_next_run(tmp_path: Path, cut: 
     assert (node.root / "dev/neuron0").exists()
 
 
-def test_a_driver_that_is_there_and_not_loaded_is_loaded(node: FakeNode) -> None:
+def test_a_driver_that_is_there_and_not_loaded_is_loaded(node: ClusterNode) -> None:
     node.package(DRIVER, "2.30.2.0")
     succeeds(node)
     assert node.called("modprobe neuron")
@@ -164,15 +180,19 @@ def test_the_head_node_makes_the_python_environment(tmp_path: Path) -> None:
     assert not node.called("venv")
 
 
-def test_compute_nodes_use_the_environment_and_make_none(node: FakeNode) -> None:
+def test_compute_nodes_use_the_environment_and_make_none(node: ClusterNode) -> None:
     succeeds(node, "--venv", "/apps/neuron")
     assert not node.called("venv")
 
 
-def test_amazon_linux_makes_it_with_a_python_that_pytorch_takes(tmp_path: Path) -> None:
-    node = make_node(tmp_path / "node", system="amzn-2023", node_type="HeadNode", device=None)
-    succeeds(node, "--venv", "/apps/neuron")
-    assert node.called("python3.11 -m venv")
+@pytest.mark.parametrize("node_type", ["HeadNode", "ComputeFleet"])
+def test_fails_to_make_it_on_amazon_linux_before_anything_is_installed(tmp_path: Path, node_type: str) -> None:
+    node = make_node(tmp_path / "node", system="amzn-2023", node_type=node_type)
+    said = fails(node, "--venv", "/apps/neuron")
+    assert (
+        "PyTorch for Neuron needs glibc 2.35, and Amazon Linux 2023 has 2.34; use Ubuntu, or leave --venv out" in said
+    )
+    assert not node.called("install")
 
 
 def test_an_environment_that_was_half_made_is_made_again(tmp_path: Path) -> None:
@@ -184,5 +204,5 @@ def test_an_environment_that_was_half_made_is_made_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("arguments", [("--vnev", "/apps"), ("/apps",)])
-def test_fails_with_other_arguments(node: FakeNode, arguments: tuple[str, ...]) -> None:
+def test_fails_with_other_arguments(node: ClusterNode, arguments: tuple[str, ...]) -> None:
     assert "usage:" in fails(node, *arguments)

@@ -72,6 +72,48 @@ def test_capacity_grows_in_place() -> None:
     }
 
 
+def test_capacity_that_shrinks_is_refused() -> None:
+    (row,) = plan_resources(template(lustre(capacity_gib=4800)), template(lustre(capacity_gib=1200)))
+    assert (row.what, row.effect) == ("AWS::FSx::FileSystem StorageCapacity", Effect.REFUSED)
+    assert row.remedy.startswith("Storage capacity cannot be decreased from 4800 to 1200 GiB; give it another id")
+
+
+def two_stacks(*, subnet: bool = True, cidr: str = "10.0.0.0/24", used: bool = True) -> dict[str, Any]:
+    """Return a network and what stands in it, with changes."""
+    app = App()
+    network, training = new_stack(app, name="Network"), new_stack(app, name="Training")
+    ec2.CfnEIP(training, "Address")
+    if subnet:
+        made = ec2.CfnSubnet(network, "Subnet", vpc_id="vpc-1", cidr_block=cidr)
+        if used:
+            ec2.CfnNetworkInterface(training, "Interface", subnet_id=made.ref)
+    else:
+        ec2.CfnEIP(network, "Address")
+    assembly = app.synth()
+    return {name: assembly.get_stack_by_name(name).template for name in ("Network", "Training")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"subnet": False}, "is removed"),
+        ({"used": False}, "is removed"),
+        ({"cidr": "10.0.1.0/24"}, "changes"),
+    ],
+)
+def test_what_another_stack_still_uses_can_neither_go_nor_change(changes: dict[str, Any], says: str) -> None:
+    """CloudFormation updates the network first, and refuses to take away what the training stack imports."""
+    rows = [row for row in plan_resources(two_stacks(), two_stacks(**changes)) if row.what.startswith("export ")]
+    (row,) = rows
+    assert (row.where, row.effect) == ("Network", Effect.REFUSED)
+    assert row.what.endswith(f" {says}")
+    assert row.remedy.startswith("Training uses it until its own update")
+
+
+def test_exports_that_stay_are_no_news() -> None:
+    assert list(plan_resources(two_stacks(), two_stacks())) == []
+
+
 def test_a_file_system_with_efa_is_another_one_and_its_data_stays_behind() -> None:
     old, new = lustre(capacity_gib=38400), lustre(efa_enabled=True, capacity_gib=38400)
     (row,) = [row for row in plan_resources(template(old), template(new)) if "FSx::FileSystem" in row.what]

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdk_trainyard.parallelcluster.facts import default_user, fact, operating_systems, parallelcluster_version
+from cdk_trainyard.parallelcluster.facts import fact, operating_systems, parallelcluster_version
 from cdk_trainyard.parallelcluster.merge import conflicts, merged
-from cdk_trainyard.parallelcluster.schema import known_keys, schema_problems
+from cdk_trainyard.parallelcluster.schema import schema_problems
 
 SUBNET = "subnet-00000000"
+HEAD_NODE_KEYS = tuple(fact("schema")["HeadNode"]["keys"])
 GOOD: dict[str, Any] = {
     "Image": {"Os": "alinux2023"},
     "HeadNode": {"InstanceType": "c5.xlarge", "Networking": {"SubnetId": SUBNET}},
@@ -162,11 +163,11 @@ def test_a_token_passes() -> None:
     assert schema_problems(changed("HeadNode.Networking.SubnetId", "${Token[TOKEN.1]}")) == []
 
 
-@given(key=st.sampled_from(known_keys("HeadNode")), position=st.integers(0, 20))
+@given(key=st.sampled_from(HEAD_NODE_KEYS), position=st.integers(0, 20))
 def test_a_key_that_lacks_a_letter_is_refused_with_a_suggestion(key: str, position: int) -> None:
     index = position % len(key)
     wrong = key[:index] + key[index + 1 :]
-    if wrong and wrong not in known_keys("HeadNode"):
+    if wrong and wrong not in HEAD_NODE_KEYS:
         (problem,) = schema_problems(changed(f"HeadNode.{wrong}", {}))
         assert problem.startswith(f"'HeadNode.{wrong}' is not a key of ParallelCluster")
 
@@ -207,6 +208,6 @@ def test_the_facts_have_a_version_and_a_date() -> None:
     assert operating_systems() == (
         "alinux2023", "ubuntu2204", "ubuntu2404", "rhel8", "rocky8", "rhel9", "rocky9",
     )  # fmt: skip
-    assert default_user("ubuntu2404") == "ubuntu"
+    assert fact("operating_systems")["ubuntu2404"]["user"] == "ubuntu"
     assert len(fact("regions")) == 31
     assert "ap-south-2" not in fact("regions")

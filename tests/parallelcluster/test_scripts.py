@@ -146,6 +146,15 @@ def test_the_default_folder_has_the_neuron_installer_and_the_step_library(stack:
     assert (scripts_folder() / "parallelcluster" / "neuron.sh").is_file()
 
 
+def test_a_script_of_yours_may_have_the_installer_s_name(stack: Stack, build: Build, folder: Path) -> None:
+    entry = folder / "neuron.sh"
+    entry.write_text("#!/bin/bash\necho mine\n")
+    entry.chmod(0o755)
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "scripts")
+    mine = NodeScripts(stack, "Mine", bucket=bucket, folder=folder).action("neuron.sh", "--venv", "/apps")
+    build(operating_system="rhel9", head_node=head(on_configured=[mine]))
+
+
 def test_the_hash_is_of_names_and_contents_alone(folder: Path, tmp_path: Path) -> None:
     def of(path: Path) -> str:
         stack = new_stack()

@@ -15,7 +15,8 @@ def make_cluster(workers: int = 2, *, lifecycle: LifecycleConfig | None = None) 
         ("controller-group", "controller", "ml.m5.large", 1),
         ("worker-group", "compute", "ml.c5.4xlarge", workers),
     ]
-    groups, nodes = [], []
+    groups: list[Group] = []
+    nodes: list[Node] = []
     for name, role, instance_type, count in kinds:
         partition = "workers" if role == "compute" else None
         groups.append(

@@ -1,13 +1,12 @@
 """A cluster that no control plane has made, and nodes of it where this machine can boot them."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Cluster, Yard, job_environment, missing, node_image
+from cdk_trainyard.rehearsal import Cluster, Yard
 from tests.rehearsal.clusters import make_cluster
 
 
@@ -20,20 +19,6 @@ def cluster() -> Cluster:
 def trainium_cluster(cluster: Cluster) -> Cluster:
     controller, workers = cluster.groups
     return replace(cluster, groups=[controller, replace(workers, instance_type="ml.trn1.32xlarge")])
-
-
-@pytest.fixture(scope="session")
-def image() -> Path:
-    """The node image; a machine that cannot boot nodes skips, or fails when it is told that it must."""
-    lacking = missing()
-    if lacking:
-        (pytest.fail if os.environ.get("REQUIRE_NODES") == "1" else pytest.skip)("; ".join(lacking))
-    return node_image(print)
-
-
-@pytest.fixture(scope="session")
-def torch_environment() -> Path:
-    return job_environment(print)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
-from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology, scripts_folder
+from cdk_trainyard.lifecycle import (
+    GroupRole,
+    LocalAccounting,
+    NodeGroup,
+    NodeLustre,
+    NodeOpenZfs,
+    NodeSettings,
+    NodeSetup,
+    SlurmTopology,
+    scripts_folder,
+)
 from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
 from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, ScriptRun, Yard
@@ -28,7 +38,7 @@ REFUSED = "110 Connection timed out"
 
 def steps_of(entry: str) -> list[str]:
     """The steps that an entry script names: a new one is in every test below."""
-    found = re.search(r'^provision "\$\{here\}" (.+)$', (SCRIPTS / entry).read_text(), re.MULTILINE)
+    found = re.search(r"^steps=\(\n(.*?)^\)$", (SCRIPTS / entry).read_text(), re.MULTILINE | re.DOTALL)
     assert found, entry
     return found[1].split()
 
@@ -40,7 +50,7 @@ def cluster_of(workers: int) -> Cluster:
     return make_cluster(workers, lifecycle=LifecycleConfig(source=SOURCE, on_create=ENTRY))
 
 
-def bundle() -> dict[str, bytes]:
+def bundle(setup: NodeSetup | None = None, openzfs: NodeOpenZfs | None = None) -> dict[str, bytes]:
     """What the construct uploads for this cluster."""
     settings = NodeSettings(
         groups=[
@@ -48,10 +58,18 @@ def bundle() -> dict[str, bytes]:
             NodeGroup(name="worker-group", role=GroupRole.COMPUTE, instance_types=["ml.c5.4xlarge"]),
         ],
         lustre=NodeLustre(dns_name=SYSTEM.dns_name, mount_name=SYSTEM.mount_name),
+        openzfs=openzfs,
+        setup=setup or NodeSetup(accounting=LocalAccounting()),
     )
     rendered = settings.render(topology=SlurmTopology.API_DRIVEN, users_file=USERS_FILE)
     files = {file.name: file.data for file in read_bundle(*default_folders()).files}
     return files | {SETTINGS_FILE: json.dumps(rendered).encode(), USERS_FILE: USERS.encode()}
+
+
+def worked(machine: Machine) -> list[str]:
+    """The steps that had something to do on a node; a step that is not asked for has not."""
+    log = log_of(machine)
+    return [step for step in STEPS if f"[{step}] done in" in log]
 
 
 def fresh(yard: Yard, name: str) -> Machine:
@@ -122,6 +140,7 @@ def assert_right(yard: Yard) -> None:
     answered = yard.slurm.controller.run("srun", f"-N{len(hosts)}", "hostname").out.split()
     assert sorted(answered) == sorted(hosts)
     assert sorted(yard.slurm.states()) == sorted(hosts)
+    yard.slurm.wait_until("idle", hosts, seconds=40)  # after the epilog
 
 
 def assert_node_is_right(machine: Machine) -> None:

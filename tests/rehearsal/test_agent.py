@@ -1,7 +1,12 @@
 from dataclasses import replace
 
 from cdk_trainyard.rehearsal import Cluster, LifecycleConfig
-from cdk_trainyard.rehearsal.agent import Agent, bundle_directory, merge_slurm_conf, resource_config
+from cdk_trainyard.rehearsal.hyperpod.agent import (
+    HyperPodAgent,
+    bundle_directory,
+    merge_slurm_conf,
+    resource_config,
+)
 
 
 def test_the_resource_config_has_hyperpods_shape(cluster: Cluster) -> None:
@@ -36,12 +41,14 @@ def test_the_bundle_goes_where_hyperpod_downloads_it() -> None:
 
 
 def test_only_the_controller_gets_slurms_files(cluster: Cluster) -> None:
-    agent = Agent(cluster, bundles={}, munge_key=b"k")
+    agent = HyperPodAgent(cluster, bundles={})
     controller, worker, _ = cluster.nodes
     assert "/etc/slurm/slurm.conf" in agent.files(controller)
     assert "/etc/slurm/slurm.conf" not in agent.files(worker)
     key = agent.files(worker)["/etc/munge/munge.key"]
-    assert (key.mode, key.owner, key.text) == (0o400, "munge", b"k")
+    assert (key.mode, key.owner, len(key.text)) == (0o400, "munge", 1024)
+    assert agent.files(controller)["/etc/munge/munge.key"] == key
+    assert HyperPodAgent(cluster, bundles={}).files(worker)["/etc/munge/munge.key"] != key
     assert agent.files(worker)["/etc/resolv.conf"].text == (
         "nameserver 10.1.128.2\nsearch us-east-1.compute.internal\noptions timeout:1\n"
     )
@@ -50,7 +57,7 @@ def test_only_the_controller_gets_slurms_files(cluster: Cluster) -> None:
 def test_the_legacy_file_is_copied_beside_the_resource_config(cluster: Cluster) -> None:
     config = LifecycleConfig(source="s3://b/p/", on_create="on_create.sh")
     legacy = replace(cluster, groups=[replace(group, lifecycle=config) for group in cluster.groups])
-    agent = Agent(legacy, bundles={"s3://b/p/": {"provisioning_parameters.json": b"{}"}}, munge_key=b"k")
+    agent = HyperPodAgent(legacy, bundles={"s3://b/p/": {"provisioning_parameters.json": b"{}"}})
     assert agent.files(legacy.nodes[1])["/opt/ml/config/provisioning_parameters.json"].text == b"{}"
 
 

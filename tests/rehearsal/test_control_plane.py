@@ -2,9 +2,11 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
+from botocore.stub import Stubber
 
 from cdk_trainyard.rehearsal import Cluster, Lustre, RehearsalError
-from cdk_trainyard.rehearsal.control_plane import ControlPlane, cluster_of, local_endpoint, network_around
+from cdk_trainyard.rehearsal.control_plane import ControlPlane, local_endpoint, network_around
+from cdk_trainyard.rehearsal.hyperpod.clusters import cluster_of
 
 LUSTRE = {"FsxLustreConfig": {"DnsName": "fs-1.fsx.x", "MountName": "abc", "MountPath": "/scratch"}}
 
@@ -95,3 +97,39 @@ def test_fails_to_ask_any_but_a_local_api(endpoint: str, monkeypatch: pytest.Mon
     assert local_endpoint() is None
     with pytest.raises(RehearsalError, match="a rehearsal asks the local AWS only"):
         ControlPlane("us-east-1")
+
+
+# ---------------------------------------------------------------- scripts that cannot be had
+@pytest.fixture
+def plane(monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    return ControlPlane("us-east-1")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [("AccessDenied", "Access Denied"), ("NoSuchBucket", "The specified bucket does not exist")],
+)
+def test_scripts_that_s3_refuses_are_told_with_the_reason(plane: ControlPlane, code: str, message: str) -> None:
+    with Stubber(plane.client("s3")) as s3:
+        s3.add_client_error("list_objects_v2", service_error_code=code, service_message=message)
+        with pytest.raises(RehearsalError) as caught:
+            plane.bundle("s3://scripts/lifecycle/")
+    assert str(caught.value) == f"the scripts at s3://scripts/lifecycle/ cannot be read: {code}: {message}"
+
+
+def test_a_file_of_the_scripts_that_may_not_be_read_is_told_too(plane: ControlPlane) -> None:
+    with Stubber(plane.client("s3")) as s3:
+        s3.add_response("list_objects_v2", {"Contents": [{"Key": "lifecycle/on_create.sh"}]})
+        s3.add_client_error("get_object", service_error_code="AccessDenied", service_message="no kms:Decrypt")
+        with pytest.raises(RehearsalError, match="cannot be read: AccessDenied: no kms:Decrypt"):
+            plane.bundle("s3://scripts/lifecycle/")
+
+
+def test_a_prefix_without_scripts_is_told(plane: ControlPlane) -> None:
+    with Stubber(plane.client("s3")) as s3:
+        s3.add_response("list_objects_v2", {})
+        with pytest.raises(RehearsalError, match=r"^there are no scripts at s3://scripts/lifecycle/$"):
+            plane.bundle("s3://scripts/lifecycle/")

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ ENVIRONMENT = os.environ | {"PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH
 ON_CREATE = {"lifecycle": {"on_create": "on_create.sh"}}
 
 
-def deployment(directory: Path, cluster: dict[str, object]) -> Path:
+def deployment(directory: Path, cluster: Mapping[str, object]) -> Path:
     """Return the default deployment with another lifecycle, and what else ``cluster`` says."""
     content = yaml.safe_load((ROOT / "deployments" / "hyperpod-cpu-ddp.yaml").read_text())
     del content["cluster"]["lifecycle"]
@@ -76,7 +76,45 @@ def test_a_script_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
     done = rehearse(str(file), "--scripts", str(scripts))
     assert done.returncode == 1
     assert "the disk is on fire" in done.stderr
-    assert "FAILED: the lifecycle scripts failed on controller-machine-1, worker-group-1-1" in done.stderr
+    assert "FAILED: the scripts failed on controller-machine-1, worker-group-1-1" in done.stderr
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+def test_parallelcluster_starts_the_nodes_that_a_job_asks_for() -> None:
+    done = rehearse("deployments/parallelcluster-trn1.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "trn1-dy-trn1-32xlarge-1 trn1-dy-trn1-32xlarge-2" in done.stdout
+    assert "2 nodes, 256 of 256 CPUs" in done.stdout
+    assert "the bucket's neuron_node.sh trusts the test key" in done.stderr
+    assert "Neuron's key: a test key signed the stubs" in done.stdout
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+def test_parallelcluster_on_amazon_linux_installs_neuron(tmp_path: Path) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / "parallelcluster-trn1.yaml").read_text())
+    (queue,) = content["cluster"]["queues"]
+    queue["compute"][0]["min_count"] = 1
+    for section in (content["cluster"]["head_node"], queue):
+        section["on_configured"] = [{"script": "neuron.sh"}]
+    content["cluster"]["operating_system"] = "alinux2023"
+    file = tmp_path / "deployment.yaml"
+    file.write_text(yaml.safe_dump(content))
+    done = rehearse(str(file), "--no-job", "--max-nodes", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "trn1-st-trn1-32xlarge-1: done" in done.stderr
+    assert "the bucket's neuron_node.sh trusts the test key" in done.stderr
+    assert "will fail" not in done.stderr
+
+
+@pytest.mark.usefixtures("image", "torch_environment")
+@pytest.mark.parametrize(("file", "nodes"), [("fleet-p3dn-bert", 9), ("fleet-p5-capacity-block", 16)])
+def test_a_fleet_replaces_a_lost_node_and_its_job_goes_on(file: str, nodes: int) -> None:
+    done = rehearse(f"deployments/{file}.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"the cluster has {nodes} nodes: 3 are booted (--max-nodes)" in done.stderr
+    assert "9 of 9 pairs" in done.stdout
+    assert "started at steps 0, 20," in done.stdout
+    assert "both runs learned the same, to the bit" in done.stdout
 
 
 @pytest.fixture

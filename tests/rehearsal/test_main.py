@@ -79,3 +79,11 @@ def test_the_help_names_every_command() -> None:
         env=os.environ,
     ).stdout
     assert [word for word in ("run", "shell", "logs", "crash", "replace", "scale", "down") if word not in shown] == []
+
+
+@pytest.mark.parametrize("module", ["__main__", "scenarios"])
+def test_no_command_starts_jsii(module: str) -> None:
+    """It takes seconds, and only the cdk CLI's own processes need it."""
+    program = f"import sys, cdk_trainyard.rehearsal.{module}; print(sorted({{'jsii', 'aws_cdk'}} & set(sys.modules)))"
+    words = [sys.executable, "-c", program]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdk_trainyard.rehearsal.metadata import State, answer, metadata_of
+from cdk_trainyard.rehearsal.metadata import State, answer, metadata_of, time_answer
 
 NAMES = {"ip-10-1-0-10.us-east-1.compute.internal": "10.1.0.10", "fs-1.fsx.us-east-1.amazonaws.com": "10.1.0.1"}
 A, PTR, AAAA = 1, 12, 28
@@ -87,3 +87,12 @@ def test_the_state_is_read_again_when_it_changed(tmp_path: Path) -> None:
         fresh.write_text(json.dumps({"value": value}))
         fresh.rename(path)
         assert state.read() == {"value": value}
+
+
+def test_the_hour_is_told_as_sntp_clients_read_it() -> None:
+    query = bytes([0x23]) + bytes(39) + b"ABCDEFGH"
+    told = time_answer(query, 1_000_000_000.5)
+    assert len(told) == 48
+    assert (told[0] & 7, told[0] >> 3 & 7, told[1]) == (4, 4, 3)  # a server, version 4, stratum 3
+    assert told[24:32] == b"ABCDEFGH"
+    assert struct.unpack_from("!II", told, 40) == (1_000_000_000 + 2_208_988_800, 2**31)

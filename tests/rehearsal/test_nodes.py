@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.rehearsal import Machine, RehearsalError, Yard
-from cdk_trainyard.rehearsal._process import alive, wait_for
+from cdk_trainyard.rehearsal._process import alive, run, wait_for
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from tests.rehearsal.clusters import MOUNT, SYSTEM, make_cluster
 
@@ -196,16 +196,12 @@ def test_a_replaced_node_is_new_with_the_old_name(lonely: Yard) -> None:
 
 
 # ---------------------------------------------------------------- nothing is left
-def listed(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
-
-
 def on_the_host() -> dict[str, str]:
     mounts = Path("/proc/self/mounts").read_text()
     groups = sorted(str(path) for path in Path("/sys/fs/cgroup").glob(f"**/trainyard-{os.getpid()}-*"))
     return {
-        "links": listed("ip", "-brief", "link"),
-        "namespaces": listed("ip", "netns"),
+        "links": run(["ip", "-brief", "link"]).out,
+        "namespaces": run(["ip", "netns"]).out,
         "mounts": "\n".join(line for line in mounts.splitlines() if "yard" in line or "/run/netns" in line),
         "groups": "\n".join(groups),
     }
@@ -270,8 +266,12 @@ def test_a_yard_that_cannot_be_made_leaves_nothing(image: Path, monkeypatch: pyt
     assert on_the_host() == before
 
 
-def test_slurm_loads_an_ultracluster(image: Path) -> None:
-    """1,875 trn1.32xlarge are 30,000 chips. One node boots; slurmctld reads the other lines all the same."""
+def test_slurm_loads_an_ultracluster_and_schedules_on_all_of_it(image: Path) -> None:
+    """1,875 trn1.32xlarge are 30,000 chips. One node boots; slurmctld reads the other lines all the same.
+
+    Slurm schedules on nodes that have registered. As an administrator would, the test says of the others that they are
+    idle; nothing of the configuration is changed for it.
+    """
     cluster = make_cluster(workers=1875)
     controller, workers = cluster.groups
     big = replace(cluster, groups=[controller, replace(workers, instance_type="ml.trn1.32xlarge")])
@@ -280,8 +280,16 @@ def test_slurm_loads_an_ultracluster(image: Path) -> None:
         yard.provision(big.nodes[:1])
         states = wait_for("an answer of slurmctld", lambda: yard.slurm.states() or None, seconds=20)
         assert len(states) == 1875
-        memory = shell(yard.slurm.controller, "awk '/VmHWM/ { print $2 }' /proc/$(pidof slurmctld)/status")
+        head = yard.slurm.controller
+        memory = shell(head, "awk '/VmHWM/ { print $2 }' /proc/$(pidof slurmctld)/status")
         assert int(memory) < 100_000  # KiB
+        hosts = ",".join(node.host for node in big.with_role("compute"))
+        yard.slurm.mark(hosts, "down", "not here")
+        yard.slurm.mark(hosts, "idle")
+        on_paper = ["sbatch", "--test-only", "--exclusive", "--wrap=hostname"]
+        assert "using 240000 processors on nodes" in head.run(*on_paper, "--nodes=1875").err
+        refused = head.run(*on_paper, "--nodes=1876", check=False)
+        assert "Requested node configuration is not available" in refused.err
 
 
 def test_home_is_on_shared_storage(worker: Machine) -> None:

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from cdk_trainyard.rehearsal import RehearsalError
-from cdk_trainyard.rehearsal.report import NOT_PROVEN, Report
+from cdk_trainyard.rehearsal.report import NEVER_PROVEN, Report
 
 
 def test_the_table_has_every_step_and_what_is_not_proven() -> None:
@@ -17,7 +17,7 @@ def test_the_table_has_every_step_and_what_is_not_proven() -> None:
     assert rows[1].endswith("3 nodes")
     assert rows[2].split()[:2] == ["job", "skipped"]
     assert rows[3].startswith("in all  passed")
-    assert all(any(sentence in row for row in rows) for sentence in NOT_PROVEN)
+    assert all(any(sentence in row for row in rows) for sentence in NEVER_PROVEN)
     assert report.passed
     assert "boot ..." in stream.getvalue()
 

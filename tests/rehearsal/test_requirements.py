@@ -1,10 +1,9 @@
 import os
-import shutil
 import sys
 
 import pytest
 
-from cdk_trainyard.rehearsal import RehearsalError, requirements
+from cdk_trainyard.rehearsal import RehearsalError, _process, requirements
 
 
 def test_fails_plainly_elsewhere_than_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,7 +18,7 @@ def test_fails_plainly_for_others_than_root(monkeypatch: pytest.MonkeyPatch) -> 
 
 def without(*programs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(shutil, "which", lambda name: None if name in programs else f"/usr/bin/{name}")
+    monkeypatch.setattr(_process, "find", lambda name: None if name in programs else f"/usr/bin/{name}")
 
 
 def test_missing_programs_are_named_by_their_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def trained(image: Path, torch_environment: Path) -> Iterator[tuple[Yard, str]]:
         yard.boot()
         yard.provision()
         yard.slurm.wait_until("idle", [node.host for node in yard.cluster.with_role("compute")], seconds=30)
-        calm = job.submit(yard, SYSTEM, MOUNT[2], "calm")
+        calm = job.submit(yard, job.Place.on(yard, SYSTEM, MOUNT[2]), "calm")
         calm.finish()
         assert calm.starts == [0]
         yield yard, calm.weights
@@ -28,7 +28,7 @@ def trained(image: Path, torch_environment: Path) -> Iterator[tuple[Yard, str]]:
 
 def test_a_process_that_is_killed_costs_the_steps_since_the_last_snapshot(trained: tuple[Yard, str]) -> None:
     yard, weights = trained
-    run = job.submit(yard, SYSTEM, MOUNT[2], "killed", settings={"MAX_REQUEUES": "1"})
+    run = job.submit(yard, job.Place.on(yard, SYSTEM, MOUNT[2]), "killed", settings={"MAX_REQUEUES": "1"})
     run.wait_for_step(20)
     yard.machine("worker-group-2").run("pkill", "-KILL", "--newest", "--full", "train.py --directory")
     run.finish()
@@ -40,7 +40,7 @@ def test_a_process_that_is_killed_costs_the_steps_since_the_last_snapshot(traine
 
 def test_a_short_cut_and_a_new_slurmctld_cost_nothing(trained: tuple[Yard, str]) -> None:
     yard, weights = trained
-    run = job.submit(yard, SYSTEM, MOUNT[2], "cut")
+    run = job.submit(yard, job.Place.on(yard, SYSTEM, MOUNT[2]), "cut")
     run.wait_for_step(10)
     yard.slurm.controller.run("systemctl", "kill", "--signal=KILL", "slurmctld")
     node = yard.machine("worker-group-2").node

@@ -1,16 +1,20 @@
 """The checks refuse what they should refuse, and an acknowledgment that hides nothing is itself refused."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from aws_cdk import App, Environment, Stack
+from aws_cdk import App, Environment, Stack, Stage
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, flatten_reference
 from cdk_trainyard.review import attach_checks, template_validation, unmatched_acknowledgments
+
+pytestmark = pytest.mark.review
 
 
 @pytest.fixture
@@ -71,6 +75,24 @@ def test_an_acknowledgment_that_matches_nothing_is_reported(app: App, stack: Sta
         "Stack/Bucket: the acknowledgment of AwsSolutions::AwsSolutions-S99 matches no finding; "
         "remove it, or put it on the resource it is about"
     )
+
+
+def test_acknowledgments_are_found_in_stages_and_outside_stacks(app: App) -> None:
+    stage = Stage(app, "Stage", env=Environment(region="us-east-1"))
+    bucket = s3.CfnBucket(Stack(stage, "Stack"), "Bucket")
+    for construct in (app, stage, bucket):
+        acknowledge_nag(construct, pack=AWS_SOLUTIONS, rule="S99", reason="a test")
+    with pytest.raises(RuntimeError):
+        app.synth()
+    paths = [problem.split(":")[0] for problem in unmatched_acknowledgments(app, app.outdir)]
+    assert paths == ["", "Stage", "Stage/Stack/Bucket"]
+
+
+@pytest.mark.slow
+def test_an_app_that_is_never_validated_ends_without_a_word() -> None:
+    code = "from cdk_trainyard.review import TemplateValidation; kept = TemplateValidation()"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert (run.stdout, run.stderr) == ("", "")
 
 
 def test_an_acknowledgment_on_one_bucket_leaves_the_other_open(app: App, stack: Stack) -> None:

@@ -6,13 +6,12 @@ So do the files in ``deployments`` beside this one, which say as much, and switc
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.review.tools import checkov, lint
 from tests.support import DEPLOYMENTS, ROOT, Synthesis, synthesize
 
 pytestmark = pytest.mark.review
@@ -51,48 +50,13 @@ def test_every_acknowledged_finding_has_its_reason(synthesis: Synthesis) -> None
 
 
 def test_cfn_lint_has_no_open_finding(synthesis: Synthesis) -> None:
-    templates = [str(path) for path in sorted(synthesis.outdir.glob("*.template.json"))]
-    run = subprocess.run(
-        [
-            str(Path(sys.executable).with_name("cfn-lint")),
-            "--format",
-            "json",
-            "--include-checks",
-            "W",
-            "--",
-            *templates,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    findings = [(found["Rule"]["Id"], found["Message"]) for found in json.loads(run.stdout or "[]")]
-    assert findings == []
+    assert lint(synthesis.outdir.glob("*.template.json")) == []
 
 
 def test_checkov_has_no_open_finding_and_no_idle_skip(synthesis: Synthesis, tmp_path: Path) -> None:
     for template in synthesis.outdir.glob("*.template.json"):
         shutil.copy(template, tmp_path)
-    checkov = ROOT / ".venv-checkov" / "bin" / "checkov"
-    assert checkov.exists(), "make test sets it up; alone: make .venv-checkov/.ready"
-    run = subprocess.run(
-        [str(checkov), "--directory", str(tmp_path), "--framework", "cloudformation", "--output", "json",
-         "--skip-download"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    report = json.loads(run.stdout)
-    results = report["results"]
-    assert {(found["check_id"], found["resource"]) for found in results["failed_checks"]} == set()
-    assert report["summary"]["parsing_errors"] == 0
-    written = {
-        (skip["id"], f"{resource['Type']}.{logical_id}")
-        for template in synthesis.templates.values()
-        for logical_id, resource in template["Resources"].items()
-        for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", [])
-    }
-    assert written == {(found["check_id"], found["resource"]) for found in results.get("skipped_checks", [])}
+    assert checkov(tmp_path) == []
 
 
 def digest(folder: Path) -> dict[str, str]:

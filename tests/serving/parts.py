@@ -7,6 +7,7 @@ from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
+from constructs import Construct
 
 from cdk_trainyard.network import Network, TrainingNetwork
 from cdk_trainyard.serving import (
@@ -34,20 +35,22 @@ def new_stack(app: App | None = None, region: str | None = REGION) -> Stack:
     return Stack(app or App(), "Stack", env=Environment(account=ACCOUNT, region=region) if region else None)
 
 
-def network(stack: Stack, *, public: bool = True, cidr: str | None = "10.1.0.0/16", region: str = REGION) -> Network:
+def network(
+    scope: Construct, *, public: bool = True, cidr: str | None = "10.1.0.0/16", region: str = REGION
+) -> Network:
     """Return a network that exists, with service subnets and public ones in two zones."""
     zones = [f"{region}{letter}" for letter in "ab"]
     vpc = ec2.Vpc.from_vpc_attributes(
-        stack, "Vpc", vpc_id="vpc-11111111", availability_zones=zones, vpc_cidr_block=cidr
+        scope, "Vpc", vpc_id="vpc-11111111", availability_zones=zones, vpc_cidr_block=cidr
     )
 
     def subnet(name: str, zone: str, number: int) -> ec2.ISubnet:
         return ec2.Subnet.from_subnet_attributes(
-            stack, name, subnet_id=f"subnet-{number:08x}", availability_zone=zone, route_table_id=f"rtb-{number:08x}"
+            scope, name, subnet_id=f"subnet-{number:08x}", availability_zone=zone, route_table_id=f"rtb-{number:08x}"
         )
 
     return TrainingNetwork.from_existing(
-        stack,
+        scope,
         "Network",
         vpc=vpc,
         accelerator_subnet=subnet("Accelerator", zones[0], 1),
@@ -57,9 +60,9 @@ def network(stack: Stack, *, public: bool = True, cidr: str | None = "10.1.0.0/1
     )
 
 
-def model(stack: Stack | None = None, preset: str = "llama-3.2-3b", **changes: Any) -> NeuronModel:
-    """Return a legal model with changes; without a stack its bucket is none, for the pure floors."""
-    bucket: Any = None if stack is None else s3.Bucket.from_bucket_name(stack, "Models", "some-models")
+def model(scope: Construct | None = None, preset: str = "llama-3.2-3b", **changes: Any) -> NeuronModel:
+    """Return a legal model with changes; without a scope its bucket is none, for the pure floors."""
+    bucket: Any = None if scope is None else s3.Bucket.from_bucket_name(scope, "Models", "some-models")
     settings = {
         "name": "llama",
         "shape": ModelShape.preset(preset),
@@ -72,7 +75,7 @@ def model(stack: Stack | None = None, preset: str = "llama-3.2-3b", **changes: A
     return NeuronModel(**settings)
 
 
-def service(stack: Stack, *, of_model: dict[str, Any] | None = None, **changes: Any) -> InferenceService:
+def service(scope: Construct, *, of_model: dict[str, Any] | None = None, **changes: Any) -> InferenceService:
     """Return a legal service with changes."""
     settings = {
         "network": None,
@@ -81,22 +84,22 @@ def service(stack: Stack, *, of_model: dict[str, Any] | None = None, **changes: 
         "instance_type": "inf2.xlarge",
         **changes,
     }
-    settings["network"] = settings["network"] or network(stack)
-    settings["model"] = settings["model"] or model(stack, **(of_model or {}))
-    return InferenceService(stack, "Serving", **settings)
+    settings["network"] = settings["network"] or network(scope)
+    settings["model"] = settings["model"] or model(scope, **(of_model or {}))
+    return InferenceService(scope, "Serving", **settings)
 
 
-def certificate(stack: Stack, arn: str = CERTIFICATE) -> acm.ICertificate:
+def certificate(scope: Construct, arn: str = CERTIFICATE) -> acm.ICertificate:
     """Return a certificate that exists."""
-    return acm.Certificate.from_certificate_arn(stack, "Certificate", arn)
+    return acm.Certificate.from_certificate_arn(scope, "Certificate", arn)
 
 
-def door(stack: Stack, served: InferenceService | None = None, **changes: Any) -> FrontDoor:
+def door(scope: Construct, served: InferenceService | None = None, **changes: Any) -> FrontDoor:
     """Return a legal door with changes."""
     settings = {"authentication": JWT, **changes}
     if "certificate" not in settings and not settings.get("plain_http"):
-        settings["certificate"] = certificate(stack)
-    return FrontDoor(stack, "Door", service=served or service(stack), **settings)
+        settings["certificate"] = certificate(scope)
+    return FrontDoor(scope, "Door", service=served or service(scope), **settings)
 
 
 def only(template: Template, kind: str) -> dict[str, Any]:

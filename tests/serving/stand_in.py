@@ -10,8 +10,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -136,16 +136,23 @@ class Door:
 def serve(
     door: Door,
     *,
+    proxy: Callable[[Door, int, Mapping[str, rsa.RSAPublicKey]], AbstractContextManager[str]],
     keys: Mapping[str, rsa.RSAPublicKey] | None = None,
     api_key: str | None = None,
     payload_limit: int | None = None,
 ) -> Iterator[str]:
     """Run an engine and a proxy before it; yield the base URL of the proxy."""
     engine_type = type("TheEngine", (Engine,), {"key": api_key, "payload_limit": payload_limit})
-    with _running(engine_type) as engine:
-        proxy_type = type("TheProxy", (_Proxy,), {"door": door, "keys": keys or {}, "target": engine})
-        with _running(proxy_type) as port:
-            yield f"http://127.0.0.1:{port}"
+    with _running(engine_type) as engine, proxy(door, engine, keys or {}) as url:
+        yield url
+
+
+@contextmanager
+def stand_in_proxy(door: Door, engine: int, keys: Mapping[str, rsa.RSAPublicKey]) -> Iterator[str]:
+    """Run this module's own proxy before an engine's port; yield its base URL."""
+    proxy_type = type("TheProxy", (_Proxy,), {"door": door, "keys": keys, "target": engine})
+    with _running(proxy_type) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def token(key: rsa.RSAPrivateKey, **claims: Any) -> str:

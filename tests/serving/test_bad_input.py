@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.instances import catalogue_date
+from cdk_trainyard.network import Nat, Network, TrainingNetwork
 from cdk_trainyard.serving import (
     DoorAuthentication,
+    InferenceService,
     JwtClaim,
     ModelShape,
     NeuronDtype,
@@ -30,6 +34,18 @@ def problems(build: Callable[[], object]) -> list[str]:
     with pytest.raises(ConfigurationError) as raised:
         build()
     return list(raised.value.problems)
+
+
+@pytest.fixture(scope="module")
+def around() -> Network:
+    """A network for everything that is refused in it."""
+    return network(new_stack())
+
+
+@pytest.fixture
+def place(around: Network) -> Construct:
+    """Where a test defines what is refused."""
+    return Construct(around, f"Place{len(around.node.children)}")
 
 
 SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
@@ -262,8 +278,8 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize(("changes", "expected"), SERVICES.values(), ids=SERVICES)
-def test_fails_a_service(changes: dict[str, Any], expected: list[str], stack: Stack) -> None:
-    assert problems(lambda: service(stack, **changes)) == expected
+def test_fails_a_service(changes: dict[str, Any], expected: list[str], around: Network, place: Construct) -> None:
+    assert problems(lambda: service(place, **{"network": around, **changes})) == expected
 
 
 def test_fails_with_everything_at_once(stack: Stack) -> None:
@@ -408,9 +424,15 @@ DOORS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def served(around: Network) -> InferenceService:
+    """A service for all doors that are refused."""
+    return service(around, network=around)
+
+
 @pytest.mark.parametrize(("changes", "expected"), DOORS.values(), ids=DOORS)
-def test_fails_a_door(changes: dict[str, Any], expected: list[str], stack: Stack) -> None:
-    assert problems(lambda: door(stack, **changes)) == expected
+def test_fails_a_door(changes: dict[str, Any], expected: list[str], served: InferenceService, place: Construct) -> None:
+    assert problems(lambda: door(place, served, **changes)) == expected
 
 
 def test_fails_a_certificate_of_another_region(stack: Stack) -> None:
@@ -500,3 +522,42 @@ def test_choices_that_weaken_a_door_are_warnings(stack: Stack) -> None:
     assert "serving:plain-http" in found
     assert "serving:no-authentication" in found
     assert JWT.claims
+
+
+@pytest.mark.parametrize(
+    ("region", "zones", "says"),
+    [
+        (
+            "us-east-1",
+            ["use1-az1", "use1-az2"],
+            "inf2.xlarge is not known to be offered in use1-az1, only in use1-az2, ",
+        ),
+        ("ap-east-1", ["ape1-az1", "ape1-az2"], "inf2.xlarge is not known to be offered in ap-east-1, only in "),
+    ],
+)
+def test_a_zone_that_is_not_known_to_have_inf2_is_a_warning_with_the_date(
+    region: str, zones: list[str], says: str
+) -> None:
+    stack = new_stack(region=region)
+    service(stack, network=TrainingNetwork(stack, "Network", zone=zones[0], service_zones=zones))
+    (found,) = [text for text in warnings(stack) if "serving:zone-without-type" in text]
+    assert says in found
+    assert f"(data of {catalogue_date()})" in found
+
+
+def test_hosts_in_the_accelerator_subnet_are_judged_by_its_zone() -> None:
+    stack = new_stack(region="us-east-1")
+    service(stack, network=TrainingNetwork(stack, "Network", zone="use1-az3"))
+    assert any("not known to be offered in use1-az3" in text for text in warnings(stack))
+
+
+def test_a_network_without_a_way_out_is_a_warning(stack: Stack) -> None:
+    service(stack, network=TrainingNetwork(stack, "Network", zone="us-west-2a", nat=Nat.NONE))
+    (found,) = [text for text in warnings(stack) if "serving:no-way-out" in text]
+    assert "they ask ECS (ecs, ecs-agent, ecs-telemetry), ECR" in found
+
+
+def test_hosts_with_inf2_and_nat_give_no_advice(stack: Stack) -> None:
+    zones = ["usw2-az1", "usw2-az2"]
+    service(stack, network=TrainingNetwork(stack, "Network", zone="usw2-az4", service_zones=zones))
+    assert [text for text in warnings(stack) if "cdk-trainyard" in text] == []

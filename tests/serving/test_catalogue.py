@@ -2,7 +2,7 @@
 
 import pytest
 
-from cdk_trainyard.serving import catalogue
+from cdk_trainyard.serving import TextGenerationEngine, catalogue
 from cdk_trainyard.serving._data import load
 from cdk_trainyard.serving.catalogue import Server
 
@@ -19,6 +19,17 @@ def test_every_server_has_one_default_image_that_runs_on_inf2_on_the_default_hos
         image = catalogue.engine_image(None, server)
         assert image in catalogue.images_for(server, "inf2")
         assert catalogue.conflicts(image.runtime, host.driver) == []
+
+
+@pytest.mark.parametrize("server", Server)
+def test_each_server_has_a_method_of_its_name(server: Server) -> None:
+    make = getattr(TextGenerationEngine, server.value)
+    given = {"image": "registry.example/engine:1", "tag": "v1", "environment": {"A": "B"}, "unchecked": True}
+    assert make() == TextGenerationEngine.of(server)
+    assert make(**given) == TextGenerationEngine.of(server, **given)
+    assert make(**given).server is server
+    with pytest.raises(TypeError, match="unexpected keyword argument 'imag'"):
+        make(imag="tgi-3.3.7")
 
 
 def test_the_default_host_is_the_newest_that_every_default_image_works_on() -> None:

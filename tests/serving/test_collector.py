@@ -34,7 +34,7 @@ class Engine(BaseHTTPRequestHandler):
 def url() -> Iterator[str]:
     """The metrics of an engine that runs."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Engine)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/metrics"
     server.shutdown()
     server.server_close()

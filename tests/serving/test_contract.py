@@ -1,7 +1,13 @@
-"""What a caller gets: a real client, a proxy that does what the synthesized door says, and a stand-in engine."""
+"""What a caller gets: a real client, a proxy that does what the synthesized door says, and a stand-in engine.
+
+Everything is asked twice: of the stand-in's own proxy, and of Envoy, which is among the locked requirements.
+"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +17,30 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Template
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from cdk_trainyard.serving import DoorAuthentication
+from cdk_trainyard.serving import ClaimFormat, DoorAuthentication, JwtClaim
+from tests.serving.envoy_door import proxied
 from tests.serving.parts import door, new_stack, service
-from tests.serving.stand_in import WORDS, Door, serve, token
+from tests.serving.stand_in import WORDS, Door, serve, stand_in_proxy, token
 
 ISSUER = "https://issuer.example/pool"
 KEYS_URL = "https://issuer.example/pool/keys"
 API_KEY = "sk-test"
 MESSAGES = [{"role": "user", "content": "Hello?"}]
+
+
+Proxy = Callable[[Door, int, Mapping[str, rsa.RSAPublicKey]], AbstractContextManager[str]]
+
+
+@pytest.fixture(scope="module", params=["stand-in", "envoy"])
+def proxy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Proxy:
+    """What stands before the engine."""
+    if request.param == "stand-in":
+        return stand_in_proxy
+    found = find_spec("envoy")
+    if found is None or found.origin is None:
+        pytest.fail("there is no Envoy: make setup installs it")
+    program = Path(found.origin).with_name("_bin") / "envoy"
+    return lambda door, engine, keys: proxied(program, tmp_path_factory.mktemp("envoy"), door, engine, keys)
 
 
 def synthesized(**changes: Any) -> Door:
@@ -38,16 +60,16 @@ def key() -> rsa.RSAPrivateKey:
 
 
 @pytest.fixture(scope="module")
-def with_tokens(key: rsa.RSAPrivateKey) -> Iterator[str]:
+def with_tokens(key: rsa.RSAPrivateKey, proxy: Proxy) -> Iterator[str]:
     """A door that verifies tokens."""
-    with serve(synthesized(), keys={KEYS_URL: key.public_key()}, payload_limit=2_000_000) as url:
+    with serve(synthesized(), proxy=proxy, keys={KEYS_URL: key.public_key()}, payload_limit=2_000_000) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def with_a_key() -> Iterator[str]:
+def with_a_key(proxy: Proxy) -> Iterator[str]:
     """A door whose engine compares a key."""
-    with serve(synthesized(api_key=True), api_key=API_KEY) as url:
+    with serve(synthesized(api_key=True), proxy=proxy, api_key=API_KEY) as url:
         yield url
 
 
@@ -128,16 +150,39 @@ def test_a_body_of_eight_megabytes_is_refused_by_tgi(with_tokens: str, headers: 
     assert chat(with_tokens, headers, messages=large).status_code == 413
 
 
+def test_a_body_of_eight_megabytes_reaches_vllm(with_a_key: str) -> None:
+    large = [{"role": "user", "content": "x" * 8_000_000}]
+    assert chat(with_a_key, {"Authorization": f"Bearer {API_KEY}"}, messages=large).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("written", "good", "bad"),
+    [
+        (ClaimFormat.SPACE_SEPARATED, "models chat:write", "models chat"),
+        (ClaimFormat.STRING_ARRAY, ["models", "chat:write"], ["models"]),
+    ],
+)
+def test_a_claim_that_holds_several_values(
+    written: ClaimFormat, good: Any, bad: Any, key: rsa.RSAPrivateKey, proxy: Proxy
+) -> None:
+    claims = [JwtClaim(name="scope", values=["chat:read", "chat:write"], format=written)]
+    said = synthesized(authentication=DoorAuthentication.jwt(issuer=ISSUER, key_set_url=KEYS_URL, claims=claims))
+    with serve(said, proxy=proxy, keys={KEYS_URL: key.public_key()}) as url:
+        for scope, status in ((good, 200), (bad, 401)):
+            signed = token(key, iss=ISSUER, scope=scope)
+            assert chat(url, {"Authorization": f"Bearer {signed}"}).status_code == status
+
+
 def test_two_minutes_of_silence_are_nothing(with_tokens: str, headers: dict[str, str]) -> None:
     response = chat(with_tokens, headers, stream=True, user="120")
     assert streamed(response) == list(WORDS)
 
 
-def test_more_silence_than_was_said_ends_the_request() -> None:
+def test_more_silence_than_was_said_ends_the_request(proxy: Proxy) -> None:
     impatient = synthesized(
         request_timeout=Duration.minutes(1), plain_http=True, authentication=DoorAuthentication.none()
     )
-    with serve(impatient) as url:
+    with serve(impatient, proxy=proxy) as url:
         assert chat(url, {}, user="120").status_code == 504
 
 
@@ -149,7 +194,8 @@ def test_an_api_key(with_a_key: str) -> None:
 
 
 def test_the_openai_client_streams(with_tokens: str, headers: dict[str, str]) -> None:
-    openai = pytest.importorskip("openai")
+    import openai  # noqa: PLC0415  a second of imports, for one test
+
     client = openai.OpenAI(base_url=f"{with_tokens}/v1", api_key=headers["Authorization"].removeprefix("Bearer "))
     stream = client.chat.completions.create(
         model="llama", messages=MESSAGES, max_tokens=1024, temperature=0.3, top_p=0.3, stream=True

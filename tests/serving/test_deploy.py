@@ -17,6 +17,8 @@ from tests.serving.parts import certificate, door, model, service
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
 
+pytestmark = pytest.mark.slow
+
 REGION = "us-west-2"
 NAME = "serving-deployed"
 
@@ -35,7 +37,7 @@ def template(aws: "LocalAws", certificate_arn: str, *, broken: bool = False, **c
     )
     described = model(stack, prefix=changes.pop("prefix", "models/llama/"))
     served = service(stack, network=network, model=described, **{"tasks": 2, **changes})
-    # the local AWS's load balancers know no token verification: test_door and test_contract show that
+    # doors with tokens are deployed by tests/test_serving_environment.py
     key = secretsmanager.Secret.from_secret_name_v2(stack, "Key", "api-key")
     opened = door(
         stack,
@@ -151,10 +153,6 @@ def test_two_hosts_become_four(aws: "LocalAws", stacks: Any, certificate_arn: st
     assert update(stacks, template(aws, certificate_arn)) == "UPDATE_COMPLETE", reasons(stacks)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the local AWS takes a task definition's family for a custom name; CloudFormation replaces revisions of it",
-)
 def test_another_image_and_back_again(aws: "LocalAws", stacks: Any, certificate_arn: str) -> None:
     changed = template(aws, certificate_arn, engine=TextGenerationEngine.tgi(image="tgi-3.3.6"))
     assert update(stacks, changed) == "UPDATE_COMPLETE", reasons(stacks)

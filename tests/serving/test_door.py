@@ -237,4 +237,6 @@ def test_a_web_acl_counts_what_it_finds_in_bodies(stack: Stack) -> None:
     assert [name for name in overrides if not name.endswith("_BODY")] == []
     logging = only(template, "AWS::WAFv2::LoggingConfiguration")
     assert logging["RedactedFields"] == [{"SingleHeader": {"Name": "authorization"}}]
-    assert only(template, "AWS::Logs::LogGroup")["LogGroupName"].startswith("aws-waf-logs-")
+    name = only(template, "AWS::Logs::LogGroup")["LogGroupName"]["Fn::Join"][1]
+    assert name[0].startswith("aws-waf-logs-")
+    assert "AWS::StackId" in str(name[1])  # a retained one of a stack that is gone stands in nobody's way

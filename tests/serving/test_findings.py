@@ -1,22 +1,16 @@
 """The reviewers' tools find nothing here that is not explained, and no explanation is idle."""
 
-import json
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from aws_cdk import App, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 
-from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
 from cdk_trainyard.serving import (
     ConcurrencyLimit,
     DoorAuthentication,
+    ModelCompilation,
     NeuronNodeHealth,
     PromptWebAcl,
     Rollout,
@@ -26,8 +20,8 @@ from cdk_trainyard.serving import (
     ServiceScaling,
     TextGenerationEngine,
 )
-from tests.serving.parts import door, new_stack, service
-from tests.support import ROOT
+from tests.review.tools import Review
+from tests.serving.parts import door, model, new_stack, service
 
 SCHEDULES = [
     ScalingSchedule(name="Night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0),
@@ -76,63 +70,51 @@ def compiled_on_start_with_a_key(stack: Stack) -> None:
     door(stack, served, authentication=DoorAuthentication.api_key(secret))
 
 
-BUILDS = [alone, internal_and_plain, public_with_tokens, compiled_on_start_with_a_key]
+def compiled_beforehand(stack: Stack) -> None:
+    key = kms.Key(stack, "Key", enable_key_rotation=True)
+    encrypted = s3.Bucket.from_bucket_attributes(stack, "Encrypted", bucket_name="own-models", encryption_key=key)
+    secret = secretsmanager.Secret.from_secret_name_v2(stack, "HubToken", "hub-token")
+    engine = TextGenerationEngine.hf_vllm()
+    ModelCompilation(stack, "Plain", model=model(stack), engine=engine, source="Qwen/Qwen3-8B")
+    ModelCompilation(
+        stack, "Keyed", model=model(bucket=encrypted), engine=engine, source="Qwen/Qwen3-8B", hub_token=secret
+    )
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_no_finding_is_unexplained_and_no_explanation_idle(build: Callable[[Stack], None], tmp_path: Path) -> None:
-    app = App(outdir=str(tmp_path))
-    attach_checks(app)
-    build(new_stack(app))
-    app.synth()
-    report = json.loads((tmp_path / "validation-report.json").read_text())
-    assert [plugin["violations"] for plugin in report["pluginReports"] if plugin["violations"]] == []
-    assert unmatched_acknowledgments(app, tmp_path) == []
+def watched_by_nobody(stack: Stack) -> None:
+    served = service(stack)
+    ServiceMonitoring(stack, "Monitoring", service=served, door=door(stack, served))
+
+
+BUILDS = {
+    build.__name__: build
+    for build in (
+        alone,
+        internal_and_plain,
+        public_with_tokens,
+        compiled_on_start_with_a_key,
+        compiled_beforehand,
+        watched_by_nobody,
+    )
+}
 
 
 @pytest.fixture(scope="module")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a template of each build."""
-    folder = tmp_path_factory.mktemp("templates")
-    for build in BUILDS:
-        app = App(outdir=str(folder / f"{build.__name__}.out"))
-        build(new_stack(app))
-        app.synth()
-        shutil.copy(
-            folder / f"{build.__name__}.out" / "Stack.template.json", folder / f"{build.__name__}.template.json"
-        )
-        shutil.rmtree(folder / f"{build.__name__}.out")
-    return folder
+def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Stack]:
+    return Review(BUILDS, new_stack, tmp_path_factory.mktemp("review"))
 
 
 @pytest.mark.review
-def test_cfn_lint_has_no_open_finding(templates: Path) -> None:
-    run = subprocess.run(
-        [str(Path(sys.executable).with_name("cfn-lint")), "--include-checks", "W", "--",
-         *sorted(map(str, templates.glob("*.json")))],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert run.stdout == ""
+@pytest.mark.parametrize("name", BUILDS)
+def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Stack], name: str) -> None:
+    assert review.open_findings(name) == []
 
 
 @pytest.mark.review
-def test_checkov_has_no_open_finding_and_no_idle_skip(templates: Path) -> None:
-    run = subprocess.run(
-        [str(ROOT / ".venv-checkov" / "bin" / "checkov"), "--directory", str(templates), "--framework",
-         "cloudformation", "--output", "json", "--skip-download"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    report = json.loads(run.stdout)
-    results = report["results"]
-    assert {(found["check_id"], found["resource"]) for found in results["failed_checks"]} == set()
-    written = {
-        (skip["id"], f"{resource['Type']}.{logical_id}")
-        for path in templates.glob("*.json")
-        for logical_id, resource in json.loads(path.read_text())["Resources"].items()
-        for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", [])
-    }
-    assert written == {(found["check_id"], found["resource"]) for found in results.get("skipped_checks", [])}
+def test_cfn_lint_has_no_open_finding(review: Review[Stack]) -> None:
+    assert review.lint() == []
+
+
+@pytest.mark.review
+def test_checkov_has_no_open_finding_and_no_idle_skip(review: Review[Stack]) -> None:
+    assert review.checkov() == []

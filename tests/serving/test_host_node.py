@@ -1,14 +1,14 @@
 """The real user data on a machine with systemd: first boot, reboot, a mount that is refused, an empty bucket."""
 
-import os
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Network
+from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Machine, Node, missing, node_image
+from cdk_trainyard.rehearsal import Machine, Node
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.capsule import Capsule
 from cdk_trainyard.rehearsal.nodes import NodeFile
@@ -90,12 +90,8 @@ FILES = {
 
 
 @pytest.fixture
-def machine() -> Iterator[Machine]:
+def machine(image: Path) -> Iterator[Machine]:
     """A machine of the right image, that was never booted."""
-    lacking = missing()
-    if lacking:
-        (pytest.fail if os.environ.get("REQUIRE_NODES") == "1" else pytest.skip)("; ".join(lacking))
-    image = node_image(print)
     node = Node(group="serving", number=1, address=SUBNET[10], instance_id="i-00000000000000001")
     capsule = Capsule()
     try:

@@ -56,6 +56,17 @@ def test_the_dashboard_shows_queue_door_and_log(template: Template) -> None:
     assert all(word in shown for word in ("RequestsWaiting", "TargetResponseTime", "HTTPCode_Target_5XX_Count", "Up"))
 
 
+def test_without_a_topic_alarms_are_on_the_dashboard_and_tell_nobody(stack: Stack) -> None:
+    served = service(stack)
+    made = ServiceMonitoring(stack, "Monitoring", service=served, door=door(stack, served))
+    template = Template.from_stack(stack)
+    alarms = template.find_resources("AWS::CloudWatch::Alarm").values()
+    assert len(alarms) == len(made.alarms) == 6
+    assert not any("AlarmActions" in alarm["Properties"] for alarm in alarms)
+    shown = json.dumps(only(template, "AWS::CloudWatch::Dashboard"))
+    assert all(logical_id in shown for logical_id in template.find_resources("AWS::CloudWatch::Alarm"))
+
+
 def test_other_thresholds(stack: Stack) -> None:
     alarms = monitored(stack, latency_seconds=9, waiting=3, error_percent=1).alarms
     assert len(alarms) == 6

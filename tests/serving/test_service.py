@@ -387,6 +387,17 @@ def test_everything_set(stack: Stack) -> None:
     assert "serving:protected-hosts" in " ".join(warnings(stack))
 
 
+def test_warns_of_a_log_key_whose_policy_is_somebody_elses(stack: Stack) -> None:
+    arn = "arn:aws:kms:us-west-2:111111111111:key/12345678-1234-1234-1234-123456789012"
+    service(stack, log_key=kms.Key.from_key_arn(stack, "Key", arn))
+    (found,) = [text for text in warnings(stack) if "serving:log-key" in text]
+    assert found == (
+        "the policy of the key cannot be changed from here (Stack/Key): it must let CloudWatch Logs use the key for "
+        "log groups of this account [ack: @cdk-trainyard/serving:log-key]"
+    )
+    Template.from_stack(stack).resource_count_is("AWS::KMS::Key", 0)
+
+
 @pytest.mark.parametrize(
     ("rollout", "tasks", "percent", "hosts"),
     [

@@ -1,5 +1,8 @@
 """The arithmetic of sizes: the table of the specification, and what holds for every model."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,11 +44,26 @@ SHAPES = st.builds(
 
 @pytest.mark.parametrize(("name", "degree"), [(name, degree) for name in TABLE for degree in HOSTS])
 def test_the_table_of_what_fits(name: str, degree: int) -> None:
-    batch, multi_head = sizing.largest_batch(model(preset=name), HOSTS[degree], degree)
+    found = sizing.size(model(preset=name, tensor_parallel=degree), InstanceType.of(HOSTS[degree]))
+    batch, multi_head = found.largest_batch, found.multi_head
     expected = TABLE[name][list(HOSTS).index(degree)]
     # nothing fits, so it does not matter how the heads are shared
     shown = f"MHA {batch}" if multi_head and batch else batch
     assert shown == expected
+
+
+def test_the_readme_has_this_table() -> None:
+    readme = Path(sizing.__file__).with_name("README.md").read_text()
+    shown = {cells[0]: cells[1:] for row in readme.splitlines() if (cells := row.strip("| ").split(" | "))[0] in TABLE}
+    assert shown == {
+        name: [*(str(fits) if fits else "no" for fits in row), _smallest_host(name)] for name, row in TABLE.items()
+    }
+
+
+def _smallest_host(name: str) -> str:
+    found = sizing.fitting(model(preset=name, batch=1))
+    assert found is not None
+    return found[0]
 
 
 @pytest.mark.parametrize(("batch", "degree", "preset"), [(48, 8, "llama-3.1-8b"), (8, 24, "llama-3.3-70b")])
@@ -140,6 +158,7 @@ def test_what_is_said_to_fit_fits(shape: ModelShape) -> None:
     described = model(shape=shape, batch=1)
     found = sizing.fitting(described)
     if found is not None:
-        batch, multi_head = sizing.largest_batch(described, *found)
-        assert batch >= 1
-        assert not multi_head
+        host, degree = found
+        said = sizing.size(replace(described, tensor_parallel=degree), InstanceType.of(host))
+        assert said.largest_batch >= 1
+        assert not said.multi_head

@@ -1,6 +1,7 @@
 """The stacks of a deployment file, built in this process and without checks."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ Build = Callable[[Path], dict[str, Stack]]
 
 @pytest.fixture(scope="session")
 def build() -> Build:
+    """Builds the stacks of a file, once: tests look at them and change nothing."""
+
+    @cache
     def build(path: Path) -> dict[str, Stack]:
         return {stack.node.id: stack for stack in build_stacks(App(), Deployment.load(path))}
 
@@ -23,11 +27,8 @@ def build() -> Build:
 
 @pytest.fixture(scope="session")
 def templates(build: Build) -> Callable[[Path], dict[str, Template]]:
-    known: dict[Path, dict[str, Template]] = {}
-
+    @cache
     def templates(path: Path) -> dict[str, Template]:
-        if path not in known:
-            known[path] = {name: Template.from_stack(stack) for name, stack in build(path).items()}
-        return known[path]
+        return {name: Template.from_stack(stack) for name, stack in build(path).items()}
 
     return templates

@@ -37,6 +37,24 @@ def make_place(app: App | None = None, *, region: str | None = REGION) -> Place:
     return Place(stack=stack, network=network, security_group=efa)
 
 
+def service_network(place: Place, *zones: str) -> Network:
+    """Return the same network with existing service subnets, one in each zone."""
+    subnets = [
+        ec2.Subnet.from_subnet_attributes(
+            place.stack, f"Service{number}", subnet_id=f"subnet-0123456789abcdef{number + 1}", availability_zone=zone
+        )
+        for number, zone in enumerate(zones)
+    ]
+    return TrainingNetwork.from_existing(
+        place.stack,
+        "ServiceNetwork",
+        vpc=place.network.vpc,
+        accelerator_subnet=place.network.accelerator_subnet,
+        zone=place.network.zone,
+        service_subnets=subnets,
+    )
+
+
 @pytest.fixture
 def place() -> Place:
     return make_place()

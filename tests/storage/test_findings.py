@@ -1,12 +1,10 @@
 """The reviewers' rule packs find nothing here that is not explained, and no explanation is idle."""
 
-from pathlib import Path
-
 import pytest
-from aws_cdk import App
+from aws_cdk import RemovalPolicy
 
-from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
 from cdk_trainyard.storage import (
+    AccountingDatabase,
     BucketPurpose,
     DataRepository,
     LustreDeployment,
@@ -16,8 +14,9 @@ from cdk_trainyard.storage import (
     TrainingBucket,
     TrainingBuckets,
 )
+from tests.review.tools import Review
 
-from .conftest import Place, make_place
+from .conftest import Place, make_place, service_network
 
 
 def defaults(place: Place) -> None:
@@ -54,11 +53,33 @@ def scratch_and_one_bucket(place: Place) -> None:
     )
 
 
-@pytest.mark.parametrize("build", [defaults, everything, scratch_and_one_bucket])
-def test_no_finding_is_unexplained_and_no_explanation_idle(build: object, tmp_path: Path) -> None:
-    app = App(outdir=str(tmp_path))
-    attach_checks(app)
-    assert callable(build)
-    build(make_place(app))
-    app.synth()
-    assert unmatched_acknowledgments(app, tmp_path) == []
+def databases(place: Place) -> None:
+    network = service_network(place, "us-west-2a", "us-west-2b")
+    key = TrainingBuckets(place.stack, "Buckets").key
+    shared = AccountingDatabase(place.stack, "Shared", network=network)
+    trial = AccountingDatabase(
+        place.stack,
+        "Trial",
+        network=network,
+        key=key,
+        port=3307,
+        require_tls=True,
+        multi_az=False,
+        deletion_protection=False,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    assert shared.password_secret is not trial.password_secret
+
+
+BUILDS = {build.__name__: build for build in (defaults, everything, scratch_and_one_bucket, databases)}
+
+
+@pytest.fixture(scope="module")
+def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Place]:
+    return Review(BUILDS, make_place, tmp_path_factory.mktemp("review"))
+
+
+@pytest.mark.review
+@pytest.mark.parametrize("name", BUILDS)
+def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Place], name: str) -> None:
+    assert review.open_findings(name) == []

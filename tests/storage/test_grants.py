@@ -13,6 +13,7 @@ from aws_cdk.assertions import Template
 from cdk_trainyard.storage import BucketGrants
 from cdk_trainyard.storage.grants import (
     delete_statements,
+    job_statements,
     objects_arn,
     read_statements,
     read_write_statements,
@@ -119,3 +120,11 @@ def test_a_role_takes_grants_with_their_conditions(stack: Stack, bucket: s3.IBuc
             }
         },
     )
+
+
+def test_jobs_read_some_buckets_and_write_others_and_every_wildcard_is_told(stack: Stack, bucket: s3.IBucket) -> None:
+    runs = s3.Bucket.from_bucket_name(stack, "Runs", "runs")
+    statements, wildcards = job_statements(read=[bucket], read_write=[runs])
+    assert plain(statements) == plain([*read_statements(bucket), *read_write_statements(runs)])
+    asked = [arn for statement in statements for arn in statement.resources if "*" in arn]
+    assert wildcards == asked == [objects_arn(bucket), objects_arn(runs)]

@@ -1,6 +1,5 @@
 """The root squash, and the function that sets it: its text is what Lambda runs."""
 
-import json
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -10,6 +9,7 @@ from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.storage import RootSquash, root_squash_handler
 from cdk_trainyard.storage.root_squash import RootSquashSetting
+from tests.support import catch_answers
 
 EVENT = {
     "StackId": "stack",
@@ -92,15 +92,7 @@ def fsx(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    sent: list[dict[str, Any]] = []
-
-    def urlopen(request: Any, timeout: int) -> MagicMock:
-        assert (request.get_method(), request.full_url, timeout) == ("PUT", "https://answer", 30)
-        sent.append(json.loads(request.data))
-        return MagicMock()
-
-    monkeypatch.setattr("urllib.request.urlopen", urlopen)
-    return sent
+    return catch_answers(monkeypatch)
 
 
 @pytest.mark.parametrize("request_type", ["Create", "Update"])

@@ -68,7 +68,9 @@ class Ec2:
 
     Args:
         subnets: Subnet id to ``{"zone": ..., "public": ..., "cidr": ...}``; others are private, in the first zone.
-        reservations: Capacity reservation id to the instance type it holds.
+        reservations: Capacity reservation id to the ``type`` and ``kind`` of what it holds, and a ``subnet`` of its
+            zone.
+        volumes_in: The subnet in whose zone volumes are.
         region: The Region.
         key_type: Type of every key pair.
     """
@@ -77,10 +79,12 @@ class Ec2:
         self,
         subnets: Mapping[str, Mapping[str, Any]],
         reservations: Mapping[str, Mapping[str, str]],
+        volumes_in: str,
         region: str,
         key_type: str,
     ) -> None:
-        self._subnets, self._reservations, self._region, self._key_type = subnets, reservations, region, key_type
+        self._subnets, self._reservations, self._volumes_in = subnets, reservations, volumes_in
+        self._region, self._key_type = region, key_type
 
     def get_instance_type_info(self, instance_type: str) -> InstanceTypeInfo:
         """Return a type's description."""
@@ -153,8 +157,8 @@ class Ec2:
         return eip
 
     def describe_volume(self, _: str) -> dict[str, Any]:
-        """Return a volume of the first zone."""
-        return {"AvailabilityZone": f"{self._region}a", "State": "available"}
+        """Return a volume beside the head node."""
+        return {"AvailabilityZone": self.get_subnet_avail_zone(self._volumes_in), "State": "available"}
 
     def describe_capacity_reservations(self, ids: Sequence[str]) -> list[CapacityReservationInfo]:
         """Return reservations of just what the configuration asks of them."""
@@ -163,7 +167,7 @@ class Ec2:
                 {
                     "CapacityReservationId": one,
                     "CapacityReservationArn": f"arn:aws:ec2:{self._region}:111111111111:capacity-reservation/{one}",
-                    "AvailabilityZone": f"{self._region}a",
+                    "AvailabilityZone": self.get_subnet_avail_zone(self._reservations.get(one, {}).get("subnet", "")),
                     "InstancePlatform": "Linux/UNIX",
                     "InstanceType": self._reservations.get(one, {}).get("type", "c5.xlarge"),
                     "ReservationType": self._reservations.get(one, {}).get("kind", "default"),
@@ -183,14 +187,14 @@ class Ec2:
 
 
 class _FileSystem:
-    """A file system in the first zone."""
+    """A file system in a subnet."""
 
-    def __init__(self, file_system_id: str) -> None:
+    def __init__(self, file_system_id: str, subnet_id: str) -> None:
         self.file_system_id = file_system_id
         self.file_storage_type = "LUSTRE"
         self.vpc_id = "vpc-00000000"
         self.network_interface_ids: list[str] = []
-        self.subnet_ids = ["subnet-00000000"]
+        self.subnet_ids = [subnet_id]
         self.dns_name = f"{file_system_id}.fsx"
         self.mount_name = "fsx"
         self.file_system_type = "LUSTRE"
@@ -198,11 +202,18 @@ class _FileSystem:
 
 
 class Fsx:
-    """FSx, as far as ParallelCluster asks it while nothing is deployed."""
+    """FSx, as far as ParallelCluster asks it while nothing is deployed.
+
+    Args:
+        subnet_id: The subnet of every file system.
+    """
+
+    def __init__(self, subnet_id: str) -> None:
+        self._subnet_id = subnet_id
 
     def get_file_systems_info(self, ids: Sequence[str]) -> list[_FileSystem]:
         """Return file systems."""
-        return [_FileSystem(one) for one in ids]
+        return [_FileSystem(one, self._subnet_id) for one in ids]
 
     def describe_volumes(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return volumes of file systems."""
@@ -232,9 +243,9 @@ class ResourceGroups:
 class Answers:
     """All services together, in place of ``AWSApi.instance()``."""
 
-    def __init__(self, ec2: Ec2) -> None:
+    def __init__(self, ec2: Ec2, fsx: Fsx) -> None:
         self.ec2 = ec2
-        self.fsx = Fsx()
+        self.fsx = fsx
         self.resource_groups = ResourceGroups()
 
     def use(self) -> None:

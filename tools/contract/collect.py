@@ -60,19 +60,37 @@ def clusters(outdir: Path) -> list[Found]:
     Args:
         outdir: Its ``cdk.out``; nested assemblies are looked into.
     """
-    templates = {
-        path: json.loads(path.read_text())
-        for path in sorted(outdir.rglob("*.template.json"))
-        if "asset." not in str(path.relative_to(outdir))
-    }
+    templates = templates_of(outdir)
     exports = dict(_exports(templates.values()))
     regions = _regions(outdir)
     found = []
     for path, template in templates.items():
-        stack = path.name.removesuffix(".template.json")
+        stack = stack_of(path)
         values = Values(template, exports, regions.get(stack, "us-east-1"))
         found += [_found(stack, name, resource, values, template) for name, resource in _custom_resources(template)]
     return found
+
+
+def templates_of(outdir: Path) -> dict[Path, dict[str, Any]]:
+    """Return the templates of an app's stacks by their files, in order; what is an asset is none.
+
+    Args:
+        outdir: Its ``cdk.out``; nested assemblies are looked into.
+    """
+    return {
+        path: json.loads(path.read_text())
+        for path in sorted(outdir.rglob("*.template.json"))
+        if "asset." not in str(path.relative_to(outdir))
+    }
+
+
+def stack_of(template: Path) -> str:
+    """Return the name of a template's stack.
+
+    Args:
+        template: Its file.
+    """
+    return template.name.removesuffix(".template.json")
 
 
 class Values:

@@ -17,7 +17,7 @@ from pcluster.config.config_patch import ConfigPatch
 from pcluster.schemas.cluster_schema import ClusterSchema
 from pcluster.validators.common import ValidatorContext
 
-from tools.contract.answers import SKIPPED, Answers, Ec2, instance_types
+from tools.contract.answers import SKIPPED, Answers, Ec2, Fsx, instance_types
 
 
 def check(request: dict[str, Any]) -> dict[str, Any]:
@@ -31,14 +31,14 @@ def check(request: dict[str, Any]) -> dict[str, Any]:
     os.environ["AWS_DEFAULT_REGION"] = config.get("Region") or "us-east-1"
     unknown = sorted({kind for kind in _instance_types(config) if kind not in instance_types()})
     verdict: dict[str, Any] = {"errors": [], "warnings": [], "unknown_instance_types": unknown}
-    Answers(
-        Ec2(
-            request.get("subnets", {}),
-            _reservations(config),
-            os.environ["AWS_DEFAULT_REGION"],
-            request.get("key_type", "ed25519"),
-        )
-    ).use()
+    ec2 = Ec2(
+        request.get("subnets", {}),
+        _reservations(config),
+        _subnet(config.get("HeadNode"), "SubnetId"),
+        os.environ["AWS_DEFAULT_REGION"],
+        request.get("key_type", "ed25519"),
+    )
+    Answers(ec2, Fsx(_subnet(next(iter(_queues(config)), None), "SubnetIds"))).use()
     try:
         cluster = ClusterSchema(cluster_name=request["name"]).load(config)
     except ValidationError as error:
@@ -142,14 +142,26 @@ def _instance_types(config: Any) -> Iterator[str]:
 
 
 def _reservations(config: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return every reservation as the first queue that uses it wants it to be: ParallelCluster judges the others."""
     found: dict[str, dict[str, str]] = {}
-    for queue in config.get("Scheduling", {}).get("SlurmQueues", []):
+    for queue in _queues(config):
         kind = "capacity-block" if queue.get("CapacityType") == "CAPACITY_BLOCK" else "default"
         for compute in queue.get("ComputeResources") or []:
             target = compute.get("CapacityReservationTarget") or queue.get("CapacityReservationTarget") or {}
             if one := target.get("CapacityReservationId"):
-                found[one] = {"type": str(compute.get("InstanceType", "c5.xlarge")), "kind": kind}
+                held = {"type": str(compute.get("InstanceType", "c5.xlarge")), "kind": kind}
+                found.setdefault(one, {**held, "subnet": _subnet(queue, "SubnetIds")})
     return found
+
+
+def _queues(config: dict[str, Any]) -> list[dict[str, Any]]:
+    return list((config.get("Scheduling") or {}).get("SlurmQueues") or [])
+
+
+def _subnet(section: dict[str, Any] | None, key: str) -> str:
+    """Return the subnet, or the first of the subnets, that a section names; where there is none, one of no zone."""
+    named = ((section or {}).get("Networking") or {}).get(key) or ""
+    return str(named[0] if isinstance(named, list) else named)
 
 
 def _lines(messages: Any, path: str = "") -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.contract.collect import Found, clusters
+from tools.contract.collect import Found, clusters, stack_of, templates_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,8 +37,7 @@ def load(given: str, workspace: Path) -> Side:
     outdir = path if path.is_dir() else _synthesize(path, workspace)
     if not outdir.joinpath("manifest.json").is_file():
         sys.exit(f"{given} is neither a deployment file nor a cdk.out folder")
-    templates = sorted(outdir.rglob("*.template.json"))
-    stacks = {template.name.removesuffix(".template.json"): json.loads(template.read_text()) for template in templates}
+    stacks = {stack_of(path): template for path, template in templates_of(outdir).items()}
     return Side(stacks=stacks, clusters=clusters(outdir))
 
 

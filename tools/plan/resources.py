@@ -10,6 +10,7 @@ from typing import Any
 
 from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
+from cdk_trainyard.local.services.fsx_rules import growth_refusals
 from tools.contract.collect import RESOURCE_TYPE
 from tools.plan.rows import Effect, PlanRow
 
@@ -47,6 +48,7 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
             row = _row(stack, name, before.get(name), after.get(name), replaced)
             if row is not None:
                 yield row
+    yield from _exports_in_use(old, new, replaced)
 
 
 def _row(
@@ -67,8 +69,18 @@ def _row(
     keys = replaced.get((stack, name))
     if keys:
         return _replacement(where, kind, before, keys)
-    changed = _changed(before.get("Properties", {}), after.get("Properties", {}))
-    return PlanRow(where=where, what=f"{kind} {', '.join(changed)}", effect=Effect.FREE) if changed else None
+    return _in_place(where, kind, before.get("Properties", {}), after.get("Properties", {}))
+
+
+def _in_place(where: str, kind: str, before: Template, after: Template) -> PlanRow | None:
+    changed = _changed(before, after)
+    if not changed:
+        return None
+    what = f"{kind} {', '.join(changed)}"
+    refusals = growth_refusals(before, after) if kind == "AWS::FSx::FileSystem" else []
+    if refusals:
+        return PlanRow(where=where, what=what, effect=Effect.REFUSED, remedy=f"{'; '.join(refusals)}; {_BESIDE}")
+    return PlanRow(where=where, what=what, effect=Effect.FREE)
 
 
 def _removed(where: str, kind: str, before: Template) -> PlanRow | None:
@@ -98,12 +110,7 @@ def _replacement(where: str, kind: str, before: Template, keys: list[str]) -> Pl
 
 def _replaced(old: Mapping[str, Template], new: Mapping[str, Template]) -> dict[tuple[str, str], list[str]]:
     """Return what is replaced, and by which properties: round by round, until no reference changes any more."""
-    exports = {
-        output["Export"]["Name"]: (stack, output["Value"])
-        for stack, template in new.items()
-        for output in template.get("Outputs", {}).values()
-        if isinstance(output.get("Export", {}).get("Name"), str)
-    }
+    exports = {name: (stack, value) for stack, template in new.items() for name, value in _exports(template).items()}
     found: dict[tuple[str, str], list[str]] = {}
     while True:
         more = {
@@ -117,6 +124,49 @@ def _replaced(old: Mapping[str, Template], new: Mapping[str, Template]) -> dict[
         if more == found:
             return found
         found = more
+
+
+def _exports_in_use(
+    old: Mapping[str, Template], new: Mapping[str, Template], replaced: Mapping[tuple[str, str], list[str]]
+) -> Iterator[PlanRow]:
+    """Yield what a stack would take away from stacks that are updated after it: CloudFormation refuses that."""
+    users: dict[str, list[str]] = {}
+    for stack, template in sorted(old.items()):
+        for name in dict.fromkeys(_imports(template)):
+            users.setdefault(name, []).append(stack)
+    for stack in sorted(old.keys() & new.keys()):
+        before, after = _exports(old[stack]), _exports(new[stack])
+        for name in sorted(before.keys() & users.keys()):
+            if name in after and after[name] == before[name] == _marked(after[name], stack, replaced, {}):
+                continue
+            yield PlanRow(
+                where=stack,
+                what=f"export {name} {'changes' if name in after else 'is removed'}",
+                effect=Effect.REFUSED,
+                remedy=f"{', '.join(users[name])} uses it until its own update, which comes later; update that first "
+                "without it (cdk deploy --exclusively), or make the new one beside the old one",
+            )
+
+
+def _exports(template: Template) -> dict[str, Any]:
+    outputs = template.get("Outputs", {}).values()
+    return {
+        output["Export"]["Name"]: output["Value"]
+        for output in outputs
+        if isinstance(output.get("Export", {}).get("Name"), str)
+    }
+
+
+def _imports(value: Any) -> Iterator[str]:
+    match value:
+        case {"Fn::ImportValue": str(name)}:
+            yield name
+        case Mapping():
+            for inner in value.values():
+                yield from _imports(inner)
+        case list():
+            for inner in value:
+                yield from _imports(inner)
 
 
 def _replacing(before: Template, after: Any) -> list[str]:

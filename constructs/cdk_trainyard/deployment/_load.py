@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from cdk_trainyard.deployment._yaml_errors import position
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 
 _MAX_BYTES: Final = 256 * 1024
@@ -34,10 +35,9 @@ def read_text(path: Path) -> str:
         raise ConfigurationError(file, [f"the file is larger than {_MAX_BYTES // 1024} KiB; is it a deployment file?"])
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
-        problem = f"{file}:{line}:{column}: byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
+    except UnicodeDecodeError as error:  # of what follows a byte order mark
+        line, column = position(error.object[: error.start].decode())
+        problem = f"{file}:{line}:{column}: byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise ConfigurationError(file, [problem]) from None
 
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from cdk_trainyard.deployment._document import Document, KeyPath, Problem
+from cdk_trainyard.deployment._schema import Schema, resolved
+from cdk_trainyard.deployment._section import NEVER_KEY
 from cdk_trainyard.errors import did_you_mean
 
-Schema = Mapping[str, Any]
 _LONGEST: Final = 60
 
 
@@ -108,7 +109,7 @@ def _where(document: Document, kind: str, path: KeyPath) -> Any:
 def _follow(schema: Schema, location: KeyPath) -> tuple[KeyPath, Schema, Schema]:
     """Walk the schema along pydantic's location: the path in the data, its node, and the node around it."""
     path: KeyPath = ()
-    node = around = _deref(schema, schema)
+    node = around = schema
     for part in location:
         if "if" in node:  # pydantic puts the name of the chosen model into the location
             node = schema["$defs"][part]
@@ -116,7 +117,7 @@ def _follow(schema: Schema, location: KeyPath) -> tuple[KeyPath, Schema, Schema]
         around = node
         path = (*path, part)
         inner = node.get("items", {}) if isinstance(part, int) else _property(node, part)
-        node = _deref(schema, inner)
+        node = {**resolved(schema, inner), **inner}
     return path, node, around
 
 
@@ -127,13 +128,6 @@ def _property(node: Schema, key: str) -> Schema:
     return found
 
 
-def _deref(schema: Schema, node: Schema) -> Schema:
-    if "$ref" not in node:
-        return node
-    target: Schema = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
-    return {**target, **node}
-
-
 # ---------------------------------------------------------------- the sentences, one per kind of finding
 
 
@@ -142,15 +136,18 @@ def _missing(found: _Finding) -> str:
         case {"const": value} | {"examples": [value, *_]}:
             hint = f"; for example {found.path[-1]}: {value}"
         case {"enum": values}:
-            hint = f"; it is {_either(tuple(values))}"
+            hint = f"; it is {_either(tuple(map(str, values)))}"
         case _:
             hint = ""
     return f"{found.subject} must be given{found.section}{hint}"
 
 
 def _unknown(found: _Finding) -> str:
+    key = str(found.path[-1])
+    if reason := found.around.get(NEVER_KEY, {}).get(key):
+        return f"{found.subject} is not a key{found.section}: {reason}"
     known = sorted(found.around.get("properties", {}))
-    hint = did_you_mean(str(found.path[-1]), known) or f"; known are {', '.join(known)}"
+    hint = did_you_mean(key, known) or f"; known are {', '.join(known)}"
     return f"{found.subject} is not a key{found.section or ' of a deployment'}{hint}"
 
 

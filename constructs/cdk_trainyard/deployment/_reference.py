@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-Schema = Mapping[str, Any]
+from cdk_trainyard.deployment._schema import Schema, resolved
+
 _TYPES: Final = {
     "string": "text",
     "integer": "whole number",
@@ -62,7 +63,7 @@ def _below(schema: Schema, table: _Table) -> Iterator[tuple[str, _Table]]:
     for key, inner in table.node.get("properties", {}).items():
         suffix = {"array": "[]", "object": ".<name>"}.get(inner.get("type", ""), "")
         for name, target in _sections(schema, inner):
-            chosen = "if" in inner and target is _resolved(schema, inner["then"])
+            chosen = "if" in inner and target is resolved(schema, inner["then"])
             remark = f", with {inner['if']['required'][0]}" if chosen else ""
             yield name, _Table(path=f"{prefix}{key}{suffix}", node=target, remark=remark)
     for choice in table.node.get("allOf", ()):
@@ -76,20 +77,13 @@ def _sections(schema: Schema, node: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the sections that a value is made of, by name."""
     for inner in (node, node.get("else"), node.get("then"), node.get("items"), node.get("additionalProperties")):
         if isinstance(inner, Mapping) and "$ref" in inner:
-            target = _resolved(schema, inner)
+            target = resolved(schema, inner)
             if "properties" in target:
                 yield inner["$ref"], target
 
 
-def _resolved(schema: Schema, node: Schema) -> Schema:
-    if "$ref" not in node:
-        return node
-    target: Schema = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
-    return target
-
-
 def _value(schema: Schema, node: Schema) -> str:
-    target = _resolved(schema, node)
+    target = resolved(schema, node)
     match target:
         case {"const": value}:
             text = f"`{value}`"

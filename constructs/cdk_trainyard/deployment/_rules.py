@@ -1,22 +1,12 @@
-"""Which rules of which room a section is asked, and the few that only a file can break.
-
-The constructs make some combinations impossible to write (two lifecycle modes, two topologies); in a file they can be
-written, so they are refused here.
-"""
+"""Which rules of network and storage their sections are asked, and the few that only a file can break."""
 
 from collections.abc import Mapping
 
-from cdk_trainyard.deployment._locate import quoted
 from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.hyperpod import GroupSection, HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection, SubnetSection
 from cdk_trainyard.deployment.storage import BucketsSection, ExistingLustreSection, LustreSection
-from cdk_trainyard.deployment.values import Presence, instance_group, lifecycle, lustre_settings, root_squash, topology
-from cdk_trainyard.hyperpod import NodeProvisioning
-from cdk_trainyard.hyperpod.checks import everything_wrong
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, resolve_group
-from cdk_trainyard.lifecycle import SlurmTopology
-from cdk_trainyard.network import Nat, rules, rules_resources
+from cdk_trainyard.deployment.values import lustre_settings, root_squash
+from cdk_trainyard.network import rules, rules_resources
 from cdk_trainyard.network.rules_resources import SubnetFacts
 from cdk_trainyard.storage import rules as storage_rules
 from cdk_trainyard.storage import rules_data
@@ -43,7 +33,6 @@ def network_problems(network: NetworkSection | ExistingNetworkSection | None, re
 
 
 def _new_network_problems(network: NetworkSection, region: str | None) -> list[str]:
-    public = [network.zone, *network.public_zones] if network.nat is not Nat.NONE else list(network.public_zones)
     return [
         *rules.zone_problems("zone", network.zone, region),
         *rules.further_zones_problems("public_zones", network.public_zones, region),
@@ -56,7 +45,7 @@ def _new_network_problems(network: NetworkSection, region: str | None) -> list[s
         *rules.accelerator_block_problems(
             network.cidr, network.secondary_cidr, network.accelerator_mask, network.accelerator_cidr
         ),
-        *rules.nat_problems(network.nat, public, [network.zone, *network.service_zones]),
+        *rules.nat_problems(network.nat, network.zones_of_public_subnets, [network.zone, *network.service_zones]),
         *rules_resources.endpoint_problems(network.interface_endpoints),
     ]
 
@@ -111,62 +100,6 @@ def buckets_problems(buckets: BucketsSection | None) -> list[str]:
     return rules_data.checkpoint_days_problems(
         buckets.checkpoint_days, checkpoints_given=buckets.checkpoints is not None
     )
-
-
-# ---------------------------------------------------------------- HyperPod
-def hyperpod_problems(cluster: HyperPodSection) -> list[str]:
-    """The groups, one by one and together."""
-    groups = tuple(_resolved(name, group, cluster.lifecycle) for name, group in cluster.groups.items())
-    resolved = ResolvedCluster(
-        name=cluster.cluster_name or "unnamed",
-        region=None,
-        groups=groups,
-        topology=topology(cluster),
-        continuous=cluster.provisioning is NodeProvisioning.CONTINUOUS,
-        network=None,
-        security_groups=(),
-        mounts=(),
-        accounting=None,
-        scripts_bucket=any(group.lifecycle.runs_scripts for group in groups),
-        raw_overrides=cluster.raw_overrides,
-    )
-    problems = _lifecycle_problems("'lifecycle' of the cluster", cluster.lifecycle)
-    for name, group in cluster.groups.items():
-        problems += _lifecycle_problems(f"'lifecycle' of group {name!r}", group.lifecycle)
-    if cluster.topology is SlurmTopology.LEGACY and cluster.slurm_config_strategy:
-        problems.append("'slurm_config_strategy' must not be given with topology legacy; the file knows no strategy")
-    return problems + everything_wrong(resolved)
-
-
-def partial_hyperpod_problems(cluster: HyperPodSection) -> list[str]:
-    """What is wrong with single groups of a cluster that cannot be judged as a whole.
-
-    Args:
-        cluster: The parts of the section that have the right form; defaults stand for the others.
-    """
-    others = set(HyperPodSection.model_fields) - {"lifecycle"}
-    return [
-        problem
-        for problem in hyperpod_problems(cluster)
-        if (words := set(quoted(problem))) & cluster.groups.keys() and not words & others
-    ]
-
-
-def _resolved(name: str, group: GroupSection, common: LifecycleSection) -> ResolvedGroup:
-    given = instance_group(name, group, imports=Presence(), find_scripts=lambda _: None)
-    return resolve_group(given, lifecycle=lifecycle(common, lambda _: None), mounts=())
-
-
-def _lifecycle_problems(what: str, section: LifecycleSection | None) -> list[str]:
-    if section is None:
-        return []
-    scripts = [section.on_create, section.on_init_complete]
-    if all(script is not None for script in scripts):
-        why = "the first replaces what the image does, the second adds to it"
-        return [f"{what} must have one of 'on_create' and 'on_init_complete', got both; {why}"]
-    if section.folder is not None and not any(script is not None for script in scripts):
-        return [f"{what} must say which script of 'folder' runs, got neither 'on_create' nor 'on_init_complete'"]
-    return []
 
 
 # ---------------------------------------------------------------- alerts

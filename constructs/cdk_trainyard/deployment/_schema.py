@@ -1,12 +1,20 @@
 """The JSON Schema of a model, in the form that editors and this room's messages use."""
 
+import ast
+import inspect
+from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from cdk_trainyard.deployment._section import Section
+
+Schema = Mapping[str, Any]
+"""A JSON Schema, or a node of one."""
 NAME_KEY: Final = "x-name"
 """A node with this key is written once, in ``$defs``, under that name."""
 
@@ -20,8 +28,22 @@ def schema_of(kind: Any) -> dict[str, Any]:
     return {**tidy, "$defs": dict(sorted((tidy["$defs"] | definitions).items()))}
 
 
+def resolved(schema: Schema, node: Schema) -> Schema:
+    """Return a node, or what stands under the name that it refers to."""
+    if "$ref" not in node:
+        return node
+    target: Schema = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    return target
+
+
 class _Generator(GenerateJsonSchema):
     """Writes what a file can hold: a key that is left out, never one that is null."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        for name, text in _docstrings(schema["cls"]).items():
+            found["properties"][name].setdefault("description", text)
+        return found
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
@@ -38,6 +60,19 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  pydantic's hook
         return False
+
+
+def _docstrings(model: type[Section]) -> dict[str, str]:
+    """Return what stands below the fields; pydantic itself would read all sources whenever a file is loaded."""
+    found = {}
+    for kind in reversed(model.__mro__):
+        if issubclass(kind, Section):
+            [definition] = ast.parse(inspect.getsource(kind)).body
+            for node, text in pairwise(ast.iter_child_nodes(definition)):
+                match node, text:
+                    case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
+                        found[name] = inspect.cleandoc(docstring)
+    return found
 
 
 def _plain(default: Any) -> bool:

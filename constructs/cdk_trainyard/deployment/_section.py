@@ -4,18 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from cdk_trainyard.deployment._schema import NAME_KEY
-from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.instances import hyperpod_type_names
+from cdk_trainyard.storage import mount
 
 
 class Section(BaseModel):
     """One mapping of the deployment file: unknown keys, wrong types and later changes are refused."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 def text(pattern: str, words: str, *, example: str) -> Any:
@@ -34,6 +32,19 @@ def shown(**keywords: Any) -> Any:
     return Field(json_schema_extra=keywords)
 
 
+NEVER_KEY: Final = "x-never"
+"""A section's schema may hold, under this, keys that people look for and that it will never have, with the reason."""
+
+
+def never(**reasons: str) -> ConfigDict:
+    """Give a section the keys that it will never have: its ``model_config``.
+
+    Args:
+        reasons: Why there is no such key, and what to do instead, by key.
+    """
+    return ConfigDict(json_schema_extra={NEVER_KEY: dict(reasons)})
+
+
 LAX: Final = Field(strict=False)
 """For enumerations: the file has the member's value."""
 
@@ -50,7 +61,7 @@ BucketName = Annotated[
 MountPath = Annotated[
     str,
     text(
-        rf"^{limits.MOUNT_PATH.pattern}$",
+        rf"^{mount.MOUNT_PATH.pattern}$",
         "an absolute path of letters, digits, '.', '_' and '-' without a slash at the end",
         example="/fsx",
     ),
@@ -86,20 +97,10 @@ VpcId = Annotated[str, resource_id("vpc")]
 SubnetId = Annotated[str, resource_id("subnet")]
 RouteTableId = Annotated[str, resource_id("rtb")]
 SecurityGroupId = Annotated[str, resource_id("sg")]
+ReservationId = Annotated[str, resource_id("cr")]
+ResourceGroupArn = Annotated[str, arn("resource-groups", "group/")]
 Cidr = Annotated[str, shown(pattern=r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$", examples=["10.1.0.0/16"])]
 Zone = Annotated[str, shown(examples=["use1-az4", "us-east-1a"])]
-HyperPodInstanceType = Annotated[
-    str,
-    WithJsonSchema({
-        NAME_KEY: "HyperPodInstanceType",
-        "anyOf": [
-            {"enum": list(hyperpod_type_names())},
-            {"type": "string", "pattern": r"^(?!ml\.)[a-z0-9-]+\.[a-z0-9-]+$"},
-        ],
-        "examples": ["ml.trn1.32xlarge"],
-    }),
-]  # fmt: skip
-"""A type that HyperPod accepts. Editors complete the names with ``ml.``; the rule takes them without as well."""
 
 
 @dataclass(frozen=True, slots=True)

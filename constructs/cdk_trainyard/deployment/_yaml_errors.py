@@ -39,7 +39,7 @@ _SENTENCES: Final = (
 def explain_yaml(error: yaml.YAMLError, text: str) -> tuple[tuple[int, int], str]:
     """Return line and column, counted from one, and the sentence for one YAML error."""
     if isinstance(error, yaml.reader.ReaderError):
-        return _position(text, error.position), f"character {chr(error.character)!r} is not allowed in YAML; remove it"
+        return position(text[: error.position]), f"character {chr(error.character)!r} is not allowed in YAML; remove it"
     problem = str(getattr(error, "problem", None) or error)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -49,6 +49,6 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> tuple[tuple[int, int], str
     return place, f"this is not YAML: {problem}"
 
 
-def _position(text: str, offset: int) -> tuple[int, int]:
-    before = text[:offset]
-    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+def position(before: str) -> tuple[int, int]:
+    """Return line and column, counted from one, of what follows a text."""
+    return before.count("\n") + 1, len(before) - before.rfind("\n")

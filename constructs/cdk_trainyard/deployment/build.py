@@ -1,12 +1,13 @@
 """Network and storage of a deployment as constructs, for the stacks: defined, or taken as they exist."""
 
-from aws_cdk import CfnResource, CfnWaitConditionHandle, Environment, Stack
+from aws_cdk import CfnResource, CfnWaitConditionHandle, Duration, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.deployment import values
+from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
@@ -17,11 +18,18 @@ from cdk_trainyard.deployment.storage import (
     LustreSection,
     StorageSection,
 )
-from cdk_trainyard.hyperpod import Mount, OpenZfs
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
-from cdk_trainyard.storage import DataRepository, Lustre, LustreFileSystem, TrainingBuckets
+from cdk_trainyard.storage import (
+    AccountingDatabase,
+    DataRepository,
+    Lustre,
+    LustreFileSystem,
+    Mount,
+    OpenZfs,
+    TrainingBuckets,
+)
 
-_RETENTION = {
+RETENTION = {
     1: logs.RetentionDays.ONE_DAY,
     3: logs.RetentionDays.THREE_DAYS,
     5: logs.RetentionDays.FIVE_DAYS,
@@ -54,7 +62,7 @@ def environment(deployment: Deployment) -> Environment:
 
 def occupy(stack: Stack) -> None:
     """Keep a stack from being empty, which CloudFormation refuses: everything in it may exist already."""
-    if not any(CfnResource.is_cfn_resource(child) for child in stack.node.find_all()):
+    if not any(isinstance(child, CfnResource) for child in stack.node.find_all()):
         CfnWaitConditionHandle(stack, "Nothing")  # the one resource that is nothing
 
 
@@ -76,7 +84,7 @@ def network(scope: Construct, construct_id: str, section: NetworkSection | Exist
         nat=section.nat,
         secondary_cidr=section.secondary_cidr,
         interface_endpoints=section.interface_endpoints,
-        flow_logs_retention=_RETENTION[retention] if retention else None,
+        flow_logs_retention=RETENTION[retention] if retention else None,
     )
 
 
@@ -122,7 +130,7 @@ def buckets(scope: Construct, construct_id: str, section: BucketsSection) -> Tra
         checkpoints=existing.bucket(section.checkpoints),
         models=existing.bucket(section.models),
         access_logs=existing.bucket(section.access_logs),
-        key=existing.key(section.key_arn) if section.key_arn else None,
+        key=existing.key(section.key_arn),
         checkpoint_days=section.checkpoint_days,
         auto_delete=section.auto_delete,
     )
@@ -166,11 +174,11 @@ def lustre(
         compression=section.compression,
         root_squash=values.root_squash(section),
         data_repositories=[_data_repository(link, buckets) for link in section.data_repositories],
-        key=existing.key(section.key_arn) if section.key_arn else None,
+        key=existing.key(section.key_arn),
         backups=values.backups(section),
         maintenance=values.maintenance(section),
         log_level=section.log_level,
-        log_retention=_RETENTION[section.log_retention_days],
+        log_retention=RETENTION[section.log_retention_days],
         removal_policy=values.removal_policy(section),
     )
 
@@ -196,3 +204,22 @@ def mounts(section: StorageSection, file_system: Lustre | None) -> list[Mount]:
     if section.open_zfs is not None:
         found.append(Mount(file_system=OpenZfs(dns_name=section.open_zfs.dns_name), at=section.open_zfs.at))
     return found
+
+
+def accounting_database(
+    scope: Construct, construct_id: str, section: AccountingSection, network: Network
+) -> AccountingDatabase:
+    """Define the database of Slurm's accounting."""
+    return AccountingDatabase(
+        scope,
+        construct_id,
+        network=network,
+        schema_name=section.schema_name,
+        instance_type=ec2.InstanceType(section.instance_type),
+        storage_gb=section.storage_gb,
+        max_storage_gb=section.max_storage_gb,
+        multi_az=section.multi_az,
+        backup_retention=Duration.days(section.backup_retention_days),
+        key=Existing.of(scope).key(section.key_arn),
+        deletion_protection=section.deletion_protection,
+    )

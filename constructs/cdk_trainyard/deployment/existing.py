@@ -2,9 +2,9 @@
 
 from typing import cast
 
+from aws_cdk import Aws, Fn
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -32,9 +32,12 @@ class Existing(Construct):
         known = scope.node.try_find_child("Existing")
         return known if isinstance(known, cls) else cls(scope)
 
-    def key(self, arn: str) -> kms.IKey:
-        """Take a KMS key."""
-        return kms.Key.from_key_arn(self, self._next("Key"), arn)
+    def key(self, arn: str | None) -> kms.IKey | None:
+        """Take a KMS key, its partition being the stack's."""
+        if arn is None:
+            return None
+        _, _, place = arn.split(":", 2)
+        return kms.Key.from_key_arn(self, self._next("Key"), Fn.join("", ["arn:", Aws.PARTITION, ":", place]))
 
     def alarm(self, arn: str) -> cloudwatch.IAlarm:
         """Take a CloudWatch alarm."""
@@ -52,7 +55,7 @@ class Existing(Construct):
         """Take a bucket."""
         if section is None:
             return None
-        key = self.key(section.key_arn) if section.key_arn else None
+        key = self.key(section.key_arn)
         return s3.Bucket.from_bucket_attributes(
             self, self._next("Bucket"), bucket_name=section.bucket_name, encryption_key=key
         )
@@ -60,28 +63,6 @@ class Existing(Construct):
     def role(self, arn: str) -> iam.IRole:
         """Take an IAM role."""
         return iam.Role.from_role_arn(self, self._next("Role"), arn)
-
-    def policy(self, arn: str) -> iam.IManagedPolicy:
-        """Take a managed policy."""
-        return iam.ManagedPolicy.from_managed_policy_arn(self, self._next("Policy"), arn)
-
-    def key_pair(self, name: str) -> ec2.IKeyPair:
-        """Take a key pair."""
-        return ec2.KeyPair.from_key_pair_name(self, self._next("KeyPair"), name)
-
-    def file_system(self, file_system_id: str, security_group_id: str) -> efs.IFileSystem:
-        """Take an EFS file system."""
-        return efs.FileSystem.from_file_system_attributes(
-            self,
-            self._next("FileSystem"),
-            file_system_id=file_system_id,
-            security_group=self.security_group(security_group_id),
-        )
-
-    def database(self, security_group_id: str, port: int) -> ec2.IConnectable:
-        """Take a database as something that can be connected to."""
-        group = self.security_group(security_group_id)
-        return ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(port))
 
     def topic(self, arn: str) -> sns.ITopic:
         """Take an SNS topic."""

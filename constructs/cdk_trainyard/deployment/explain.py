@@ -1,19 +1,21 @@
 """What constructs refuse, said of the lines of the deployment file."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
 from cdk_trainyard.deployment._document import Document, KeyPath, Problem
 from cdk_trainyard.deployment._locate import nearest, quoted
-from cdk_trainyard.deployment._schema import schema_of
+from cdk_trainyard.deployment._schema import resolved, schema_of
 from cdk_trainyard.deployment._vocabulary import in_words_of_the_file
-from cdk_trainyard.deployment.model import KINDS, Deployment
+from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.errors import ConfigurationError
 
 _SECTIONS: Final[dict[str, KeyPath]] = {
     "NetworkStack": ("network",),
     "StorageStack": ("storage",),
     "TrainingStack": ("cluster",),
+    "ServingStack": ("serving",),
 }
 """Stack → the section that it is made from."""
 
@@ -29,36 +31,35 @@ def explain(error: ConfigurationError, deployment: Deployment | None = None) -> 
         deployment: The deployment that the constructs were made from.
             Default - none was loaded.
     """
-    document = deployment.document if deployment is not None else None
-    if document is None or error.path == document.file:
+    if deployment is None or deployment.document is None or error.path == deployment.document.file:
         return str(error)
-    section = _SECTIONS.get(error.path.partition("/")[0], ())
-    return str(document.error(_said(document, section, problem, error) for problem in error.problems))
+    document, kind = deployment.document, type(deployment)
+    return str(document.error(_said(document, kind, problem, error.path) for problem in error.problems))
 
 
-def _said(document: Document, section: KeyPath, problem: str, error: ConfigurationError) -> Problem:
+def _said(document: Document, kind: type[Deployment], problem: str, construct: str) -> Problem:
     text = in_words_of_the_file(problem)
+    section = _SECTIONS.get(construct.partition("/")[0], ())
     for around in (section, ()):
         path = nearest(document, around, text)
         if path != around:
             return Problem(place=document.place(path), text=text)
-    owners = _owners(str(document.data.get("orchestrator")))
+    owners = _owners(kind)
     for word in quoted(text):
         if word in owners:
             return Problem(place=document.place(owners[word]), text=text)
-    return Problem(place=document.place(section), text=f"{text} ({error.path})")
+    return Problem(place=document.place(section), text=f"{text} ({construct})")
 
 
 @cache
-def _owners(orchestrator: str) -> dict[str, KeyPath]:
+def _owners(kind: type[Deployment]) -> Mapping[str, KeyPath]:
     """Return the section of each key that a file may leave out: a default can be wrong too."""
     owners: dict[str, KeyPath] = {}
-    schema = schema_of(KINDS[orchestrator])
+    schema = schema_of(kind)
     waiting: list[tuple[KeyPath, Any]] = [((), schema)]
     while waiting:
         path, node = waiting.pop(0)
-        reference = node.get("else", node).get("$ref")
-        target = schema["$defs"][reference.rsplit("/", 1)[-1]] if reference else node
+        target = resolved(schema, node.get("else", node))
         for key, inner in target.get("properties", {}).items():
             owners.setdefault(key, path)
             waiting.append(((*path, key), inner))

@@ -1,10 +1,11 @@
 """The deployment file as a whole: one frozen value for one environment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from pydantic import Field, PrivateAttr, ValidationError
 
@@ -12,14 +13,19 @@ from cdk_trainyard.deployment._checks import house_problems
 from cdk_trainyard.deployment._document import Document, KeyPath, read_document, write_document
 from cdk_trainyard.deployment._load import read_text
 from cdk_trainyard.deployment._messages import translate
+from cdk_trainyard.deployment._on_demand import OnDemand
 from cdk_trainyard.deployment._schema import schema_of
 from cdk_trainyard.deployment._section import LAX, Section, TagKey, TagValue, text
+from cdk_trainyard.deployment._sections import Said, Sections
 from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.hyperpod import HyperPodSection
 from cdk_trainyard.deployment.network import AnyNetwork
-from cdk_trainyard.deployment.parallelcluster import ParallelClusterSection
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from cdk_trainyard.deployment.serving.section import ServingSection
+else:
+    ServingSection = Any  # its model is imported when a file serves
 
 _LONGEST_SUFFIX = len("-training")
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
@@ -30,6 +36,7 @@ class Orchestrator(StrEnum):
 
     HYPERPOD = "hyperpod"
     PARALLELCLUSTER = "parallelcluster"
+    FLEET = "fleet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +71,14 @@ class Deployment(Section):
     """A new VPC, or with vpc_id one that exists."""
     storage: StorageSection = StorageSection()
     """Shared file systems and buckets. Default - no file system, and buckets for every purpose."""
-    orchestrator: Annotated[Orchestrator, LAX]
-    """What runs the jobs."""
+    orchestrator: Annotated[Orchestrator, LAX] | None
+    """What runs the jobs. Default - nothing: the deployment only serves."""
+    serving: Annotated[ServingSection | None, OnDemand("cdk_trainyard.deployment.serving.section:ServingSection")] = (
+        None
+    )
+    """A model that is served, from the deployment's models bucket. Default - none."""
     alerts: AlertsSection | None = None
-    """Who is told of trouble; hyperpod only. Default - nobody."""
+    """Who is told of trouble; not with parallelcluster. Default - nobody."""
 
     _written: _Written = PrivateAttr(default_factory=_Written)
 
@@ -85,21 +96,34 @@ class Deployment(Section):
             ConfigurationError: With every problem of the file, each with file, line and column.
         """
         document = read_document(read_text(Path(path)), str(path))
-        kind = KINDS.get(str(document.data.get("orchestrator")), Deployment)
+        kind = _kind_of_file(document.data)
         problems, invalid, deployment = list(document.problems), [], None
         try:
             deployment = kind.model_validate(document.data)
         except ValidationError as error:
-            faults = [fault for fault in translate(error, document, schema_of(kind)) if fault.path != _unjudged(kind)]
+            faults = [
+                fault
+                for fault in translate(error, document, schema_of(kind))
+                if fault.path not in _unjudged(kind, document.data)
+            ]
             problems += [fault.problem for fault in faults]
             invalid = [fault.path for fault in faults]
-        document.refuse([*problems, *house_problems(document, invalid)])
+        document.refuse([*problems, *house_problems(document, invalid, kind.own_problems)])
         if not isinstance(deployment, cls):
-            allowed = " or ".join(name for name, known in KINDS.items() if issubclass(known, cls))
-            text = f"'orchestrator' must be {allowed} here, got {deployment and deployment.orchestrator.value!r}"
+            allowed = " or ".join(name for name, known in kinds().items() if issubclass(known, cls)) or "left out"
+            text = f"'orchestrator' must be {allowed} here, got {document.data.get('orchestrator')!r}"
             raise ConfigurationError(str(path), [f"{document.at(('orchestrator',))}: {text}"])
         deployment._written = _Written(document)  # noqa: SLF001  its own class
         return deployment
+
+    @classmethod
+    def own_problems(cls, sections: Sections) -> Said:  # noqa: ARG003  the sections of other kinds
+        """Ask the rules of the sections that only this kind of deployment has.
+
+        Args:
+            sections: The parts of the file that have the right form.
+        """
+        return iter(())
 
     @property
     def document(self) -> Document | None:
@@ -123,31 +147,37 @@ class Deployment(Section):
         return Path(self.document.file).parent / path if self.document else Path(path)
 
 
-class HyperPodDeployment(Deployment):
-    """A HyperPod cluster with what it needs."""
-
-    orchestrator: Literal[Orchestrator.HYPERPOD]
-    """What runs the jobs."""
-    cluster: HyperPodSection
-    """The cluster."""
-
-
-class ParallelClusterDeployment(Deployment):
-    """A cluster of AWS ParallelCluster with what it needs."""
-
-    orchestrator: Literal[Orchestrator.PARALLELCLUSTER]
-    """What runs the jobs."""
-    cluster: ParallelClusterSection
-    """The cluster."""
-
-
-KINDS: Final[Mapping[str, type[Deployment]]] = {
-    Orchestrator.HYPERPOD.value: HyperPodDeployment,
-    Orchestrator.PARALLELCLUSTER.value: ParallelClusterDeployment,
+_KINDS: Final[Mapping[str, str]] = {
+    Orchestrator.HYPERPOD.value: "cdk_trainyard.deployment.hyperpod:HyperPodDeployment",
+    Orchestrator.PARALLELCLUSTER.value: "cdk_trainyard.deployment.parallelcluster:ParallelClusterDeployment",
+    Orchestrator.FLEET.value: "cdk_trainyard.deployment.fleet:FleetDeployment",
 }
-"""``orchestrator`` → the model of the whole file."""
+"""``orchestrator`` → the model of the whole file, which is imported when a file asks for it."""
 
 
-def _unjudged(kind: type[Deployment]) -> KeyPath | None:
-    """Without a known orchestrator nobody knows what belongs into ``cluster``."""
-    return ("cluster",) if kind is Deployment else None
+def kinds() -> dict[str, type[Deployment]]:
+    """Return the model of the whole file for every ``orchestrator``."""
+    return {name: kind_of(name) for name in _KINDS}
+
+
+def kind_of(orchestrator: object) -> type[Deployment]:
+    """Return the model of a file, :class:`Deployment` itself when nobody knows its orchestrator."""
+    name = _KINDS.get(str(orchestrator))
+    kind: type[Deployment] = resolve_name(name) if name else Deployment
+    return kind
+
+
+def serving_kind() -> type[Deployment]:
+    """Return the model of a file without a cluster."""
+    kind: type[Deployment] = resolve_name("cdk_trainyard.deployment.serving:ServingDeployment")
+    return kind
+
+
+def _kind_of_file(data: Mapping[str, Any]) -> type[Deployment]:
+    without_cluster = "orchestrator" not in data and "cluster" not in data
+    return serving_kind() if without_cluster else kind_of(data.get("orchestrator"))
+
+
+def _unjudged(kind: type[Deployment], data: Mapping[str, Any]) -> Sequence[KeyPath]:
+    """Without a known orchestrator nobody knows what belongs into ``cluster``; a rule asks for one of two sections."""
+    return [("cluster",)] if kind is Deployment else [("serving",)] if "serving" not in data else []

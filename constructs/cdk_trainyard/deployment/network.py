@@ -43,6 +43,17 @@ class NetworkSection(Section):
     flow_logs_retention_days: Literal[0, RetentionDays] = 90
     """How long the VPC's flow logs are kept; 0 turns them off. Default: 90."""
 
+    @property
+    def has_nat(self) -> bool:
+        """Whether the accelerator subnet reaches the internet."""
+        return self.nat is not Nat.NONE
+
+    @property
+    def zones_of_public_subnets(self) -> tuple[str, ...]:
+        """Every zone with a public subnet, the accelerator subnet's first where a NAT gateway stands in it."""
+        own = [self.zone] if self.has_nat else []
+        return tuple(dict.fromkeys([*own, *self.public_zones]))
+
 
 class SubnetSection(Section):
     """A subnet that exists already."""
@@ -80,6 +91,11 @@ class ExistingNetworkSection(Section):
     def zone(self) -> str:
         """The zone of nodes and file systems."""
         return self.accelerator_subnet.zone
+
+    @property
+    def has_nat(self) -> bool:
+        """Whether the accelerator subnet reaches the internet: taken for granted, as routes are not looked up."""
+        return True
 
 
 AnyNetwork = Annotated[NetworkSection | ExistingNetworkSection, OrExisting("vpc_id")]

@@ -1,37 +1,11 @@
 """Sections as the values that constructs take. Nothing is defined here; the rules are asked with the same values."""
 
-from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any
 
-from aws_cdk import Duration, RemovalPolicy
-from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_kms as kms
+from aws_cdk import RemovalPolicy
 
-from cdk_trainyard.deployment.hyperpod import (
-    AutoPatchSection,
-    BatchSection,
-    GroupSection,
-    HyperPodSection,
-    LifecycleSection,
-    RollingSection,
-    ScheduledUpdateSection,
-)
+from cdk_trainyard.deployment._section import Section
 from cdk_trainyard.deployment.storage import LustreSection
-from cdk_trainyard.hyperpod import (
-    ApiTopology,
-    AutoPatch,
-    BatchSize,
-    Capacity,
-    CapacityKind,
-    EbsVolume,
-    InstanceGroup,
-    LegacyTopology,
-    Lifecycle,
-    LifecycleTrigger,
-    RollingUpdate,
-    ScheduledUpdate,
-)
-from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
 from cdk_trainyard.storage import (
     LustreBackups,
     LustreDeployment,
@@ -45,33 +19,6 @@ from cdk_trainyard.storage import (
 from cdk_trainyard.storage.lustre_settings import LustreSettings
 
 
-class Imports(Protocol):
-    """What exists already, by its ARN."""
-
-    def key(self, arn: str) -> kms.IKey:
-        """Return a key."""
-
-    def alarm(self, arn: str) -> cloudwatch.IAlarm:
-        """Return an alarm."""
-
-
-class Presence:
-    """Stands in for :class:`Imports` where a rule asks only whether something was given."""
-
-    def key(self, arn: str) -> kms.IKey:
-        """Return what is not None."""
-        return cast("kms.IKey", arn)
-
-    def alarm(self, arn: str) -> cloudwatch.IAlarm:
-        """Return what is not None."""
-        return cast("cloudwatch.IAlarm", arn)
-
-
-FindScripts = Callable[[LifecycleSection], LifecycleScripts | None]
-"""Finds the bundle of a lifecycle's own folder; None when it has none, or when it is too early to ask."""
-
-
-# ---------------------------------------------------------------- storage
 def lustre_deployment(section: LustreSection) -> LustreDeployment | None:
     """Return the kind of file system, or None when nothing is said about it."""
     tiering = section.storage is LustreStorage.INTELLIGENT_TIERING
@@ -135,90 +82,9 @@ def removal_policy(section: LustreSection) -> RemovalPolicy | None:
     return None if section.removal_policy is None else RemovalPolicy[section.removal_policy]
 
 
-# ---------------------------------------------------------------- HyperPod
-def topology(section: HyperPodSection) -> ApiTopology | LegacyTopology:
-    """Return where the Slurm topology is written."""
-    if section.topology is SlurmTopology.LEGACY:
-        return LegacyTopology()
-    return ApiTopology(strategy=section.slurm_config_strategy)
-
-
-def lifecycle(section: LifecycleSection, find_scripts: FindScripts) -> Lifecycle:
-    """Return what runs when a node starts."""
-    if section.on_create is not None:
-        return Lifecycle.on_create(find_scripts(section), file=section.on_create)
-    if section.on_init_complete is not None:
-        return Lifecycle.on_init_complete(find_scripts(section), file=section.on_init_complete)
-    return Lifecycle(trigger=LifecycleTrigger.IMAGE)
-
-
-def instance_group(name: str, section: GroupSection, *, imports: Imports, find_scripts: FindScripts) -> InstanceGroup:
-    """Return one instance group.
-
-    Args:
-        name: Its key.
-        section: What stands below it.
-        imports: Keys and alarms.
-        find_scripts: Bundles of lifecycles of its own.
-    """
-    return InstanceGroup(
-        name=name,
-        role=section.role,
-        count=section.count,
-        instance_type=section.instance_type,
-        instance_types=section.instance_types,
-        min_count=section.min_count,
-        partition=section.partition,
-        lifecycle=None if section.lifecycle is None else lifecycle(section.lifecycle, find_scripts),
-        volumes=tuple(
-            EbsVolume(
-                size_gb=volume.size_gb,
-                key=imports.key(volume.key_arn) if volume.key_arn else None,
-                root=volume.root,
-            )
-            for volume in section.volumes
-        ),
-        threads_per_core=section.threads_per_core,
-        capacity=_capacity(section),
-        deep_health_checks=section.deep_health_checks,
-        interface_type=section.interface_type,
-        image_id=section.image_id,
-        scheduled_update=_scheduled_update(section.scheduled_update, imports),
-        auto_patch=_auto_patch(section.auto_patch, imports),
-        raw_overrides=plain(section.raw_overrides) or None,
-    )
-
-
-def _capacity(section: GroupSection) -> Capacity | None:
-    if section.training_plan_arn is None and section.capacity is None:
-        return None
-    kind = CapacityKind.TRAINING_PLAN if section.capacity is None else CapacityKind(section.capacity)
-    return Capacity(kind=kind, training_plan_arn=section.training_plan_arn)
-
-
-def _scheduled_update(section: ScheduledUpdateSection | None, imports: Imports) -> ScheduledUpdate | None:
-    if section is None:
-        return None
-    return ScheduledUpdate(schedule=section.schedule, rolling=_rolling(section.rolling, imports))
-
-
-def _auto_patch(section: AutoPatchSection | None, imports: Imports) -> AutoPatch | None:
-    return AutoPatch(strategy=section.strategy, rolling=_rolling(section.rolling, imports)) if section else None
-
-
-def _rolling(section: RollingSection | None, imports: Imports) -> RollingUpdate | None:
-    if section is None:
-        return None
-    return RollingUpdate(
-        batch=_batch(section.batch),
-        rollback_batch=_batch(section.rollback_batch) if section.rollback_batch else None,
-        wait=None if section.wait_seconds is None else Duration.seconds(section.wait_seconds),
-        rollback_alarms=tuple(imports.alarm(arn) for arn in section.rollback_alarm_arns),
-    )
-
-
-def _batch(section: BatchSection) -> BatchSize:
-    return BatchSize(unit=section.unit, value=section.value)
+def fields(section: Section, *, without: str = "") -> dict[str, Any]:
+    """Return the fields of a section whose value has the same, one to one."""
+    return {name: getattr(section, name) for name in type(section).model_fields if name != without}
 
 
 def plain(value: Any) -> Any:

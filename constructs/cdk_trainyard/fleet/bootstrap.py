@@ -11,11 +11,16 @@ from constructs import Construct
 
 from cdk_trainyard.fleet.scripts import FleetScripts
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
-from cdk_trainyard.lifecycle.settings import Json
+from cdk_trainyard.json_value import JsonValue
+from cdk_trainyard.lifecycle.uploader import HASH_LENGTH
 from cdk_trainyard.storage import Lustre
 
 SETTINGS_VERSION = 1
 """Of the shape of settings.json: the scripts refuse one that they do not know."""
+
+_FETCH_SECONDS = 300
+"""How long a node tries to fetch its scripts: routes and permissions of a new stack can be late (IAM is consistent in
+the end only), and the AWS CLI gives all files of a folder together one allowance of retries."""
 
 WORKER = "worker"
 MASTER = "master"
@@ -47,10 +52,10 @@ class NodeFacts:
     lustre: Lustre | None
     mount_at: str
 
-    def render(self) -> dict[str, Json]:
+    def render(self) -> dict[str, JsonValue]:
         """Return the content of ``settings.json``, which leaves out what there is not."""
         lustre = self.lustre
-        fields: dict[str, Json] = {
+        fields: dict[str, JsonValue] = {
             "version": SETTINGS_VERSION,
             "fleet": self.fleet,
             "role": self.role,
@@ -76,7 +81,7 @@ def user_data(scope: Construct, scripts: FleetScripts, facts: NodeFacts) -> ec2.
         facts: What it is told.
     """
     data = ec2.UserData.custom("#!/bin/bash")
-    directory = f"/opt/trainyard/scripts/{scripts.content_hash[:32]}"
+    directory = f"/opt/trainyard/scripts/{scripts.content_hash[:HASH_LENGTH]}"
     data.add_commands(
         "set -Eeuo pipefail",
         f"export AWS_DEFAULT_REGION={Aws.REGION} AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10",
@@ -84,14 +89,17 @@ def user_data(scope: Construct, scripts: FleetScripts, facts: NodeFacts) -> ec2.
         "cat >/etc/trainyard/settings.json <<'END_OF_SETTINGS'",
         Stack.of(scope).to_json_string(facts.render()),
         "END_OF_SETTINGS",
-        f"aws s3 cp --recursive --only-show-errors {scripts.s3_uri} {directory}/",
+        f"until aws s3 cp --recursive --only-show-errors {scripts.s3_uri} {directory}/; do",
+        f"  ((SECONDS < {_FETCH_SECONDS})) || exit 1",
+        "  sleep 5",
+        "done",
         f"chmod -R u=rwX,go=rX {directory} && chmod a+x {directory}/*.sh",
         f"exec {directory}/boot.sh",
     )
     return data
 
 
-def _devices(kind: InstanceType) -> dict[str, Json]:
+def _devices(kind: InstanceType) -> dict[str, JsonValue]:
     neuron = [part.count for part in kind.accelerators if part.kind is AcceleratorKind.NEURON]
     return {
         "efa_interfaces": kind.max_efa_interfaces if kind.efa_supported else 0,

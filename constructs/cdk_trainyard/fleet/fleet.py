@@ -29,7 +29,7 @@ from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, EfaSecurityGroup, Network, PlacementGroup
-from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage import Lustre, TrainingBuckets
 from cdk_trainyard.storage.reach import open_lustre
 from cdk_trainyard.tokens import unresolved
 
@@ -203,11 +203,12 @@ class EfaFleet(Construct):
 
     @property
     def nodes_command(self) -> str:
-        """The command that lists the nodes: instance id, address and whether its set-up is done."""
+        """The command that lists the members: address, type, and the command that opens a session on each."""
+        connect = f"join('',['{self.connect_command('')}',InstanceId])"
         return (
             f"aws ec2 describe-instances --region {Aws.REGION} "
             f"--filters Name=tag:{FLEET_TAG},Values={self.fleet_name} Name=instance-state-name,Values=running "
-            f"--query 'Reservations[].Instances[].[InstanceId,PrivateIpAddress,InstanceType]' --output text"
+            f'--query "Reservations[].Instances[].[PrivateIpAddress,InstanceType,{connect}]" --output text'
         )
 
     def connect_command(self, instance_id: str = "<instance-id>") -> str:
@@ -217,6 +218,14 @@ class EfaFleet(Construct):
             instance_id: The node, from ``nodes_command``. Default - a placeholder.
         """
         return f"aws ssm start-session --region {Aws.REGION} --target {instance_id}"
+
+    def use(self, buckets: TrainingBuckets) -> None:
+        """Let jobs read the datasets, and read and write checkpoints and models. They cannot delete.
+
+        Args:
+            buckets: The buckets of the training environment.
+        """
+        self.node_role.allow_buckets(read=[buckets.datasets], read_write=[buckets.checkpoints, buckets.models])
 
     def facts(self, role: str, *, types: Sequence[InstanceType] = (), hook: str | None = None) -> NodeFacts:
         """Return what a member of the fleet is told.

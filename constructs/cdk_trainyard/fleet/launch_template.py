@@ -13,7 +13,7 @@ from cdk_trainyard.acknowledgments import acknowledge_checkov
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind
 from cdk_trainyard.fleet.image import AMAZON_LINUX_ROOT_DEVICE, NodeImage
-from cdk_trainyard.fleet.resolved import ResolvedTemplate, find_type
+from cdk_trainyard.fleet.resolved import ResolvedTemplate
 from cdk_trainyard.fleet.rules_template import template_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import (
@@ -96,7 +96,7 @@ class EfaLaunchTemplate(Construct):
         super().__init__(scope, construct_id)
         template = ResolvedTemplate(
             given=instance_type,
-            type=find_type(instance_type),
+            type=InstanceType.find(instance_type),
             backend=backend,
             image=image,
             capacity=capacity or FleetCapacity.on_demand(),

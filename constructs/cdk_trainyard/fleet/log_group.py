@@ -1,12 +1,9 @@
 """Where the logs of nodes go: each node's set-up, in a stream of its instance id."""
 
-from typing import cast
-
-from aws_cdk import CfnResource
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.log_groups import acknowledge_logs_own_key
 
 _REASON = "says which steps a node ran and what failed: holds no data and no secrets, since no values are logged"
 
@@ -19,7 +16,5 @@ def node_logs(scope: Construct, retention: logs.RetentionDays) -> logs.ILogGroup
         retention: How long logs are kept.
     """
     group = logs.LogGroup(scope, "Logs", retention=retention)
-    resource = cast("CfnResource", group.node.default_child)
-    acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_REASON)
-    acknowledge_checkov(resource, check="CKV_AWS_158", reason=_REASON)
+    acknowledge_logs_own_key(group, _REASON)
     return group

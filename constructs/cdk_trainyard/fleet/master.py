@@ -1,7 +1,7 @@
 """The node that people work on: it starts the jobs of a fleet, and is no part of them."""
 
 import jsii
-from aws_cdk import Aws, CfnTag
+from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -105,4 +105,4 @@ class MasterNode(Construct):
     @property
     def connect_command(self) -> str:
         """The command that opens a session on it."""
-        return f"aws ssm start-session --region {Aws.REGION} --target {self.instance_id}"
+        return self._fleet.connect_command(self.instance_id)

@@ -1,17 +1,12 @@
 """The role of a fleet's nodes: what their set-up asks, what was granted to the fleet, and nothing else."""
 
-from collections.abc import Mapping, Sequence
-from typing import cast
-
-import jsii
-from aws_cdk import Aws, CfnResource, Stack
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards
 from cdk_trainyard.fleet.scripts import FleetScripts
-from cdk_trainyard.managed_policy import ManagedPolicyPrincipal
+from cdk_trainyard.storage.job_role import JobRole
 
 FLEET_TAG = "trainyard:fleet"
 """The tag by which members know one another."""
@@ -20,16 +15,8 @@ ROLE_TAG = "trainyard:role"
 READY_TAG = "trainyard:ready"
 """The tag that a node puts on itself when its set-up is done."""
 
-_SESSIONS = (
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
-)
 
-
-@jsii.implements(iam.IGrantable)
-class NodeRole(Construct):
+class NodeRole(JobRole):
     """The role that nodes run as. All of it is in one managed policy, and grants to the fleet land there too.
 
     Args:
@@ -42,22 +29,10 @@ class NodeRole(Construct):
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, fleet_name: str, role: iam.IRole | None = None) -> None:
-        super().__init__(scope, construct_id)
-        self.role: iam.IRole = role or iam.Role(
-            self, "Resource", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"), description="Nodes of an EFA fleet"
-        )
-        self.policy = iam.ManagedPolicy(
-            self, "Policy", roles=[self.role], description="What the nodes of an EFA fleet need"
-        )
-        self._principal = ManagedPolicyPrincipal(self.role, self.policy)
-        self._allow("OpenSessions", _SESSIONS, ["*"])
+        super().__init__(scope, construct_id, service="ec2.amazonaws.com", whose="an EFA fleet", role=role)
+        self._allow_sessions()
         self._allow("FindMembers", ["ec2:DescribeInstances"], ["*"])
         self._allow_the_node(fleet_name)
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """The role, whose grants land in the managed policy."""
-        return cast("iam.IPrincipal", self._principal)
 
     def allow_setup(self, *, scripts: FleetScripts, key_parameter_arn: str, log_group: logs.ILogGroup) -> None:
         """Let nodes read the scripts and the fleet's SSH key, and write their log.
@@ -71,15 +46,6 @@ class NodeRole(Construct):
         self._allow("ReadFleetKey", ["ssm:GetParameter"], [key_parameter_arn])
         self._allow("WriteLog", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.log_group_arn])
         self.acknowledge("the scripts of a fleet and their earlier versions are read as a folder", scripts.objects_arn)
-
-    def acknowledge(self, reason: str, *resources: str) -> None:
-        """Explain wildcards of the policy to reviewers.
-
-        Args:
-            reason: Why nothing narrower will do.
-            resources: The values with a wildcard.
-        """
-        acknowledge_wildcards(cast("CfnResource", self.policy.node.default_child), reason=reason, resources=resources)
 
     def _allow_the_node(self, fleet_name: str) -> None:
         stack = Stack.of(self)
@@ -107,15 +73,4 @@ class NodeRole(Construct):
             "*",
             instances,
             groups,
-        )
-
-    def _allow(
-        self,
-        sid: str,
-        actions: Sequence[str],
-        resources: Sequence[str],
-        conditions: Mapping[str, Mapping[str, object]] | None = None,
-    ) -> None:
-        self.policy.add_statements(
-            iam.PolicyStatement(sid=sid, actions=list(actions), resources=list(resources), conditions=conditions)
         )

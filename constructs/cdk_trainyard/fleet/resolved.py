@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet.capacity import FleetCapacity, FleetPlacement, FleetSize
 from cdk_trainyard.fleet.image import NodeImage
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, EfaInterface, EfaSecurityGroup, Network, efa_network_interfaces
 from cdk_trainyard.storage import Lustre
-from cdk_trainyard.tokens import unresolved
 
 _PLAIN = (EfaInterface(network_card_index=0, device_index=0, interface_type="interface"),)
 
@@ -97,19 +95,9 @@ class ResolvedFleet:
         return max((len(interfaces_of(kind, self.backend)) for kind in self.types), default=1)
 
 
-def find_type(given: str | InstanceType) -> InstanceType | None:
-    """Return the facts of a type; None of a Token or of one that nobody knows, which a rule says."""
-    if isinstance(given, str) and unresolved(given):
-        return None
-    try:
-        return InstanceType.of(given)
-    except ConfigurationError:
-        return None
-
-
 def find_types(given: Sequence[str | InstanceType]) -> tuple[InstanceType, ...]:
-    """Return the facts of the types that are known."""
-    return tuple(kind for kind in map(find_type, given) if kind)
+    """Return the facts of the types that are known; of others a rule says that they are not."""
+    return tuple(kind for kind in map(InstanceType.find, given) if kind)
 
 
 def interfaces_of(kind: InstanceType | None, backend: EfaBackend) -> tuple[EfaInterface, ...]:

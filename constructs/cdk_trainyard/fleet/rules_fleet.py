@@ -1,7 +1,6 @@
 """Whether a fleet can stand and work as one. Pure: nothing is created here."""
 
 import re
-from collections.abc import Iterator
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet.capacity import FleetCapacityKind
@@ -9,14 +8,15 @@ from cdk_trainyard.fleet.quotas import quota_text
 from cdk_trainyard.fleet.resolved import ResolvedFleet
 from cdk_trainyard.fleet.rules_image import image_problems
 from cdk_trainyard.fleet.rules_template import purchase_problems, type_problems
-from cdk_trainyard.instances import is_zone_id, zone_region
+from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network import AddressPlan, AddressUse
 from cdk_trainyard.network.rules_resources import efa_problems
+from cdk_trainyard.storage.mount import MOUNT_PATH
+from cdk_trainyard.storage.reach import in_other_zone
 from cdk_trainyard.tokens import unresolved
 
 _NODES = range(1, 5001)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
-_PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
 _MASTERS = 1
 
 
@@ -51,12 +51,11 @@ def size_problems(fleet: ResolvedFleet) -> list[str]:
     size = fleet.size
     if unresolved(size.minimum, size.maximum):
         return []
+    got = str(size.maximum) if size.minimum == size.maximum else f"{size.minimum} to {size.maximum}"
     if size.maximum not in _NODES or not 0 <= size.minimum <= size.maximum:
-        got = f"{size.minimum} to {size.maximum}"
-        return [f"'size' must be from 0 or more nodes to at most {_NODES[-1]}, and not empty, got {got}"]
+        return [f"'size' must be {_NODES[0]} to {_NODES[-1]} nodes, of which 0 or more always are there, got {got}"]
     held = fleet.capacity.instances
     if held is not None and not unresolved(held) and (size.minimum, size.maximum) != (held, held):
-        got = str(size.maximum) if size.minimum == size.maximum else f"{size.minimum} to {size.maximum}"
         return [
             (
                 f"'size' must be {held} nodes, all that the capacity block holds, got {got}; "
@@ -135,7 +134,7 @@ def fleet_address_problems(fleet: ResolvedFleet) -> list[str]:
 def mount_problems(fleet: ResolvedFleet) -> list[str]:
     """An absolute path that is not one of the system's."""
     path = fleet.mount_at
-    if unresolved(path) or (_PATH.fullmatch(path) and path.split("/")[1] not in _SYSTEM):
+    if unresolved(path) or (MOUNT_PATH.fullmatch(path) and path.split("/")[1] not in _SYSTEM):
         return []
     return [f"'mount_at' must be an absolute path outside of the system's folders, as '/fsx', got {path!r}"]
 
@@ -150,25 +149,13 @@ def fleet_zone_problems(fleet: ResolvedFleet) -> list[str]:
     region = None if unresolved(zone) else zone_region(zone)
     if fleet.region and region and region != fleet.region:
         problems.append(f"'network' must be in the Region {fleet.region}, got one in zone {zone!r} of {region}")
-    problems += [
-        f"'lustre' must be in zone {zone!r} when it is EFA-enabled, got one in {other!r}; EFA does not cross zones"
-        for other in lustre_elsewhere(fleet)
-        if fleet.lustre and fleet.lustre.efa_enabled
-    ]
+    lustre = fleet.lustre
+    if lustre and lustre.efa_enabled and in_other_zone(lustre, zone):
+        problems.append(
+            f"'lustre' must be in zone {zone!r} when it is EFA-enabled, got one in {lustre.zone!r}; EFA does not cross "
+            f"zones"
+        )
     return problems
-
-
-def lustre_elsewhere(fleet: ResolvedFleet) -> Iterator[str]:
-    """Yield the zone of the file system when it is another than the nodes'.
-
-    Args:
-        fleet: The fleet. Zones are compared only when both are names or both are ids.
-    """
-    zone, other = fleet.network.zone, fleet.lustre.zone if fleet.lustre else None
-    if other is None or unresolved(zone, other) or is_zone_id(zone) != is_zone_id(other):
-        return
-    if zone != other:
-        yield other
 
 
 def security_group_problems(fleet: ResolvedFleet) -> list[str]:

@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from cdk_trainyard.fleet.image import NodeImage
 
 
-def dlami_problems(name: str) -> list[str]:
-    """A Deep Learning AMI that is known and still made."""
+def dlami_problems(name: str, keyword: str = "name") -> list[str]:
+    """A Deep Learning AMI that is known and still made, under the keyword that its user has given it."""
     if unresolved(name):
-        return ["'name' must be known when the app is synthesized, got a Token; use NodeImage.from_parameter"]
+        return [f"'{keyword}' must be known when the app is synthesized, got a Token; use NodeImage.from_parameter"]
     data = load("images")
     if name in data["images"]:
         return []
     if reason := data["retired"].get(name):
-        return [f"'name' must be the name of a Deep Learning AMI that is still made, got {name!r}: {reason}"]
+        return [f"'{keyword}' must be the name of a Deep Learning AMI that is still made, got {name!r}: {reason}"]
     hint = did_you_mean(name, data["images"]) or f"; known are {', '.join(sorted(data['images']))}"
     return [
         (
-            f"'name' must be the name of a Deep Learning AMI, got {name!r}{hint} (list of {data['captured']}; "
+            f"'{keyword}' must be the name of a Deep Learning AMI, got {name!r}{hint} (list of {data['captured']}; "
             f"a newer one is taken by NodeImage.from_parameter)"
         )
     ]

@@ -3,7 +3,6 @@
 import re
 from typing import TYPE_CHECKING
 
-from cdk_trainyard.fleet.resolved import find_type
 from cdk_trainyard.fleet.rules_template import type_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.tokens import unresolved
@@ -35,7 +34,7 @@ def training_image_problems(
         *_form("nvidia_branch", nvidia_branch, _BRANCH, "a branch as '580'"),
         *_form("schedule", schedule, _SCHEDULE, "as 'cron(0 4 ? * SUN *)' or 'rate(7 days)'"),
     ]
-    kind = find_type(instance_type)
+    kind = InstanceType.find(instance_type)
     if kind is not None and base.architecture not in {None, kind.architecture}:
         problems.append(
             f"'instance_type' must be one of {base.architecture}, the architecture of the base {base.name!r}, "

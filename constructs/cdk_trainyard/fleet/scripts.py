@@ -1,23 +1,20 @@
 """The set-up of the nodes: the project's own steps, uploaded once under the hash of their content."""
 
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_s3_deployment as deployment
 from constructs import Construct, IDependable
 
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.lifecycle import rules, scripts_folder
+from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, read_bundle
-from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
+from cdk_trainyard.lifecycle.uploader import HASH_LENGTH, ROOT_PREFIX, Uploader
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.storage.grants import objects_arn, read_statements
 
 _FAMILY = f"{ROOT_PREFIX}/fleet"
-_HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
 _SHARED_STEPS = ("devices", "lustre")
 """Steps of other nodes that fit these as they are."""
 
@@ -55,13 +52,10 @@ class FleetScripts(Construct):
         raise_problems(self.node.path, rules.content_problems(bundle))
         self.bucket = bucket
         self.content_hash: str = bundle.digest()
-        self.prefix: str = f"{_FAMILY}/{self.content_hash[:_HASH_LENGTH]}"
-        with TemporaryDirectory() as directory:
-            bundle.write(Path(directory))
-            files = deployment.Source.asset(directory, asset_hash=self.content_hash)
-            self.uploaded: IDependable = Uploader.of(self).upload(
-                self, "Resource", bucket=bucket, prefix=self.prefix, sources=[files]
-            )
+        self.prefix: str = f"{_FAMILY}/{self.content_hash[:HASH_LENGTH]}"
+        self.uploaded: IDependable = Uploader.of(self).upload(
+            self, "Resource", bucket=bucket, prefix=self.prefix, bundle=bundle
+        )
 
     @classmethod
     def of(cls, scope: Construct, bucket: s3.IBucket) -> "FleetScripts":

@@ -5,21 +5,20 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from aws_cdk import Aws, CfnResource, Names, Stack
+from aws_cdk import Aws, Names, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet._data import load
 from cdk_trainyard.fleet.image import NodeImage
 from cdk_trainyard.fleet.rules_training_image import training_image_problems
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
-from cdk_trainyard.lifecycle import scripts_folder
 from cdk_trainyard.network import EfaSecurityGroup, Network
+from cdk_trainyard.node_scripts import scripts_folder
 
 _HASH_LENGTH = 12
 _PREFIX = "/imagebuilder/trainyard"  # the service-linked role of Image Builder may write below /imagebuilder/ alone
@@ -208,10 +207,10 @@ class TrainingImage(Construct):
         )
         for name in _POLICIES:
             rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]"
-            resource = cast("CfnResource", role.node.default_child)
+            resource = main_resource(role)
             acknowledge_nag(resource, pack=AWS_SOLUTIONS, rule=rule, reason=_POLICY_REASON)
         profile = iam.InstanceProfile(self, "InstanceProfile", role=role)
-        group = EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
+        group = EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc, description="Hosts that build machine images")
         return imagebuilder.CfnInfrastructureConfiguration(
             self,
             "Infrastructure",

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from cdk_trainyard.fleet.capacity import FleetCapacityKind
 from cdk_trainyard.fleet.quotas import interface_quota
 from cdk_trainyard.fleet.resolved import ResolvedFleet
-from cdk_trainyard.fleet.rules_fleet import lustre_elsewhere
-from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids
+from cdk_trainyard.storage.reach import in_other_zone
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -14,28 +13,23 @@ Warnings = Iterator[str]
 
 def lustre_in_other_zone(fleet: ResolvedFleet) -> Warnings:
     """A file system in another zone: it works, slower, and every byte is billed twice."""
-    for other in lustre_elsewhere(fleet):
-        if fleet.lustre and not fleet.lustre.efa_enabled:
-            yield (
-                f"the nodes in {fleet.network.zone} mount a file system in {other}: what crosses between zones is "
-                f"slower, and billed by the GB in each direction (Data Transfer within the Region, EC2 on-demand "
-                f"pricing); put the file system into {fleet.network.zone}"
-            )
+    lustre, zone = fleet.lustre, fleet.network.zone
+    if lustre and not lustre.efa_enabled and in_other_zone(lustre, zone):
+        yield (
+            f"the nodes in {zone} mount a file system in {lustre.zone}: what crosses between zones is slower, and "
+            f"billed by the GB in each direction (Data Transfer within the Region, EC2 on-demand pricing); put the "
+            f"file system into {zone}"
+        )
 
 
 def zone_without_type(fleet: ResolvedFleet) -> Warnings:
     """An instance type that its zone is not known to offer; the data have a date, so this is no error."""
     zone, region = fleet.network.zone, fleet.region
-    if region is None or unresolved(zone) or not zone_ids(region):
+    if region is None or unresolved(zone):
         return
     for kind in fleet.types:
-        offered = kind.offered_in(region)
-        if kind.zones and (not offered or (is_zone_id(zone) and zone not in offered)):
-            where = f"{zone}, only in {', '.join(offered)}" if offered else region
-            yield (
-                f"{kind.name} is not known to be offered in {where} (data of {catalogue_date()}); "
-                f"check before you deploy"
-            )
+        if warning := kind.offer_warning(region, [zone]):
+            yield warning
 
 
 def no_way_out(fleet: ResolvedFleet) -> Warnings:
@@ -69,11 +63,22 @@ def spot_loses_jobs(fleet: ResolvedFleet) -> Warnings:
         )
 
 
+def image_not_built(fleet: ResolvedFleet) -> Warnings:
+    """Nodes of an image that its pipeline has not built yet do not start."""
+    image, nodes = fleet.image, fleet.size.minimum
+    if image.follow and image.ami_id is None and not unresolved(nodes) and nodes > 0:
+        yield (
+            f"{nodes} nodes start with the stack, from an image that is not there before its pipeline ran once: "
+            "build it while deploying, or deploy with 0 nodes, run the build command, and ask for nodes then"
+        )
+
+
 WARNINGS: dict[str, Callable[[ResolvedFleet], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "zone-without-type": zone_without_type,
     "no-way-out": no_way_out,
     "interface-quota": interface_quota_near,
     "spot-loses-jobs": spot_loses_jobs,
+    "image-not-built": image_not_built,
 }
 """Every warning by its id, which is API."""

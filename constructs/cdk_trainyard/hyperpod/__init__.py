@@ -1,6 +1,5 @@
 """HyperPod clusters with Slurm: groups, topology, scripts, file systems, accounting, role, events."""
 
-from cdk_trainyard.hyperpod.accounting import AccountingDatabase, AccountingDatabaseBase
 from cdk_trainyard.hyperpod.capacity import Capacity, CapacityKind
 from cdk_trainyard.hyperpod.cluster import HyperPodCluster, NodeProvisioning, NodeRecovery
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
@@ -8,7 +7,6 @@ from cdk_trainyard.hyperpod.execution_role import ExecutionRole
 from cdk_trainyard.hyperpod.instance_group import DeepHealthCheck, InstanceGroup, InterfaceType
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
 from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus
-from cdk_trainyard.hyperpod.mounts import Mount, OpenZfs
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology, MultiHead, SlurmConfigStrategy
 from cdk_trainyard.hyperpod.updates import (
     AutoPatch,
@@ -22,8 +20,6 @@ from cdk_trainyard.hyperpod.volumes import EbsVolume
 from cdk_trainyard.lifecycle import GroupRole
 
 __all__ = [
-    "AccountingDatabase",
-    "AccountingDatabaseBase",
     "ApiTopology",
     "AutoPatch",
     "BatchSize",
@@ -43,11 +39,9 @@ __all__ = [
     "LegacyTopology",
     "Lifecycle",
     "LifecycleTrigger",
-    "Mount",
     "MultiHead",
     "NodeProvisioning",
     "NodeRecovery",
-    "OpenZfs",
     "PatchingStrategy",
     "RollingUpdate",
     "ScheduledUpdate",

@@ -1,6 +1,7 @@
 """The lifecycle scripts that a cluster uploads for itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
@@ -8,11 +9,20 @@ from constructs import Construct
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.hyperpod.legacy_file import legacy_file
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
-from cdk_trainyard.hyperpod.mounts import Mount
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, type_names
 from cdk_trainyard.hyperpod.topology import LegacyTopology
-from cdk_trainyard.lifecycle import LifecycleScripts, NodeGroup, NodeLustre, NodeSettings, SlurmTopology
-from cdk_trainyard.storage import Lustre
+from cdk_trainyard.lifecycle import (
+    DatabaseAccounting,
+    GroupRole,
+    LifecycleScripts,
+    NodeGroup,
+    NodeLustre,
+    NodeOpenZfs,
+    NodeSettings,
+    NodeSetup,
+    SlurmTopology,
+)
+from cdk_trainyard.storage import Lustre, Mount
 
 _ENTRIES = {
     LifecycleTrigger.ON_CREATE: "on_create.sh",
@@ -21,13 +31,16 @@ _ENTRIES = {
 """The entry files of the project's own scripts."""
 
 
-def upload_bundle(scope: Construct, cluster: ResolvedCluster, bucket: s3.IBucket) -> LifecycleScripts:
+def upload_bundle(
+    scope: Construct, cluster: ResolvedCluster, bucket: s3.IBucket, *, schema_name: str
+) -> LifecycleScripts:
     """Define the upload of the project's own scripts with this cluster's settings.
 
     Args:
         scope: The cluster's construct.
         cluster: The cluster.
         bucket: Where the scripts go.
+        schema_name: Schema of the accounting database where the database names none.
 
     Raises:
         ConfigurationError: A file that a group asks for cannot be run.
@@ -40,7 +53,7 @@ def upload_bundle(scope: Construct, cluster: ResolvedCluster, bucket: s3.IBucket
         "Scripts",
         bucket=bucket,
         entry=files[0],
-        settings=_settings(cluster),
+        settings=_settings(cluster, schema_name),
         topology=SlurmTopology.LEGACY if legacy else SlurmTopology.API_DRIVEN,
         legacy_topology=legacy_file(legacy, cluster.groups, cluster.mounts) if legacy else None,
     )
@@ -57,7 +70,7 @@ def own_file(lifecycle: Lifecycle) -> str:
     return lifecycle.file or _ENTRIES[lifecycle.trigger]
 
 
-def _settings(cluster: ResolvedCluster) -> NodeSettings:
+def _settings(cluster: ResolvedCluster, schema_name: str) -> NodeSettings:
     return NodeSettings(
         cluster_name=cluster.name,
         groups=[
@@ -65,13 +78,45 @@ def _settings(cluster: ResolvedCluster) -> NodeSettings:
             for group in cluster.groups
         ],
         lustre=_lustre(cluster.mounts),
+        openzfs=_openzfs(cluster.mounts),
+        setup=_setup(cluster, schema_name),
     )
+
+
+def _setup(cluster: ResolvedCluster, schema_name: str) -> NodeSetup:
+    """The database that the cluster is given is the scripts' to set up where no image does.
+
+    A node without a prolog that the controller speaks of is drained: so every node that runs jobs has one, or none.
+    """
+    setup, database = cluster.node_setup or NodeSetup(), cluster.accounting
+    modes = [group.lifecycle for group in cluster.of_role(GroupRole.COMPUTE)]
+    if not all(mode.runs_scripts and not mode.scripts for mode in modes):
+        setup = replace(setup, job_hooks=False)
+    if setup.accounting is not None or database is None or not cluster.scripts_account:
+        return setup
+    accounting = DatabaseAccounting(
+        endpoint=database.endpoint,
+        port=database.port,
+        secret_arn=database.secret.secret_arn,
+        schema=database.schema_name or schema_name,
+    )
+    return replace(setup, accounting=accounting)
+
+
+def _openzfs(mounts: Sequence[Mount]) -> NodeOpenZfs | None:
+    for mount in mounts:
+        if not isinstance(mount.file_system, Lustre):
+            return NodeOpenZfs(dns_name=mount.file_system.dns_name, mount_path=mount.path)
+    return None
 
 
 def _lustre(mounts: Sequence[Mount]) -> NodeLustre | None:
     for mount in mounts:
         if isinstance(mount.file_system, Lustre):
             return NodeLustre(
-                dns_name=mount.file_system.dns_name, mount_name=mount.file_system.mount_name, mount_path=mount.path
+                dns_name=mount.file_system.dns_name,
+                mount_name=mount.file_system.mount_name,
+                mount_path=mount.path,
+                efa=mount.file_system.efa_enabled,
             )
     return None

@@ -1,6 +1,6 @@
 """A HyperPod cluster with Slurm."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import cast
@@ -15,20 +15,19 @@ from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.hyperpod import render
-from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
 from cdk_trainyard.hyperpod.bundle import own_file, upload_bundle
 from cdk_trainyard.hyperpod.checks import everything_wrong
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
 from cdk_trainyard.hyperpod.execution_role import ExecutionRole
-from cdk_trainyard.hyperpod.instance_group import InstanceGroup, JsonValue
+from cdk_trainyard.hyperpod.instance_group import InstanceGroup
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
-from cdk_trainyard.hyperpod.mounts import Mount, OpenZfs
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, distinct, resolve_group
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.hyperpod.warnings import WARNINGS
-from cdk_trainyard.lifecycle import LifecycleScripts
+from cdk_trainyard.json_value import JsonObject
+from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
 from cdk_trainyard.network import EfaSecurityGroup, Network
-from cdk_trainyard.storage import Lustre, TrainingBuckets
+from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
 from cdk_trainyard.storage.reach import open_lustre
 from cdk_trainyard.tokens import unresolved
 
@@ -78,9 +77,11 @@ class HyperPodCluster(HyperPodClusterBase):
         lifecycle: What runs when a node starts. Default - HyperPod's image alone.
         scripts_bucket: Bucket to which the project's own lifecycle scripts are uploaded with this cluster's settings,
             for every lifecycle that names no scripts of its own. Default - none is needed.
+        node_setup: What the project's own scripts set up on every node. Default - the defaults of ``NodeSetup``.
         mounts: File systems of every group. Default - none.
-        accounting: Database for Slurm's accounting, with continuous provisioning.
-            Default - a MariaDB on the controller.
+        accounting: Database for Slurm's accounting. HyperPod sets it up with continuous provisioning, the project's own
+            scripts where they configure the controller.
+            Default - a MariaDB on the controller where HyperPod's image configures it; else ``node_setup`` says.
         role: A role of yours for the nodes; it gets the same managed policy attached.
             Default - a new one.
         removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
@@ -112,11 +113,12 @@ class HyperPodCluster(HyperPodClusterBase):
         node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
         lifecycle: Lifecycle | None = None,
         scripts_bucket: s3.IBucket | None = None,
+        node_setup: NodeSetup | None = None,
         mounts: Sequence[Mount] = (),
         accounting: AccountingDatabaseBase | None = None,
         role: iam.IRole | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
-        raw_overrides: Mapping[str, JsonValue] | None = None,
+        raw_overrides: JsonObject | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         region = Stack.of(self).region
@@ -132,6 +134,7 @@ class HyperPodCluster(HyperPodClusterBase):
             mounts=tuple(mounts),
             accounting=accounting,
             scripts_bucket=scripts_bucket is not None,
+            node_setup=node_setup,
             raw_overrides=dict(raw_overrides or {}),
         )
         raise_problems(self.node.path, everything_wrong(cluster))
@@ -146,7 +149,9 @@ class HyperPodCluster(HyperPodClusterBase):
         self.cluster_name: str = cluster.name
         self._cluster = cluster
         self._reached: set[tuple[int, int]] = set()
-        self._scripts = upload_bundle(self, cluster, scripts_bucket) if scripts_bucket else None
+        self._scripts = (
+            upload_bundle(self, cluster, scripts_bucket, schema_name=self._schema_name()) if scripts_bucket else None
+        )
         self.execution_role = ExecutionRole(self, "ExecutionRole", cluster_name=cluster.name, role=role)
         self._resource = CfnCluster(
             self,
@@ -314,6 +319,8 @@ class HyperPodCluster(HyperPodClusterBase):
         bundles = distinct([self._scripts, *(group.lifecycle.scripts for group in cluster.groups)])
         for scripts in bundles:
             role.allow_scripts(scripts)
+        if self._scripts and cluster.node_setup:
+            role.allow_setup(cluster.node_setup)
         multi_head = cluster.topology.multi_head if isinstance(cluster.topology, LegacyTopology) else None
         databases = distinct([cluster.accounting, multi_head.database if multi_head else None])
         for database in databases:

@@ -1,22 +1,18 @@
 """The role that a cluster's nodes run as, with what its parts need and nothing else."""
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
-import jsii
-from aws_cdk import ArnFormat, Aws, CfnResource, Stack
+from aws_cdk import ArnFormat, Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards
-from cdk_trainyard.lifecycle import LifecycleScripts
-from cdk_trainyard.managed_policy import ManagedPolicyPrincipal
+from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
 from cdk_trainyard.storage.grants import objects_arn, read_statements, read_write_statements
+from cdk_trainyard.storage.job_role import JobRole
 
 METRICS_NAMESPACE = "/aws/sagemaker/Clusters"
 LOG_GROUPS = "/aws/sagemaker/Clusters"
@@ -34,16 +30,9 @@ _CHANGE_INTERFACES = (
     "ec2:DeleteNetworkInterfacePermission",
     "ec2:DetachNetworkInterface",
 )
-_SSM_MESSAGES = (
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
-)
 
 
-@jsii.implements(iam.IGrantable)
-class ExecutionRole(Construct):
+class ExecutionRole(JobRole):
     """The role that a cluster's nodes run as.
 
     It holds the statements of AWS's managed policy ``AmazonSageMakerClusterInstanceRolePolicy`` narrowed to this
@@ -69,26 +58,15 @@ class ExecutionRole(Construct):
         role: iam.IRole | None = None,
         managed_policies: Sequence[iam.IManagedPolicy] = (),
     ) -> None:
-        super().__init__(scope, construct_id)
-        self.role: iam.IRole = role or iam.Role(
-            self,
-            "Resource",
-            assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
-            description="Nodes of a HyperPod cluster",
-            managed_policies=list(managed_policies),
+        super().__init__(
+            scope,
+            construct_id,
+            service="sagemaker.amazonaws.com",
+            whose="a HyperPod cluster",
+            role=role,
+            managed_policies=managed_policies,
         )
-        self.policy = iam.ManagedPolicy(
-            self, "Policy", roles=[self.role], description="What the nodes of a HyperPod cluster need"
-        )
-        self._principal = ManagedPolicyPrincipal(self.role, self.policy)
-        self._allowed: set[str] = set()
-        self._acknowledged: set[str] = set()
         self._allow_the_node(cluster_name)
-
-    @property
-    def grant_principal(self) -> iam.IPrincipal:
-        """The role, whose grants land in the managed policy."""
-        return cast("iam.IPrincipal", self._principal)
 
     def allow_network(self, *, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
         """Let HyperPod put the nodes' interfaces into these subnets.
@@ -109,7 +87,7 @@ class ExecutionRole(Construct):
         self._allow("ChangeInterfaces", _CHANGE_INTERFACES, [interfaces], here)
         self._allow("DetachFromInstances", ["ec2:DetachNetworkInterface"], [instances])
         self._allow("TagInterfaces", ["ec2:CreateTags"], [interfaces])
-        self._acknowledge(
+        self.acknowledge(
             "the Describe actions know no resources; interfaces get ids from EC2 and are changed only in the cluster's "
             "subnets, which may be shared by another account; the instances belong to the service's account",
             "*",
@@ -125,25 +103,31 @@ class ExecutionRole(Construct):
             scripts: The bundle.
         """
         scripts.grant_read(self)
-        self._acknowledge("a bundle is everything under its content-hashed prefix", scripts.objects_arn)
+        self.acknowledge("a bundle is everything under its content-hashed prefix", scripts.objects_arn)
 
-    def allow_buckets(self, *, read: Sequence[s3.IBucket], read_write: Sequence[s3.IBucket]) -> None:
-        """Let jobs read some buckets, and read and write others; nothing is ever deleted.
+    def allow_setup(self, setup: NodeSetup) -> None:
+        """Let the nodes read what they mount of buckets, write it where that was asked for, and fetch their tools.
 
         Args:
-            read: The buckets that are read.
-            read_write: The buckets that are read and written.
+            setup: What the scripts set up.
         """
-        statements = [statement for bucket in read for statement in read_statements(bucket)]
-        statements += [statement for bucket in read_write for statement in read_write_statements(bucket)]
-        self.policy.add_statements(*statements)
-        objects = [objects_arn(bucket) for bucket in (*read, *read_write)]
-        self._acknowledge("jobs name their own keys in the buckets that were made for them", *objects)
+        for mount in setup.s3_mounts:
+            statements = read_statements if mount.read_only else read_write_statements
+            self.policy.add_statements(*statements(mount.bucket, prefix=mount.prefix))
+            self.acknowledge("a mounted prefix is every key under it", objects_arn(mount.bucket, prefix=mount.prefix))
+        for tool in setup.tools:
+            if tool.bucket and tool.key:
+                # one object: CDK's own grant would add a wildcard
+                self.policy.add_statements(
+                    iam.PolicyStatement(actions=["s3:GetObject"], resources=[tool.bucket.arn_for_objects(tool.key)])
+                )
+                if tool.bucket.encryption_key:
+                    tool.bucket.encryption_key.grant_decrypt(self)
 
     def allow_file_systems(self) -> None:
         """Let the nodes look up the file systems that they mount."""
         self._allow("DescribeFileSystems", ["fsx:DescribeFileSystems"], ["*"])
-        self._acknowledge("the Describe actions know no resources", "*")
+        self.acknowledge("the Describe actions know no resources", "*")
 
     def allow_volume_keys(self, keys: Sequence[kms.IKey]) -> None:
         """Let HyperPod encrypt the nodes' volumes with these keys (``smcluster-cmk`` in the SageMaker developer guide).
@@ -183,35 +167,14 @@ class ExecutionRole(Construct):
             ["*"],
             {"StringEquals": {"cloudwatch:namespace": METRICS_NAMESPACE}},
         )
-        self._allow("OpenSessions", _SSM_MESSAGES, ["*"])
-        self._acknowledge(
+        self._allow_sessions()
+        self.acknowledge(
             "sessions and metrics know no resources (metrics are held to one namespace), and the service numbers the "
             "cluster's log groups and streams itself",
             "*",
             log_groups,
             streams,
         )
-
-    def _allow(
-        self,
-        sid: str,
-        actions: Sequence[str],
-        resources: Sequence[str],
-        conditions: Mapping[str, Mapping[str, object]] | None = None,
-    ) -> None:
-        if sid in self._allowed:
-            return
-        self._allowed.add(sid)
-        self.policy.add_statements(
-            iam.PolicyStatement(sid=sid, actions=list(actions), resources=list(resources), conditions=conditions)
-        )
-
-    def _acknowledge(self, reason: str, *resources: str) -> None:
-        new = [arn for arn in resources if arn not in self._acknowledged]
-        self._acknowledged.update(new)
-        if new:
-            policy = cast("CfnResource", self.policy.node.default_child)
-            acknowledge_wildcards(policy, reason=reason, resources=new)
 
     def _arn(self, service: str, resource: str, name: str, *, account: str | None = None) -> str:
         return Stack.of(self).format_arn(service=service, resource=resource, resource_name=name, account=account)

@@ -1,23 +1,20 @@
 """A group of equal nodes in a HyperPod cluster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
 
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.hyperpod.capacity import Capacity
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
-from cdk_trainyard.hyperpod.mounts import Mount
 from cdk_trainyard.hyperpod.updates import AutoPatch, ScheduledUpdate
 from cdk_trainyard.hyperpod.volumes import EbsVolume
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.lifecycle import GroupRole
 from cdk_trainyard.network import EfaSecurityGroup, Network
-
-JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
-"""What a raw override may hold."""
+from cdk_trainyard.storage import Mount
 
 
 class DeepHealthCheck(StrEnum):
@@ -93,4 +90,4 @@ class InstanceGroup:
     scheduled_update: ScheduledUpdate | None = None
     auto_patch: AutoPatch | None = None
     execution_role: iam.IRole | None = None
-    raw_overrides: Mapping[str, JsonValue] | None = None
+    raw_overrides: JsonObject | None = None

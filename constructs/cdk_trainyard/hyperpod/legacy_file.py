@@ -1,17 +1,16 @@
 """The Slurm topology as a file beside the lifecycle scripts: ``provisioning_parameters.json``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from cdk_trainyard.hyperpod.instance_group import JsonValue
-from cdk_trainyard.hyperpod.mounts import Mount
+from cdk_trainyard.hyperpod.mounts import legacy_fields
 from cdk_trainyard.hyperpod.resolved import ResolvedGroup
 from cdk_trainyard.hyperpod.topology import LegacyTopology, MultiHead
+from cdk_trainyard.json_value import JsonObject, JsonValue
 from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.storage import Mount
 
 
-def legacy_file(
-    topology: LegacyTopology, groups: Sequence[ResolvedGroup], mounts: Sequence[Mount]
-) -> Mapping[str, JsonValue]:
+def legacy_file(topology: LegacyTopology, groups: Sequence[ResolvedGroup], mounts: Sequence[Mount]) -> JsonObject:
     """Return what ``provisioning_parameters.json`` holds.
 
     Args:
@@ -31,13 +30,13 @@ def legacy_file(
         if group.role is GroupRole.COMPUTE
     ]
     for mount in mounts:
-        content |= mount.legacy_fields()
+        content |= legacy_fields(mount)
     if topology.multi_head:
         content["slurm_configurations"] = _slurm_configurations(topology.multi_head)
     return content
 
 
-def _slurm_configurations(multi_head: MultiHead) -> Mapping[str, JsonValue]:
+def _slurm_configurations(multi_head: MultiHead) -> JsonObject:
     fields: dict[str, JsonValue] = {
         "slurm_database_secret_arn": multi_head.database.secret.secret_arn,
         "slurm_database_endpoint": multi_head.database.endpoint,

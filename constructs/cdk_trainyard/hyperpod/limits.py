@@ -18,9 +18,6 @@ THREADS_PER_CORE = (1, 2)
 
 VOLUME_GB = range(1, 16385)
 SECURITY_GROUPS = range(1, 6)
-MOUNT_PATH = re.compile(r"(/[a-zA-Z0-9._-]+)+")
-"""Stricter than the API, as CloudFormation is: no trailing slash, no double slash."""
-MOUNT_PATH_LENGTH = 1024
 FILE_SYSTEM_DNS_NAME = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}\..{4,253}")
 
 IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
@@ -30,11 +27,6 @@ SCHEDULE_LENGTH = 256
 WAIT_SECONDS = range(3601)
 ROLLBACK_ALARMS = range(1, 11)
 PERCENT = range(1, 101)
-
-BACKUP_DAYS = range(1, 36)
-"""Automatic backups of RDS; 0 would turn them off (RDS ``BackupRetentionPeriod``)."""
-SCHEMA_NAME = re.compile(r"[a-zA-Z0-9$_]{1,64}")
-"""Database of the Slurm accounting (``ClusterAccountingDatabase.Name``)."""
 
 READ_ONLY = ("CurrentCount", "NextPatchDate")
 """Outputs of the service that the L1 offers as inputs; writing one is drift from the first day."""

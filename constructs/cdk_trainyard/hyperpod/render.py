@@ -4,14 +4,15 @@ from collections.abc import Callable
 
 from aws_cdk.aws_sagemaker import CfnCluster
 
-from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
 from cdk_trainyard.hyperpod.capacity import Capacity, CapacityKind
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
+from cdk_trainyard.hyperpod.mounts import storage_config
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.topology import ApiTopology, SlurmConfigStrategy
 from cdk_trainyard.hyperpod.updates import AutoPatch, BatchSize, RollingUpdate, ScheduledUpdate
 from cdk_trainyard.hyperpod.volumes import EbsVolume
 from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.storage import AccountingDatabaseBase
 
 _NODE_TYPES = {GroupRole.CONTROLLER: "Controller", GroupRole.LOGIN: "Login", GroupRole.COMPUTE: "Compute"}
 
@@ -76,7 +77,9 @@ def orchestrator(cluster: ResolvedCluster, *, schema_name: str) -> CfnCluster.Or
     return CfnCluster.OrchestratorProperty(
         slurm=CfnCluster.ClusterOrchestratorSlurmConfigProperty(
             slurm_config_strategy=strategy and strategy.value,
-            accounting_database=_database(cluster.accounting, schema_name) if cluster.accounting else None,
+            accounting_database=_database(cluster.accounting, schema_name)
+            if cluster.accounting and cluster.continuous
+            else None,
         )
     )
 
@@ -108,7 +111,7 @@ def _slurm(group: ResolvedGroup) -> CfnCluster.ClusterSlurmConfigProperty:
 
 def _storage(group: ResolvedGroup, *, legacy: bool) -> list[CfnCluster.ClusterInstanceStorageConfigProperty]:
     volumes = [_volume(volume) for volume in group.given.volumes]
-    return volumes if legacy else [*volumes, *(mount.storage_config() for mount in group.mounts)]
+    return volumes if legacy else [*volumes, *(storage_config(mount) for mount in group.mounts)]
 
 
 def _volume(volume: EbsVolume) -> CfnCluster.ClusterInstanceStorageConfigProperty:

@@ -1,19 +1,17 @@
 """What the user wrote, with every default worked out: the rules judge it, and the rendering writes it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
-from cdk_trainyard.hyperpod.instance_group import InstanceGroup, JsonValue
-from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
-from cdk_trainyard.hyperpod.mounts import Mount
+from cdk_trainyard.hyperpod.instance_group import InstanceGroup
+from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.json_value import JsonObject
+from cdk_trainyard.lifecycle import GroupRole, NodeSetup
 from cdk_trainyard.network import EfaSecurityGroup, Network
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.storage import AccountingDatabaseBase, Mount
 
 _T = TypeVar("_T")
 
@@ -62,6 +60,7 @@ class ResolvedCluster:
         mounts: The file systems of all groups that say nothing else.
         accounting: The accounting database, or None for the one on the controller.
         scripts_bucket: Whether the cluster may upload a bundle of its own.
+        node_setup: What the bundle sets up beyond the rest, or None for its defaults.
         raw_overrides: CloudFormation properties by dotted path.
     """
 
@@ -75,12 +74,21 @@ class ResolvedCluster:
     mounts: tuple[Mount, ...]
     accounting: AccountingDatabaseBase | None
     scripts_bucket: bool
-    raw_overrides: Mapping[str, JsonValue]
+    node_setup: NodeSetup | None = None
+    raw_overrides: JsonObject
 
     @property
     def legacy(self) -> bool:
         """Whether the topology is a file."""
         return isinstance(self.topology, LegacyTopology)
+
+    @property
+    def scripts_account(self) -> bool:
+        """Whether the project's own scripts can set the accounting up: they configure the one controller alone."""
+        if isinstance(self.topology, LegacyTopology) and self.topology.multi_head:
+            return False
+        modes = [group.lifecycle for group in self.of_role(GroupRole.CONTROLLER)]
+        return bool(modes) and all(mode.trigger is LifecycleTrigger.ON_CREATE and not mode.scripts for mode in modes)
 
     def of_role(self, role: GroupRole) -> tuple[ResolvedGroup, ...]:
         """Return the groups of one role."""
@@ -97,7 +105,7 @@ def resolve_group(group: InstanceGroup, *, lifecycle: Lifecycle, mounts: Sequenc
     """
     return ResolvedGroup(
         given=group,
-        types=tuple(known for name in type_names(group) if (known := _known(name))),
+        types=tuple(known for name in type_names(group) if (known := InstanceType.find(name))),
         partition=group.name if group.role is GroupRole.COMPUTE and group.partition is None else group.partition,
         lifecycle=group.lifecycle or lifecycle,
         mounts=tuple(mounts if group.mounts is None else group.mounts),
@@ -116,12 +124,3 @@ def distinct(values: Iterable[_T | None]) -> list[_T]:
         values: The objects; two are the same when they are one.
     """
     return list({id(value): value for value in values if value is not None}.values())
-
-
-def _known(name: str | InstanceType) -> InstanceType | None:
-    if unresolved(name):
-        return None
-    try:
-        return InstanceType.of(name)
-    except ConfigurationError:
-        return None

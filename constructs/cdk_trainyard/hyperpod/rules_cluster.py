@@ -74,7 +74,12 @@ def continuous_problems(cluster: ResolvedCluster) -> list[str]:
         if cluster.legacy:
             return ["'provisioning' must not be CONTINUOUS with LegacyTopology; use ApiTopology"]
         return []
-    problems = ["'accounting' needs 'provisioning' CONTINUOUS"] if cluster.accounting and not cluster.legacy else []
+    problems: list[str] = []
+    if cluster.accounting and not cluster.legacy and not cluster.scripts_account:
+        problems.append(
+            "'accounting' needs 'provisioning' CONTINUOUS, or Lifecycle.on_create() for the controller, whose scripts "
+            "set it up"
+        )
     for group in cluster.groups:
         problems += _needing_continuous(group)
     return problems
@@ -115,9 +120,12 @@ def legacy_problems(cluster: ResolvedCluster) -> list[str]:
     """The legacy file comes with the scripts of every group, and knows one set of mounts (R5)."""
     if not cluster.legacy:
         return []
-    problems = ["'accounting' must not be given with LegacyTopology; use MultiHead(database=…)"] * bool(
-        cluster.accounting
-    )
+    problems: list[str] = []
+    if cluster.accounting and not cluster.scripts_account:
+        problems.append(
+            "'accounting' must not be given with LegacyTopology; use MultiHead(database=…), or Lifecycle.on_create() "
+            "for one controller, whose scripts set it up"
+        )
     for group in cluster.groups:
         if not group.lifecycle.runs_scripts:
             problems.append(

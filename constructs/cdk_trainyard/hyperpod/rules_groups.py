@@ -12,6 +12,7 @@ from cdk_trainyard.hyperpod.updates import BatchSize, BatchUnit, RollingUpdate
 from cdk_trainyard.hyperpod.volumes import EbsVolume
 from cdk_trainyard.instances import InstanceType, hyperpod_type_names
 from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.storage.mount import MOUNT_PATH, MOUNT_PATH_LENGTH
 from cdk_trainyard.tokens import unresolved
 
 
@@ -249,7 +250,7 @@ def mount_problems(group: ResolvedGroup) -> list[str]:
         f"'at' of a mount of group {group.name!r} must be an absolute path of letters, digits, '.', '_' and '-' "
         f"without a slash at the end, got {path!r}"
         for path in paths
-        if not limits.MOUNT_PATH.fullmatch(path) or len(path) > limits.MOUNT_PATH_LENGTH
+        if not MOUNT_PATH.fullmatch(path) or len(path) > MOUNT_PATH_LENGTH
     ]
     problems += [
         f"'dns_name' of a file system of group {group.name!r} must be fs-…, a dot and its domain, got {name!r}"

@@ -6,9 +6,10 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.instance_group import InterfaceType
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
-from cdk_trainyard.instances import is_zone_id, zone_region
+from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network import AddressPlan, AddressUse, Network
 from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage.reach import in_other_zone
 from cdk_trainyard.tokens import unresolved
 
 
@@ -52,23 +53,16 @@ def mounts_across_zones(cluster: ResolvedCluster) -> Iterator[tuple[str, str, Lu
     """Yield group, zone of its nodes and file system for every Lustre mount that crosses zones.
 
     Args:
-        cluster: The cluster. Zones are compared only when both are names or both are ids: which is which differs from
-            account to account.
+        cluster: The cluster.
     """
     for group in cluster.groups:
         network = group.given.network or cluster.network
-        if network is None or unresolved(network.zone):
+        if network is None:
             continue
         for mount in group.mounts:
             file_system = mount.file_system
-            if isinstance(file_system, Lustre) and _other_zone(network.zone, file_system.zone):
+            if isinstance(file_system, Lustre) and in_other_zone(file_system, network.zone):
                 yield group.name, network.zone, file_system
-
-
-def _other_zone(zone: str, other: str | None) -> bool:
-    if other is None or unresolved(other) or is_zone_id(zone) != is_zone_id(other):
-        return False
-    return zone != other
 
 
 def _by_network(cluster: ResolvedCluster) -> Iterator[tuple[Network, list[ResolvedGroup]]]:

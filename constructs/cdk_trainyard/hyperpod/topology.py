@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from aws_cdk import aws_sns as sns
 
-from cdk_trainyard.hyperpod.accounting import AccountingDatabaseBase
+from cdk_trainyard.storage import AccountingDatabaseBase
 
 
 class SlurmConfigStrategy(StrEnum):

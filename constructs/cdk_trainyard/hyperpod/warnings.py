@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
-from cdk_trainyard.instances import AcceleratorKind, InstanceType, catalogue_date, is_zone_id, zone_ids
+from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.lifecycle import GroupRole
-from cdk_trainyard.network import Network
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -20,22 +19,8 @@ def zone_without_type(cluster: ResolvedCluster) -> Warnings:
         if network is None or cluster.region is None or unresolved(network.zone):
             continue
         for known in group.types:
-            if where := _not_offered(known, network, cluster.region):
-                yield (
-                    f"group {group.name!r}: {known.sagemaker_name} is not known to be offered in {where} "
-                    f"(data of {catalogue_date()}); check before you deploy"
-                )
-
-
-def _not_offered(known: InstanceType, network: Network, region: str) -> str | None:
-    if not known.zones or not zone_ids(region):
-        return None
-    offered = known.offered_in(region)
-    if not offered:
-        return region
-    if is_zone_id(network.zone) and network.zone not in offered:
-        return f"{network.zone}, only in {', '.join(offered)}"
-    return None
+            if warning := known.offer_warning(cluster.region, [network.zone]):
+                yield f"group {group.name!r}: {warning}"
 
 
 def lustre_in_other_zone(cluster: ResolvedCluster) -> Warnings:

@@ -1,7 +1,7 @@
 """Instance types: their facts, looked up by name, and the numbers that follow from them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.instances._data import load
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
-from cdk_trainyard.instances.zones import decode_zones
+from cdk_trainyard.instances.zones import decode_zones, is_zone_id, zone_ids
 
 _PATH = "InstanceType"
 _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
@@ -72,13 +72,20 @@ class InstanceType:
         Raises:
             ConfigurationError: The name is neither in the catalogue nor registered; says which names are near.
         """
-        if isinstance(name, InstanceType):
-            return name
-        if known := _find(name.removeprefix("ml.")):
+        if known := cls.find(name):
             return known
         raise ConfigurationError(
-            _PATH, [f"'instance_type' must be the name of an EC2 instance type, got {name!r}{_hint(name)}"]
+            _PATH, [f"'instance_type' must be the name of an EC2 instance type, got {name!r}{_hint(str(name))}"]
         )
+
+    @classmethod
+    def find(cls, name: "str | InstanceType") -> "InstanceType | None":
+        """Return the facts of a type; None of a name that nobody knows, and of a Token.
+
+        Args:
+            name: Its name, as ``of`` takes it.
+        """
+        return name if isinstance(name, InstanceType) else _find(name.removeprefix("ml."))
 
     @classmethod
     def register(cls, instance_type: "InstanceType") -> None:
@@ -155,6 +162,27 @@ class InstanceType:
     def offered_in(self, region: str) -> tuple[str, ...]:
         """Return the ids of the zones of ``region`` that offer it; empty when none does or it is not known."""
         return self.zones.get(region, ())
+
+    def offer_warning(self, region: str, zones: Iterable[str]) -> str | None:
+        """Return what to warn of when it is not known to be offered there; None when it is, or nothing is known.
+
+        The catalogue has a date, and new zones come every month: that a type is missing there is no error.
+
+        Args:
+            region: The Region.
+            zones: The zones; those that are given by name are not looked at, since names differ between accounts.
+        """
+        if not self.zones or not zone_ids(region):
+            return None
+        offered = self.offered_in(region)
+        without = [zone for zone in zones if is_zone_id(zone) and zone not in offered] if offered else [region]
+        if not without:
+            return None
+        elsewhere = offered or sorted(other for other, known in self.zones.items() if known)
+        return (
+            f"{self.name} is not known to be offered in {', '.join(without)}, only in {', '.join(elsewhere)} (data of "
+            f"{catalogue_date()}); check before you deploy"
+        )
 
 
 def hyperpod_type_names() -> tuple[str, ...]:

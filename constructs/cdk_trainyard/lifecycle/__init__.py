@@ -1,15 +1,38 @@
 """Node scripts: checked before they are uploaded, content-addressed, read-only to the nodes that run them."""
 
-from cdk_trainyard.lifecycle.bundle import scripts_folder
+from cdk_trainyard.lifecycle.node_basics import DatabaseAccounting, LocalAccounting, LogRotation
+from cdk_trainyard.lifecycle.node_extras import Containers, Exporters, NeuronEnvironment, PamSlurmAdopt, S3Mount
+from cdk_trainyard.lifecycle.node_setup import NodeSetup
 from cdk_trainyard.lifecycle.scripts import LifecycleScripts
-from cdk_trainyard.lifecycle.settings import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology
+from cdk_trainyard.lifecycle.settings import (
+    GroupRole,
+    NodeGroup,
+    NodeLustre,
+    NodeOpenZfs,
+    NodeSettings,
+    SlurmTopology,
+)
+from cdk_trainyard.lifecycle.tools import NodeTool, ToolFile
+from cdk_trainyard.node_scripts import scripts_folder
 
 __all__ = [
+    "Containers",
+    "DatabaseAccounting",
+    "Exporters",
     "GroupRole",
     "LifecycleScripts",
+    "LocalAccounting",
+    "LogRotation",
+    "NeuronEnvironment",
     "NodeGroup",
     "NodeLustre",
+    "NodeOpenZfs",
     "NodeSettings",
+    "NodeSetup",
+    "NodeTool",
+    "PamSlurmAdopt",
+    "S3Mount",
     "SlurmTopology",
+    "ToolFile",
     "scripts_folder",
 ]

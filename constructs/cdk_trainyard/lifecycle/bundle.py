@@ -8,9 +8,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
+
+from cdk_trainyard.node_scripts import scripts_folder
 
 _IGNORED = (
     "__pycache__", "*.py[cod]", ".git", ".hg", ".svn", ".gitignore", ".gitattributes", ".gitkeep",
@@ -102,12 +103,6 @@ def read_bundle(*folders: tuple[str, Path]) -> Bundle:
             else:
                 unreadable.append(target)
     return Bundle(files=tuple(sorted(found.values(), key=_order)), unreadable=tuple(sorted(unreadable)))
-
-
-def scripts_folder() -> Path:
-    """Return the folder of the project's own node scripts: in an installed wheel, or in a checkout of its sources."""
-    installed = Path(str(files("cdk_trainyard"))) / "lifecycle_scripts"
-    return installed if installed.is_dir() else Path(__file__).parents[3] / "lifecycle_scripts"
 
 
 def default_folders() -> Sequence[tuple[str, Path]]:

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aws_cdk import Token
-
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile
+from cdk_trainyard.lifecycle.rules_extras import extras_problems
+from cdk_trainyard.lifecycle.rules_setup import setup_problems
 from cdk_trainyard.lifecycle.settings import (
     LEGACY_FILE,
     SETTINGS_FILE,
@@ -20,6 +20,7 @@ from cdk_trainyard.lifecycle.settings import (
     SlurmTopology,
     find_type,
 )
+from cdk_trainyard.tokens import unresolved
 
 UsersReader = Callable[[str], Any]
 """Reads a file of users as the nodes do: ``read`` of ``lifecycle_scripts/hyperpod/shared_users.py``."""
@@ -62,7 +63,7 @@ def users_file_problems(users_file: Path | None, *, in_folder: bool) -> list[str
 
 def entry_problems(bundle: Bundle, entry: str) -> list[str]:
     """Check the file that HyperPod executes: R9 of the checks before deployment."""
-    if Token.is_unresolved(entry):
+    if unresolved(entry):
         return ["'entry' must be known when the app is synthesized, got a Token; write the file's name"]
     if not entry or "/" in entry or "\\" in entry or len(entry) > _ENTRY_LENGTH:
         return [
@@ -132,8 +133,11 @@ def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, own_scri
     problems = [
         *_group_problems(settings.groups),
         *_path_problems("home", settings.home),
-        *_path_problems("mount_path", settings.lustre.mount_path if settings.lustre else None),
+        *_mount_problems(settings),
+        *setup_problems(settings.setup),
     ]
+    if not any(_type_problems(group) for group in settings.groups):  # else what they have is not known
+        problems += extras_problems(settings)
     if bundle.find(SETTINGS_FILE):
         problems.append(f"'settings' must be left out when the folder holds {SETTINGS_FILE}; keep one of them")
     return problems
@@ -213,7 +217,7 @@ def _has_secret_name(file: BundleFile) -> bool:
 
 
 def _group_problems(groups: Sequence[NodeGroup]) -> list[str]:
-    names = [group.name for group in groups if not Token.is_unresolved(group.name)]
+    names = [group.name for group in groups if not unresolved(group.name)]
     problems = [
         f"'groups' must have different names, got '{name}' {names.count(name)} times"
         for name in sorted({name for name in names if names.count(name) > 1})
@@ -236,8 +240,16 @@ def _type_problems(group: NodeGroup) -> list[str]:
     return problems
 
 
+def _mount_problems(settings: NodeSettings) -> list[str]:
+    paths = [mount.mount_path for mount in (settings.lustre, settings.openzfs) if mount]
+    problems = [problem for path in paths for problem in _path_problems("mount_path", path)]
+    if len(set(paths)) < len(paths):
+        problems.append(f"'mount_path' of 'lustre' and 'openzfs' must differ, got {paths[0]!r} twice")
+    return problems
+
+
 def _path_problems(keyword: str, path: str | None) -> list[str]:
-    if path is None or Token.is_unresolved(path) or _ABSOLUTE_PATH.fullmatch(path):
+    if path is None or unresolved(path) or _ABSOLUTE_PATH.fullmatch(path):
         return []
     return [f"'{keyword}' must be an absolute path without a slash at its end, got {path!r}"]
 

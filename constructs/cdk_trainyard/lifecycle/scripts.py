@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from aws_cdk import Annotations, Names, Stack
@@ -15,12 +14,12 @@ from constructs import Construct, IDependable
 
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
-from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, read_bundle, scripts_folder
+from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, read_bundle
+from cdk_trainyard.lifecycle.node_basics import AUTHORITY_FILE
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings, SlurmTopology
-from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
+from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
+from cdk_trainyard.node_scripts import scripts_folder
 
-_FAMILY_LENGTH = 50  # with root, hash and slashes 101: BucketDeployment takes at most 102, whatever it says
-_HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
 _SHIPPED_LOG = b"/var/log/provision/"
 
 
@@ -102,12 +101,22 @@ class LifecycleScripts(Construct):
                 "CloudWatch: when a script fails on a node, nobody will see why",
             )
 
+        if settings is not None and settings.setup.authority is not None:
+            certificates = BundleFile(name=AUTHORITY_FILE, data=settings.setup.authority.read_bytes())
+            self._bundle = self._bundle.with_file(certificates)
         rendered = self._render(settings, topology, legacy_topology)
         canonical = json.dumps(Stack.of(self).resolve(rendered), sort_keys=True, separators=(",", ":"))
         self.content_hash: str = self._bundle.digest(canonical)
-        self._family = Names.unique_resource_name(self, max_length=_FAMILY_LENGTH, separator="-")
-        self.prefix: str = f"{ROOT_PREFIX}/{self._family}/{self.content_hash[:_HASH_LENGTH]}"
-        self.uploaded: IDependable = self._upload(rendered)
+        self._family = Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator="-")
+        self.prefix: str = f"{ROOT_PREFIX}/{self._family}/{self.content_hash[:HASH_LENGTH]}"
+        self.uploaded: IDependable = Uploader.of(self).upload(
+            self,
+            "Resource",
+            bucket=bucket,
+            prefix=self.prefix,
+            bundle=self._bundle,
+            data=[deployment.Source.json_data(name, content) for name, content in rendered.items()],
+        )
 
     @property
     def s3_uri(self) -> str:
@@ -166,16 +175,6 @@ class LifecycleScripts(Construct):
         if legacy_topology is not None:
             rendered[LEGACY_FILE] = dict(legacy_topology)
         return rendered
-
-    def _upload(self, rendered: Mapping[str, object]) -> IDependable:
-        with TemporaryDirectory() as directory:
-            # CDK stages what is here as it is: the checked bytes, nothing that was ignored, the same modes everywhere
-            self._bundle.write(Path(directory))
-            files = deployment.Source.asset(directory, asset_hash=self._bundle.digest())
-            data = [deployment.Source.json_data(name, content) for name, content in rendered.items()]
-            return Uploader.of(self).upload(
-                self, "Resource", bucket=self.bucket, prefix=self.prefix, sources=[files, *data]
-            )
 
 
 def _node_module(name: str) -> ModuleType:

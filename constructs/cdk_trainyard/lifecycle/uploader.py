@@ -1,6 +1,8 @@
 """What copies checked folders into buckets: one function for a stack, with a role that can do nothing else."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
 from aws_cdk import CfnResource, RemovalPolicy, Stack
@@ -21,9 +23,15 @@ from cdk_trainyard.acknowledgments import (
     acknowledge_wildcards,
     main_resource,
 )
+from cdk_trainyard.lifecycle.bundle import Bundle
+from cdk_trainyard.log_groups import acknowledge_logs_own_key
 
 ROOT_PREFIX = "lifecycle-scripts"
 """Where folders of scripts stand in a bucket, each under its hash."""
+HASH_LENGTH = 32
+"""Digits of the hash in a folder's name, 128 bits: short enough for people, long enough never to meet twice."""
+FAMILY_LENGTH = 50
+"""Most that may stand between both: with slashes 101, and BucketDeployment takes at most 102, whatever it says."""
 
 _ID = "LifecycleScriptsUploader"
 # CDK shares one function between all bucket deployments of a stack that ask for the same memory. An unusual size keeps
@@ -81,7 +89,7 @@ class Uploader(Construct):
         self._role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         self._role.add_managed_policy(self._policy)
         self._allow(["logs:CreateLogStream", "logs:PutLogEvents"], self._logs.log_group_arn)
-        _acknowledge_logs(self._logs)
+        acknowledge_logs_own_key(self._logs, _LOGS_REASON)
         self._function_is_acknowledged = False
 
     @classmethod
@@ -98,7 +106,8 @@ class Uploader(Construct):
         *,
         bucket: s3.IBucket,
         prefix: str,
-        sources: Sequence[deployment.ISource],
+        bundle: Bundle,
+        data: Sequence[deployment.ISource] = (),
     ) -> Construct:
         """Copy files to ``prefix`` of ``bucket``; nothing is ever removed there.
 
@@ -107,7 +116,8 @@ class Uploader(Construct):
             construct_id: Its id.
             bucket: The destination.
             prefix: Where in it, below ``ROOT_PREFIX``.
-            sources: What to copy.
+            bundle: The files.
+            data: Files beside them whose text holds Tokens. Default: none.
 
         Returns:
             What to depend on: when it exists, the files are there.
@@ -115,19 +125,23 @@ class Uploader(Construct):
         target = s3.Bucket.from_bucket_attributes(
             scope, "Destination", bucket_arn=bucket.bucket_arn, bucket_name=bucket.bucket_name
         )
-        done = deployment.BucketDeployment(
-            scope,
-            construct_id,
-            destination_bucket=target,
-            destination_key_prefix=prefix,
-            sources=sources,
-            prune=False,
-            retain_on_delete=True,
-            output_object_keys=False,
-            memory_limit=_MEMORY_MIB,
-            log_group=self._logs,
-            role=self._role.without_policy_updates(),
-        )
+        with TemporaryDirectory() as directory:
+            # CDK stages what is here as it is: the checked bytes, nothing that was ignored, the same modes everywhere
+            bundle.write(Path(directory))
+            files = deployment.Source.asset(directory, asset_hash=bundle.digest())
+            done = deployment.BucketDeployment(
+                scope,
+                construct_id,
+                destination_bucket=target,
+                destination_key_prefix=prefix,
+                sources=[files, *data],
+                prune=False,
+                retain_on_delete=True,
+                output_object_keys=False,
+                memory_limit=_MEMORY_MIB,
+                log_group=self._logs,
+                role=self._role.without_policy_updates(),
+            )
         if Stack.of(bucket).node.addr == Stack.of(scope).node.addr:
             done.node.add_dependency(bucket)
         self._allow_upload(bucket, next(child for child in done.node.children if isinstance(child, assets.Asset)))
@@ -166,8 +180,3 @@ class Uploader(Construct):
         for check, reason in _FUNCTION_CHECKS:
             acknowledge_checkov(function, check=check, reason=reason)
         acknowledge_cfn_lint(function, check="W3005", reason=_ORDER_REASON)
-
-
-def _acknowledge_logs(group: logs.LogGroup) -> None:
-    acknowledge_nag(main_resource(group), pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
-    acknowledge_checkov(main_resource(group), check="CKV_AWS_158", reason=_LOGS_REASON)

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION
 from cdk_trainyard.local.server import LocalAws
+from cdk_trainyard.local.services.accounts import checked
 
 _SIGNAL_BASE = 128
 _COMMAND_NOT_FOUND = 127
@@ -36,6 +37,14 @@ def _parser() -> argparse.ArgumentParser:
             action="append",
             help=f"region that the command sees (default: {DEFAULT_REGION}); further ones are bootstrapped, too",
         )
+        mode.add_argument("--account", type=checked, default=ACCOUNT, help=f"the account it is (default: {ACCOUNT})")
+        mode.add_argument(
+            "--existing",
+            action="append",
+            default=[],
+            metavar="ARN",
+            help="certificate, key pair, role, key, bucket, secret or topic that is there already; may be given again",
+        )
         mode.add_argument("--verbose", action="store_true", help="say what the stacks do, and what is not emulated")
         mode.add_argument("--bootstrap", action="store_true", help="run `cdk bootstrap` in the regions first")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
@@ -56,8 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _forget_accounts()
     signal.signal(signal.SIGTERM, _end)  # so that the server stops and its files go
     regions = options.region or [DEFAULT_REGION]
-    with LocalAws(port=options.port, region=regions[0]) as aws:
-        _say(f"{aws.endpoint} is account {ACCOUNT}, region {aws.region}")
+    with LocalAws(port=options.port, region=regions[0], account=options.account) as aws:
+        _say(f"{aws.endpoint} is account {aws.account}, region {aws.region}")
+        for arn in options.existing:
+            try:
+                aws.add_existing(arn)
+            except ValueError as problem:
+                parser.error(f"argument --existing: {problem}")
         code = _bootstrap(aws, regions) if options.bootstrap else 0
         if code or options.mode == "serve":
             return code or _serve()
@@ -115,7 +129,7 @@ def _bootstrap(aws: LocalAws, regions: Sequence[str]) -> int:
     """Bootstrap ``regions``, in an empty folder: with an app in sight the CLI would synthesize it first."""
     _say(f"bootstrapping {', '.join(regions)}")
     with tempfile.TemporaryDirectory() as empty:
-        return _run(["cdk", "bootstrap", *(f"aws://{ACCOUNT}/{region}" for region in regions)], aws, folder=empty)
+        return _run(["cdk", "bootstrap", *(f"aws://{aws.account}/{region}" for region in regions)], aws, folder=empty)
 
 
 if __name__ == "__main__":

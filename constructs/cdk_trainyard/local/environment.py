@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 ACCOUNT = "123456789012"
-"""The account number every caller has: the one that moto gives to unknown access keys."""
+"""The account number that every caller has, unless another is asked for."""
 
 DEFAULT_REGION = "us-east-1"
 
@@ -13,7 +13,7 @@ _DROPPED_PREFIXES = ("AWS_", "CDK_DEFAULT_")
 _LOOPBACK = "127.0.0.1,localhost"
 
 
-def environment(endpoint: str, region: str, inherited: Mapping[str, str]) -> dict[str, str]:
+def environment(endpoint: str, region: str, inherited: Mapping[str, str], account: str = ACCOUNT) -> dict[str, str]:
     """Return ``inherited`` with every way to a real account removed and the way to ``endpoint`` put in.
 
     Every inherited ``AWS_*`` variable is dropped: profiles, credentials, endpoints and regions of a real account. The
@@ -23,6 +23,7 @@ def environment(endpoint: str, region: str, inherited: Mapping[str, str]) -> dic
         endpoint: ``http://127.0.0.1:<port>``, where the server listens.
         region: The region that the SDKs and the CDK app see.
         inherited: The variables to start from, usually ``os.environ``.
+        account: The account that the CDK app sees.
     """
     kept = {name: value for name, value in inherited.items() if not name.startswith(_DROPPED_PREFIXES)}
     no_proxy = ",".join(filter(None, [kept.get("NO_PROXY") or kept.get("no_proxy"), _LOOPBACK]))
@@ -32,14 +33,15 @@ def environment(endpoint: str, region: str, inherited: Mapping[str, str]) -> dic
         "no_proxy": no_proxy,
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ENDPOINT_URL_S3": endpoint,
-        "AWS_ACCESS_KEY_ID": "local",
+        # the cdk CLI remembers, in the user's home, which account an access key is of
+        "AWS_ACCESS_KEY_ID": f"local-{account}",
         "AWS_SECRET_ACCESS_KEY": "local",
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "CDK_DEFAULT_ACCOUNT": ACCOUNT,
+        "CDK_DEFAULT_ACCOUNT": account,
         "CDK_DEFAULT_REGION": region,
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "CDK_DISABLE_VERSION_CHECK": "1",

@@ -5,9 +5,11 @@ from functools import lru_cache
 from cdk_trainyard.local.custom_resources.resource import CUSTOM
 from cdk_trainyard.local.resources import (
     acm,
+    applicationautoscaling,
     autoscaling,
     cloudformation,
     cloudwatch,
+    codebuild,
     ec2,
     ec2_addresses,
     ec2_security,
@@ -35,9 +37,11 @@ from cdk_trainyard.local.resources.model import ResourceType
 
 _TABLES = (
     acm.TYPES,
+    applicationautoscaling.TYPES,
     autoscaling.TYPES,
     cloudformation.TYPES,
     cloudwatch.TYPES,
+    codebuild.TYPES,
     ec2.TYPES,
     ec2_addresses.TYPES,
     ec2_security.TYPES,

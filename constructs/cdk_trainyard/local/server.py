@@ -19,10 +19,45 @@ from cdk_trainyard.local import clients
 from cdk_trainyard.local.custom_resources import answers
 from cdk_trainyard.local.engine.api import replace_cloudformation
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
-from cdk_trainyard.local.services import cloudtrail, ec2, elbv2, fsx, imagebuilder, lambda_, rds, s3, sagemaker, ssm
+from cdk_trainyard.local.existing import make_existing
+from cdk_trainyard.local.services import (
+    accounts,
+    autoscaling,
+    cloudtrail,
+    cloudwatch,
+    codebuild,
+    ec2,
+    ecs,
+    elbv2,
+    fsx,
+    imagebuilder,
+    lambda_,
+    launches,
+    rds,
+    s3,
+    sagemaker,
+    ssm,
+)
 from cdk_trainyard.local.state import forget_everything
 
 _HOST = "127.0.0.1"
+_EXTENDED = (
+    accounts,
+    autoscaling,
+    cloudtrail,
+    cloudwatch,
+    codebuild,
+    ec2,
+    ecs,
+    elbv2,
+    fsx,
+    lambda_,
+    launches,
+    rds,
+    s3,
+    sagemaker,
+    ssm,
+)
 AccountSpecificBackend.get_session()  # made once, now: later the user's profile would be in the way
 _log = logging.getLogger(__name__)
 _StartResponse = Callable[..., Any]
@@ -32,21 +67,26 @@ _Application = Callable[[dict[str, Any], _StartResponse], Iterable[bytes]]
 class LocalAws:
     """An AWS of one's own: starts on entering, ends on leaving, and forgets everything in between.
 
-    One runs at a time in a process; its account is always 123456789012, and it has every region.
+    One runs at a time in a process; it has every region.
 
     Args:
         port: Port on 127.0.0.1. Default - a free one.
         region: Region of `environment` and of `client`. Default: us-east-1.
+        account: The account that it is. Default: 123456789012.
 
     Attributes:
         region: As given.
+        account: As given.
+
+    Raises:
+        ValueError: ``account`` is not 12 digits.
     """
 
-    account: ClassVar[str] = ACCOUNT
     _running: ClassVar["LocalAws | None"] = None
 
-    def __init__(self, *, port: int = 0, region: str = DEFAULT_REGION) -> None:
+    def __init__(self, *, port: int = 0, region: str = DEFAULT_REGION, account: str = ACCOUNT) -> None:
         self.region = region
+        self.account = accounts.checked(account)
         self._wanted_port = port
         self._server: BaseWSGIServer | None = None
 
@@ -59,6 +99,7 @@ class LocalAws:
         if LocalAws._running is not None:
             raise RuntimeError(f"a LocalAws runs in this process already, on {LocalAws._running.endpoint}")
         _extend_moto()
+        accounts.use(self.account)
         self._server = make_server(_HOST, self._wanted_port, _application(), threaded=True, request_handler=_Handler)
         os.environ["MOTO_PORT"] = str(self._server.port)  # moto's own calls of itself read it
         clients.connect(self.endpoint)
@@ -96,11 +137,24 @@ class LocalAws:
     @property
     def environment(self) -> dict[str, str]:
         """This process's environment, changed so that SDKs and the CDK CLI reach this AWS and nothing else."""
-        return environment(self.endpoint, self.region, os.environ)
+        return environment(self.endpoint, self.region, os.environ, self.account)
 
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client of ``service`` here."""
         return clients.client(service, region or self.region)
+
+    @staticmethod
+    def add_existing(arn: str) -> None:
+        """Have something that a deployment names and does not make: it exists from now on, with this very ARN.
+
+        Args:
+            arn: ARN of a certificate, a key pair, an IAM role, a KMS key, a bucket, a secret or a topic, of this
+                account. A certificate is issued, a secret's value is random, a bucket is empty.
+
+        Raises:
+            ValueError: Nothing with this ARN can be made here; says why.
+        """
+        make_existing(arn)
 
     @staticmethod
     def reset() -> None:
@@ -123,7 +177,7 @@ def _extend_moto() -> None:
         modules = tuple(backends.list_of_moto_modules())  # moto lists its folder for every request otherwise
         backends.list_of_moto_modules = lambda: modules
         replace_cloudformation()
-        for service in (cloudtrail, ec2, elbv2, fsx, lambda_, rds, s3, sagemaker, ssm):
+        for service in _EXTENDED:
             service.extend()
         _Extended.done = True
 

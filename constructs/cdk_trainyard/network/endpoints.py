@@ -12,12 +12,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 _HTTPS = 443
-_ACCOUNT = {"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}}
 
 
 class Endpoint(StrEnum):
     """Services that a network can reach through an endpoint. S3 always has one."""
 
+    CLOUDFORMATION = "cloudformation"
+    """AWS CloudFormation. Nodes of ParallelCluster tell it that they are ready."""
     DYNAMODB = "dynamodb"
     """DynamoDB, as a gateway in the route tables: free of charge, no address. ParallelCluster keeps its state there."""
     EC2 = "ec2"
@@ -144,7 +145,7 @@ def _account_statement(service: str) -> iam.PolicyStatement:
         principals=[iam.StarPrincipal()],
         actions=[f"{service}:*"],
         resources=["*"],
-        conditions=_ACCOUNT,
+        conditions={"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}},
     )
 
 
@@ -167,14 +168,11 @@ def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
 
 
 def _bucket_arns(stack: Stack, action: str) -> list[str]:
-    regions = {"region": stack.region, "region_without_dashes": Fn.join("", Fn.split("-", stack.region))}
-    return [
-        stack.format_arn(
-            service="s3", region="", account="", resource=bucket["name"].format_map(regions), resource_name="*"
-        )
-        for bucket in aws_buckets()
-        if bucket["action"] == action
-    ]
+    region = stack.region
+    regions = {"region": region, "region_without_dashes": Fn.join("", Fn.split("-", region))}
+    names = [bucket["name"].format_map(regions) for bucket in aws_buckets() if bucket["action"] == action]
+    before = f"arn:{stack.partition}:s3:::"
+    return [f"{before}{name}/*" for name in names]
 
 
 @cache
@@ -188,6 +186,7 @@ def aws_buckets() -> tuple[dict[str, str], ...]:
 def _services() -> dict[Endpoint, ec2.InterfaceVpcEndpointAwsService]:
     service = ec2.InterfaceVpcEndpointAwsService
     return {
+        Endpoint.CLOUDFORMATION: service.CLOUDFORMATION,
         Endpoint.EC2: service.EC2,
         Endpoint.EC2_MESSAGES: service.EC2_MESSAGES,
         Endpoint.ECR_API: service.ECR,

@@ -1,24 +1,14 @@
 """Flow logs: who spoke to whom in the VPC, and what was rejected."""
 
-from aws_cdk import Annotations, ArnFormat, Aws, CfnResource, Stack
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.log_groups import acknowledge_logs_own_key, let_logs_use
 
-# CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS", its wildcards written out
-_KEY_ACTIONS = [
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey",
-    "kms:GenerateDataKeyWithoutPlaintext",
-    "kms:ReEncryptFrom",
-    "kms:ReEncryptTo",
-]
 _KEY_REASON = (
     "addresses, ports and byte counts, no payload; encrypted by CloudWatch Logs, with flow_logs_key by your own key"
 )
@@ -48,7 +38,7 @@ class FlowLogs(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         if key is not None:
-            self._let_logs_use(key)
+            let_logs_use(key, self, warning_id="@cdk-trainyard/network:flow-logs-key")
         self.log_group = logs.LogGroup(self, "LogGroup", retention=retention, encryption_key=key)
         policy = iam.ManagedPolicy(
             self,
@@ -73,7 +63,7 @@ class FlowLogs(Construct):
             deliver_logs_permission_arn=role.role_arn,
         ).node.add_dependency(policy)
         if key is None:
-            _acknowledge(self.log_group)
+            acknowledge_logs_own_key(self.log_group, _KEY_REASON)
 
     def _flow_logs_service(self) -> iam.IPrincipal:
         """Flow logs of this account only: the service asks for others with the same name (confused deputy)."""
@@ -82,30 +72,3 @@ class FlowLogs(Construct):
             "vpc-flow-logs.amazonaws.com",
             conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}, "ArnLike": {"aws:SourceArn": source}},
         )
-
-    def _let_logs_use(self, key: kms.IKey) -> None:
-        groups = Stack.of(self).format_arn(
-            service="logs", resource="log-group", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
-        )
-        added = key.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
-                actions=_KEY_ACTIONS,
-                resources=["*"],
-                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
-            )
-        )
-        if not added.statement_added:
-            Annotations.of(self).add_warning_v2(
-                "@cdk-trainyard/network:flow-logs-key",
-                f"the policy of the key cannot be changed from here ({key.node.path}): it must let CloudWatch Logs use "
-                f"the key for log groups of this account",
-            )
-
-
-def _acknowledge(log_group: logs.LogGroup) -> None:
-    resource = log_group.node.default_child
-    if not isinstance(resource, CfnResource):
-        raise TypeError(f"{log_group.node.path} has no L1 resource")
-    acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_KEY_REASON)
-    acknowledge_checkov(resource, check="CKV_AWS_158", reason=_KEY_REASON)

@@ -63,6 +63,7 @@ class Network(Construct):
         accelerator_cidr: Its block. None: not known.
         public_subnets: Subnets with a route to the internet.
         service_subnets: Private subnets for services that ask for several zones: databases, load balancers.
+        service_zones: Their zones, by name or by id, as they were given. None for one that is not known.
         route_out: The nodes' way to packages, S3 and AWS services. Nodes that start before it stands fail.
         has_nat: Whether the nodes reach the internet.
     """
@@ -73,6 +74,7 @@ class Network(Construct):
     accelerator_cidr: str | None
     public_subnets: tuple[ec2.ISubnet, ...]
     service_subnets: tuple[ec2.ISubnet, ...]
+    service_zones: tuple[str | None, ...]
     route_out: IDependable
     has_nat: bool
 
@@ -174,6 +176,7 @@ class TrainingNetwork(Network):
         self.accelerator_cidr = str(layout.accelerator)
         self.public_subnets = tuple(subnets.public.values())
         self.service_subnets = tuple(subnets.service.values())
+        self.service_zones = tuple(subnets.service)
         self.has_nat = nat != Nat.NONE
         self.vpc = NetworkVpc(self, "Vpc", vpc=vpc, cidr=cidr, groups=subnets.groups(nat))
         endpoints = Endpoints(
@@ -303,6 +306,7 @@ class _ExistingNetwork(Network):
         self.accelerator_cidr = accelerator_cidr if accelerator_cidr is not None else accelerator.cidr
         self.public_subnets = tuple(public_subnets)
         self.service_subnets = tuple(service_subnets)
+        self.service_zones = tuple(_facts(each).zone for each in service_subnets)
         self.route_out = route_out if route_out is not None else accelerator_subnet.internet_connectivity_established
         self.has_nat = accelerator.subnet_id not in {subnet.subnet_id for subnet in vpc.isolated_subnets}
 

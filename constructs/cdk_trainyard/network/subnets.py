@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
+from typing import TypeVar
 
 import jsii
 from aws_cdk import Acknowledgment, IStableStringProducer, Lazy, Tags, Validations
@@ -18,6 +19,7 @@ from cdk_trainyard.network.vpc import SubnetGroup
 
 _ZONE_REASON = "the zone is the user's own choice: capacity and EFA depend on it, so nothing else may pick one"
 _INTERNET_REASON = "a public subnet, for NAT gateways, load balancers and head nodes; no address is given out unasked"
+_Kind = TypeVar("_Kind", ec2.PublicSubnet, ec2.PrivateSubnet)
 _LOCAL_ZONE_ID = re.compile(r"[a-z0-9]+-([a-z]{3})(\d+)-az\d+")
 
 
@@ -99,17 +101,8 @@ def _public(
     attachment = ec2.CfnVPCGatewayAttachment(
         scope, "InternetGatewayAttachment", vpc_id=vpc.ref, internet_gateway_id=gateway.ref
     )
-    parent, subnets = Construct(scope, "Public"), {}
-    for zone, block in blocks.items():
-        subnets[zone] = subnet = ec2.PublicSubnet(
-            parent,
-            zone,
-            vpc_id=vpc.ref,
-            cidr_block=str(block),
-            availability_zone=zones.name(zone),
-            map_public_ip_on_launch=False,
-        )
-        zones.place(subnet, zone)
+    subnets = _one_per_zone(ec2.PublicSubnet, Construct(scope, "Public"), vpc, blocks, zones)
+    for subnet in subnets.values():
         _tag(subnet, "Public", "Public")
         subnet.add_default_internet_route(gateway.ref, attachment)
         route = subnet.node.find_child("DefaultRoute")
@@ -120,9 +113,18 @@ def _public(
 def _service(
     scope: Construct, vpc: ec2.CfnVPC, blocks: Mapping[str, IPv4Network], zones: "_Zones"
 ) -> dict[str, ec2.PrivateSubnet]:
-    parent, subnets = Construct(scope, "Service"), {}
+    subnets = _one_per_zone(ec2.PrivateSubnet, Construct(scope, "Service"), vpc, blocks, zones)
+    for subnet in subnets.values():
+        _tag(subnet, "Service", "Private")
+    return subnets
+
+
+def _one_per_zone(
+    kind: type[_Kind], parent: Construct, vpc: ec2.CfnVPC, blocks: Mapping[str, IPv4Network], zones: "_Zones"
+) -> dict[str, _Kind]:
+    subnets = {}
     for zone, block in blocks.items():
-        subnets[zone] = subnet = ec2.PrivateSubnet(
+        subnets[zone] = kind(
             parent,
             zone,
             vpc_id=vpc.ref,
@@ -130,8 +132,7 @@ def _service(
             availability_zone=zones.name(zone),
             map_public_ip_on_launch=False,
         )
-        zones.place(subnet, zone)
-        _tag(subnet, "Service", "Private")
+        zones.place(subnets[zone], zone)
     return subnets
 
 

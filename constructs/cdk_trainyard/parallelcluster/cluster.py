@@ -2,23 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import jsii
-from aws_cdk import Annotations, CfnCustomResource, CustomResource, Names, RemovalPolicy, Stack
+from aws_cdk import Annotations, CustomResource, Names, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from cdk_trainyard.acknowledgments import acknowledge_cfn_lint
+from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.parallelcluster import render
+from cdk_trainyard.parallelcluster.accounting import AccountingClient
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.checks import cluster_problems
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
 from cdk_trainyard.parallelcluster.node_policy import NodePolicy
-from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool, RawConfig
+from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
 from cdk_trainyard.parallelcluster.provider_policy import provider_policy
 from cdk_trainyard.parallelcluster.queue import Queue
@@ -123,12 +125,11 @@ class ParallelCluster(ParallelClusterBase):
         timeouts: Timeouts | None = None,
         tags: Mapping[str, str] | None = None,
         suppress_validators: Sequence[str] = (),
-        extra: RawConfig | None = None,
+        extra: JsonObject | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
     ) -> None:
         super().__init__(scope, construct_id)
         place = Place.of(network)
-        region = Stack.of(self).region
         own_version = version or (provider.version if provider else None)
         cluster = ResolvedCluster(
             name=cluster_name or self._unique_name(),
@@ -137,7 +138,7 @@ class ParallelCluster(ParallelClusterBase):
             pools=tuple(resolve_pool(pool, head_node, place) for pool in login_pools),
             storage=resolve_storage(storage),
             place=place,
-            region=None if unresolved(region) else region,
+            region=_known(Stack.of(self).region),
             operating_system=operating_system,
             image_id=image_id,
             slurm=slurm or SlurmSettings(),
@@ -164,10 +165,11 @@ class ParallelCluster(ParallelClusterBase):
         self._scripts = NodeCalls(self, cluster)
         self._nodes = NodePolicy(self, "NodePolicy")
         self._allow_scripts()
+        self._accounting = AccountingClient(self, "Accounting", accounting=cluster.slurm.accounting, vpc=network.vpc)
         self.provider: ParallelClusterProvider = provider or self._own_provider(cluster)
         self._resource = self._custom_resource(removal_policy)
         self._reached: set[int] = set()
-        self._wait_for(self._needs())
+        self._resource.node.add_dependency(*self._needs())
         self._reach()
         self._set_attributes()
 
@@ -217,11 +219,13 @@ class ParallelCluster(ParallelClusterBase):
     def outputs(self) -> Mapping[str, str]:
         """Name to value of what people ask for first, to be made outputs of a stack."""
         public = {"HeadNodePublicAddress": self.head_node_public_ip} if self.head_node_public_ip else {}
+        by_key = {"SshCommand": self.ssh_command} if self._cluster.head.given.key_pair else {}
         return {
             **super().outputs,
             **public,
+            **by_key,
             "ValidationMessages": self.validation_messages,
-            "ProviderLogGroup": self.provider.log_group_arn,
+            "ProviderLogGroup": self.provider.log_group_name,
         }
 
     def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
@@ -238,14 +242,10 @@ class ParallelCluster(ParallelClusterBase):
         cluster = replace(self._cluster, storage=resolve_storage(storage))
         raise_problems(self.node.path, cluster_problems(cluster))
         self._cluster = cluster
-        self._l1.add_property_override("ClusterConfiguration", self.config)
+        main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
         self._reach()
 
     # ---------------------------------------------------------------- parts
-    @property
-    def _l1(self) -> CfnCustomResource:
-        return cast("CfnCustomResource", self._resource.node.default_child)
-
     def _unique_name(self) -> str:
         name = Names.unique_resource_name(self, max_length=_NAME_LENGTH, separator="-", allowed_special_characters="-")
         return name if name[:1].isalpha() else f"c{name[1:]}"
@@ -257,12 +257,14 @@ class ParallelCluster(ParallelClusterBase):
                 annotations.add_warning_v2(f"@cdk-trainyard/parallelcluster:{slug}", text)
 
     def _wiring(self) -> render.Wiring:
-        policy = self._nodes.policy.managed_policy_arn
+        policy, client = self._nodes.policy.managed_policy_arn, self._accounting
+        head = [policy, *(own.managed_policy_arn for own in client.policies)]
         return render.Wiring(
             security_groups=(self.security_group.security_group_id,),
-            policies={kind: [policy] for kind in (render.HEAD, render.LOGIN, render.COMPUTE)},
+            policies={render.HEAD: head, render.LOGIN: [policy], render.COMPUTE: [policy]},
             calls=self._scripts.calls,
             region=Stack.of(self).region,
+            head_security_groups=tuple(group.security_group_id for group in client.security_groups),
         )
 
     def _own_provider(self, cluster: ResolvedCluster) -> ParallelClusterProvider:
@@ -316,10 +318,7 @@ class ParallelCluster(ParallelClusterBase):
         yield from self._scripts.uploaded
         if endpoint := dynamodb_endpoint(self, self._network):
             yield endpoint
-        database = self._cluster.slurm.accounting
-        if database is not None and database.connections is not None:
-            database.connections.connections.allow_default_port_from(self, "slurmdbd of a ParallelCluster")
-            yield from database.connections.connections.security_groups
+        yield from self._accounting.needs
 
     def _reach(self) -> None:
         """Let the nodes reach their file systems, and start after them."""
@@ -328,12 +327,9 @@ class ParallelCluster(ParallelClusterBase):
             if file_system is not None and id(file_system) not in self._reached:
                 self._reached.add(id(file_system))
                 rules = open_lustre(self, file_system, [self.security_group])
-                self._wait_for([file_system.ready, *([rules] if rules else [])])
+                self._resource.node.add_dependency(file_system.ready, *([rules] if rules else []))
                 if len(self._reached) == 1:
-                    acknowledge_cfn_lint(self._l1, check="W3005", reason=_ORDER_REASON)
-
-    def _wait_for(self, needs: Sequence[IDependable] | Iterator[IDependable]) -> None:
-        self._resource.node.add_dependency(*needs)
+                    acknowledge_cfn_lint(main_resource(self._resource), check="W3005", reason=_ORDER_REASON)
 
 
 def _other_names(cluster: ParallelCluster) -> Iterator[str]:

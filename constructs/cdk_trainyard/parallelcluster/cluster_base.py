@@ -50,6 +50,5 @@ class ParallelClusterBase(Construct):
             "ClusterName": self.cluster_name,
             "HeadNodeAddress": self.head_node_private_ip,
             "ConnectCommand": self.connect_command,
-            "SshCommand": self.ssh_command,
             "LogGroupPrefix": self.log_group_prefix,
         }

@@ -31,8 +31,3 @@ def parallelcluster_version() -> str:
 def operating_systems() -> tuple[str, ...]:
     """Return the names of the operating systems."""
     return tuple(fact("operating_systems"))
-
-
-def default_user(operating_system: str) -> str:
-    """Return the user that logs in, as ``"ec2-user"``."""
-    return str(fact("operating_systems")[operating_system]["user"])

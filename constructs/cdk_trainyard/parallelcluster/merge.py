@@ -18,7 +18,7 @@ def merged(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict
             result[key] = value
         elif isinstance(known, Mapping) and isinstance(value, Mapping):
             result[key] = merged(known, value)
-        elif _is_list(known) and _is_list(value):
+        elif is_list(known) and is_list(value):
             result[key] = [*known, *value]
     return result
 
@@ -36,9 +36,10 @@ def conflicts(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None, path
         known = rendered.get(key)
         if isinstance(known, Mapping) and isinstance(value, Mapping):
             yield from conflicts(known, value, place)
-        elif known is not None and not (_is_list(known) and _is_list(value)):
+        elif known is not None and not (is_list(known) and is_list(value)):
             yield place
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list in a configuration."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

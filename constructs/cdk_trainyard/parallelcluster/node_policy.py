@@ -1,13 +1,12 @@
 """What the nodes of a cluster may do: one managed policy, under the one path that the provider may attach from."""
 
 from collections.abc import Sequence
-from typing import cast
 
-from aws_cdk import CfnResource
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov, acknowledge_wildcards
+from cdk_trainyard.acknowledgments import acknowledge_checkov, acknowledge_wildcards, main_resource
+from cdk_trainyard.managed_policy import SESSION_CHANNELS
 
 PATH = "/parallelcluster/"
 """The provider's role may attach policies of this path, and few others."""
@@ -21,10 +20,7 @@ _SESSIONS = (
     "ec2messages:GetMessages",
     "ec2messages:SendReply",
     "ssm:UpdateInstanceInformation",
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
+    *SESSION_CHANNELS,
 )
 
 _SESSIONS_REASON = "the channels of Session Manager know no resources"
@@ -49,7 +45,7 @@ class NodePolicy(Construct):
         )
         self.policy.add_statements(iam.PolicyStatement(sid="OpenSessions", actions=list(_SESSIONS), resources=["*"]))
         self._acknowledge(_SESSIONS_REASON, ["*"])
-        acknowledge_checkov(self._l1, check="CKV_AWS_111", reason=_SESSIONS_REASON)
+        acknowledge_checkov(main_resource(self.policy), check="CKV_AWS_111", reason=_SESSIONS_REASON)
 
     def allow(self, statements: Sequence[iam.PolicyStatement], *, reason: str, wildcards: Sequence[str]) -> None:
         """Let the nodes do more.
@@ -63,8 +59,4 @@ class NodePolicy(Construct):
         self._acknowledge(reason, wildcards)
 
     def _acknowledge(self, reason: str, resources: Sequence[str]) -> None:
-        acknowledge_wildcards(self._l1, reason=reason, resources=resources)
-
-    @property
-    def _l1(self) -> CfnResource:
-        return cast("CfnResource", self.policy.node.default_child)
+        acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=resources)

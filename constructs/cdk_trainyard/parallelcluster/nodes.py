@@ -1,21 +1,16 @@
 """The machines that people log in to: the head node and the login nodes; and the disks of every node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.parallelcluster.scripts import CustomAction
 from cdk_trainyard.parallelcluster.shared_storage import VolumeType
-
-RawValue: TypeAlias = "str | int | float | bool | Sequence[RawValue] | Mapping[str, RawValue]"
-"""What may stand under a raw key."""
-RawConfig = Mapping[str, RawValue]
-"""Keys of ParallelCluster that have no keyword here, written as ParallelCluster writes them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +86,7 @@ class HeadNode:
     on_updated: Sequence[CustomAction] = ()
     image_id: str | None = None
     policies: Sequence[iam.IManagedPolicy] = ()
-    extra: RawConfig | None = None
+    extra: JsonObject | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,4 +123,4 @@ class LoginPool:
     on_updated: Sequence[CustomAction] = ()
     image_id: str | None = None
     policies: Sequence[iam.IManagedPolicy] = ()
-    extra: RawConfig | None = None
+    extra: JsonObject | None = None

@@ -14,6 +14,7 @@ _TEMPLATE = (
     "https://${AWS::Region}-aws-parallelcluster.s3.${AWS::Region}.${AWS::URLSuffix}"
     "/parallelcluster/%s/templates/custom_resource/cluster.yaml"
 )
+_NAME_IN_ARN = 6  # arn:<partition>:logs:<region>:<account>:log-group:<name>:*
 
 
 class ParallelClusterProvider(Construct):
@@ -67,6 +68,11 @@ class ParallelClusterProvider(Construct):
     def log_group_arn(self) -> str:
         """ARN of the function's log group: why a cluster could not be made stands there."""
         return self._resource.get_att("Outputs.LogGroupArn").to_string()
+
+    @property
+    def log_group_name(self) -> str:
+        """Name of that log group, for ``aws logs tail``."""
+        return Fn.select(_NAME_IN_ARN, Fn.split(":", self.log_group_arn))
 
     def add_policy(self, policy: iam.IManagedPolicy) -> None:
         """Let the function do more.

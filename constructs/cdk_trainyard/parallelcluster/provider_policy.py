@@ -1,13 +1,10 @@
 """What the provider must be allowed for one cluster, beside what its template allows."""
 
-from typing import cast
-
-from aws_cdk import CfnResource
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards
+from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.node_policy import PATH
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
@@ -51,7 +48,7 @@ def provider_policy(
         statements=statements,
     )
     acknowledge_wildcards(
-        cast("CfnResource", policy.node.default_child),
+        main_resource(policy),
         reason="a folder is everything under its prefix",
         resources=wildcards,
     )

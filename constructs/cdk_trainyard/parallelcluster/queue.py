@@ -7,8 +7,9 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.parallelcluster.capacity import Placement, QueueCapacity, Reservation
-from cdk_trainyard.parallelcluster.nodes import RawConfig, RootVolume
+from cdk_trainyard.parallelcluster.nodes import RootVolume
 from cdk_trainyard.parallelcluster.scripts import CustomAction
 
 SlurmValues = Mapping[str, str | int | float | bool]
@@ -56,7 +57,7 @@ class ComputeResource:
     dynamic_node_priority: int | None = None
     slurm: SlurmValues | None = None
     tags: Mapping[str, str] | None = None
-    extra: RawConfig | None = None
+    extra: JsonObject | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,4 +103,4 @@ class Queue:
     policies: Sequence[iam.IManagedPolicy] = ()
     slurm: SlurmValues | None = None
     tags: Mapping[str, str] | None = None
-    extra: RawConfig | None = None
+    extra: JsonObject | None = None

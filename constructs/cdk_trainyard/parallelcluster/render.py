@@ -6,7 +6,8 @@ from typing import Any
 
 from cdk_trainyard.parallelcluster.capacity import Placement, Reservation
 from cdk_trainyard.parallelcluster.merge import merged
-from cdk_trainyard.parallelcluster.nodes import Dcv, RootVolume
+from cdk_trainyard.parallelcluster.nodes import Dcv, HeadNode, LoginPool, RootVolume
+from cdk_trainyard.parallelcluster.queue import Queue
 from cdk_trainyard.parallelcluster.render_storage import shared_storage
 from cdk_trainyard.parallelcluster.resolved import (
     NOWHERE,
@@ -35,6 +36,7 @@ class Wiring:
 
     Attributes:
         security_groups: Ids of the security groups of every node.
+        head_security_groups: Ids of further security groups of the head node.
         policies: Kind of node to the ARNs of the policies of its role.
         calls: Turns actions into calls. The node is ``"head"``, or ``"login/<pool>"``, or ``"compute/<queue>"``.
         region: The Region.
@@ -44,6 +46,7 @@ class Wiring:
     policies: Mapping[str, Sequence[str]]
     calls: Calls
     region: str
+    head_security_groups: tuple[str, ...] = ()
 
 
 def cluster_config(cluster: ResolvedCluster, wiring: Wiring) -> Config:
@@ -105,11 +108,6 @@ def head_node(head: ResolvedHead, wiring: Wiring) -> Config:
         wiring: What it refers to.
     """
     given = head.given
-    events = (
-        ("OnNodeStart", given.on_start),
-        ("OnNodeConfigured", given.on_configured),
-        ("OnNodeUpdated", given.on_updated),
-    )
     return _without_nothing(
         {
             "InstanceType": head.type_name,
@@ -117,7 +115,7 @@ def head_node(head: ResolvedHead, wiring: Wiring) -> Config:
             "Networking": {
                 "SubnetId": head.subnet,
                 "ElasticIp": head.elastic_ip or None,
-                "AdditionalSecurityGroups": list(wiring.security_groups),
+                "AdditionalSecurityGroups": [*wiring.security_groups, *wiring.head_security_groups],
             },
             "Ssh": {
                 "KeyName": given.key_pair and given.key_pair.key_pair_name,
@@ -125,9 +123,7 @@ def head_node(head: ResolvedHead, wiring: Wiring) -> Config:
             },
             "LocalStorage": _local_storage(given.root_volume, given.scratch_at),
             "Dcv": _dcv(given.dcv),
-            "CustomActions": {name: _action(wiring.calls(HEAD, name, actions)) for name, actions in events},
-            "Iam": _iam(wiring, HEAD, [policy.managed_policy_arn for policy in given.policies]),
-            "Image": {"CustomAmi": given.image_id},
+            **_software(HEAD, given, wiring),
         }
     )
 
@@ -140,12 +136,6 @@ def login_pool(pool: ResolvedPool, wiring: Wiring) -> Config:
         wiring: What it refers to.
     """
     given = pool.given
-    node = f"{LOGIN}/{given.name}"
-    events = (
-        ("OnNodeStart", given.on_start),
-        ("OnNodeConfigured", given.on_configured),
-        ("OnNodeUpdated", given.on_updated),
-    )
     return _without_nothing(
         {
             "Name": given.name,
@@ -158,9 +148,7 @@ def login_pool(pool: ResolvedPool, wiring: Wiring) -> Config:
             },
             "Ssh": {"AllowedIps": pool.ssh_from},
             "Dcv": _dcv(given.dcv),
-            "CustomActions": {name: _action(wiring.calls(node, name, actions)) for name, actions in events},
-            "Iam": _iam(wiring, LOGIN, [policy.managed_policy_arn for policy in given.policies]),
-            "Image": {"CustomAmi": given.image_id},
+            **_software(f"{LOGIN}/{given.name}", given, wiring),
         }
     )
 
@@ -173,8 +161,6 @@ def queue_section(queue: ResolvedQueue, wiring: Wiring) -> Config:
         wiring: What it refers to.
     """
     given = queue.given
-    node = f"{COMPUTE}/{given.name}"
-    events = (("OnNodeStart", given.on_start), ("OnNodeConfigured", given.on_configured))
     return _without_nothing(
         {
             "Name": given.name,
@@ -189,9 +175,7 @@ def queue_section(queue: ResolvedQueue, wiring: Wiring) -> Config:
                 "PlacementGroup": _placement(queue.placement),
             },
             "ComputeSettings": {"LocalStorage": _local_storage(given.root_volume, given.scratch_at)},
-            "CustomActions": {name: _action(wiring.calls(node, name, actions)) for name, actions in events},
-            "Iam": _iam(wiring, COMPUTE, [policy.managed_policy_arn for policy in given.policies]),
-            "Image": {"CustomAmi": given.image_id},
+            **_software(f"{COMPUTE}/{given.name}", given, wiring),
             "HealthChecks": {"Gpu": {"Enabled": given.gpu_health_check}},
             "CustomSlurmSettings": dict(given.slurm or {}),
             "Tags": _tags(given.tags),
@@ -246,7 +230,7 @@ def _slurm_settings(cluster: ResolvedCluster) -> Config:
             "Uri": f"{accounting.endpoint}:{accounting.port}",
             "UserName": accounting.user_name,
             "PasswordSecretArn": accounting.password.secret_arn,
-            "DatabaseName": accounting.database_name,
+            "DatabaseName": accounting.schema_name,
         },
         "CustomSlurmSettings": [dict(line) for line in slurm.custom],
     }
@@ -274,8 +258,18 @@ def _action(calls: Sequence[Call]) -> Config | None:
     return sections[0] if sections else None
 
 
-def _iam(wiring: Wiring, kind: str, own: Sequence[str]) -> Config:
-    return {"AdditionalIamPolicies": [{"Policy": arn} for arn in (*wiring.policies.get(kind, ()), *own)]}
+def _software(node: str, given: HeadNode | LoginPool | Queue, wiring: Wiring) -> Config:
+    """What runs on a node, what it may do, and what it starts from; nodes of queues are replaced, never updated."""
+    events = {"OnNodeStart": given.on_start, "OnNodeConfigured": given.on_configured}
+    if not isinstance(given, Queue):
+        events["OnNodeUpdated"] = given.on_updated
+    own = [policy.managed_policy_arn for policy in given.policies]
+    policies = [*wiring.policies.get(node.partition("/")[0], ()), *own]
+    return {
+        "CustomActions": {event: _action(wiring.calls(node, event, actions)) for event, actions in events.items()},
+        "Iam": {"AdditionalIamPolicies": [{"Policy": arn} for arn in policies]},
+        "Image": {"CustomAmi": given.image_id},
+    }
 
 
 def _local_storage(root: RootVolume | None, scratch_at: str | None) -> Config:

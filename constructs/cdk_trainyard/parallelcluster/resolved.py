@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from aws_cdk import aws_ec2 as ec2
 
-from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.network import EfaBackend, Network, TrainingNetwork, efa_network_interfaces
 from cdk_trainyard.parallelcluster.capacity import CapacityType, Placement, QueueCapacity, Reservation
 from cdk_trainyard.parallelcluster.facts import fact, parallelcluster_version
-from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool, RawConfig
+from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.queue import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.settings import (
     ClusterIam,
@@ -247,7 +247,7 @@ class ResolvedCluster:
     timeouts: Timeouts = field(default_factory=Timeouts)
     tags: Mapping[str, str] = field(default_factory=dict)
     suppressed_validators: tuple[str, ...] = ()
-    extra: RawConfig | None = None
+    extra: JsonObject | None = None
     other_names: tuple[str, ...] = ()
     stack_name: str | None = None
 
@@ -274,7 +274,7 @@ def resolve_head(head: HeadNode, place: Place) -> ResolvedHead:
     return ResolvedHead(
         given=head,
         type_name=type_name(head.instance_type),
-        type=known_type(head.instance_type),
+        type=InstanceType.find(head.instance_type),
         subnet=place.subnet(head.subnet, public=head.public),
         elastic_ip=head.public if head.elastic_ip is None else head.elastic_ip,
     )
@@ -291,7 +291,7 @@ def resolve_pool(pool: LoginPool, head: HeadNode, place: Place) -> ResolvedPool:
     return ResolvedPool(
         given=pool,
         type_name=type_name(pool.instance_type),
-        type=known_type(pool.instance_type),
+        type=InstanceType.find(pool.instance_type),
         subnet=pool.subnet.subnet_id if pool.subnet is not None else place.accelerator_subnet,
         ssh_from=pool.ssh_from or head.ssh_from or NOWHERE,
     )
@@ -339,20 +339,10 @@ def type_name(given: str | InstanceType) -> str:
     return given.name if isinstance(given, InstanceType) else given.removeprefix("ml.")
 
 
-def known_type(given: str | InstanceType) -> InstanceType | None:
-    """Return the facts of a type, or None when it is not known."""
-    if unresolved(given):
-        return None
-    try:
-        return InstanceType.of(given)
-    except ConfigurationError:
-        return None
-
-
 def _resolve_compute(given: ComputeResource, capacity: QueueCapacity, placement: Placement | None) -> ResolvedCompute:
     written = (*([] if given.instance_type is None else [given.instance_type]), *given.instance_types)
     names = tuple(type_name(one) for one in written)
-    types = tuple(known for one in written if (known := known_type(one)) is not None)
+    types = tuple(known for one in written if (known := InstanceType.find(one)) is not None)
     block = capacity.type is CapacityType.CAPACITY_BLOCK
     accelerated_efa = bool(types) and all(known.accelerated and known.efa_supported for known in types)
     reserved = given.reservation is not None

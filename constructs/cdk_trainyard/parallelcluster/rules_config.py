@@ -58,7 +58,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
         r"'tags' of '\2' in queue '\1'",
     ),
     (r"Scheduling\.SlurmSettings\.ScaledownIdletime", r"'idle_time' in minutes"),
-    (r"Scheduling\.SlurmSettings\.Database\.DatabaseName", r"'database_name' of the accounting database"),
+    (r"Scheduling\.SlurmSettings\.Database\.DatabaseName", r"'schema_name' of the accounting database"),
     (r"Monitoring\.Logs\.CloudWatch\.RetentionInDays", r"'log_retention_days'"),
     (r"DevSettings\.Timeouts\.HeadNodeBootstrapTimeout", r"'head_node' in seconds of the timeouts"),
     (r"DevSettings\.Timeouts\.ComputeNodeBootstrapTimeout", r"'compute_node' in seconds of the timeouts"),

@@ -11,7 +11,7 @@ from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.nodes import Dcv, RootVolume
 from cdk_trainyard.parallelcluster.resolved import Place, ResolvedCluster, ResolvedHead, ResolvedPool
 from cdk_trainyard.parallelcluster.rules_scripts import address_problems, argument_problems
-from cdk_trainyard.parallelcluster.scripts import CustomAction
+from cdk_trainyard.parallelcluster.scripts import NEURON, CustomAction
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[str]
@@ -27,7 +27,7 @@ def head_problems(cluster: ResolvedCluster) -> Problems:
     yield from root_volume_problems("'root_volume' of the head node", head.given.root_volume)
     yield from dcv_problems("'dcv' of the head node", head.given.dcv, head.type, cluster)
     for event, actions in _events(head):
-        yield from action_problems(f"'{event}' of the head node", actions)
+        yield from action_problems(f"'{event}' of the head node", actions, cluster)
 
 
 def pool_problems(cluster: ResolvedCluster) -> Problems:
@@ -45,7 +45,7 @@ def pool_problems(cluster: ResolvedCluster) -> Problems:
                 "one the nodes reach nothing, got a public subnet of TrainingNetwork"
             )
         for event, actions in _events(pool):
-            yield from action_problems(f"'{event}' {where}", actions)
+            yield from action_problems(f"'{event}' {where}", actions, cluster)
 
 
 def instance_type_problems(where: str, given: str | InstanceType, cluster: ResolvedCluster) -> Problems:
@@ -177,12 +177,13 @@ def dcv_problems(where: str, dcv: Dcv | None, known: InstanceType | None, cluste
         )
 
 
-def action_problems(where: str, actions: tuple[CustomAction, ...]) -> Problems:
-    """Every action has a script that can be fetched.
+def action_problems(where: str, actions: tuple[CustomAction, ...], cluster: ResolvedCluster) -> Problems:
+    """Every action has a script that can be fetched, and works on the cluster's operating system.
 
     Args:
         where: The keyword and whose it is.
         actions: The actions.
+        cluster: The cluster.
     """
     for action in actions:
         if (action.script is None) == (action.scripts is None):
@@ -190,7 +191,23 @@ def action_problems(where: str, actions: tuple[CustomAction, ...]) -> Problems:
                 f"{where} must name a script, or a file of NodeScripts; use CustomAction.from_url or NodeScripts.action"
             )
         yield from argument_problems(action.args)
+        if action.scripts is not None and action.scripts.is_own and action.entry == NEURON:
+            yield from _neuron_problems(where, action, str(cluster.operating_system))
     yield from address_problems(where, [action.script for action in actions if action.script is not None])
+
+
+def _neuron_problems(where: str, action: CustomAction, system: str) -> Problems:
+    if system not in limits.NEURON_SYSTEMS:
+        yield (
+            f"'operating_system' must be one of {', '.join(limits.NEURON_SYSTEMS)} for {NEURON} in {where}, got "
+            f"{system!r}; AWS publishes the Neuron SDK for no other"
+        )
+    elif "--venv" in action.args and system not in limits.NEURON_PYTHON_SYSTEMS:
+        yield (
+            f"'operating_system' must be one of {', '.join(limits.NEURON_PYTHON_SYSTEMS)} for {NEURON} with --venv in "
+            f"{where}, got {system!r}, on which PyTorch for Neuron cannot be imported; leave --venv out and train in "
+            "containers"
+        )
 
 
 def _head_place_problems(head: ResolvedHead, place: Place) -> Problems:

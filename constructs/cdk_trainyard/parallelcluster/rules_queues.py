@@ -34,8 +34,10 @@ def queue_problems(cluster: ResolvedCluster) -> Problems:
         yield from name_problems("'name' of a queue", queue.name)
         yield from _compute_list_problems(queue)
         yield from root_volume_problems(f"'root_volume' of queue {queue.name!r}", queue.given.root_volume)
-        yield from action_problems(f"'on_start' of queue {queue.name!r}", tuple(queue.given.on_start))
-        yield from action_problems(f"'on_configured' of queue {queue.name!r}", tuple(queue.given.on_configured))
+        yield from action_problems(f"'on_start' of queue {queue.name!r}", tuple(queue.given.on_start), cluster)
+        yield from action_problems(
+            f"'on_configured' of queue {queue.name!r}", tuple(queue.given.on_configured), cluster
+        )
         yield from denied_setting_problems(f"'slurm' of queue {queue.name!r}", queue.given.slurm, "queue")
         yield from subnet_problems(queue)
         yield from public_problems(queue, cluster)

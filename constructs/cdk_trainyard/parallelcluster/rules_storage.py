@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from cdk_trainyard.instances import is_zone_id
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.render_storage import DEFAULT_THROUGHPUT
@@ -16,6 +15,7 @@ from cdk_trainyard.parallelcluster.shared_storage import (
     SharedOntap,
     SharedOpenZfs,
 )
+from cdk_trainyard.storage.reach import in_other_zone
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[str]
@@ -101,12 +101,11 @@ def zone_problems(cluster: ResolvedCluster) -> Problems:
     zone = cluster.place.zone
     for one in cluster.storage:
         file_system = one.given.file_system if isinstance(one.given, SharedLustre) else None
-        if file_system is None or not file_system.efa_enabled or _same_zone(zone, file_system.zone):
-            continue
-        yield (
-            f"'file_system' of {one.name!r} must be in the zone of the nodes, {zone}, got one with EFA in "
-            f"{file_system.zone}; EFA does not cross zones"
-        )
+        if file_system and file_system.efa_enabled and in_other_zone(file_system, zone):
+            yield (
+                f"'file_system' of {one.name!r} must be in the zone of the nodes, {zone}, got one with EFA in "
+                f"{file_system.zone}; EFA does not cross zones"
+            )
 
 
 def ebs_problems(cluster: ResolvedCluster) -> Problems:
@@ -177,11 +176,6 @@ def _existing_lustre_problems(one: ResolvedStorage, lustre: SharedLustre) -> Pro
     alone = SharedLustre(at=lustre.at, name=lustre.name, file_system=lustre.file_system)
     if lustre != alone:
         yield f"'storage' {one.name!r} must have nothing beside 'file_system', which exists with all it is"
-
-
-def _same_zone(zone: str | None, other: str | None) -> bool:
-    known = zone is not None and other is not None and not unresolved(zone) and not unresolved(other)
-    return not known or is_zone_id(str(zone)) != is_zone_id(str(other)) or zone == other
 
 
 def _scratch_places(cluster: ResolvedCluster) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.tokens import unresolved
 
 Config = Mapping[str, Any]
@@ -70,18 +71,6 @@ def schema_problems(config: Config) -> list[str]:
     return list(_section(config, fact("schema"), "", ""))
 
 
-def known_keys(place: str) -> tuple[str, ...]:
-    """Return the keys of a section.
-
-    Args:
-        place: The section as ``"Scheduling.SlurmQueues[]"``; empty for the whole configuration.
-    """
-    keys: Mapping[str, Any] = fact("schema")
-    for name in filter(None, place.replace("[]", "").split(".")):
-        keys = keys[name]["keys"]
-    return tuple(keys)
-
-
 # ---------------------------------------------------------------- sections
 def _section(value: Any, keys: Mapping[str, _Node], path: str, place: str, one_of: Sequence[str] = ()) -> Iterator[str]:
     if not isinstance(value, Mapping):
@@ -119,7 +108,7 @@ def _node(value: Any, node: _Node, path: str, place: str) -> Iterator[str]:
 
 
 def _list(value: Any, node: _Node, path: str, place: str) -> Iterator[str]:
-    if not _is_list(value):
+    if not is_list(value):
         yield f"'{path}' must be a list, got {value!r}"
         return
     for index, item in enumerate(value):
@@ -128,7 +117,7 @@ def _list(value: Any, node: _Node, path: str, place: str) -> Iterator[str]:
 
 
 def _values(value: Any, node: _Node, path: str) -> Iterator[str]:
-    if not _is_list(value):
+    if not is_list(value):
         yield f"'{path}' must be a list, got {value!r}"
         return
     yield from _size(len(value), node, path, "entries")
@@ -223,7 +212,7 @@ def _relations(value: Config, path: str, place: str) -> Iterator[str]:
     if place == "Tags" or place.endswith(".Tags"):
         return
     tags = value.get("Tags")
-    if tags is not None and _is_list(tags):
+    if tags is not None and is_list(tags):
         yield from _tags([tag.get("Key") for tag in tags if isinstance(tag, Mapping)], _join(path, "Tags"))
     if place == "SharedStorage[]":
         yield from _storage(value, path)
@@ -242,10 +231,6 @@ def _tags(names: Sequence[Any], path: str) -> Iterator[str]:
             yield f"'{path}' must name every tag once, got {name!r} {names.count(name)} times"
         if name.startswith(_RESERVED_TAG):
             yield f"'{path}' must not begin with {_RESERVED_TAG}, which is ParallelCluster's own, got {name!r}"
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _listed(names: Any) -> str:

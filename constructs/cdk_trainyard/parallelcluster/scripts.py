@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from aws_cdk import Names, Stack
@@ -20,16 +19,18 @@ from constructs import Construct, IDependable
 
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.lifecycle import rules as bundle_rules
-from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle, scripts_folder
-from cdk_trainyard.lifecycle.uploader import ROOT_PREFIX, Uploader
+from cdk_trainyard.lifecycle.bundle import read_bundle
+from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.parallelcluster.rules_scripts import argument_problems
 from cdk_trainyard.storage.grants import objects_arn, read_statements
 
 BOOTSTRAP = "bootstrap.sh"
 """The small program: it fetches a folder and runs a file of it, or follows a plan."""
 
-_HASH_LENGTH = 32  # 128 bits: short enough for people, long enough never to meet twice
-_FAMILY_LENGTH = 50  # with root, hash and slashes 101: BucketDeployment takes at most 102, whatever it says
+
+NEURON = "neuron.sh"
+"""The project's own script that installs the Neuron SDK; ``--venv DIRECTORY`` asks it for PyTorch, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +74,7 @@ class NodeScripts(Construct):
 
     Attributes:
         bucket: Where it is.
+        is_own: Whether it is the project's own folder.
         content_hash: Hash of every name and content.
         prefix: Its place in the bucket.
         uploaded: What to depend on: when it exists, the scripts are there.
@@ -93,10 +95,13 @@ class NodeScripts(Construct):
         self._bundle = read_bundle(("", place), *library, ("trainyard", own / "trainyard"))
         raise_problems(self.node.path, bundle_rules.content_problems(self._bundle))
         self.bucket = bucket
+        self.is_own = folder is None
         self.content_hash: str = self._bundle.digest()
-        self._family = f"{ROOT_PREFIX}/{Names.unique_resource_name(self, max_length=_FAMILY_LENGTH, separator='-')}"
-        self.prefix: str = f"{self._family}/{self.content_hash[:_HASH_LENGTH]}"
-        self.uploaded: IDependable = _upload(self, bucket, self.prefix, self._bundle)
+        self._family = f"{ROOT_PREFIX}/{Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator='-')}"
+        self.prefix: str = f"{self._family}/{self.content_hash[:HASH_LENGTH]}"
+        self.uploaded: IDependable = Uploader.of(self).upload(
+            self, "Resource", bucket=bucket, prefix=self.prefix, bundle=self._bundle
+        )
 
     @property
     def s3_uri(self) -> str:
@@ -182,7 +187,9 @@ class FixedScripts(Construct):
             deployment.Source.data(f"plans/{plan}", "".join("\t".join(line) + "\n" for line in lines))
             for plan, lines in self._plans.items()
         ]
-        self.uploaded: IDependable = _upload(self, bucket, self.prefix, program, data)
+        self.uploaded: IDependable = Uploader.of(self).upload(
+            self, "Resource", bucket=bucket, prefix=self.prefix, bundle=program, data=data
+        )
 
     @property
     def bootstrap_uri(self) -> str:
@@ -232,13 +239,3 @@ def _of_folder(action: CustomAction) -> tuple[NodeScripts, str]:
             "CustomAction", ["'scripts' and 'entry' must be given together; use NodeScripts.action"]
         )
     return action.scripts, action.entry
-
-
-def _upload(
-    scope: Construct, bucket: s3.IBucket, prefix: str, bundle: Bundle, data: Sequence[deployment.ISource] = ()
-) -> IDependable:
-    with TemporaryDirectory() as directory:
-        # CDK stages what is here as it is: the checked bytes, nothing that was ignored, the same modes everywhere
-        bundle.write(Path(directory))
-        files = deployment.Source.asset(directory, asset_hash=bundle.digest())
-        return Uploader.of(scope).upload(scope, "Resource", bucket=bucket, prefix=prefix, sources=[files, *data])

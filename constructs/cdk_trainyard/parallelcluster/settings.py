@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 
 from cdk_trainyard.parallelcluster.queue import SlurmValues
+from cdk_trainyard.storage import AccountingDatabaseBase
 
 
 class OperatingSystem(StrEnum):
@@ -45,14 +46,14 @@ class ScalingStrategy(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlurmAccounting:
-    """The database of Slurm's accounting: jobs, users, shares.
+    """The database of Slurm's accounting: jobs, users, shares. ``of`` takes an ``AccountingDatabase``.
 
     Attributes:
         endpoint: Host name of a MySQL-compatible database.
         user_name: Its user, who may create the schema.
         password: The user's password and nothing else: plain text, not JSON.
         port: Its port. Default: 3306.
-        database_name: Schema: lower case letters, digits and ``_``. Default - made of the cluster's name.
+        schema_name: Schema: lower case letters, digits and ``_``. Default - made of the cluster's name.
         connections: The database as something that can be connected to, so that the head node is let in.
             Default - nothing is opened.
     """
@@ -61,8 +62,24 @@ class SlurmAccounting:
     user_name: str
     password: secretsmanager.ISecret
     port: int = 3306
-    database_name: str | None = None
+    schema_name: str | None = None
     connections: ec2.IConnectable | None = None
+
+    @classmethod
+    def of(cls, database: AccountingDatabaseBase) -> "SlurmAccounting":
+        """Return a database of the app, or one that ``AccountingDatabase.from_attributes`` took.
+
+        Args:
+            database: The database; an imported one needs its ``password_secret``.
+        """
+        return cls(
+            endpoint=database.endpoint,
+            user_name=database.user,
+            password=database.password_secret,
+            port=database.port,
+            schema_name=database.schema_name,
+            connections=database,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids
 from cdk_trainyard.parallelcluster.capacity import CapacityType
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
@@ -17,19 +16,14 @@ _MANY_NODES = 100
 def zone_without_type(cluster: ResolvedCluster) -> Warnings:
     """An instance type that its zone is not known to offer; the data have a date, so this is no error."""
     zone, region = cluster.place.zone, cluster.region
-    if zone is None or region is None or unresolved(zone) or not zone_ids(region):
+    if zone is None or region is None or unresolved(zone):
         return
     for queue in cluster.queues:
         if cluster.place.accelerator_subnet not in queue.subnets:
             continue
         for known in {known.name: known for compute in queue.compute for known in compute.types}.values():
-            offered = known.offered_in(region)
-            if known.zones and (not offered or (is_zone_id(zone) and zone not in offered)):
-                where = f"{zone}, only in {', '.join(offered)}" if offered else region
-                yield (
-                    f"queue {queue.name!r}: {known.name} is not known to be offered in {where} (data of "
-                    f"{catalogue_date()}); check before you deploy"
-                )
+            if warning := known.offer_warning(region, [zone]):
+                yield f"queue {queue.name!r}: {warning}"
 
 
 def other_version(cluster: ResolvedCluster) -> Warnings:
@@ -98,9 +92,10 @@ def no_way_out(cluster: ResolvedCluster) -> Warnings:
     place = cluster.place
     private = [queue.name for queue in cluster.queues if place.accelerator_subnet in queue.subnets]
     if not place.has_nat and private:
+        secrets = " Secrets Manager," if cluster.slurm.accounting else ""
         yield (
-            f"queues {', '.join(private)} have no way out: nodes need interface endpoints of EC2, CloudFormation, "
-            "CloudWatch Logs and Session Manager, and install nothing from the internet"
+            f"queues {', '.join(private)} have no way out: nodes need interface endpoints of EC2, CloudFormation,"
+            f"{secrets} CloudWatch Logs and Session Manager, and install nothing from the internet"
         )
 
 

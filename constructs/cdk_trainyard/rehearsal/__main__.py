@@ -8,19 +8,17 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from cdk_trainyard.rehearsal import control, requirements, rootless
-from cdk_trainyard.rehearsal._process import end, wait_for
+from cdk_trainyard.rehearsal._process import become, end, wait_for
 from cdk_trainyard.rehearsal.capsule import sweep_control_groups
 from cdk_trainyard.rehearsal.control_plane import local_endpoint
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.image import node_image
 from cdk_trainyard.rehearsal.job_environment import job_environment
 from cdk_trainyard.rehearsal.report import Report
-
-if TYPE_CHECKING:
-    from cdk_trainyard.rehearsal.scenario import Scenario
+from cdk_trainyard.rehearsal.scenario import AnyScenario, Options
 
 REQUIRE_NODES = "REQUIRE_NODES"
 """With the value 1, a machine that cannot boot nodes is a failure, not a reason to rehearse less."""
@@ -37,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="rehearse a deployment file (the word 'run' may be left out)")
     run.add_argument("deployment", type=Path, help="the deployment file")
-    run.add_argument("--max-nodes", type=int, default=8, metavar="N", help="boot at most N nodes (default: 8)")
+    run.add_argument("--max-nodes", type=int, metavar="N", help="boot at most N nodes (default: 8; of a fleet 3)")
     run.add_argument(
         "--scripts", type=Path, metavar="DIR", help="rehearse this folder of scripts, not the uploaded one"
     )
@@ -107,22 +105,13 @@ def _run(options: argparse.Namespace) -> int:
         raise RehearsalError(f"{options.scripts}: no such folder of scripts")
     if local_endpoint() is None:
         # the local AWS is a program of its own: this one goes on as its command
-        words = [
-            sys.executable,
-            "-m",
-            "cdk_trainyard.local",
-            "run",
-            "--",
-            sys.executable,
-            "-m",
-            "cdk_trainyard.rehearsal",
-        ]
-        os.execv(sys.executable, [*words, *sys.argv[1:]])  # noqa: S606  no shell is wanted
+        run = [sys.executable, "-m", "cdk_trainyard.local", "run", "--"]
+        become([*run, sys.executable, "-m", "cdk_trainyard.rehearsal", *sys.argv[1:]])
     return _rehearse(options)
 
 
 def _rehearse(options: argparse.Namespace) -> int:
-    from cdk_trainyard.rehearsal.scenario import Options, Scenario  # noqa: PLC0415  imports CDK: seconds
+    from cdk_trainyard.rehearsal.scenarios import Rehearsal  # noqa: PLC0415  imports boto3, which only this needs
 
     report = Report()
     chosen = Options(
@@ -131,41 +120,34 @@ def _rehearse(options: argparse.Namespace) -> int:
         scripts=options.scripts,
         auto_resume=options.auto_resume,
     )
-    scenario = Scenario(chosen, report)
+    rehearsal = Rehearsal(chosen, report)
+    commands = _commands(lambda: rehearsal.scenario)
     try:
-        with control.Control(_commands(scenario)):
-            scenario.prepare()
-            scenario.provision()
-            if not options.no_job:
-                scenario.train()
+        with control.Control(commands):
+            rehearsal.run(job=not options.no_job)
             if options.keep:
                 _keep(report)
     except RehearsalError as error:
         report.say(f"FAILED: {error}")
-        if options.keep and scenario.has_nodes:
-            with control.Control(_commands(scenario)):
+        if options.keep and rehearsal.has_nodes:
+            with control.Control(commands):
                 _keep(report)
     finally:
-        scenario.close()
+        rehearsal.close()
         sys.stdout.write(f"\n{report.table()}\n")
     return 0 if report.passed else 1
 
 
 def _rehearse_job_only() -> int:
     """Rehearse what needs no nodes: the job, on a Slurm of the calling user."""
-    from cdk_trainyard.lifecycle import scripts_folder  # noqa: PLC0415  imports CDK: seconds
-
     if packages := rootless.missing():
         sys.stderr.write(f"rehearsal: and no job script either: apt-get install {' '.join(packages)}\n")
         return _MISSING
     report = Report()
-    try:
-        with report.step("the job's Python environment"):
-            python = job_environment(report.say) / "bin" / "python"
-        with report.step("training job on a Slurm without nodes, one process killed"):
-            rootless.rehearse(scripts_folder() / "jobs" / "cpu-ddp", str(python), report.say)
-    except rootless.RootlessError as error:
-        raise RehearsalError(str(error)) from error
+    with report.step("the job's Python environment"):
+        python = job_environment(report.say) / "bin" / "python"
+    with report.step("training job on a Slurm without nodes, one process killed"):
+        rootless.rehearse(python, report.say)
     report.skip("nodes, lifecycle scripts, power cut", "this machine cannot boot nodes, see above")
     sys.stdout.write(f"\n{report.table()}\n")
     return 0
@@ -180,24 +162,27 @@ def _keep(report: Report) -> None:
 
 
 # ---------------------------------------------------------------- commands for one that runs
-def _commands(scenario: "Scenario") -> dict[str, control.Handler]:
+def _commands(scenario: Callable[[], AnyScenario]) -> dict[str, control.Handler]:
     def enter(name: str) -> str:
-        return json.dumps(scenario.yard.machine(name).enter())
+        return json.dumps(scenario().yard.machine(name).enter())
 
     def crash(name: str) -> str:
-        scenario.yard.machine(name).crash()
+        scenario().yard.machine(name).crash()
         return f"{name}: power cut"
 
+    def replace(name: str) -> str:
+        return scenario().replace(name)
+
     def scale(group: str, count: str) -> str:
-        return scenario.scale(group, int(count))
+        return scenario().scale(group, int(count))
 
     def logs(name: str) -> str:
-        return scenario.log(name)
+        return scenario().log(name)
 
     def nodes() -> str:
-        return scenario.nodes()
+        return scenario().nodes()
 
-    return {"enter": enter, "crash": crash, "replace": scenario.replace, "scale": scale, "logs": logs, "nodes": nodes}
+    return {"enter": enter, "crash": crash, "replace": replace, "scale": scale, "logs": logs, "nodes": nodes}
 
 
 def _show(command: str) -> Callable[[argparse.Namespace], int]:
@@ -208,9 +193,9 @@ def _show(command: str) -> Callable[[argparse.Namespace], int]:
     return act
 
 
-def _shell(options: argparse.Namespace) -> int:
+def _shell(options: argparse.Namespace) -> NoReturn:
     words = json.loads(control.ask("enter", *options.words, rehearsal=options.rehearsal))
-    os.execvp(words[0], [*words, "bash", "--login"])  # noqa: S606  no shell of this machine is wanted
+    become([*words, "bash", "--login"])
 
 
 def _down(_options: argparse.Namespace) -> int:

@@ -1,19 +1,24 @@
-"""Starting other programs: the only place of the rehearsal that does.
+"""Starting other programs: the only place of the rehearsal that does, and that looks for them.
 
 Every program is named by a list of words, never by a line for a shell.
 """
 
 import os
+import shutil
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, NoReturn, TypeVar
 
 from cdk_trainyard.rehearsal.errors import RehearsalError
 
 _Value = TypeVar("_Value")
+_ROOTS_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
+_LAST_LINES = 40
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +34,20 @@ class Finished:
     code: int
     out: str
     err: str
+
+
+def own_environment(**more: str) -> dict[str, str]:
+    """Return this process's environment with more variables, and with the programs of root on its path.
+
+    Who started this process may have no ``sbin`` there.
+    """
+    path = os.environ.get("PATH") or os.defpath  # an empty word on a path is the present directory
+    return {**os.environ, "PATH": f"{path}:{_ROOTS_PROGRAMS}", **more}
+
+
+def find(program: str) -> str | None:
+    """Return where a program is that would be started by this name, or None."""
+    return shutil.which(program, path=own_environment()["PATH"])
 
 
 def run(
@@ -47,7 +66,7 @@ def run(
         text: What it reads from standard input. Default - nothing.
         check: Whether an exit code other than 0 is an error.
         timeout: Seconds after which it is ended. Default - none.
-        environment: Its whole environment. Default - this process's own.
+        environment: Its whole environment. Default - ``own_environment``.
         shown: How messages name it. Default - by ``words``.
 
     Raises:
@@ -64,7 +83,7 @@ def run(
             errors="replace",
             timeout=timeout,
             check=False,
-            env=environment,
+            env=own_environment() if environment is None else environment,
         )
     except subprocess.TimeoutExpired as error:
         raise RehearsalError(f"'{named}' did not end within {timeout} s") from error
@@ -90,8 +109,54 @@ def start(
         text=True,
         errors="replace",
         start_new_session=True,
-        env=environment,
+        env=own_environment() if environment is None else environment,
     )
+
+
+def watch(
+    words: Sequence[str],
+    tell: Callable[[str], None],
+    *,
+    named: str,
+    text: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Run a program that takes long to its end, and follow what it says.
+
+    Args:
+        words: The program and its arguments.
+        tell: Told of every line that it writes, as it does.
+        named: How messages name it.
+        text: What it reads from standard input. Default - nothing.
+        environment: Its whole environment. Default - ``own_environment``.
+
+    Raises:
+        FileNotFoundError: There is no such program.
+        RehearsalError: It failed; with its last lines.
+    """
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    with subprocess.Popen(  # noqa: S603  words are built by this package
+        list(words),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=own_environment() if environment is None else environment,
+    ) as program:
+        if program.stdin and program.stdout:  # they are pipes
+            with suppress(BrokenPipeError), program.stdin as stdin:  # it may end before it has read
+                stdin.write(text)
+            for line in program.stdout:
+                last.append(line.rstrip())
+                tell(line)
+    if program.returncode:
+        raise RehearsalError("\n".join([f"{named} ended with code {program.returncode}", *last]))
+
+
+def become(words: Sequence[str]) -> NoReturn:
+    """Go on as another program, in the place of this process."""
+    os.execvpe(words[0], list(words), own_environment())  # noqa: S606  no shell is wanted
 
 
 def wait_for(what: str, question: Callable[[], _Value | None], *, seconds: float, every: float = 0.1) -> _Value:

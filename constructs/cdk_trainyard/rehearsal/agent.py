@@ -1,36 +1,31 @@
-"""HyperPod's agent: what it puts on a node before and after it starts, and how it runs the lifecycle scripts."""
+"""What an orchestrator does on its nodes: before they start, when they are up, and when the cluster changes."""
 
-import json
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from urllib.parse import urlsplit
 
-from cdk_trainyard.rehearsal.errors import RehearsalError
-from cdk_trainyard.rehearsal.model import Cluster, Group, Node
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.rehearsal.devices import plug_devices
+from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
-from cdk_trainyard.rehearsal.slurm_conf import CONTROLLER_PORT, slurm_files
 
-RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 PROVISIONING_LOG = "/var/log/provision/provisioning.log"
-LEGACY_FILE = "provisioning_parameters.json"
-UNIT = "hyperpod-lifecycle"
-"""Name of the unit in which a lifecycle script runs."""
+"""Where the steps of every folder of scripts write."""
 
 Bundle = Mapping[str, bytes]
 """The files of a prefix in a bucket, by name below it."""
 
-_SERVICE_ADDRESS = "172.17."  # the agent's own interface: reachable for the service, and for no script
+_UNIT_SECONDS = 900
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScriptRun:
-    """How a lifecycle script ended.
+    """How the scripts of a node ended.
 
     Attributes:
-        node: Where it ran.
-        code: Its exit code; 0 too when the node has none.
-        output: What it wrote to its terminal. HyperPod keeps only what is in the provisioning log.
+        node: Where they ran.
+        code: Exit code of the one that failed; 0 too when the node has none.
+        output: What was written to the terminal.
     """
 
     node: Node
@@ -38,185 +33,75 @@ class ScriptRun:
     output: str
 
 
-class Agent:
-    """The agents of one cluster's nodes.
+class Agent(ABC):
+    """What one orchestrator does on the nodes of one cluster.
 
     Attributes:
         cluster: The cluster as the control plane sees it; replace it when that changes.
+        binds: Directories that all nodes share: place on the node, by place in the rehearsal's namespaces.
     """
 
-    def __init__(
-        self, cluster: Cluster, *, bundles: Mapping[str, Bundle], munge_key: bytes, auto_resume: bool = False
-    ) -> None:
-        """Describe the agents.
-
-        Args:
-            cluster: The cluster.
-            bundles: Scripts by the ``s3://`` address that the groups name. The nodes have no way to a bucket here, so
-                they are given what the agent downloads.
-            munge_key: The cluster's key.
-            auto_resume: Whether srun gets ``--auto-resume``, from a stand-in of HyperPod's plugin.
-        """
+    def __init__(self, cluster: Cluster, *, binds: Mapping[str, str] | None = None) -> None:
         self.cluster = cluster
-        self._bundles = bundles
-        self._munge_key = munge_key
-        self._auto_resume = auto_resume
+        self.binds = dict(binds or {})
 
+    @abstractmethod
     def files(self, node: Node) -> Mapping[str, NodeFile]:
         """Return what is on a node's disk when it starts."""
-        resources = json.dumps(resource_config(self.cluster), indent=2)
-        subnet = self.cluster.subnet
-        files = {
+
+    @abstractmethod
+    def provision(self, machine: Machine) -> ScriptRun:
+        """Do with a node that has started what the orchestrator does, and run its scripts."""
+
+    def tell(self, machine: Machine) -> None:
+        """Let a node that runs know of the cluster's new state."""
+        del machine  # unless an orchestrator says otherwise, nobody tells it
+
+    def plug(self, machine: Machine) -> None:
+        """Give a node that is up the devices of its type."""
+        plug_devices(machine, InstanceType.of(self.cluster.group_of(machine.node).instance_type))
+
+    def metadata(self, node: Node) -> Mapping[str, str]:
+        """Return what the metadata service says of a node beside what every instance has, by path."""
+        del node
+        return {}
+
+    def network_files(self, node: Node, *, search: str) -> dict[str, NodeFile]:
+        """Return a node's name, and where it finds others'.
+
+        Args:
+            node: The node.
+            search: Domains that a name without a dot may be in.
+        """
+        return {
             "/etc/hostname": NodeFile(text=f"{node.host}\n"),
             "/etc/hosts": NodeFile(text="127.0.0.1 localhost\n"),
             "/etc/resolv.conf": NodeFile(
-                text=f"nameserver {subnet[2]}\nsearch {self.cluster.region}.compute.internal\noptions timeout:1\n"
+                text=f"nameserver {self.cluster.subnet[2]}\nsearch {search}\noptions timeout:1\n"
             ),
-            RESOURCE_CONFIG: NodeFile(text=resources),
-            "/etc/munge/munge.key": NodeFile(text=self._munge_key, mode=0o400, owner="munge"),
         }
-        legacy = self._legacy_file()
-        if legacy is not None:
-            files[f"/opt/ml/config/{LEGACY_FILE}"] = NodeFile(text=legacy)
-        if self.cluster.group_of(node).role == "controller":
-            files |= {name: NodeFile(text=text) for name, text in self.slurm_files().items()}
-        return files
-
-    def slurm_files(self) -> Mapping[str, str]:
-        """Return Slurm's configuration on the controller, by path."""
-        files = slurm_files(self.cluster, auto_resume=self._auto_resume)
-        return {f"/etc/slurm/{name}": text for name, text in files.items()}
-
-    def tell(self, machine: Machine) -> None:
-        """Write the cluster's new state to a node that runs.
-
-        Of Slurm's files only ``slurm.conf`` and ``gres.conf`` are HyperPod's to change, and in ``slurm.conf`` only its
-        own lines; what a script added stays.
-        """
-        machine.write(RESOURCE_CONFIG, NodeFile(text=json.dumps(resource_config(self.cluster), indent=2)))
-        if self.cluster.group_of(machine.node).role != "controller":
-            return
-        fresh = self.slurm_files()
-        present = (machine.root / "etc/slurm/slurm.conf").read_text()
-        merged = merge_slurm_conf(present, fresh["/etc/slurm/slurm.conf"])
-        if merged == present:
-            return
-        machine.write("/etc/slurm/slurm.conf", NodeFile(text=merged))
-        machine.write("/etc/slurm/gres.conf", NodeFile(text=fresh["/etc/slurm/gres.conf"]))
-        # Slurm takes new nodes at a start only; jobs go on
-        machine.run("systemctl", "try-restart", "slurmctld")
-        machine.run("scontrol", "reconfigure", check=False)  # fails where Slurm does not run yet
-
-    def provision(self, machine: Machine) -> ScriptRun:
-        """Do what HyperPod does with a node that has started: configure it as the group says, and run its script."""
-        group = self.cluster.group_of(machine.node)
-        if group.lifecycle is None or group.lifecycle.on_create is None:
-            self._configure_from_image(machine, group)
-        if group.lifecycle is None or group.lifecycle.entry is None:
-            return ScriptRun(node=machine.node, code=0, output="")
-        folder = self.place_bundle(machine)
-        return self.run_script(machine, folder, group.lifecycle.entry)
-
-    def place_bundle(self, machine: Machine) -> PurePosixPath:
-        """Put the scripts where HyperPod downloads them to; return that directory.
-
-        S3 keeps no permissions: HyperPod makes the entry script executable, and nothing else.
-        """
-        lifecycle = self.cluster.group_of(machine.node).lifecycle
-        if lifecycle is None:
-            raise RehearsalError(f"the group of {machine.node.name} has no lifecycle scripts")
-        bundle = self._bundles[lifecycle.source]
-        folder = bundle_directory(lifecycle.source)
-        for name, data in bundle.items():
-            mode = 0o755 if name == lifecycle.entry else 0o644
-            machine.write(f"{folder}/{name}", NodeFile(text=data, mode=mode))
-        return folder
-
-    def run_script(
-        self, machine: Machine, folder: PurePosixPath, entry: str, environment: Mapping[str, str] | None = None
-    ) -> ScriptRun:
-        """Run a script as HyperPod does: as root, in its own directory, with nobody at the terminal."""
-        variables = {"SAGEMAKER_RESOURCE_CONFIG_PATH": RESOURCE_CONFIG, **(environment or {})}
-        done = machine.run(
-            "systemd-run", "--quiet", "--pipe", "--wait", "--collect", f"--unit={UNIT}",
-            f"--working-directory={folder}", *(f"--setenv={name}={value}" for name, value in variables.items()),
-            f"{folder}/{entry}", check=False, timeout=900,
-        )  # fmt: skip
-        return ScriptRun(node=machine.node, code=done.code, output=done.out + done.err)
-
-    def _configure_from_image(self, machine: Machine, group: Group) -> None:
-        """Do what HyperPod's machine image does by itself when no OnCreate script takes its place."""
-        if group.lustre:
-            dns_name, mount_name, path = group.lustre
-            home = f"{path}/ubuntu"
-            machine.run("mkdir", "--parents", path)
-            machine.run("mount", "-t", "lustre", "-o", "noatime,flock", f"{dns_name}@tcp:/{mount_name}", path)
-            machine.run("install", "--directory", "--owner=ubuntu", "--group=ubuntu", home)
-            machine.run("usermod", "--home", home, "ubuntu")
-        machine.run("systemctl", "enable", "--quiet", "--now", "munge")
-        if group.role == "controller":
-            machine.run("systemctl", "enable", "--quiet", "--now", "slurmctld")
-            return
-        servers = ",".join(f"{head.address}:{CONTROLLER_PORT}" for head in self.cluster.with_role("controller"))
-        options = f"[Service]\nEnvironment=SLURMD_OPTIONS=--conf-server={servers}\nRestart=on-failure\nRestartSec=1\n"
-        machine.write("/etc/systemd/system/slurmd.service.d/conf-server.conf", NodeFile(text=options))
-        machine.run("systemctl", "daemon-reload")
-        machine.run("systemctl", "enable", "--quiet", "--now", "slurmd")
-
-    def _legacy_file(self) -> bytes | None:
-        """Return the file of the legacy topology, which HyperPod copies from any group's scripts."""
-        return next((bundle[LEGACY_FILE] for bundle in self._bundles.values() if LEGACY_FILE in bundle), None)
 
 
-def bundle_directory(source: str) -> PurePosixPath:
-    """Return where HyperPod downloads ``s3://<bucket>/<prefix>`` to: ``/tmp/<bucket>/<prefix>``."""
-    parts = urlsplit(source)
-    return PurePosixPath("/tmp", parts.netloc, parts.path.strip("/"))  # noqa: S108  HyperPod's choice
+def run_unit(
+    machine: Machine,
+    unit: str,
+    words: Sequence[str],
+    *,
+    directory: str = "/",
+    environment: Mapping[str, str] | None = None,
+) -> ScriptRun:
+    """Run a program on a node as a unit of systemd: as root, with nobody at the terminal.
 
-
-def resource_config(cluster: Cluster) -> dict[str, object]:
-    """Return the content of ``resource_config.json``: every group with its instances, null for a group without."""
-    controllers = [str(node.address) for node in cluster.with_role("controller")]
-    slurm = {"PrimaryControllerIp": controllers[0], "SecondaryControllerIps": controllers[1:]} if controllers else {}
-    return {
-        "ClusterConfig": {
-            "ClusterArn": cluster.arn,
-            "ClusterName": cluster.name,
-            "ClusterType": "Slurm",
-            "SlurmConfig": slurm,
-        },
-        "InstanceGroups": [
-            {
-                "Name": group.name,
-                "InstanceType": group.instance_type,
-                "Instances": [_instance(node) for node in cluster.nodes if node.group == group.name] or None,
-            }
-            for group in cluster.groups
-        ],
-    }
-
-
-def _instance(node: Node) -> dict[str, str]:
-    tail = ".".join(str(node.address).split(".")[2:])
-    return {
-        "InstanceName": node.name,
-        "AgentIpAddress": f"{_SERVICE_ADDRESS}{tail}",
-        "CustomerIpAddress": str(node.address),
-        "InstanceId": node.instance_id,
-    }
-
-
-def merge_slurm_conf(present: str, fresh: str) -> str:
-    """Return ``present`` with the lines that HyperPod owns taken from ``fresh``; unchanged when they are the same."""
-    taken, _ = _split_owned(fresh)
-    owned, kept = _split_owned(present)
-    if owned == taken:
-        return present
-    return "\n".join([*taken[:1], *kept, *taken[1:]]) + "\n"
-
-
-def _split_owned(conf: str) -> tuple[list[str], list[str]]:
-    """Return the lines that HyperPod owns, and the others."""
-    owned = ("ClusterName=", "SlurmctldHost=", "NodeName=", "PartitionName=", "GresTypes=")
-    lines = conf.splitlines()
-    return [line for line in lines if line.startswith(owned)], [line for line in lines if not line.startswith(owned)]
+    Args:
+        machine: The node.
+        unit: The unit's name: under it the program can be killed.
+        words: The program and its arguments.
+        directory: Where it runs. Default: the root directory.
+        environment: Variables that it has. Default: none.
+    """
+    done = machine.run(
+        "systemd-run", "--quiet", "--pipe", "--wait", "--collect", f"--unit={unit}", f"--working-directory={directory}",
+        *(f"--setenv={name}={value}" for name, value in (environment or {}).items()), *words,
+        check=False, timeout=_UNIT_SECONDS,
+    )  # fmt: skip
+    return ScriptRun(node=machine.node, code=done.code, output=done.out + done.err)

@@ -55,7 +55,7 @@ class Control:
 
         self._server = socketserver.ThreadingUnixStreamServer(str(self._path), Connection)
         self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 
     def __exit__(

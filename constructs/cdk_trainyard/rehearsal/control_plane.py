@@ -1,24 +1,23 @@
-"""Reading the cluster that CloudFormation created, from the API that AWS has for it. Needs the extra ``local``.
+"""Asking the API of the local AWS for what CloudFormation created. Needs the extra ``local``.
 
 Only an API on this machine is asked: ``ControlPlane`` refuses any other.
 """
 
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
+from botocore.exceptions import ClientError
 
-from cdk_trainyard.rehearsal.agent import LEGACY_FILE, Bundle
+from cdk_trainyard.rehearsal.agent import Bundle
 from cdk_trainyard.rehearsal.errors import RehearsalError
-from cdk_trainyard.rehearsal.model import Cluster, Group, LifecycleConfig, Lustre, Node
+from cdk_trainyard.rehearsal.model import Lustre
 
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL"
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-_ROLES = {"Controller": "controller", "Login": "login", "Compute": "compute"}
 
 
 def local_endpoint() -> str | None:
@@ -28,7 +27,12 @@ def local_endpoint() -> str | None:
 
 
 class ControlPlane:
-    """The API of the local AWS, as far as a rehearsal asks it."""
+    """The API of the local AWS, as far as every rehearsal asks it.
+
+    Attributes:
+        endpoint: Where it is.
+        region: The region.
+    """
 
     def __init__(self, region: str) -> None:
         """Connect to the API.
@@ -39,200 +43,81 @@ class ControlPlane:
         endpoint = local_endpoint()
         if endpoint is None:
             raise RehearsalError("a rehearsal asks the local AWS only: start it with python -m cdk_trainyard.local run")
-        self._region = region
-        self._clients = {
-            name: boto3.client(name, region_name=region, endpoint_url=endpoint)
-            for name in ("sagemaker", "ec2", "fsx", "s3")
-        }
+        self.endpoint = endpoint
+        self.region = region
+        self._clients: dict[str, Any] = {}
 
-    def cluster(self) -> Cluster:
-        """Return the cluster, with the state it has now.
-
-        Raises:
-            RehearsalError: There is none, or more than one, or it failed, or it is not one that can be rehearsed.
-        """
-        found = self._clients["sagemaker"].list_clusters()["ClusterSummaries"]
-        if len(found) != 1:
-            names = ", ".join(row["ClusterName"] for row in found) or "none"
-            raise RehearsalError(f"a deployment to rehearse must create one HyperPod cluster, got {names}")
-        described = self._describe(found[0]["ClusterName"])
-        if described["ClusterStatus"] != "InService":
-            raise RehearsalError(f"the cluster is {described['ClusterStatus']}: {described.get('FailureMessage')}")
-        if "Eks" in (described.get("Orchestrator") or {}):
-            raise RehearsalError("the cluster is orchestrated by EKS: a rehearsal has Slurm only")
-        return cluster_of(
-            described,
-            nodes=self._nodes(described["ClusterName"]),
-            subnet=self._subnet(described),
-            file_systems=self._clients["fsx"].describe_file_systems()["FileSystems"],
-            legacy=self._legacy(described),
-            region=self._region,
-        )
-
-    def bundles(self, cluster: Cluster) -> dict[str, Bundle]:
-        """Return the scripts that the groups name, as the stack put them into the bucket.
-
-        Raises:
-            RehearsalError: There is nothing where a group says that there are scripts.
-        """
-        sources = {group.lifecycle.source for group in cluster.groups if group.lifecycle}
-        return {source: self.bundle(source) for source in sorted(sources)}
+    def client(self, service: str) -> Any:
+        """Return the boto3 client of a service."""
+        if service not in self._clients:
+            self._clients[service] = boto3.client(service, region_name=self.region, endpoint_url=self.endpoint)
+        return self._clients[service]
 
     def bundle(self, source: str) -> Bundle:
         """Return every file under ``s3://<bucket>/<prefix>``.
 
         Raises:
-            RehearsalError: There is none.
+            RehearsalError: There is none, or S3 refuses: a node would be told the same.
         """
-        parts = urlsplit(source)
-        prefix = parts.path.strip("/")
-        pages = self._clients["s3"].get_paginator("list_objects_v2").paginate(Bucket=parts.netloc, Prefix=f"{prefix}/")
-        names = [row["Key"] for page in pages for row in page.get("Contents", [])]
-        if not names:
+        try:
+            files = self._objects(*_place_of(source))
+        except ClientError as error:
+            reason = error.response["Error"]
+            raise RehearsalError(
+                f"the scripts at {source} cannot be read: {reason['Code']}: {reason['Message']}"
+            ) from None
+        if not files:
             raise RehearsalError(f"there are no scripts at {source}")
-        get = self._clients["s3"].get_object
-        return {name.removeprefix(f"{prefix}/"): get(Bucket=parts.netloc, Key=name)["Body"].read() for name in names}
+        return files
 
-    def scale(self, group: str, count: int) -> None:
-        """Ask for another number of nodes in a group.
+    def _objects(self, bucket: str, prefix: str) -> Bundle:
+        pages = self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/")
+        names = [row["Key"] for page in pages for row in page.get("Contents", [])]
+        get = self.client("s3").get_object
+        return {name.removeprefix(f"{prefix}/"): get(Bucket=bucket, Key=name)["Body"].read() for name in names}
 
-        Raises:
-            RehearsalError: There is no such group; lists the groups.
-        """
-        client = self._clients["sagemaker"]
-        described = self._describe(client.list_clusters()["ClusterSummaries"][0]["ClusterName"])
-        rows = {row["InstanceGroupName"]: row for row in described["InstanceGroups"]}
-        if group not in rows:
-            raise RehearsalError(f"no group is named '{group}'; there are {', '.join(sorted(rows))}")
-        accepted = client.meta.service_model.shape_for("ClusterInstanceGroupSpecification").members
-        asked = {name: value for name, value in rows[group].items() if name in accepted}
-        client.update_cluster(ClusterName=described["ClusterName"], InstanceGroups=[{**asked, "InstanceCount": count}])
+    def replace_bundle(self, source: str, files: Bundle) -> None:
+        """Put files under ``s3://<bucket>/<prefix>``, in the place of what is there."""
+        bucket, prefix = _place_of(source)
+        client = self.client("s3")
+        for name in self.bundle(source):
+            if name not in files:
+                client.delete_object(Bucket=bucket, Key=f"{prefix}/{name}")
+        for name, data in files.items():
+            client.put_object(Bucket=bucket, Key=f"{prefix}/{name}", Body=data)
 
-    def _describe(self, name: str) -> Mapping[str, Any]:
-        described: Mapping[str, Any] = self._clients["sagemaker"].describe_cluster(ClusterName=name)
-        return described
-
-    def _nodes(self, cluster: str) -> list[Mapping[str, Any]]:
-        client = self._clients["sagemaker"]
-        pages = client.get_paginator("list_cluster_nodes").paginate(ClusterName=cluster)
-        ids = [row["InstanceId"] for page in pages for row in page["ClusterNodeSummaries"]]
-        return [client.describe_cluster_node(ClusterName=cluster, NodeId=name)["NodeDetails"] for name in ids]
-
-    def _subnet(self, described: Mapping[str, Any]) -> Mapping[str, Any]:
-        subnets = (described.get("VpcConfig") or {}).get("Subnets") or []
-        if not subnets:
-            raise RehearsalError("the cluster must have a VpcConfig: without one its nodes have no address to rehearse")
-        found: Mapping[str, Any] = self._clients["ec2"].describe_subnets(SubnetIds=subnets[:1])["Subnets"][0]
+    def subnet(self, subnet_id: str) -> Mapping[str, Any]:
+        """Return what EC2 says of a subnet."""
+        found: Mapping[str, Any] = self.client("ec2").describe_subnets(SubnetIds=[subnet_id])["Subnets"][0]
         return found
 
-    def _legacy(self, described: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the file of the legacy topology, where the groups do not say themselves what they are."""
-        groups = described["InstanceGroups"]
-        if any("SlurmConfig" in group for group in groups):
-            return None
-        sources = [group["LifeCycleConfig"]["SourceS3Uri"] for group in groups if "LifeCycleConfig" in group]
-        for source in sources:
-            files = self.bundle(source)
-            if LEGACY_FILE in files:
-                legacy: Mapping[str, Any] = json.loads(files[LEGACY_FILE])
-                return legacy
-        raise RehearsalError(
-            f"no group has a SlurmConfig, and no scripts hold {LEGACY_FILE}: nothing says who does what"
-        )
+    def lustre(self) -> tuple[Lustre, ...]:
+        """Return every Lustre file system."""
+        return lustre_of(self.client("fsx").describe_file_systems()["FileSystems"])
 
 
-def cluster_of(
-    described: Mapping[str, Any],
-    *,
-    nodes: Sequence[Mapping[str, Any]],
-    subnet: Mapping[str, Any],
-    file_systems: Iterable[Mapping[str, Any]],
-    legacy: Mapping[str, Any] | None,
-    region: str,
-) -> Cluster:
-    """Return the cluster that the API's answers describe.
-
-    Args:
-        described: From ``DescribeCluster``.
-        nodes: From ``DescribeClusterNode``, of every node.
-        subnet: From ``DescribeSubnets``, of the cluster's subnet.
-        file_systems: From ``DescribeFileSystems``.
-        legacy: Content of ``provisioning_parameters.json``, or None where the groups have a ``SlurmConfig``.
-        region: The region.
-    """
-    roles = _legacy_roles(legacy) if legacy else {}
-    groups = [_group(row, roles) for row in described["InstanceGroups"]]
-    numbered: dict[str, int] = {}
-    instances = []
-    for row in nodes:
-        name = row["InstanceGroupName"]
-        numbered[name] = numbered.get(name, 0) + 1
-        address = IPv4Address(row["PrivatePrimaryIp"])
-        instances.append(Node(group=name, number=numbered[name], address=address, instance_id=row["InstanceId"]))
-    return Cluster(
-        name=described["ClusterName"],
-        arn=described["ClusterArn"],
-        region=region,
-        subnet=network_around(IPv4Network(subnet["CidrBlock"]), [node.address for node in instances]),
-        zone=subnet["AvailabilityZone"],
-        groups=tuple(groups),
-        nodes=tuple(instances),
-        file_systems=tuple(
-            Lustre(dns_name=row["DNSName"], mount_name=row["LustreConfiguration"]["MountName"])
-            for row in file_systems
-            if row["FileSystemType"] == "LUSTRE"
-        ),
+def lustre_of(described: Iterable[Mapping[str, Any]]) -> tuple[Lustre, ...]:
+    """Return the Lustre file systems of an answer of ``DescribeFileSystems``."""
+    return tuple(
+        Lustre(dns_name=row["DNSName"], mount_name=row["LustreConfiguration"]["MountName"])
+        for row in described
+        if row["FileSystemType"] == "LUSTRE"
     )
 
 
+def tags_of(thing: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of an instance or a stack by their keys."""
+    return {tag["Key"]: tag["Value"] for tag in thing.get("Tags") or ()}
+
+
 def network_around(subnet: IPv4Network, addresses: Iterable[IPv4Address]) -> IPv4Network:
-    """Return the smallest network with the subnet and every address: groups may stand in subnets of their own."""
+    """Return the smallest network with the subnet and every address: nodes may stand in several subnets."""
     for address in addresses:
         while address not in subnet:
             subnet = subnet.supernet()
     return subnet
 
 
-def _group(row: Mapping[str, Any], legacy: Mapping[str, tuple[str, str | None]]) -> Group:
-    name = row["InstanceGroupName"]
-    slurm = row.get("SlurmConfig") or {}
-    # HyperPod takes a group that the legacy file does not name for a compute group
-    role, partition = legacy.get(name, ("compute", None))
-    if slurm:
-        role, partition = _ROLES[slurm["NodeType"]], next(iter(slurm.get("PartitionNames") or []), None)
-    kinds = (row.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or [None]
-    lifecycle = row.get("LifeCycleConfig")
-    return Group(
-        name=name,
-        role=role,
-        instance_type=row.get("InstanceType") or kinds[0],
-        partition=partition,
-        lifecycle=_lifecycle(lifecycle) if lifecycle else None,
-        lustre=_lustre_mount(row.get("InstanceStorageConfigs") or []),
-    )
-
-
-def _lifecycle(config: Mapping[str, str]) -> LifecycleConfig:
-    return LifecycleConfig(
-        source=config["SourceS3Uri"],
-        on_create=config.get("OnCreate"),
-        on_init_complete=config.get("OnInitComplete"),
-    )
-
-
-def _lustre_mount(storage: Iterable[Mapping[str, Any]]) -> tuple[str, str, str] | None:
-    for config in storage:
-        if "FsxLustreConfig" in config:
-            lustre = config["FsxLustreConfig"]
-            return lustre["DnsName"], lustre["MountName"], lustre.get("MountPath", "/fsx")
-    return None
-
-
-def _legacy_roles(legacy: Mapping[str, Any]) -> dict[str, tuple[str, str | None]]:
-    roles: dict[str, tuple[str, str | None]] = {
-        row["instance_group_name"]: ("compute", row.get("partition_name")) for row in legacy.get("worker_groups", [])
-    }
-    for key, role in (("controller_group", "controller"), ("login_group", "login")):
-        if legacy.get(key):
-            roles[legacy[key]] = (role, None)
-    return roles
+def _place_of(source: str) -> tuple[str, str]:
+    parts = urlsplit(source)
+    return parts.netloc, parts.path.strip("/")

@@ -1,15 +1,12 @@
 """Deploying a deployment file with the real cdk CLI, to the local AWS that this process was started in."""
 
 import json
-import os
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cdk_trainyard.rehearsal._process import own_environment, watch
 from cdk_trainyard.rehearsal.errors import RehearsalError
-
-_LAST_LINES = 40
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,22 +73,9 @@ def deploy(assembly: Assembly, say: Callable[[str], None]) -> None:
 
 
 def _cdk(words: Sequence[str], tell: Callable[[str], None]) -> None:
-    environment = {**os.environ, "CDK_DISABLE_CLI_TELEMETRY": "true", "CI": "true"}
-    last: list[str] = []
+    environment = own_environment(CDK_DISABLE_CLI_TELEMETRY="true", CI="true")
+    command = ["cdk", *words, "--no-color", "--no-notices"]  # the project's own, first in PATH
     try:
-        with subprocess.Popen(  # noqa: S603  words are built above
-            ["cdk", *words, "--no-color", "--no-notices"],  # noqa: S607  the project's own, first in PATH
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env=environment,
-        ) as cli:
-            for line in cli.stdout or ():
-                last = [*last[-_LAST_LINES:], line.rstrip()]
-                tell(line)
+        watch(command, tell, named=f"'cdk {words[0]}'", environment=environment)
     except FileNotFoundError as error:
         raise RehearsalError("the cdk CLI is not in PATH: run 'make setup', or put its folder there") from error
-    if cli.returncode:
-        raise RehearsalError("\n".join([f"'cdk {words[0]}' ended with code {cli.returncode}", *last]))

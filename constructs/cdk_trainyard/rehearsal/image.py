@@ -5,11 +5,10 @@ by mmdebstrap from the archive that this machine's own apt uses.
 """
 
 import shlex
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from cdk_trainyard.rehearsal._process import run
+from cdk_trainyard.rehearsal._process import run, watch
 from cdk_trainyard.rehearsal.cache import built, key_of
 from cdk_trainyard.rehearsal.errors import RehearsalError
 
@@ -18,7 +17,7 @@ SUITE = "bookworm"
 
 _DATA = Path(__file__).parent / "data" / "image"
 _BUILD_ONLY = ("gcc", "libc6-dev", "libslurm-dev")  # configure.sh builds a plugin with them and removes them
-_LEFT_OUT = ("/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/mysql/*/*")
+_LEFT_OUT = ("/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/man/*")
 _TARGET = "$(REPO_URI)|$(RELEASE)|$(CODENAME)|$(COMPONENT)|$(ORIGIN)|$(SIGNED_BY)"
 _PASSED_ON = (
     "Acquire::http",
@@ -44,7 +43,7 @@ def node_image(say: Callable[[str], None]) -> Path:
 def image_key() -> str:
     """Return the key of the image that this version of the package builds."""
     files = sorted(path for path in _DATA.iterdir() if path.is_file())
-    return key_of([SUITE, *(part for path in files for part in (path.name, path.read_bytes()))])
+    return key_of([SUITE, *_LEFT_OUT, *(part for path in files for part in (path.name, path.read_bytes()))])
 
 
 def packages() -> list[str]:
@@ -93,27 +92,9 @@ def _build(target: Path, say: Callable[[str], None]) -> None:
         SUITE, str(target), "-",
     ]  # fmt: skip
     say("building the node image: about a minute, once")
-    _watch(words, "\n".join(archive_sources(listed)), say)
 
+    def tell(line: str) -> None:
+        if line.startswith("I: ") and "hook" not in line:
+            say(f"image: {line[3:].strip().rstrip('.')}")
 
-def _watch(words: Sequence[str], text: str, say: Callable[[str], None]) -> None:
-    """Run the build, pass on its milestones, and keep its last lines for the message when it fails."""
-    last: list[str] = []
-    with subprocess.Popen(  # noqa: S603  words are built above
-        words,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as build:
-        if build.stdin is None or build.stdout is None:
-            raise RehearsalError("mmdebstrap has no input or no output")
-        build.stdin.write(text + "\n")
-        build.stdin.close()
-        for line in build.stdout:
-            last = [*last[-20:], line.rstrip()]
-            if line.startswith("I: ") and "hook" not in line:
-                say(f"image: {line[3:].strip().rstrip('.')}")
-    if build.returncode:
-        raise RehearsalError("\n".join([f"mmdebstrap ended with code {build.returncode}", *last]))
+    watch(words, tell, named="mmdebstrap", text="\n".join(archive_sources(listed)) + "\n")

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Lustre
-from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, Yard
+from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, NodeYard
 
 NAME = "cpu-ddp"
 """Folder of the job in the project's scripts, and its name in Slurm."""
@@ -21,10 +22,33 @@ _SECONDS = 240
 _SHOWN_LINES = 25
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A directory that all nodes have, and that the user ubuntu may write to.
+
+    Attributes:
+        here: Where this process finds it.
+        there: Where the nodes find it.
+    """
+
+    here: Path
+    there: str
+
+    @classmethod
+    def on(cls, yard: NodeYard[Any], system: Lustre, mount: str) -> Self:
+        """Return the directory of ubuntu on a file system.
+
+        Args:
+            yard: The nodes.
+            system: A file system that every node has mounted.
+            mount: Where they have it.
+        """
+        return cls(here=yard.shared(system) / "ubuntu", there=f"{mount}/ubuntu")
+
+
 def submit(
-    yard: Yard,
-    system: Lustre,
-    mount: str,
+    yard: NodeYard[Any],
+    place: Place,
     name: str,
     *,
     steps: int = 60,
@@ -35,33 +59,29 @@ def submit(
 
     Args:
         yard: The cluster.
-        system: A file system that every node has mounted.
-        mount: Where the nodes have it.
-        name: Directory of the run, below the user's home.
+        place: Where the job is put, and writes.
+        name: Directory of the run, below ``place``.
         steps: How long it trains.
         options: Further words for ``sbatch``.
         settings: Variables that the job reads, beside those set here.
     """
-    yard.share(scripts_folder() / "jobs" / NAME, system, f"ubuntu/{NAME}")
-    home = f"{mount}/ubuntu"
+    yard.share(scripts_folder() / "jobs" / NAME, place.here / NAME)
+    home = place.there
     environment = {"PYTHON": f"{JOB_ENVIRONMENT}/bin/python", "TRAIN_DIRECTORY": f"{home}/{name}", **(settings or {})}
     words = [*options, "job.sbatch", "--steps", str(steps)]
     number = yard.slurm.submit(f"{home}/{NAME}", *words, environment=environment)
-    return Job(yard, number, folder=yard.shared(system) / "ubuntu", name=name)
+    return Job(yard, number, folder=place.here, name=name)
 
 
-class Job:
-    """A training job, followed by what it writes to shared storage.
+class Training:
+    """A training, by what it writes to shared storage.
 
-    Attributes:
-        number: Its number in Slurm.
+    Args:
+        directory: Where it writes.
     """
 
-    def __init__(self, yard: Yard, number: str, *, folder: Path, name: str) -> None:
-        self.number = number
-        self._yard = yard
-        self._log = folder / name / "log.jsonl"
-        self._output = folder / NAME / f"{NAME}-{number}.out"
+    def __init__(self, directory: Path) -> None:
+        self._log = directory / "log.jsonl"
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -75,15 +95,33 @@ class Job:
         return [int(event["step"]) for event in self.events if event["event"] == "start"]
 
     @property
+    def weights(self) -> str:
+        """Hash of the weights at its end."""
+        return str(self.events[-1]["weights"])
+
+    def has_reached(self, step: int) -> bool:
+        """Tell whether a step is in the snapshot."""
+        return any(event.get("step", 0) >= step for event in self.events)
+
+
+class Job(Training):
+    """A training job, followed by what it writes to shared storage.
+
+    Attributes:
+        number: Its number in Slurm.
+    """
+
+    def __init__(self, yard: NodeYard[Any], number: str, *, folder: Path, name: str) -> None:
+        super().__init__(folder / name)
+        self.number = number
+        self._yard = yard
+        self._output = folder / NAME / f"{NAME}-{number}.out"
+
+    @property
     def attempts(self) -> str:
         """How it came to its last start, in words."""
         last = [event for event in self.events if event["event"] == "start"][-1]
         return f"requeued {last['requeues']} times, step tried again {last['retries']} times"
-
-    @property
-    def weights(self) -> str:
-        """Hash of the weights at its end."""
-        return str(self.events[-1]["weights"])
 
     def wait_for_step(self, step: int) -> None:
         """Wait until a step is in the snapshot.
@@ -95,7 +133,7 @@ class Job:
         def reached() -> bool:
             if state := self._yard.slurm.is_over(self.number):
                 raise RehearsalError(f"job {self.number} is {state} before step {step}; it said:\n{self.said()}")
-            return any(event.get("step", 0) >= step for event in self.events)
+            return self.has_reached(step)
 
         wait_for(f"step {step} of job {self.number}", reached, seconds=_SECONDS, every=0.2)
 

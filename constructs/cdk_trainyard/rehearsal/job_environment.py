@@ -4,14 +4,12 @@ The nodes run the same Python at the same path, so they use the environment as i
 this library: nothing of it is imported here.
 """
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cdk_trainyard.rehearsal._process import run
+from cdk_trainyard.rehearsal._process import run, watch
 from cdk_trainyard.rehearsal.cache import built, key_of
-from cdk_trainyard.rehearsal.errors import RehearsalError
 
 PYTHON = "/usr/bin/python3"
 """The Python of this machine and, at the same path, of the nodes."""
@@ -49,13 +47,9 @@ def _make(target: Path, say: Callable[[str], None]) -> None:
         "nice", "--adjustment=10", sys.executable, "-m", "pip", "--python", str(target / "bin" / "python"),
         "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off", *REQUIREMENTS,
     ]  # fmt: skip
-    last: list[str] = []
-    with subprocess.Popen(  # noqa: S603  words are built above
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    ) as pip:
-        for line in pip.stdout or ():
-            last = [*last[-10:], line.rstrip()]
-            if line.startswith(("Installing", "Successfully", "  Downloading", "Collecting torch")):
-                say(f"job environment: {line.strip()[:100]}")
-    if pip.returncode:
-        raise RehearsalError("\n".join([f"pip ended with code {pip.returncode}", *last]))
+
+    def tell(line: str) -> None:
+        if line.startswith(("Installing", "Successfully", "  Downloading", "Collecting torch")):
+            say(f"job environment: {line.strip()[:100]}")
+
+    watch(words, tell, named="pip")

@@ -1,10 +1,11 @@
-"""What EC2 gives a subnet: the name service and the instance metadata service. Runs in the capsule, as a program.
+"""What EC2 gives a subnet: the name, time and instance metadata services. Runs in the capsule, as a program.
 
 Started by its path with a state file, and needs nothing but the standard library. The state file is read again whenever
 it changes::
 
     {"names": {"ip-10-1-0-10.us-east-1.compute.internal": "10.1.0.10"},
      "name_service": true,
+     "seconds_ahead": 0,
      "instances": {"10.1.0.10": {"instance-id": "i-0123456789abcdef0"}}}
 """
 
@@ -21,11 +22,15 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
+USER_DATA = "/user-data"
+"""Where the user data of an instance stands among what is known of it: not below ``meta-data``."""
+
 _LONGEST_TTL = 21600  # seconds; EC2's limit
 _NAME_TTL = 5
 _A, _PTR, _ANY_CLASS = 1, 12, 1
 _NO_ERROR, _NO_SUCH_NAME = 0, 3
 _HEADER = 12  # bytes
+_EPOCH = 2208988800  # seconds from 1900, where NTP begins to count, to 1970
 _REVERSE = ".in-addr.arpa"
 
 
@@ -65,6 +70,17 @@ def answer(query: bytes, names: dict[str, str]) -> bytes:
     return header + query[_HEADER : end + 4] + record
 
 
+def time_answer(query: bytes, now: float) -> bytes:
+    """Return the answer of a time service (SNTP, RFC 4330): the hour, and the one that the query said.
+
+    Args:
+        query: The question.
+        now: Seconds since 1970.
+    """
+    stamp = struct.pack("!Q", int((now + _EPOCH) * 2**32))
+    return bytes([0x24, 3, 4, 0xEC]) + bytes(12) + stamp + query[40:48] + stamp + stamp
+
+
 def _question_name(query: bytes) -> tuple[str, int]:
     labels = []
     at = _HEADER
@@ -80,7 +96,7 @@ def _look_up(name: str, kind: int, names: dict[str, str]) -> tuple[bool, bytes]:
         address = ".".join(reversed(name.removesuffix(_REVERSE).split(".")))
         found = next((host for host, known in names.items() if known == address), None)
         return found is not None, _encode(found) if found and kind == _PTR else b""
-    known = names.get(name)
+    known = names.get(name) or names.get(f"*.{name.partition('.')[2]}")
     return known is not None, IPv4Address(known).packed if known and kind == _A else b""
 
 
@@ -99,13 +115,15 @@ def metadata_of(path: str, instance: dict[str, str]) -> str | None:
         fields = {"instance-id": "instanceId", "instance-type": "instanceType", "placement/region": "region",
                   "placement/availability-zone": "availabilityZone", "local-ipv4": "privateIp"}  # fmt: skip
         return json.dumps({name: instance[key] for key, name in fields.items() if key in instance})
+    if path == "/latest/user-data":
+        return instance.get(USER_DATA)
     if not path.startswith("/latest/meta-data"):
         return None
     key = path.removeprefix("/latest/meta-data").strip("/")
     if key in instance:
         return instance[key]
     below = key + "/" if key else ""
-    listed = {name[len(below) :].partition("/") for name in instance if name.startswith(below)}
+    listed = {name[len(below) :].partition("/") for name in instance if name.startswith(below) and name != USER_DATA}
     return "\n".join(sorted({first + slash for first, slash, _ in listed})) or None
 
 
@@ -117,6 +135,19 @@ class _NameService(socketserver.BaseRequestHandler):
         content = self.state.read()
         if content["name_service"]:  # else silence, as from a name service that is down
             socket.sendto(answer(query, content["names"]), self.client_address)
+
+
+class _TimeService(socketserver.BaseRequestHandler):
+    state: State
+
+    def handle(self) -> None:
+        query, socket = self.request
+        ahead = self.state.read().get("seconds_ahead", 0)
+        socket.sendto(time_answer(query, time.time() + ahead), self.client_address)
+
+
+class _MetadataServer(http.server.ThreadingHTTPServer):
+    request_queue_size = 64  # all nodes of a cluster ask at once
 
 
 class _MetadataService(http.server.BaseHTTPRequestHandler):
@@ -159,13 +190,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--name-service", required=True, help="address to answer DNS on")
+    parser.add_argument("--time-service", required=True, help="address to answer NTP on")
     parser.add_argument("--metadata-service", required=True, help="address to answer IMDS on")
     chosen = parser.parse_args()
-    _NameService.state = _MetadataService.state = State(chosen.state)
+    _NameService.state = _TimeService.state = _MetadataService.state = State(chosen.state)
     _MetadataService.tokens = {}
-    names = socketserver.ThreadingUDPServer((chosen.name_service, 53), _NameService)
-    metadata = http.server.ThreadingHTTPServer((chosen.metadata_service, 80), _MetadataService)
-    threading.Thread(target=names.serve_forever, daemon=True).start()
+    names = socketserver.UDPServer((chosen.name_service, 53), _NameService)
+    metadata = _MetadataServer((chosen.metadata_service, 80), _MetadataService)
+    hours = socketserver.UDPServer((chosen.time_service, 123), _TimeService)
+    for service in (names, hours):
+        threading.Thread(target=service.serve_forever, daemon=True).start()
     metadata.serve_forever()
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Self
 
+_ROLES = ("controller", "master", "login", "compute", "worker")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LifecycleConfig:
@@ -32,8 +34,8 @@ class Group:
 
     Attributes:
         name: Its name.
-        role: ``controller``, ``login`` or ``compute``.
-        instance_type: As ``ml.c5.4xlarge``.
+        role: ``controller``, ``login`` or ``compute``; ``master`` or ``worker`` where there is no Slurm.
+        instance_type: As ``ml.c5.4xlarge`` or ``c5.4xlarge``.
         partition: Slurm partition of a compute group beside ``dev``, or None.
         lifecycle: What runs on its nodes, or None when the machine image does everything.
         lustre: DNS name, mount name and path that HyperPod mounts, or None.
@@ -56,12 +58,14 @@ class Node:
         number: Its number in the group, from 1.
         address: Its address in the cluster's subnet.
         instance_id: ``i-`` and 17 hexadecimal digits.
+        host_name: A host name of its own, in the cluster's domain. Default - the one that EC2 gives.
     """
 
     group: str
     number: int
     address: IPv4Address
     instance_id: str
+    host_name: str | None = None
 
     @property
     def name(self) -> str:
@@ -70,8 +74,8 @@ class Node:
 
     @property
     def host(self) -> str:
-        """EC2's host name: a node that is replaced keeps it, because it keeps its address."""
-        return f"ip-{str(self.address).replace('.', '-')}"
+        """Its host name; one from EC2 is kept by a node that is replaced, because it keeps its address."""
+        return self.host_name or f"ip-{str(self.address).replace('.', '-')}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,6 +104,7 @@ class Cluster:
         nodes: Its instances.
         file_systems: File systems that its nodes can reach.
         zone: Availability zone of the subnet.
+        domain: Where hosts with a name of their own are named. Default - where EC2 names the others.
     """
 
     name: str
@@ -110,6 +115,7 @@ class Cluster:
     nodes: Sequence[Node]
     file_systems: Sequence[Lustre] = ()
     zone: str = ""
+    domain: str = ""
 
     def group(self, name: str) -> Group:
         """Return the group of that name."""
@@ -135,12 +141,14 @@ class Cluster:
     def names(self) -> Mapping[str, str]:
         """The subnet's name service: every name, with its address."""
         zone = f"{self.region}.compute.internal"
-        hosts = {f"{node.host}.{zone}": str(node.address) for node in self.nodes}
+        hosts = {
+            f"{node.host}.{self.domain or zone if node.host_name else zone}": str(node.address) for node in self.nodes
+        }
         # a file system's servers are behind the bridge: nothing asks them more than their address
         return hosts | {system.dns_name: str(self.subnet[1]) for system in self.file_systems}
 
     def capped(self, most: int) -> Self:
-        """Return the cluster with at most ``most`` nodes: controllers first, then login, then compute nodes."""
-        ranked = [*self.with_role("controller"), *self.with_role("login"), *self.with_role("compute")]
+        """Return the cluster with at most ``most`` nodes: those first that there is one of, and workers last."""
+        ranked = [node for role in _ROLES for node in self.with_role(role)]
         kept = {node.name for node in ranked[:most]}
         return self.with_nodes([node for node in self.nodes if node.name in kept])

@@ -20,6 +20,7 @@ from cdk_trainyard.rehearsal.switch import Switch
 
 _BOOT_SECONDS = 60
 _STOP_SECONDS = 30
+_NODE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _DISK_SIZE = "4g"  # of what the node writes; the memory is taken as it fills
 _UP = {"running", "degraded"}  # a unit that failed is for the test to find, not a reason not to be up
 
@@ -235,9 +236,6 @@ class Machine:
             return
         wait_for(f"the end of {self.node.name}", lambda: process.poll() is not None, seconds=_STOP_SECONDS, every=0.02)
         self._leader = 0
-
-
-_NODE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def _bind(outside: str, inside: str) -> str:

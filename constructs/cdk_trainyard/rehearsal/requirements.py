@@ -1,9 +1,8 @@
 """What a machine needs to boot nodes, and what of it is missing, said plainly."""
 
 import os
-import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cdk_trainyard.rehearsal import _process
@@ -28,7 +27,7 @@ def missing() -> list[str]:
         return [f"nodes boot on Linux only, this is {sys.platform}"]
     if os.geteuid() != 0:
         return ["nodes boot for root only: they need namespaces, mounts and control groups; run it with sudo"]
-    if shutil.which("apt-get") is None:
+    if _process.find("apt-get") is None:
         return ["the node image is built with apt, and this machine has none: rehearse on Debian 12"]
     lacking = missing_packages()
     if lacking:
@@ -36,9 +35,13 @@ def missing() -> list[str]:
     return [*_python_problems(), *_kernel_problems()]
 
 
-def missing_packages() -> list[str]:
-    """Return the Debian packages of the programs that are not here, sorted."""
-    return sorted({package for program, package in PACKAGES.items() if shutil.which(program) is None})
+def missing_packages(programs: Mapping[str, str] = PACKAGES) -> list[str]:
+    """Return the Debian packages of those programs that are not here, sorted.
+
+    Args:
+        programs: The package of every program. Default - what nodes need.
+    """
+    return sorted({package for program, package in programs.items() if _process.find(program) is None})
 
 
 def install(say: Callable[[str], None]) -> None:
@@ -50,11 +53,11 @@ def install(say: Callable[[str], None]) -> None:
     packages = missing_packages()
     if not packages:
         return
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+    if os.geteuid() != 0 or _process.find("apt-get") is None:
         raise RehearsalError("; ".join(missing()))
     words = ["apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *packages]
     say(f"installing {' '.join(packages)}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    environment = _process.own_environment(DEBIAN_FRONTEND="noninteractive")
     if _process.run(words, check=False, environment=environment).code:
         say("the lists of packages may be old: apt-get update")
         _process.run(["apt-get", "update", "--quiet=2"], environment=environment)

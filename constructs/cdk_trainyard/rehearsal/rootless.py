@@ -1,42 +1,36 @@
 """Slurm without root: two slurmd of one machine, as the calling user, on loopback. For job scripts, and nothing else.
 
 There are no nodes: no systemd, no lifecycle scripts, no mounts, one host name. What is rehearsed is the job: its
-arguments, its rendezvous, its snapshot, and that it goes on after one of its processes was killed. A program of its own
-that needs the standard library only::
-
-    python rootless.py --job FOLDER --python PYTHON
+arguments, its rendezvous, its snapshot, and that it goes on after one of its processes was killed.
 
 Debian's ``slurmctld``, ``slurmd``, ``slurm-client`` and ``munge`` must be installed.
 """
 
-from __future__ import annotations
-
-import argparse
 import getpass
-import json
-import os
 import secrets
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Self
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
+from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.rehearsal import _process
+from cdk_trainyard.rehearsal._process import wait_for
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.job import NAME, Training
+from cdk_trainyard.rehearsal.requirements import missing_packages
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client"}
 """The Debian package of every program that is started."""
 
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _NODES = 2
 _UP_SECONDS = 30
 _JOB_SECONDS = 300
+_EVERY = 0.2
 _STEPS, _CUT_AT = 40, 10
 
 _CONF = """\
@@ -68,13 +62,9 @@ JobCompType=jobcomp/none
 """
 
 
-class RootlessError(RuntimeError):
-    """The job cannot be rehearsed here, or did not pass; the message says why."""
-
-
 def missing() -> list[str]:
     """Return the Debian packages of the programs that are not here, sorted."""
-    return sorted({package for program, package in PROGRAMS.items() if shutil.which(program, path=_PATH) is None})
+    return missing_packages(PROGRAMS)
 
 
 def configuration(folder: Path, *, host: str, user: str, port: int) -> str:
@@ -92,8 +82,9 @@ class Slurm:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._daemons: list[subprocess.Popen[bytes]] = []
-        self._environment = {"PATH": _PATH, "SLURM_CONF": str(folder / "slurm.conf"), "HOME": str(folder)}
+        self._daemons: list[subprocess.Popen[str]] = []
+        path = _process.own_environment()["PATH"]
+        self._environment = {"PATH": path, "SLURM_CONF": str(folder / "slurm.conf"), "HOME": str(folder)}
 
     def __enter__(self) -> Self:
         """Start the daemons, and wait until both nodes are idle."""
@@ -118,13 +109,9 @@ class Slurm:
                 daemon.kill()
                 daemon.wait()
 
-    def run(self, *words: str, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> str:
+    def run(self, *words: str, environment: Mapping[str, str] | None = None) -> str:
         """Run one of Slurm's commands, and return what it writes."""
-        variables = {**self._environment, **(environment or {})}
-        done = subprocess.run(words, env=variables, cwd=cwd, capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode:
-            raise RootlessError(f"'{' '.join(words)}' ended with code {done.returncode}: {done.stderr.strip()}")
-        return done.stdout
+        return _process.run(words, environment={**self._environment, **(environment or {})}).out
 
     def state(self, job: str) -> str:
         """Return the state of a job."""
@@ -147,42 +134,38 @@ class Slurm:
             "munged", "--foreground", f"--socket={self._folder}/run/munge.sock", f"--key-file={key}",
             f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", f"--log-file={munge}/log",
         )  # fmt: skip
-        _wait("munged", (self._folder / "run" / "munge.sock").exists, _UP_SECONDS)
+        wait_for("munged", (self._folder / "run" / "munge.sock").exists, seconds=_UP_SECONDS)
         self._daemon("slurmctld", "-D")
         for number in range(1, _NODES + 1):
             (self._folder / f"spool-n{number}").mkdir()
             self._daemon("slurmd", "-D", "-N", f"n{number}")
-        _wait("two idle nodes", self._idle, _UP_SECONDS)
+        wait_for("two idle nodes", self._idle, seconds=_UP_SECONDS)
 
     def _daemon(self, *words: str) -> None:
-        with (self._folder / f"{words[0]}.out").open("ab") as output:
-            daemon = subprocess.Popen(  # noqa: S603  words are this module's
-                words,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-        self._daemons.append(daemon)
+        with (self._folder / f"{words[0]}.out").open("a") as output:
+            self._daemons.append(_process.start(words, output=output, environment=self._environment))
 
     def _idle(self) -> bool:
         try:
             return set(self.run("sinfo", "--noheader", "--Node", "--format=%t").split()) == {"idle"}
-        except RootlessError:
+        except RehearsalError:
             return False
 
 
-def rehearse(job: Path, python: str, say: Callable[[str], None]) -> None:
+def rehearse(python: Path, say: Callable[[str], None]) -> None:
     """Run the job, run it again with one of its processes killed, and compare what they learned.
 
+    Args:
+        python: A Python that has torch.
+        say: Told how it goes on.
+
     Raises:
-        RootlessError: It did not pass.
+        RehearsalError: It did not pass.
     """
     with tempfile.TemporaryDirectory(prefix="rootless-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        shutil.copytree(job, folder / "job")
+        shutil.copytree(scripts_folder() / "jobs" / NAME, folder / "job")
         with Slurm(folder) as slurm:
             say("two nodes are idle")
             calm = _Run(slurm, folder, python, "undisturbed")
@@ -195,46 +178,34 @@ def rehearse(job: Path, python: str, say: Callable[[str], None]) -> None:
             killed.finish()
             say(f"killed: started again at step {killed.starts[-1]}, weights {killed.weights[:12]}")
         if len(killed.starts) != 2:  # noqa: PLR2004  once, and once more
-            raise RootlessError(f"the job must have started twice, got starts at steps {killed.starts}")
+            raise RehearsalError(f"the job must have started twice, got starts at steps {killed.starts}")
         if killed.weights != calm.weights:
-            raise RootlessError(f"weights differ: {calm.weights[:12]} and {killed.weights[:12]}")
+            raise RehearsalError(f"weights differ: {calm.weights[:12]} and {killed.weights[:12]}")
 
 
-class _Run:
+class _Run(Training):
     """One run of the job."""
 
-    def __init__(self, slurm: Slurm, folder: Path, python: str, name: str) -> None:
+    def __init__(self, slurm: Slurm, folder: Path, python: Path, name: str) -> None:
+        super().__init__(folder / name)
         self._slurm = slurm
         self._directory = folder / name
         environment = {
-            "PYTHON": python, "PROCESSES_PER_NODE": "2", "TRAIN_DIRECTORY": str(self._directory),
+            "PYTHON": str(python), "PROCESSES_PER_NODE": "2", "TRAIN_DIRECTORY": str(self._directory),
             "RENDEZVOUS_HOST": "127.0.0.1", "RENDEZVOUS_PORT": str(_free_ports(1)), "GLOO_SOCKET_IFNAME": "lo",
         }  # fmt: skip
-        words = ["sbatch", "--parsable", "job.sbatch", "--steps", str(_STEPS)]
-        self._number = slurm.run(*words, environment=environment, cwd=folder / "job").strip()
-        self._output = folder / "job" / f"cpu-ddp-{self._number}.out"
-
-    @property
-    def _events(self) -> list[dict[str, Any]]:
-        log = self._directory / "log.jsonl"
-        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-
-    @property
-    def starts(self) -> list[int]:
-        return [event["step"] for event in self._events if event["event"] == "start"]
-
-    @property
-    def weights(self) -> str:
-        return str(self._events[-1]["weights"])
+        words = ["env", f"--chdir={folder / 'job'}", "sbatch", "--parsable", "job.sbatch", "--steps", str(_STEPS)]
+        self._number = slurm.run(*words, environment=environment).strip()
+        self._output = folder / "job" / f"{NAME}-{self._number}.out"
 
     def wait_for_step(self, step: int) -> None:
-        _wait(f"step {step}", lambda: any(event["step"] >= step for event in self._events), _JOB_SECONDS)
+        wait_for(f"step {step}", lambda: self.has_reached(step), seconds=_JOB_SECONDS, every=_EVERY)
 
     def finish(self) -> None:
-        over = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
-        _wait(f"the end of job {self._number}", lambda: self._slurm.state(self._number) in over, _JOB_SECONDS)
+        what, over = f"the end of job {self._number}", {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
+        wait_for(what, lambda: self._slurm.state(self._number) in over, seconds=_JOB_SECONDS, every=_EVERY)
         if (state := self._slurm.state(self._number)) != "COMPLETED":
-            raise RootlessError(f"job {self._number} is {state}; it said:\n{self._output.read_text()[-2000:]}")
+            raise RehearsalError(f"job {self._number} is {state}; it said:\n{self._output.read_text()[-2000:]}")
 
     def kill_one_process(self) -> None:
         """Kill one of the processes that train into this run's directory."""
@@ -245,17 +216,9 @@ class _Run:
             except OSError:
                 continue
             if wanted in words and b"torch.distributed.run" not in words:
-                os.kill(int(path.parent.name), signal.SIGKILL)
+                _process.end(int(path.parent.name), signal.SIGKILL)
                 return
-        raise RootlessError("the job has no process to kill")
-
-
-def _wait(what: str, question: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not question():
-        if time.monotonic() >= deadline:
-            raise RootlessError(f"waited {seconds} s in vain for {what}")
-        time.sleep(0.2)
+        raise RehearsalError("the job has no process to kill")
 
 
 def _free_ports(count: int) -> int:
@@ -263,7 +226,7 @@ def _free_ports(count: int) -> int:
     for first in range(20000 + secrets.randbelow(20000), 60000, count):
         if all(_is_free(port) for port in range(first, first + count)):
             return first
-    raise RootlessError("no free ports")
+    raise RehearsalError("no free ports")
 
 
 def _is_free(port: int) -> bool:
@@ -273,30 +236,3 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
         return True
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Rehearse a job."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--job", type=Path, required=True, help="folder with job.sbatch")
-    parser.add_argument("--python", required=True, help="a Python that has torch")
-    chosen = parser.parse_args(arguments)
-
-    def say(text: str) -> None:
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
-
-    if lacking := missing():
-        say(f"packages are missing: apt-get install --no-install-recommends {' '.join(lacking)}")
-        return 69
-    try:
-        rehearse(chosen.job, chosen.python, say)
-    except RootlessError as error:
-        say(f"failed: {error}")
-        return 1
-    say("passed")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,26 +1,21 @@
-"""The full rehearsal: deploy, boot, run the scripts, train, cut a node's power, replace it, compare the weights."""
+"""What every rehearsal has: options, a stage on which nodes boot, and what can be done to them by hand."""
 
-import tempfile
-import time
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Generic, TypeVar
 
-from cdk_trainyard.rehearsal import job
-from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG, Bundle, ScriptRun
+from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG, Agent, Bundle, ScriptRun
 from cdk_trainyard.rehearsal.control_plane import ControlPlane
-from cdk_trainyard.rehearsal.deploy import deploy, synthesize
 from cdk_trainyard.rehearsal.errors import RehearsalError
-from cdk_trainyard.rehearsal.image import node_image
-from cdk_trainyard.rehearsal.job_environment import job_environment
-from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
+from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.report import Report
-from cdk_trainyard.rehearsal.yard import Yard
+from cdk_trainyard.rehearsal.yard import NodeYard
 
-_IDLE_SECONDS = 60
-_RENDERED = ("settings.json", "provisioning_parameters.json", "shared_users.txt")
 _SHOWN_LINES = 25
+AgentT = TypeVar("AgentT", bound=Agent)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +24,7 @@ class Options:
 
     Attributes:
         file: The deployment file.
-        most_nodes: How many nodes boot at most.
+        most_nodes: How many nodes boot at most. Default - as many as the scenario is made for.
         scripts: A folder in the place of the scripts that the stack uploaded, or None.
         auto_resume: Whether srun offers ``--auto-resume``, from a stand-in of HyperPod's plugin.
         train_steps: Steps of the job.
@@ -37,211 +32,153 @@ class Options:
     """
 
     file: Path
-    most_nodes: int = 8
+    most_nodes: int | None = None
     scripts: Path | None = None
     auto_resume: bool = False
     train_steps: int = 60
     cut_at: int = 20
 
 
-class Scenario:
-    """A rehearsal from the deployment file to the table. Use it in a ``with`` block.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stage:
+    """What is there before the first node boots.
 
     Attributes:
+        options: What the rehearsal is asked for.
         report: What was done.
-        yard: The nodes; there after ``prepare``.
+        control_plane: The local AWS, with what the deployment made.
+        image: The node image.
+        job_environment: The Python environment of the job.
+        stack: Closed when the rehearsal ends.
     """
 
-    def __init__(self, options: Options, report: Report) -> None:
-        self.report = report
-        self._options = options
-        self._stack = ExitStack()
-        self._yard: Yard | None = None
-        self._control_plane: ControlPlane | None = None
+    options: Options
+    report: Report
+    control_plane: ControlPlane
+    image: Path
+    job_environment: Path
+    stack: ExitStack
 
-    def close(self) -> None:
-        """End every node; nothing of them is left."""
-        self._stack.close()
 
-    @property
-    def yard(self) -> Yard:
-        """The nodes.
+class Scenario(ABC, Generic[AgentT]):
+    """The rehearsal of one orchestrator's nodes.
 
-        Raises:
-            RehearsalError: They are not there yet.
-        """
-        if self._yard is None:
-            raise RehearsalError("the nodes are not there yet")
-        return self._yard
+    Attributes:
+        most_nodes: How many nodes boot unless it is said how many.
+        not_proven: What the rehearsal does not show, in the words of its report.
+        stage: What was there before the first node.
+        report: What was done.
+        yard: The nodes.
+    """
 
-    @property
-    def has_nodes(self) -> bool:
-        """Whether there are nodes to look at."""
-        return self._yard is not None and bool(self._yard.machines)
+    most_nodes: ClassVar[int] = 8
+    not_proven: ClassVar[Sequence[str]]
 
-    # ------------------------------------------------------------ steps
-    def prepare(self) -> None:
-        """Build what is built once, deploy, and make the network."""
-        report = self.report
-        with report.step("node image"):
-            image = node_image(report.say)
-        with report.step("the job's Python environment"):
-            environment = job_environment(report.say)
-        directory = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="rehearsal-")))
-        with report.step("cdk synth"):
-            assembly = synthesize(self._options.file, directory / "cdk.out")
-        with report.step("cdk deploy") as step:
-            deploy(assembly, report.say)
-            self._control_plane = ControlPlane(assembly.region)
-            cluster = self._control_plane.cluster()
-            step.note(f"cluster {cluster.name}")
-        with report.step("scripts from the bucket") as step:
-            bundles = self._bundles(self._control_plane, cluster)
-            files = sum(len(bundle) for bundle in bundles.values())
-            step.note(f"{files} files of {len(bundles)} bundles" if bundles else "the groups name none")
-        capped = self._capped(cluster)
-        yard = Yard(
-            capped, image=image, bundles=bundles, job_environment=environment, auto_resume=self._options.auto_resume
-        )
-        self._yard = self._stack.enter_context(yard)
+    def __init__(self, stage: Stage) -> None:
+        """Read what the deployment made, and make the network of its nodes; none is booted yet."""
+        self.stage = stage
+        self.report = stage.report
+        self.yard: NodeYard[AgentT] = stage.stack.enter_context(self._make_yard())
 
+    @classmethod
+    @abstractmethod
+    def is_there(cls, control_plane: ControlPlane) -> bool:
+        """Return whether the deployment made something that this scenario rehearses."""
+
+    @abstractmethod
+    def _make_yard(self) -> NodeYard[AgentT]:
+        """Return the nodes that the deployment made."""
+
+    @abstractmethod
     def provision(self) -> None:
-        """Boot the nodes, run their scripts, and wait until Slurm has them."""
-        started = time.monotonic()
-        with self.report.step("boot") as step:
-            self.yard.boot()
-            step.note(f"{len(self.yard.machines)} nodes")
-        with self.report.step("lifecycle scripts") as step:
-            self._provision(list(self.yard.cluster.nodes))
-            step.note("; ".join(slowest_steps(self._logs())))
-        with self.report.step("every node idle in Slurm") as step:
-            self.yard.slurm.wait_until("idle", self._compute_hosts(), seconds=_IDLE_SECONDS)
-            step.note(f"{time.monotonic() - started:.1f} s after power-on")
+        """Boot the nodes, run their scripts, and wait until they can work."""
 
+    @abstractmethod
     def train(self) -> None:
-        """Run the job undisturbed, run it again with a power cut, and compare what they learned."""
-        title = "training job"
-        system = self._shared()
-        if len(self._compute_hosts()) < job.NODES:
-            self.report.skip(title, f"it needs {job.NODES} compute nodes")
-        elif system is None:
-            self.report.skip(title, "it needs a shared file system on the nodes")
-        else:
-            self._train(*system)
+        """Run the job on the nodes."""
 
+    # ------------------------------------------------------------ by hand
     def scale(self, group: str, count: int) -> str:
         """Change the size of a group as a user does, and let new nodes join; return what was done."""
-        if self._control_plane is None:
-            raise RehearsalError("nothing is deployed yet")
-        yard = self.yard
-        known = {node.name: node for node in yard.cluster.nodes}
-        self._control_plane.scale(group, count)
-        wanted = self._capped(self._control_plane.cluster())
-        # the local AWS knows nothing of instances that were replaced here
-        yard.change(wanted.with_nodes([known.get(node.name, node) for node in wanted.nodes]))
-        new = [node for node in yard.cluster.nodes if node.name not in known]
-        yard.boot(new)
-        self._provision(new)
-        yard.slurm.wait_until("idle", [node.host for node in new], seconds=_IDLE_SECONDS)
-        return f"{len(known)} nodes became {len(yard.machines)}"
+        raise RehearsalError(f"{group} cannot be brought to {count} nodes: only groups of HyperPod can be scaled here")
 
     def replace(self, name: str) -> str:
         """Replace a node and let the new one join; return what was done."""
         fresh = self.yard.replace(self.yard.machine(name).node)
-        self._provision([fresh])
+        self.provision_nodes([fresh])
         return f"{fresh.name} is now {fresh.instance_id}"
 
     def log(self, name: str) -> str:
-        """Return what the scripts of a node wrote to the one log that HyperPod ships."""
+        """Return what the scripts of a node wrote to their log."""
         path = self.yard.machine(name).root / PROVISIONING_LOG.lstrip("/")
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def states(self) -> Mapping[str, str]:
+        """Return what the scheduler says of nodes, by host name."""
+        return self.yard.slurm.states()
+
     def nodes(self) -> str:
         """Return a line for every node."""
-        states = self.yard.slurm.states()
+        states = self.states()
         return "\n".join(
             f"{node.name}  {node.host}  {node.instance_id}  "
-            f"{'up' if self.yard.machines[node.name].alive else 'down'}  {states.get(node.host, '')}".rstrip()
+            f"{'up' if node.name in self.yard.machines and self.yard.machines[node.name].alive else 'down'}  "
+            f"{states.get(node.host, '')}".rstrip()
             for node in self.yard.cluster.nodes
         )
 
-    # ------------------------------------------------------------ parts
-    def _bundles(self, control_plane: ControlPlane, cluster: Cluster) -> Mapping[str, Bundle]:
-        bundles = control_plane.bundles(cluster)
-        if self._options.scripts is None:
-            return bundles
-        own = folder_bundle(self._options.scripts)
-        return {
-            source: own | {name: files[name] for name in _RENDERED if name in files}
-            for source, files in bundles.items()
-        }
+    # ------------------------------------------------------------ for scenarios
+    @property
+    def most(self) -> int:
+        """How many nodes may boot."""
+        return self.stage.options.most_nodes or self.most_nodes
 
-    def _capped(self, cluster: Cluster) -> Cluster:
-        most = self._options.most_nodes
-        if len(cluster.nodes) > most:
-            self.report.say(f"the cluster has {len(cluster.nodes)} nodes: {most} are booted (--max-nodes)")
-        return cluster.capped(most)
+    def provision_nodes(self, nodes: Sequence[Node]) -> None:
+        """Run the scripts of nodes that are up, and tell of each how it ended.
 
-    def _provision(self, nodes: list[Node]) -> None:
+        Raises:
+            RehearsalError: A node's scripts failed; the end of its log has been shown.
+        """
+
         def ended(run: ScriptRun) -> None:
             self.report.say(f"{run.node.name}: {'done' if run.code == 0 else f'FAILED with code {run.code}'}")
 
         failed = [run for run in self.yard.provision(nodes, done=ended) if run.code]
+        if failed and (complaints := self.yard.complaints()):
+            self.report.say(f"the nodes' network says:\n{complaints}")
         for run in failed:
             log = self.log(run.node.name) or run.output
             self.report.say(f"the end of {run.node.name}'s log:")
             self.report.say("\n".join(log.splitlines()[-_SHOWN_LINES:]))
         if failed:
-            raise RehearsalError(f"the lifecycle scripts failed on {', '.join(run.node.name for run in failed)}")
+            raise RehearsalError(f"the scripts failed on {', '.join(run.node.name for run in failed)}")
 
-    def _train(self, system: Lustre, mount: str) -> None:
-        with self.report.step("training job, undisturbed") as step:
-            calm = self._start_job(system, mount, "undisturbed")
-            calm.finish()
-            step.note(f"weights {calm.weights[:12]}")
-        victim = self.yard.cluster.with_role("compute")[job.NODES - 1]
-        title = f"training job, power cut of {victim.name} after step {self._options.cut_at}"
-        with self.report.step(title) as step:
-            cut = self._start_job(system, mount, "interrupted")
-            cut.wait_for_step(self._options.cut_at)
-            self._cut_power(victim)
-            cut.finish()
-            step.note(f"went on at step {cut.starts[-1]}, {cut.attempts}, weights {cut.weights[:12]}")
-        with self.report.step("both runs learned the same, to the bit") as step:
-            if cut.weights != calm.weights:
-                raise RehearsalError(f"weights differ: {calm.weights[:12]} and {cut.weights[:12]}")
+    def capped(self, cluster: Cluster) -> Cluster:
+        """Return the cluster with as many nodes as are to be booted, and say when nodes are left out."""
+        most = self.most
+        if len(cluster.nodes) > most:
+            self.report.say(f"the cluster has {len(cluster.nodes)} nodes: {most} are booted (--max-nodes)")
+        return cluster.capped(most)
 
-    def _cut_power(self, victim: Node) -> None:
-        machine = self.yard.machine(victim.name)
-        machine.crash()
-        # HyperPod's health agent marks the node; Slurm alone notices after SlurmdTimeout
-        self.yard.slurm.mark(victim.host, "down", "rehearsal: power cut")
-        self.report.say(f"{victim.name}: power cut")
-        self.report.say(self.replace(victim.name))
+    def own_scripts(self, uploaded: Bundle, kept: Sequence[str] = ()) -> Bundle:
+        """Return the user's own folder in the place of a bundle, where one was given.
 
-    def _start_job(self, system: Lustre, mount: str, name: str) -> job.Job:
-        # a job on HyperPod loses a node and goes on; with the stand-in of its plugin it must be told not to end
-        options = ["--no-kill"] if self._options.auto_resume else []
-        started = job.submit(self.yard, system, mount, name, steps=self._options.train_steps, options=options)
-        self.report.say(f"job {started.number} submitted")
-        return started
+        Args:
+            uploaded: What the stack uploaded.
+            kept: Files that stay as they were uploaded: what the construct has rendered.
+        """
+        folder = self.stage.options.scripts
+        if folder is None:
+            return uploaded
+        return {**folder_bundle(folder), **{name: uploaded[name] for name in kept if name in uploaded}}
 
-    def _shared(self) -> tuple[Lustre, str] | None:
-        """Return the file system that compute nodes have mounted, and where."""
-        machine = self.yard.machines[self.yard.cluster.with_role("compute")[0].name]
-        for system in self.yard.cluster.file_systems:
-            source = f"/yard/lustre/{system.dns_name.split('.')[0]}/{system.mount_name}"
-            for line in machine.run("findmnt", "--noheadings", "--raw", "--output=TARGET,SOURCE").out.splitlines():
-                target, _, device = line.partition(" ")
-                if device.endswith(f"[{source}]") and not target.startswith("/run/"):
-                    return system, target
-        return None
-
-    def _compute_hosts(self) -> list[str]:
-        return [node.host for node in self.yard.cluster.with_role("compute")]
-
-    def _logs(self) -> dict[str, str]:
+    def logs(self) -> dict[str, str]:
+        """Return the log of every node."""
         return {name: self.log(name) for name in self.yard.machines}
+
+
+AnyScenario = Scenario[Any]
+"""A scenario of whatever orchestrator."""
 
 
 def folder_bundle(folder: Path) -> dict[str, bytes]:

@@ -1,12 +1,17 @@
 """Asking the cluster's Slurm, with its own commands, on its controller."""
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.errors import RehearsalError
-from cdk_trainyard.rehearsal.nodes import Machine
+from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 
+MUNGE_KEY = "/etc/munge/munge.key"
+"""Where every node has the cluster's key."""
+
+_KEY_BYTES = 1024
 _OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"}
 
 
@@ -53,6 +58,10 @@ class Slurm:
         ]  # fmt: skip
         return self.controller.run(*command).out.strip().split(";")[0]
 
+    def names(self, expression: str) -> list[str]:
+        """Return the names that an expression such as ``node-[1-2]`` stands for."""
+        return self.controller.run("scontrol", "show", "hostnames", expression).out.split()
+
     def job(self, number: str) -> dict[str, str]:
         """Return what Slurm knows of a job."""
         shown = self.controller.run("scontrol", "--oneliner", "show", "job", number, check=False).out
@@ -67,3 +76,8 @@ class Slurm:
         """Set a node's state, as an administrator does."""
         words = [f"nodename={host}", f"state={state}", *([f"reason={reason}"] if reason else [])]
         self.controller.run("scontrol", "update", *words)
+
+
+def munge_key() -> NodeFile:
+    """Return a new cluster's key, as every node has it."""
+    return NodeFile(text=secrets.token_bytes(_KEY_BYTES), mode=0o400, owner="munge")

@@ -7,7 +7,11 @@ from cdk_trainyard.rehearsal.capsule import Capsule
 from cdk_trainyard.rehearsal.model import Node
 
 METADATA_ADDRESS = "169.254.169.254"
+TIME_ADDRESS = "169.254.169.123"
 _BRIDGE = "yard0"
+_BRIDGE_HARDWARE_ADDRESS = "02:00:00:00:00:01"
+"""One of its own. Else a bridge takes the lowest of its ports', and another when that port goes: the nodes that are
+left then talk to nobody for up to a minute, until they ask again who has the router's address."""
 
 
 class Switch:
@@ -18,8 +22,13 @@ class Switch:
         self._subnet = subnet
         self._ports: dict[str, str] = {}
         self._numbers = count()
-        self._ip("link", "add", _BRIDGE, "type", "bridge")
-        for address in (f"{subnet[1]}/{subnet.prefixlen}", f"{subnet[2]}/32", f"{METADATA_ADDRESS}/32"):
+        self._ip("link", "add", _BRIDGE, "address", _BRIDGE_HARDWARE_ADDRESS, "type", "bridge")
+        for address in (
+            f"{subnet[1]}/{subnet.prefixlen}",
+            f"{subnet[2]}/32",
+            f"{METADATA_ADDRESS}/32",
+            f"{TIME_ADDRESS}/32",
+        ):
             self._ip("addr", "add", address, "dev", _BRIDGE)
         self._ip("link", "set", _BRIDGE, "up")
 

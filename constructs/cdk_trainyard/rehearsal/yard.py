@@ -1,78 +1,85 @@
-"""A cluster that runs here: its nodes, its network, its shared storage, and what HyperPod does with them."""
+"""Nodes that run here: their network, their shared storage, and what an orchestrator does with them."""
 
 import json
 import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal._process import wait_for
-from cdk_trainyard.rehearsal.agent import Agent, Bundle, ScriptRun
+from cdk_trainyard.rehearsal.agent import Agent, ScriptRun
 from cdk_trainyard.rehearsal.capsule import YARD, Capsule
-from cdk_trainyard.rehearsal.devices import plug_devices
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
-from cdk_trainyard.rehearsal.nodes import Machine
+from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 from cdk_trainyard.rehearsal.slurm import Slurm
-from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, Switch
+from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, TIME_ADDRESS, Switch
+from cdk_trainyard.rehearsal.way_out import WAY_OUT_LOG, WayOut
 
 JOB_ENVIRONMENT = "/opt/job-environment"
 """Where the job's Python environment is on the nodes, read-only."""
 
 _BACKING = YARD / "lustre"
 _STATE = YARD / "subnet.json"
+_SUBNET_LOG = YARD / "subnet.log"
 _PARALLEL = 16
 _UBUNTU = 1000
+AgentT = TypeVar("AgentT", bound=Agent)
 
 
-class Yard:
+class NodeYard(Generic[AgentT]):
     """The nodes of a cluster, on this machine. Use it in a ``with`` block: at its end nothing is left.
 
     Attributes:
         cluster: The cluster as the control plane sees it now.
         machines: Its nodes, by name.
-        agent: What HyperPod does on the nodes.
+        agent: What the orchestrator does on the nodes.
     """
 
     def __init__(
         self,
-        cluster: Cluster,
+        agent: AgentT,
         *,
         image: Path,
-        bundles: Mapping[str, Bundle] | None = None,
         job_environment: Path | None = None,
-        auto_resume: bool = False,
+        way_out: WayOut | None = None,
     ) -> None:
         """Make the network and the shared storage; ``boot`` starts nodes.
 
         Args:
-            cluster: The cluster as the control plane sees it.
+            agent: What the orchestrator does, and for which cluster.
             image: The nodes' machine image, from ``node_image``.
-            bundles: Lifecycle scripts by the ``s3://`` address that the groups name. Default - none.
             job_environment: A Python environment that jobs find at ``JOB_ENVIRONMENT``. Default - none.
-            auto_resume: Whether srun offers ``--auto-resume``, from a stand-in of HyperPod's plugin. Default: False.
+            way_out: What nodes reach beyond their subnet; the caller opens and closes it. Default - nothing.
 
         Raises:
             RehearsalError: This machine cannot give a node what it needs.
         """
+        cluster = agent.cluster
         self.cluster = cluster
         self.machines: dict[str, Machine] = {}
-        self.agent = Agent(cluster, bundles=bundles or {}, munge_key=secrets.token_bytes(1024), auto_resume=auto_resume)
+        self.agent = agent
         self._image = image
         self._name_service = True
+        self._seconds_ahead = 0
         self._job_environment = job_environment
+        self._way_out = way_out
         self._capsule = Capsule()
         try:
             self._switch = Switch(self._capsule, cluster.subnet)
-            self._capsule.path(_BACKING).mkdir(parents=True)
+            for directory in (str(_BACKING), *agent.binds):
+                self._capsule.path(directory).mkdir(parents=True, exist_ok=True)
             for system in cluster.file_systems:
                 self._make_file_system(system)
+            if way_out:
+                way_out.open(self._capsule, str(cluster.subnet[1]))
             self._write_subnet()
             self._start_subnet_services()
         except BaseException:
@@ -99,16 +106,16 @@ class Yard:
         chosen = list(self.cluster.nodes if nodes is None else nodes)
         for node in chosen:
             machine = self.machines.setdefault(node.name, self._machine(node))
-            machine.boot(self.agent.files(node))
+            machine.boot(self._files(node))
         for node in chosen:
             machine = self.machines[node.name]
             machine.wait_until_up()
-            plug_devices(machine, InstanceType.of(self.cluster.group_of(node).instance_type))
+            self.agent.plug(machine)
 
     def provision(
         self, nodes: Iterable[Node] | None = None, *, done: Callable[[ScriptRun], None] | None = None
     ) -> list[ScriptRun]:
-        """Let HyperPod configure nodes that are up, all at once; return how each script ended.
+        """Let the orchestrator configure nodes that are up, all at once; return how the scripts of each ended.
 
         Args:
             nodes: Which ones. Default - every node of the cluster.
@@ -126,11 +133,11 @@ class Yard:
             return list(pool.map(one, chosen))
 
     def replace(self, node: Node) -> Node:
-        """Give a node's place to a new instance, as HyperPod does with one that failed; return the new one.
+        """Give a node's place to a new instance, as for one that failed; return the new one.
 
         It keeps the name and the address, and has a new disk and a new instance id. It is booted, not provisioned.
         """
-        fresh = Node(group=node.group, number=node.number, address=node.address, instance_id=new_instance_id())
+        fresh = replace(node, instance_id=new_instance_id())
         self.machines.pop(node.name).wipe()
         self.change(self.cluster.with_nodes([fresh if old.name == node.name else old for old in self.cluster.nodes]))
         self.boot([fresh])
@@ -182,6 +189,11 @@ class Yard:
         self._name_service = up
         self._write_subnet()
 
+    def set_time_service(self, *, seconds_ahead: int) -> None:
+        """Let the subnet's time service be ahead of the nodes, as if their clocks were slow."""
+        self._seconds_ahead = seconds_ahead
+        self._write_subnet()
+
     def set_mount_fault(self, fault: str | None) -> None:
         """Make every Lustre mount fail (``110 Connection timed out``) or slow (``sleep 20``); None ends that."""
         path = self._capsule.path(_BACKING / "fault")
@@ -194,17 +206,34 @@ class Yard:
         """Return the root directory of a file system, as a path that this process can open."""
         return self._capsule.path(_backing_of(system))
 
-    def share(self, source: Path, system: Lustre, place: str) -> None:
-        """Copy a folder to a place on a file system, owned by the user ubuntu."""
-        target = self.shared(system) / place
+    @staticmethod
+    def share(source: Path, target: Path) -> None:
+        """Copy a folder to a place that nodes share, owned by the user ubuntu."""
         made = [path for path in (target, *target.parents) if not path.exists()]
         shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         for path in {*made, target, *target.rglob("*")}:
             os.chown(path, _UBUNTU, _UBUNTU)
 
+    def shared_folder(self, place: str) -> Path:
+        """Return one of the directories that all nodes share, as a path that this process can open."""
+        return self._capsule.path(place)
+
+    def recorded(self) -> list[dict[str, str]]:
+        """Return what nodes have told the service that is only recorded, call by call."""
+        return WayOut.recorded(self._capsule)
+
+    def complaints(self) -> str:
+        """Return what the subnet's services and the way out have written to their logs: errors only, mostly nothing."""
+        logs = (self._capsule.path(log) for log in (_SUBNET_LOG, WAY_OUT_LOG))
+        return "".join(log.read_text(errors="replace") for log in logs if log.exists()).strip()
+
     # ------------------------------------------------------------ parts
+    def _files(self, node: Node) -> dict[str, NodeFile]:
+        trusted = self._way_out.trust(self._image) if self._way_out else {}
+        return {**self.agent.files(node), **trusted}
+
     def _machine(self, node: Node) -> Machine:
-        binds = {str(_BACKING): "/run/lustre-backing"}
+        binds = {str(_BACKING): "/run/lustre-backing", **self.agent.binds}
         if self._job_environment:
             binds[str(self._job_environment)] = f"{JOB_ENVIRONMENT}:ro"
         if Path("/dev/autofs").exists():
@@ -215,9 +244,12 @@ class Yard:
         self._capsule.path(_backing_of(system)).mkdir(parents=True, exist_ok=True)
 
     def _write_subnet(self) -> None:
+        gate = str(self.cluster.subnet[1])
+        ways = dict.fromkeys(self._way_out.names, gate) if self._way_out else {}
         content = {
-            "names": dict(self.cluster.names),
+            "names": {**ways, **self.cluster.names},
             "name_service": self._name_service,
+            "seconds_ahead": self._seconds_ahead,
             "instances": {str(node.address): self._metadata(node) for node in self.cluster.nodes},
         }
         path = self._capsule.path(_STATE)
@@ -234,6 +266,7 @@ class Yard:
             "local-hostname": f"{node.host}.{self.cluster.region}.compute.internal",
             "placement/region": self.cluster.region,
             "placement/availability-zone": self.cluster.zone or f"{self.cluster.region}a",
+            **self.agent.metadata(node),
         }
 
     def _start_subnet_services(self) -> None:
@@ -241,8 +274,9 @@ class Yard:
         words = [
             sys.executable, "-I", "-B", str(program), f"--state={_STATE}",
             f"--name-service={self.cluster.subnet[2]}", f"--metadata-service={METADATA_ADDRESS}",
+            f"--time-service={TIME_ADDRESS}",
         ]  # fmt: skip
-        with self._capsule.path(YARD / "subnet.log").open("w") as log:
+        with self._capsule.path(_SUBNET_LOG).open("w") as log:
             self._capsule.start(words, output=log)
         wait_for("the subnet's services", self._subnet_answers, seconds=20, every=0.05)
 

@@ -1,10 +1,10 @@
 """Acknowledgments that match no finding: they hide the next real one, so they are refused."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from aws_cdk import Validations
+from aws_cdk import Stack, Validations
 from constructs import IConstruct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5
@@ -23,7 +23,8 @@ def unmatched_acknowledgments(
         packs: The rule packs that ran; acknowledgments of others cannot be judged and are not looked at.
             Default - those of ``attach_checks``.
     """
-    report = json.loads((Path(assembly_directory) / _REPORT).read_text())
+    assembly = Path(assembly_directory)
+    report = json.loads((assembly / _REPORT).read_text())
     suppressed = {
         (violation["acknowledgedId"], construct["constructPath"])
         for plugin in report["pluginReports"]
@@ -32,17 +33,35 @@ def unmatched_acknowledgments(
     }
     return [
         f"{path}: the acknowledgment of {rule} matches no finding; remove it, or put it on the resource it is about"
-        for path, rule in _acknowledgments(app)
+        for path, rule in _acknowledgments(app, assembly)
         if rule.startswith(tuple(f"{pack}::" for pack in packs)) and (rule, path) not in suppressed
     ]
 
 
-def _acknowledgments(app: IConstruct) -> list[tuple[str, str]]:
+def _acknowledgments(app: IConstruct, assembly: Path) -> Iterator[tuple[str, str]]:
     key = Validations.ACKNOWLEDGED_RULES_METADATA_KEY
-    return [
-        (construct.node.path, rule)
-        for construct in app.node.find_all()
-        for entry in construct.node.metadata
-        if entry.type == key and entry.data
-        for rule in entry.data
-    ]
+    for construct in _outside_stacks(app):
+        for entry in construct.node.metadata:
+            if entry.type == key:
+                yield from ((construct.node.path, rule) for rule in entry.data)
+    yield from _in_stacks(assembly, key)
+
+
+def _outside_stacks(scope: IConstruct) -> Iterator[IConstruct]:
+    if not Stack.is_stack(scope):
+        yield scope
+        for child in scope.node.children:
+            yield from _outside_stacks(child)
+
+
+def _in_stacks(assembly: Path, key: str) -> Iterator[tuple[str, str]]:
+    """Read them where CDK wrote them: asking every construct takes thousands of calls to Node."""
+    for artifact in json.loads((assembly / "manifest.json").read_text())["artifacts"].values():
+        properties = artifact.get("properties", {})
+        if artifact["type"] == "cdk:cloud-assembly":
+            yield from _in_stacks(assembly / properties["directoryName"], key)
+        if file := artifact.get("additionalMetadataFile"):
+            for path, entries in json.loads((assembly / file).read_text()).items():
+                for entry in entries:
+                    if entry["type"] == key:
+                        yield from ((path.removeprefix("/"), rule) for rule in entry["data"])

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from aws_cdk import aws_secretsmanager as secretsmanager
+if TYPE_CHECKING:  # what only names the kinds needs no CDK
+    from aws_cdk import aws_secretsmanager as secretsmanager
 
 
 class AuthenticationKind(StrEnum):
@@ -54,7 +56,7 @@ class DoorAuthentication:
     issuer: str | None = None
     key_set_url: str | None = None
     claims: tuple[JwtClaim, ...] = ()
-    secret: secretsmanager.ISecret | None = None
+    secret: "secretsmanager.ISecret | None" = None
 
     @classmethod
     def jwt(cls, *, issuer: str, key_set_url: str, claims: Sequence[JwtClaim]) -> "DoorAuthentication":
@@ -69,7 +71,7 @@ class DoorAuthentication:
         return cls(kind=AuthenticationKind.JWT, issuer=issuer, key_set_url=key_set_url, claims=tuple(claims))
 
     @classmethod
-    def api_key(cls, secret: secretsmanager.ISecret) -> "DoorAuthentication":
+    def api_key(cls, secret: "secretsmanager.ISecret") -> "DoorAuthentication":
         """Let the engine compare a key that callers send as ``Authorization: Bearer``; it knows one key.
 
         Args:

@@ -67,12 +67,13 @@ class Findings:
 
 def service_findings(plan: ServicePlan) -> Findings:
     """Ask every rule."""
+    unusable = instance_type_problems(plan.instance_type)
     problems = [
-        *instance_type_problems(plan.instance_type),
+        *unusable,
         *shape_problems(plan.model.shape),
         *model_problems(plan.model, plan.engine.server),
         *image_name_problems(plan.engine.image),
-        *_registry(plan),
+        *registry_problems(plan.engine, plan.region),
         *environment_problems(plan.engine.environment),
         *tasks_problems(plan.tasks, plan.scaling),
         *hosts_problems(plan.max_hosts, plan.rollout, plan.tasks, plan.scaling),
@@ -80,7 +81,7 @@ def service_findings(plan: ServicePlan) -> Findings:
         *volume_problems(plan.volume_mib_s),
         *timeout_problems(plan.request_seconds),
     ]
-    if instance_type_problems(plan.instance_type):
+    if unusable:
         return Findings(problems=tuple(problems), warnings=())
     known = InstanceType.of(plan.instance_type)
     problems += degree_problems(plan.model, known)
@@ -99,10 +100,6 @@ def service_findings(plan: ServicePlan) -> Findings:
     if not problems and not doubtful:
         warnings += [("multi-head", text) for text in _multi_head(plan.model, known)]
     return Findings(problems=(*problems, *([] if unchecked else doubtful)), warnings=tuple(warnings))
-
-
-def _registry(plan: ServicePlan) -> list[str]:
-    return [] if plan.engine.repository is not None else registry_problems(plan.engine.image, plan.region)
 
 
 def _multi_head(model: NeuronModel, known: InstanceType) -> list[str]:

@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from typing import cast
 
 import jsii
-from aws_cdk import Annotations, CfnResource, Duration, Stack
+from aws_cdk import Annotations, Duration, Stack
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_wafv2 as wafv2
-from constructs import Construct, IConstruct
+from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.acknowledgments import (
+    AWS_SOLUTIONS,
+    NIST_800_53_R5,
+    acknowledge_checkov,
+    acknowledge_nag,
+    main_resource,
+)
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.serving.authentication import AuthenticationKind, DoorAuthentication
 from cdk_trainyard.serving.concurrency import CONTROL_PORT, DATA_PORT, ConcurrencyLimit
@@ -208,7 +214,7 @@ class FrontDoor(Construct):
             ),
         )
         if concurrency is not None:
-            cast("elb.CfnTargetGroup", _l1(group)).target_control_port = CONTROL_PORT
+            cast("elb.CfnTargetGroup", main_resource(group)).target_control_port = CONTROL_PORT
         return group
 
     def _rule(self, authentication: DoorAuthentication, paths: Sequence[str]) -> elb.ApplicationListenerRule:
@@ -230,7 +236,7 @@ class FrontDoor(Construct):
             else forward,
         )
         if verifies:  # aws/aws-cdk issue 36096: the action has no claims yet
-            _l1(rule).add_property_override(
+            main_resource(rule).add_property_override(
                 "Actions.0.JwtValidationConfig.AdditionalClaims",
                 [
                     {"Format": claim.format.value, "Name": claim.name, "Values": list(claim.values)}
@@ -254,7 +260,7 @@ class FrontDoor(Construct):
             )
 
     def _acknowledge(self, *, has_acl: bool, deletion_protection: bool) -> None:
-        balancer = _l1(self.load_balancer)
+        balancer = main_resource(self.load_balancer)
         if not deletion_protection:
             acknowledge_nag(
                 balancer,
@@ -274,12 +280,12 @@ class FrontDoor(Construct):
         if plain_http:
             reason = "an internal door whose owner said plain_http; a warning says what that means"
             for rule in ("ALBHttpToHttpsRedirection", "ELBv2ACMCertificateRequired"):
-                acknowledge_nag(_l1(self.listener), pack=NIST_800_53_R5, rule=rule, reason=reason)
+                acknowledge_nag(main_resource(self.listener), pack=NIST_800_53_R5, rule=rule, reason=reason)
             for check in ("CKV_AWS_2", "CKV_AWS_103"):
-                acknowledge_checkov(_l1(self.listener), check=check, reason=reason)
+                acknowledge_checkov(main_resource(self.listener), check=check, reason=reason)
         if anybody:
             acknowledge_nag(
-                _l1(security_group),
+                main_resource(security_group),
                 pack=AWS_SOLUTIONS,
                 rule="EC23",
                 reason="a public door whose owner named no clients; it lets in HTTPS with a token or a key alone",
@@ -288,8 +294,8 @@ class FrontDoor(Construct):
     def _own_access_logs(self) -> s3.IBucket:
         bucket = TrainingBucket(self, "AccessLogs", purpose=BucketPurpose.ACCESS_LOGS).bucket
         reason = "this is the bucket that the door logs to; logging it to itself would never end"
-        acknowledge_nag(_l1(bucket), pack=AWS_SOLUTIONS, rule="S1", reason=reason)
-        acknowledge_nag(_l1(bucket), pack=NIST_800_53_R5, rule="S3BucketLoggingEnabled", reason=reason)
+        acknowledge_nag(main_resource(bucket), pack=AWS_SOLUTIONS, rule="S1", reason=reason)
+        acknowledge_nag(main_resource(bucket), pack=NIST_800_53_R5, rule="S3BucketLoggingEnabled", reason=reason)
         return bucket
 
 
@@ -298,7 +304,3 @@ def _block(vpc: ec2.IVpc) -> str | None:
         return str(vpc.vpc_cidr_block)
     except RuntimeError:  # an imported VPC that was not told its block
         return None
-
-
-def _l1(construct: IConstruct) -> CfnResource:
-    return cast("CfnResource", construct.node.default_child)

@@ -5,7 +5,7 @@ vLLM containers' README; serving.md of this project has the list with versions.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.engine import TextGenerationEngine
@@ -20,10 +20,12 @@ SHARED_MEMORY_MIB = 1024
 """What TGI's documentation asks for; vLLM's one worker process needs less."""
 COMPILED_FOLDER = "compiled"
 """Folder of the prefix in which AWS's Neuron vLLM looks for the compiled model."""
-_MANAGED = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN")
+MANAGED_VARIABLES = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN")
+"""Variables that hold secrets, and so are never given as text."""
+WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  the Hub's cache and sockets; the compiler's cache
+"""Folders that every engine writes to, each with MiB of memory when they are kept there."""
 # The home is moved and not covered: images may keep their interpreter in /root (uv puts it there).
 _HOME = "/tmp"  # noqa: S108  a folder of the container's own, in memory
-_WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  Hub cache and sockets; the compiler's cache
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,14 +37,12 @@ class EngineSettings:
         arguments: Arguments after the image's entry point. Empty: none.
         key_variable: The variable that takes an API key.
         metrics: Metrics of the engine, by its own name: the queue, what is running.
-        writes: Folders that it writes to, each with MiB of memory when they are kept there.
     """
 
     environment: Mapping[str, str]
     arguments: tuple[str, ...]
     key_variable: str
     metrics: Mapping[str, str]
-    writes: Mapping[str, int]
 
 
 def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_seconds: int) -> EngineSettings:
@@ -57,20 +57,8 @@ def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_second
     # uvicorn closes an idle connection after 5 s, and the load balancer answers 502 when it has just reused it
     patience = {} if engine.server is Server.TGI else {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(request_seconds + 60)}
     offline = {"HF_HUB_OFFLINE": "1"} if model.precompiled else {}
-    return EngineSettings(
-        environment=dict(
-            sorted({"HOME": _HOME, **made.environment, **offline, **patience, **engine.environment}.items())
-        ),
-        arguments=made.arguments,
-        key_variable=made.key_variable,
-        metrics=made.metrics,
-        writes=made.writes,
-    )
-
-
-def managed_variables() -> tuple[str, ...]:
-    """Return the variables that hold secrets, and so are never given as text."""
-    return _MANAGED
+    environment = {"HOME": _HOME, **made.environment, **offline, **patience, **engine.environment}
+    return replace(made, environment=dict(sorted(environment.items())))
 
 
 def _tgi(model: NeuronModel) -> EngineSettings:
@@ -93,7 +81,6 @@ def _tgi(model: NeuronModel) -> EngineSettings:
         arguments=(),
         key_variable="API_KEY",
         metrics={"tgi_queue_size": "RequestsWaiting", "tgi_batch_current_size": "RequestsRunning"},
-        writes=_WRITES,
     )
 
 
@@ -110,7 +97,6 @@ def _hf_vllm(model: NeuronModel) -> EngineSettings:
         arguments=() if model.precompiled else ("--allow_non_cached_model",),
         key_variable="VLLM_API_KEY",
         metrics=_VLLM_METRICS,
-        writes=_WRITES,
     )
 
 
@@ -132,7 +118,6 @@ def _neuron_vllm(model: NeuronModel) -> EngineSettings:
         ),
         key_variable="VLLM_API_KEY",
         metrics=_VLLM_METRICS,
-        writes=_WRITES,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.catalogue import EngineImage, constraint_window
 from cdk_trainyard.serving.engine_settings import STOP_SECONDS
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from aws_cdk import Stack, Tags
 from aws_cdk import aws_autoscaling as autoscaling
@@ -11,19 +10,14 @@ from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
+from cdk_trainyard.managed_policy import SESSION_CHANNELS
 from cdk_trainyard.serving.catalogue import HostImage
 from cdk_trainyard.serving.host_script import HostSettings, render
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.model import NeuronModel
 from cdk_trainyard.storage.grants import objects_arn, read_statements
 
-_SSM_MESSAGES = (
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
-)
 _GP3_IOPS_PER_MIB_S = 4
 _GP3_IOPS = 3000
 
@@ -159,7 +153,6 @@ class InferenceHosts(Construct):
     def _allow(self, cluster: ecs.Cluster, model: NeuronModel) -> None:
         """What AmazonEC2ContainerServiceforEC2Role holds, narrowed to this cluster; the weights; sessions of SSM."""
         instances = Stack.of(self).format_arn(service="ec2", resource="instance", resource_name="*")
-        in_cluster = {"ecs:cluster": cluster.cluster_arn}
         self.role.allow(
             statement(["ecs:DeregisterContainerInstance", "ecs:RegisterContainerInstance"], [cluster.cluster_arn]),
             statement(
@@ -172,9 +165,9 @@ class InferenceHosts(Construct):
                     "ecs:UpdateContainerInstancesState",
                 ],
                 ["*"],
-                ArnEquals=cast("dict[str, object]", in_cluster),
+                ArnEquals={"ecs:cluster": cluster.cluster_arn},
             ),
-            statement(["ecs:DiscoverPollEndpoint", *_SSM_MESSAGES], ["*"]),
+            statement(["ecs:DiscoverPollEndpoint", *SESSION_CHANNELS], ["*"]),
             statement(["ssm:UpdateInstanceInformation"], [instances]),
             *read_statements(model.bucket, prefix=model.folder),
         )
@@ -188,11 +181,8 @@ class InferenceHosts(Construct):
         )
 
     def _acknowledge(self) -> None:
-        group = self.group.node.default_child
-        if group is None:
-            raise TypeError(f"{self.group.node.path} has no L1 group")
         acknowledge_nag(
-            group,
+            main_resource(self.group),
             pack=AWS_SOLUTIONS,
             rule="AS3",
             reason="ECS scales the group as tasks come and go; the service's alarms say when that goes wrong",

@@ -1,23 +1,11 @@
 """Log groups with a retention, encrypted by a key of the user's or by CloudWatch Logs itself."""
 
-from aws_cdk import ArnFormat, Aws, CfnResource, Names, Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.log_groups import acknowledge_logs_own_key, let_logs_use, unique_of_stack
 
-# CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS", its wildcards written out
-_KEY_ACTIONS = (
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey",
-    "kms:GenerateDataKeyWithoutPlaintext",
-    "kms:ReEncryptFrom",
-    "kms:ReEncryptTo",
-)
 _REASON = "no prompts and no answers are logged; encrypted by CloudWatch Logs, with log_key by your own key"
 
 
@@ -31,6 +19,8 @@ def log_group(
 ) -> logs.LogGroup:
     """Define a log group; the key's policy is extended so that CloudWatch Logs of this account may use it.
 
+    A key that is imported keeps its policy: a warning says what it must allow.
+
     Args:
         scope: Where it is defined.
         construct_id: Its id there.
@@ -39,21 +29,9 @@ def log_group(
         prefix: What its name must begin with, for a service that insists. None: it gets its name from CloudFormation.
     """
     if key is not None:
-        groups = Stack.of(scope).format_arn(
-            service="logs", resource="log-group", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
-        )
-        key.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
-                actions=list(_KEY_ACTIONS),
-                resources=["*"],  # in a key policy: this key
-                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
-            )
-        )
-    name = None if prefix is None else f"{prefix}{Names.unique_resource_name(scope, max_length=200, separator='-')}"
+        let_logs_use(key, scope, warning_id="@cdk-trainyard/serving:log-key")
+    name = None if prefix is None else f"{prefix}{unique_of_stack(scope)}"
     group = logs.LogGroup(scope, construct_id, log_group_name=name, retention=retention, encryption_key=key)
-    resource = group.node.default_child
-    if key is None and isinstance(resource, CfnResource):
-        acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_REASON)
-        acknowledge_checkov(resource, check="CKV_AWS_158", reason=_REASON)
+    if key is None:
+        acknowledge_logs_own_key(group, _REASON)
     return group

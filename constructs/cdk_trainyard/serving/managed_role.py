@@ -1,13 +1,11 @@
 """A role whose permissions are all in one managed policy: NIST's rules want no inline ones, and CDK writes those."""
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
 
-from aws_cdk import CfnResource
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards
+from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
 
 
 class ManagedRole(Construct):
@@ -40,9 +38,11 @@ class ManagedRole(Construct):
 
     def acknowledge(self, reason: str, *resources: str) -> None:
         """Explain wildcards in the policy."""
-        acknowledge_wildcards(cast("CfnResource", self.policy.node.default_child), reason=reason, resources=resources)
+        acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=resources)
 
 
-def statement(actions: Sequence[str], resources: Sequence[str], **conditions: dict[str, object]) -> iam.PolicyStatement:
+def statement(
+    actions: Sequence[str], resources: Sequence[str], **conditions: Mapping[str, object]
+) -> iam.PolicyStatement:
     """Return an allowing statement; ``conditions`` are operators, as ``StringEquals={…}``."""
     return iam.PolicyStatement(actions=list(actions), resources=list(resources), conditions=conditions or None)

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-from aws_cdk import aws_s3 as s3
+from typing import TYPE_CHECKING
 
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 from cdk_trainyard.serving._data import load
+
+if TYPE_CHECKING:  # what only names the choices needs no CDK
+    from aws_cdk import aws_s3 as s3
 
 
 class NeuronDtype(StrEnum):
@@ -101,7 +103,7 @@ class NeuronModel:
 
     name: str
     shape: ModelShape
-    bucket: s3.IBucket
+    bucket: "s3.IBucket"
     prefix: str
     tensor_parallel: int
     batch: int = 1
@@ -115,6 +117,11 @@ class NeuronModel:
     def longest_prompt(self) -> int:
         """Tokens of the longest prompt."""
         return self.sequence_length // 2 if self.max_input_tokens is None else self.max_input_tokens
+
+    @property
+    def weights_bytes(self) -> float:
+        """Bytes of all weights."""
+        return self.shape.parameters * self.dtype.bytes_per_weight
 
     @property
     def folder(self) -> str:

@@ -10,6 +10,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.serving.door import FrontDoor
 from cdk_trainyard.serving.rules_monitoring import threshold_problems
@@ -17,7 +18,6 @@ from cdk_trainyard.serving.scaling import engine_metric
 from cdk_trainyard.serving.service import InferenceService
 from cdk_trainyard.serving.task import METRICS_NAMESPACE
 
-_MINUTE = Duration.minutes(1)
 # What the runtime library writes when a device fails: NRT_ codes, and nrt_ functions that return them.
 _NEURON_ERRORS = ("NRT_EXEC", "NRT_FAILURE", "NRT_UNINITIALIZED", "NRT_RESOURCE", "nrt_init")
 
@@ -31,7 +31,7 @@ class ServiceMonitoring(Construct):
     Args:
         service: The service.
         door: Its door.
-        topic: What alarms tell; it must let CloudWatch publish.
+        topic: What alarms tell; it must let CloudWatch publish. Default - nobody is told, the dashboard shows them.
         latency_seconds: The slowest hundredth of requests may take so long until its first byte.
             Default - half of the service's ``request_timeout``.
         waiting: So many requests may wait per task for five minutes. Default - twice the model's batch.
@@ -52,7 +52,7 @@ class ServiceMonitoring(Construct):
         *,
         service: InferenceService,
         door: FrontDoor,
-        topic: sns.ITopic,
+        topic: sns.ITopic | None = None,
         latency_seconds: float | None = None,
         waiting: float | None = None,
         error_percent: float = 5,
@@ -65,6 +65,7 @@ class ServiceMonitoring(Construct):
             threshold_problems({"latency_seconds": latency, "waiting": queue, "error_percent": error_percent}),
         )
         self._service, self._topic = service, topic
+        self._minute = Duration.minutes(1)
         self._group, self._balancer = door.target_group.metrics, door.load_balancer.metrics
         grace = int(service.health_grace.to_seconds()) // 60
         self.alarms: Sequence[cloudwatch.Alarm] = (
@@ -79,7 +80,7 @@ class ServiceMonitoring(Construct):
 
     # ---------------------------------------------------------------- metrics
     def _unhealthy(self) -> cloudwatch.IMetric:
-        return self._group.unhealthy_host_count(period=_MINUTE, statistic=cloudwatch.Stats.MAXIMUM)
+        return self._group.unhealthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
 
     def _errors(self) -> cloudwatch.IMetric:
         total = cloudwatch.Stats.SUM
@@ -87,17 +88,19 @@ class ServiceMonitoring(Construct):
             expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([requests, 1])",
             using_metrics={
                 "target": self._group.http_code_target(
-                    elb.HttpCodeTarget.TARGET_5XX_COUNT, period=_MINUTE, statistic=total
+                    elb.HttpCodeTarget.TARGET_5XX_COUNT, period=self._minute, statistic=total
                 ),
-                "door": self._balancer.http_code_elb(elb.HttpCodeElb.ELB_5XX_COUNT, period=_MINUTE, statistic=total),
-                "requests": self._balancer.request_count(period=_MINUTE, statistic=total),
+                "door": self._balancer.http_code_elb(
+                    elb.HttpCodeElb.ELB_5XX_COUNT, period=self._minute, statistic=total
+                ),
+                "requests": self._balancer.request_count(period=self._minute, statistic=total),
             },
-            period=_MINUTE,
+            period=self._minute,
             label="errors, percent",
         )
 
     def _latency(self) -> cloudwatch.IMetric:
-        return self._group.target_response_time(period=_MINUTE, statistic="p99")
+        return self._group.target_response_time(period=self._minute, statistic="p99")
 
     def _waiting(self) -> cloudwatch.IMetric:
         return engine_metric(self._service.service_name, "RequestsWaiting", cloudwatch.Stats.AVERAGE)
@@ -105,7 +108,7 @@ class ServiceMonitoring(Construct):
     def _down(self) -> cloudwatch.IMetric:
         up = engine_metric(self._service.service_name, "Up", cloudwatch.Stats.MINIMUM)
         return cloudwatch.MathExpression(
-            expression="1 - up", using_metrics={"up": up}, period=_MINUTE, label="engines down"
+            expression="1 - up", using_metrics={"up": up}, period=self._minute, label="engines down"
         )
 
     def _neuron(self) -> cloudwatch.IMetric:
@@ -118,7 +121,7 @@ class ServiceMonitoring(Construct):
             metric_name=f"NeuronErrors-{self._service.service_name}",
             metric_value="1",
         )
-        return found.metric(period=_MINUTE, statistic=cloudwatch.Stats.SUM)
+        return found.metric(period=self._minute, statistic=cloudwatch.Stats.SUM)
 
     # ---------------------------------------------------------------- alarms and dashboard
     def _alarm(
@@ -134,6 +137,14 @@ class ServiceMonitoring(Construct):
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
             alarm_description=description,
         )
+        if self._topic is None:
+            acknowledge_nag(
+                main_resource(alarm),
+                pack=NIST_800_53_R5,
+                rule="CloudWatchAlarmAction",
+                reason="no topic was given: the alarm is looked at on the service's dashboard",
+            )
+            return alarm
         alarm.add_alarm_action(actions.SnsAction(self._topic))
         alarm.add_ok_action(actions.SnsAction(self._topic))
         return alarm
@@ -147,14 +158,14 @@ class ServiceMonitoring(Construct):
             cloudwatch.GraphWidget(title="Requests per task", left=[self._waiting(), running], right=[tasks], width=12),
             cloudwatch.GraphWidget(
                 title="At the door",
-                left=[self._balancer.request_count(period=_MINUTE)],
+                left=[self._balancer.request_count(period=self._minute)],
                 right=[self._errors()],
                 width=12,
             ),
             cloudwatch.GraphWidget(title="Seconds to the first byte, p99", left=[self._latency()], width=12),
             cloudwatch.GraphWidget(
                 title="Tasks",
-                left=[self._group.healthy_host_count(period=_MINUTE), self._unhealthy()],
+                left=[self._group.healthy_host_count(period=self._minute), self._unhealthy()],
                 width=12,
             ),
             cloudwatch.LogQueryWidget(

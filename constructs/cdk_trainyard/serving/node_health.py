@@ -6,14 +6,12 @@ and tells the auto scaling group that the instance is unhealthy.
 """
 
 import json
-from typing import cast
 
-from aws_cdk import CfnResource
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
-from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag, main_resource
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.service import InferenceService
 
@@ -81,7 +79,7 @@ class NeuronNodeHealth(Construct):
             max_healthy_percent=100,
             enable_ecs_managed_tags=True,
         )
-        cast("CfnResource", self.service.node.find_child("Service")).node.add_dependency(execution.policy)
+        main_resource(self.service).node.add_dependency(execution.policy)
         self._acknowledge()
 
     def _recovery_role(self, service: InferenceService) -> ManagedRole:
@@ -146,7 +144,7 @@ class NeuronNodeHealth(Construct):
         )
 
     def _acknowledge(self) -> None:
-        definition = cast("CfnResource", self.task_definition.node.default_child)
+        definition = main_resource(self.task_definition)
         acknowledge_nag(
             definition,
             pack=AWS_SOLUTIONS,

@@ -12,6 +12,7 @@ from cdk_trainyard.serving.catalogue import (
     images_for,
     registry_account,
 )
+from cdk_trainyard.serving.engine import TextGenerationEngine
 from cdk_trainyard.tokens import unresolved
 
 
@@ -32,9 +33,12 @@ def driver_problems(image: EngineImage, host: HostImage) -> list[str]:
     ]
 
 
-def registry_problems(image: EngineImage, region: str) -> list[str]:
-    """Check that AWS's registry is known in the Region, for an image that is in it."""
-    if image.repository is None or (not unresolved(region) and registry_account(region) is not None):
+def registry_problems(engine: TextGenerationEngine, region: str) -> list[str]:
+    """Check that AWS's registry is known in the Region, for an image that is pulled from it."""
+    image = engine.image
+    if engine.repository is not None or image.repository is None:
+        return []
+    if not unresolved(region) and registry_account(region) is not None:
         return []
     others = [row.key for row in images_for(image.server, "inf2") if row.reference is not None]
     where = "a stack whose Region is not given" if unresolved(region) else region

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cdk_trainyard.serving.engine_settings import managed_variables
+from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES
 from cdk_trainyard.serving.rollout import Rollout, hosts_needed
 from cdk_trainyard.serving.scaling_values import ScalingMetric, ScalingSchedule, ServiceScaling
 from cdk_trainyard.tokens import unresolved
@@ -93,7 +93,7 @@ def environment_problems(environment: Mapping[str, str]) -> list[str]:
     return [
         f"'environment' must not hold {name}: it would stand in the template; "
         f"use {'hub_token' if name == 'HF_TOKEN' else 'DoorAuthentication.api_key'}"
-        for name in managed_variables()
+        for name in MANAGED_VARIABLES
         if name in environment
     ]
 

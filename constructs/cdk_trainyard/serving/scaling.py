@@ -1,13 +1,15 @@
 """Moves the number of tasks: by the engine's queue or by requests at the door, within bounds that may have hours."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from aws_cdk import Duration, TimeZone
 from aws_cdk import aws_applicationautoscaling as appscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
+from constructs import Construct
 
+from cdk_trainyard.acknowledgments import main_resource
 from cdk_trainyard.serving.scaling_values import ScalingMetric
 from cdk_trainyard.serving.task import METRICS_NAMESPACE
 
@@ -36,6 +38,8 @@ def scale(
     if scaling is None or scaling.metric is not metric:
         return None
     count = service.service.auto_scale_task_count(min_capacity=scaling.min_tasks, max_capacity=scaling.max_tasks)
+    target = main_resource(cast("Construct", count.node.find_child("Target")))
+    target.add_property_deletion_override("RoleARN")  # the service-linked role, which the service takes by itself
     cooldown = Duration.seconds(scaling.cooldown_seconds)
     if target_group is None:
         count.scale_to_track_custom_metric(

@@ -13,7 +13,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
-from cdk_trainyard.acknowledgments import acknowledge_cfn_lint
+from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import Network
@@ -31,6 +31,7 @@ from cdk_trainyard.serving.rollout import Rollout, healthy_percent, hosts_needed
 from cdk_trainyard.serving.scaling import scale
 from cdk_trainyard.serving.scaling_values import ScalingMetric, ServiceScaling
 from cdk_trainyard.serving.task import InferenceTask, TaskPlan
+from cdk_trainyard.serving.warnings import no_way_out, zone_without_type
 
 _LEAST_GRACE_SECONDS = 15 * 60
 _HTTPS = 443
@@ -123,8 +124,6 @@ class InferenceService(Construct):
         raise_problems(self.node.path, findings.problems)
         for slug, text in findings.warnings:
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
-        self._warn_of_protection(protect=protect_hosts)
-
         self.network, self.model, self.engine, self.scaling = network, model, engine, scaling
         self.tasks = tasks
         self.request_timeout = Duration.seconds(plan.request_seconds)
@@ -135,6 +134,7 @@ class InferenceService(Construct):
         self.subnets: tuple[ec2.ISubnet, ...] = tuple(
             subnets or network.service_subnets or (network.accelerator_subnet,)
         )
+        self._warn(known, protect=protect_hosts, own_subnets=subnets is not None)
         self.cluster = cluster or ecs.Cluster(
             self, "Cluster", vpc=network.vpc, container_insights_v2=ecs.ContainerInsights.ENABLED
         )
@@ -191,7 +191,7 @@ class InferenceService(Construct):
         else:
             self._task.add_agent(concurrency, concurrency.requests or self.model.batch)
             target_group.add_target(self.service.load_balancer_target(container_name="agent", container_port=DATA_PORT))
-        resource = _l1(self.service)
+        resource = cast("ecs.CfnService", main_resource(self.service))
         resource.health_check_grace_period_seconds = self.health_grace.to_seconds()
         resource.node.add_dependency(*after)
         if api_key is not None:
@@ -265,7 +265,7 @@ class InferenceService(Construct):
             enable_ecs_managed_tags=True,
             propagate_tags=ecs.PropagatedTagSource.SERVICE,
         )
-        resource = _l1(service)
+        resource = main_resource(service)
         resource.node.add_dependency(self._task.execution_role.policy, self.cluster)
         acknowledge_cfn_lint(
             resource,
@@ -276,14 +276,16 @@ class InferenceService(Construct):
             resource.add_property_deletion_override("DesiredCount")
         return service
 
-    def _warn_of_protection(self, *, protect: bool) -> None:
+    def _warn(self, known: InstanceType, *, protect: bool, own_subnets: bool) -> None:
+        annotations, network = Annotations.of(self), self.network
+        zones = [each.availability_zone for each in self.subnets] if own_subnets else network.service_zones
+        for text in zone_without_type(known, zones or [network.zone], Stack.of(self).region):
+            annotations.add_warning_v2("@cdk-trainyard/serving:zone-without-type", text)
+        for text in no_way_out(has_nat=network.has_nat):
+            annotations.add_warning_v2("@cdk-trainyard/serving:no-way-out", text)
         if protect:
-            Annotations.of(self).add_warning_v2(
+            annotations.add_warning_v2(
                 "@cdk-trainyard/serving:protected-hosts",
                 "'protect_hosts' leaves hosts protected when the stack is deleted; the deletion then waits until "
                 "somebody takes the protection away (aws/aws-cdk issue 18179)",
             )
-
-
-def _l1(service: ecs.Ec2Service) -> ecs.CfnService:
-    return cast("ecs.CfnService", service.node.find_child("Service"))

@@ -5,8 +5,7 @@ they can be: ``gqa.py`` and ``kv_cache_manager.py`` of optimum-neuron. What is n
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.serving.model import NeuronModel
@@ -110,7 +109,6 @@ def size(model: NeuronModel, instance_type: InstanceType) -> Sizing:
     shape, degree = model.shape, model.tensor_parallel
     (device,) = instance_type.accelerators
     core_gib = device.memory_mib / device.cores / 1024
-    weights = shape.parameters * model.dtype.bytes_per_weight
     kept, multi_head = kv_heads(shape.attention_heads, shape.key_value_heads, degree)
     sequence = 2 * shape.layers * kept * shape.head_dimension * model.sequence_length * _KV_BYTES
     return Sizing(
@@ -119,8 +117,8 @@ def size(model: NeuronModel, instance_type: InstanceType) -> Sizing:
         devices=math.ceil(degree / device.cores),
         core_gib=core_gib,
         usable_gib=USABLE_SHARE * core_gib,
-        weights_gib=weights / GIB,
-        weights_per_core_gib=weights / degree / GIB,
+        weights_gib=model.weights_bytes / GIB,
+        weights_per_core_gib=model.weights_bytes / degree / GIB,
         sequence_per_core_gib=sequence / GIB,
         kv_heads_per_core=kept,
         multi_head=multi_head,
@@ -147,7 +145,7 @@ def kv_heads(attention_heads: int, key_value_heads: int, degree: int) -> tuple[i
 
 def host_memory_gib(model: NeuronModel) -> float:
     """Return the memory that a host needs: the checkpoint, what runs beside it, and a compilation's share."""
-    weights = model.shape.parameters * model.dtype.bytes_per_weight / GIB
+    weights = model.weights_bytes / GIB
     reserve = HOST_RESERVE_GIB + ENGINE_RESERVE_GIB
     if not model.precompiled:
         return reserve + COMPILE_FACTOR * weights
@@ -156,29 +154,24 @@ def host_memory_gib(model: NeuronModel) -> float:
 
 def root_disk_gib(model: NeuronModel) -> int:
     """Return the size of the root volume: system, image, the weights that Mountpoint keeps, the compiler's cache."""
-    weights = model.shape.parameters * model.dtype.bytes_per_weight / GIB
+    weights = model.weights_bytes / GIB
     needed = BASE_DISK_GIB + IMAGE_DISK_GIB + 1.1 * weights + COMPILE_DISK_GIB
     return max(100, math.ceil(needed / 50) * 50)
 
 
-def read_seconds(model: NeuronModel, volume_mib_s: int) -> int:
-    """Return how long it takes to read all weights once through a volume of that throughput."""
-    weights = model.shape.parameters * model.dtype.bytes_per_weight / 1024**2
-    return math.ceil(weights / volume_mib_s)
-
-
 def load_seconds(model: NeuronModel, volume_mib_s: int) -> int:
     """Return how long a task takes to serve after it was started: reading, starting, compiling when it has to."""
+    reading = math.ceil(model.weights_bytes / 1024**2 / volume_mib_s)
     compiling = 0 if model.precompiled else COMPILE_SECONDS
-    return read_seconds(model, volume_mib_s) + START_SECONDS + compiling
+    return reading + START_SECONDS + compiling
 
 
-def fitting(model: NeuronModel, types: Sequence[str] = INF2_TYPES) -> tuple[str, int] | None:
+def fitting(model: NeuronModel) -> tuple[str, int] | None:
     """Return the smallest inf2 type that the model fits on, with its tensor-parallel degree. None: there is none."""
-    for name in types:
+    for name in INF2_TYPES:
         known = InstanceType.of(name)
         for degree in degrees(known.neuron_cores):
-            sizing = size(_with_degree(model, degree), known)
+            sizing = size(replace(model, tensor_parallel=degree, batch=max(1, model.batch)), known)
             if sizing.fits and not sizing.multi_head:
                 return name, degree
     return None
@@ -187,24 +180,3 @@ def fitting(model: NeuronModel, types: Sequence[str] = INF2_TYPES) -> tuple[str,
 def degrees(cores: int) -> tuple[int, ...]:
     """Return the legal tensor-parallel degrees of an instance with that many cores, but for 1, smallest first."""
     return tuple(degree for degree in LEGAL_DEGREES if 1 < degree <= cores)
-
-
-def largest_batch(model: NeuronModel, instance_type: str, degree: int) -> tuple[int, bool]:
-    """Return how many sequences fit, and whether key and value heads had to be multiplied: a row of the table."""
-    sizing = size(_with_degree(model, degree), InstanceType.of(instance_type))
-    return sizing.largest_batch, sizing.multi_head
-
-
-def _with_degree(model: NeuronModel, degree: int) -> NeuronModel:
-    return NeuronModel(
-        name=model.name,
-        shape=model.shape,
-        bucket=model.bucket,
-        prefix=model.prefix,
-        tensor_parallel=degree,
-        batch=max(1, model.batch),
-        sequence_length=model.sequence_length,
-        dtype=model.dtype,
-        precompiled=model.precompiled,
-        presharded=model.presharded,
-    )

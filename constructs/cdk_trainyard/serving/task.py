@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from aws_cdk import Aws, CfnResource, Duration, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag
-from cdk_trainyard.lifecycle import scripts_folder
-from cdk_trainyard.serving.catalogue import registry_account
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT, ConcurrencyLimit
 from cdk_trainyard.serving.engine import TextGenerationEngine
 from cdk_trainyard.serving.engine_settings import (
@@ -20,15 +18,16 @@ from cdk_trainyard.serving.engine_settings import (
     PORT,
     SHARED_MEMORY_MIB,
     STOP_SECONDS,
+    WRITES,
     EngineSettings,
 )
 from cdk_trainyard.serving.host_script import MOUNT_PATH, SCRATCH_PATH
+from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 
 METRICS_NAMESPACE = "CdkTrainyard/Serving"
 COLLECT_SECONDS = 15
 _COLLECTOR_MIB = 128
-_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,13 +91,15 @@ class InferenceTask(Construct):
             task_role=task_role,
             volumes=list(self._volumes()),
         )
-        image = self._image(engine)
+        reference = ImageReference.of(engine, Stack.of(self))
+        reference.allow_pull(self.execution_role)
+        image = ecs.ContainerImage.from_registry(reference.uri)
         self.engine = self._engine(image)
         self._collector(image)
         if engine.hub_token is not None:
             self.add_secret("HF_TOKEN", engine.hub_token)
         acknowledge_nag(
-            cast("CfnResource", self.definition.node.default_child),
+            main_resource(self.definition),
             pack=AWS_SOLUTIONS,
             rule="ECS2",
             reason="the engine's settings, reviewed with the template; what is secret comes from Secrets Manager",
@@ -134,29 +135,6 @@ class InferenceTask(Construct):
             ],
             readonly_root_filesystem=True,
         )
-
-    # ---------------------------------------------------------------- image
-    def _image(self, engine: TextGenerationEngine) -> ecs.ContainerImage:
-        """Pull rights come from here: CDK's ``from_registry`` adds none for a registry of AWS."""
-        image = engine.image
-        if engine.repository is not None:
-            tag = engine.tag or "latest"
-            self._allow_pull(engine.repository.repository_arn)
-            return ecs.ContainerImage.from_registry(engine.repository.repository_uri_for_tag_or_digest(tag))
-        if image.repository is None:
-            return ecs.ContainerImage.from_registry(image.reference or image.key)
-        account = registry_account(Stack.of(self).region) or Aws.ACCOUNT_ID
-        self._allow_pull(
-            Stack.of(self).format_arn(
-                service="ecr", resource="repository", resource_name=image.repository, account=account
-            )
-        )
-        host = f"{account}.dkr.ecr.{Stack.of(self).region}.{Aws.URL_SUFFIX}"
-        return ecs.ContainerImage.from_registry(f"{host}/{image.repository}:{image.tag}")
-
-    def _allow_pull(self, repository_arn: str) -> None:
-        self.execution_role.allow(statement(_PULL, [repository_arn]), statement(["ecr:GetAuthorizationToken"], ["*"]))
-        self.execution_role.acknowledge("a token for ECR is a token for all of it; the API knows no narrower one", "*")
 
     # ---------------------------------------------------------------- containers
     def _engine(self, image: ecs.ContainerImage) -> ecs.ContainerDefinition:
@@ -237,12 +215,12 @@ class InferenceTask(Construct):
     # ---------------------------------------------------------------- what it reads and writes
     def _in_memory(self) -> Mapping[str, int]:
         """Folders that are written a little to; a compiler's gigabytes go to the host's disk instead."""
-        return {path: mib for path, mib in self._plan.settings.writes.items() if path not in self._on_disk()}
+        return {path: mib for path, mib in WRITES.items() if path not in self._on_disk()}
 
     def _on_disk(self) -> Mapping[str, str]:
         if self._plan.precompiled:
             return {}
-        return {path: path.strip("/").replace("/", "-") for path in self._plan.settings.writes}
+        return {path: path.strip("/").replace("/", "-") for path in WRITES}
 
     def _volumes(self) -> Sequence[ecs.Volume]:
         model = ecs.Volume(name="model", host=ecs.Host(source_path=MOUNT_PATH))

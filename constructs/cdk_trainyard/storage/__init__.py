@@ -1,5 +1,6 @@
-"""Storage of a training environment: Lustre file systems linked to S3, and buckets by purpose."""
+"""Storage of a training environment: file systems linked to S3, buckets by purpose, an accounting database."""
 
+from cdk_trainyard.storage.accounting import AccountingDatabase, AccountingDatabaseBase
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.buckets import TrainingBucket, TrainingBuckets
 from cdk_trainyard.storage.data_repository import DataRepository, RepositoryEvent
@@ -16,8 +17,11 @@ from cdk_trainyard.storage.lustre_values import (
     RootSquash,
     Weekday,
 )
+from cdk_trainyard.storage.mount import Mount, OpenZfs
 
 __all__ = [
+    "AccountingDatabase",
+    "AccountingDatabaseBase",
     "BucketGrants",
     "BucketPurpose",
     "DataRepository",
@@ -31,6 +35,8 @@ __all__ = [
     "LustreStorage",
     "LustreType",
     "MaintenanceTime",
+    "Mount",
+    "OpenZfs",
     "RepositoryEvent",
     "RootSquash",
     "TrainingBucket",

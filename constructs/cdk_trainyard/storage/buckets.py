@@ -1,12 +1,21 @@
 """Buckets of a training environment: scripts, datasets, checkpoints, models, and the log of who used them."""
 
+from functools import cached_property
+from typing import cast
+
 from aws_cdk import Annotations, Aws, CfnResource, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_cfn_lint, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.acknowledgments import (
+    NIST_800_53_R5,
+    acknowledge_cfn_lint,
+    acknowledge_checkov,
+    acknowledge_nag,
+    main_resource,
+)
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.storage import rules, rules_data
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose, lifecycle_rules
@@ -99,12 +108,9 @@ class TrainingBucket(Construct):
         """Its ARN."""
         return self.bucket.bucket_arn
 
-    @property
+    @cached_property
     def _resource(self) -> s3.CfnBucket:
-        resource = self.bucket.node.default_child
-        if not isinstance(resource, s3.CfnBucket):
-            raise TypeError(f"{self.bucket.node.path} has no L1 bucket")
-        return resource
+        return cast("s3.CfnBucket", main_resource(self.bucket))
 
     def _define(self, expire_after_days: int | None, *, auto_delete: bool) -> s3.Bucket:
         removal_policy = RemovalPolicy.DESTROY if auto_delete else RemovalPolicy.RETAIN
@@ -123,8 +129,8 @@ class TrainingBucket(Construct):
             removal_policy=removal_policy,
             auto_delete_objects=auto_delete,
         )
-        if bucket.policy is not None:  # a retained bucket stays as closed as it was
-            bucket.policy.apply_removal_policy(removal_policy)
+        if policy := bucket.policy:  # a retained bucket stays as closed as it was
+            policy.apply_removal_policy(removal_policy)
         return bucket
 
     def _own_log(self, *, auto_delete: bool) -> s3.IBucket:

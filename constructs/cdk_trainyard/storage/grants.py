@@ -71,6 +71,20 @@ def delete_statements(bucket: s3.IBucket, *, prefix: str = "") -> list[iam.Polic
     return _statements(bucket, prefix, [_DELETE])
 
 
+def job_statements(
+    *, read: Sequence[s3.IBucket], read_write: Sequence[s3.IBucket]
+) -> tuple[list[iam.PolicyStatement], list[str]]:
+    """Return what jobs need of whole buckets, and the wildcards in it that reviewers ask about; nothing is deleted.
+
+    Args:
+        read: The buckets that are listed and read.
+        read_write: The buckets that are written too.
+    """
+    statements = [statement for bucket in read for statement in read_statements(bucket)]
+    statements += [statement for bucket in read_write for statement in read_write_statements(bucket)]
+    return statements, [objects_arn(bucket) for bucket in (*read, *read_write)]
+
+
 def objects_arn(bucket: s3.IBucket, *, prefix: str = "") -> str:
     """Return the ARN pattern of the objects under ``prefix``: the wildcard that a reviewer of a policy asks about."""
     return bucket.arn_for_objects(f"{_clean(prefix)}*")

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Annotations, Aws, CfnResource, Fn, Names, RemovalPolicy, Stack, Token
+from aws_cdk import Annotations, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, DependencyGroup, IDependable
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.log_groups import acknowledge_logs_own_key, unique_of_stack
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import rules, rules_data
 from cdk_trainyard.storage.data_repository import DataRepository, associate
@@ -26,6 +26,7 @@ from cdk_trainyard.storage.lustre_values import (
     RootSquash,
 )
 from cdk_trainyard.storage.root_squash import RootSquashSetting
+from cdk_trainyard.tokens import unresolved
 
 _LOGS_REASON = (
     "holds names of files that could not be exchanged with S3, none of their content; "
@@ -232,23 +233,15 @@ class LustreFileSystem(Lustre):
         return attachments
 
     def _log_group(self, retention: logs.RetentionDays, removal_policy: RemovalPolicy) -> logs.LogGroup:
-        """Define the log group: FSx demands a name under ``/aws/fsx``, so it is made unique by the stack's own id.
-
-        A retained log group of a deleted stack therefore never stands in the way of the same stack made anew.
-        """
-        name = Names.unique_resource_name(self, max_length=200, separator="-")
-        stack_instance = Fn.select(0, Fn.split("-", Fn.select(2, Fn.split("/", Aws.STACK_ID))))
+        """Define the log group, for which FSx demands a name under ``/aws/fsx``."""
         log_group = logs.LogGroup(
             self,
             "Logs",
-            log_group_name=f"/aws/fsx/{name}-{stack_instance}",
+            log_group_name=f"/aws/fsx/{unique_of_stack(self)}",
             retention=retention,
             removal_policy=removal_policy,
         )
-        resource = log_group.node.default_child
-        if isinstance(resource, CfnResource):
-            acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=_LOGS_REASON)
-            acknowledge_checkov(resource, check="CKV_AWS_158", reason=_LOGS_REASON)
+        acknowledge_logs_own_key(log_group, _LOGS_REASON)
         return log_group
 
 
@@ -296,4 +289,4 @@ def _subnet_of(network: Network | None) -> ec2.ISubnet:
 def _zone(network: Network | None, subnet: ec2.ISubnet) -> str | None:
     if network is not None and subnet.subnet_id == network.accelerator_subnet.subnet_id:
         return network.zone
-    return None if Token.is_unresolved(subnet.availability_zone) else subnet.availability_zone
+    return None if unresolved(subnet.availability_zone) else subnet.availability_zone

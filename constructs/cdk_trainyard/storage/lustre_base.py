@@ -54,7 +54,7 @@ class Lustre(Construct):
         )
 
     def metric(
-        self, metric_name: str, *, statistic: str = cloudwatch.Stats.SUM, period: Duration | None = None
+        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
     ) -> cloudwatch.Metric:
         """Return a metric of this file system.
 
@@ -71,7 +71,7 @@ class Lustre(Construct):
             namespace="AWS/FSx",
             metric_name=metric_name,
             dimensions_map={"FileSystemId": self.file_system_id},
-            statistic=statistic,
+            statistic=statistic or cloudwatch.Stats.SUM,
             period=period or Duration.minutes(5),
         )
 

@@ -1,4 +1,4 @@
-"""Lets nodes and the servers of a file system reach each other when they do not share a security group."""
+"""How nodes reach a file system: whether from another zone, and through security groups that they do not share."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,29 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.instances import is_zone_id
 from cdk_trainyard.network import EfaSecurityGroup
 from cdk_trainyard.storage.lustre_base import Lustre
+from cdk_trainyard.tokens import unresolved
 
 _LUSTRE_PORTS = (("tcp", 988, 988), ("tcp", 1018, 1023))
 _EFA_PORTS = (("-1", None, None),)
 _DESCRIPTION = "Lustre between nodes and their file system"
 _EFA_REASON = "the source is the security group of the other side, and EFA needs all traffic between the two"
+
+
+def in_other_zone(file_system: Lustre, zone: str | None) -> bool:
+    """Return whether a file system is known to stand in another zone than its clients.
+
+    Args:
+        file_system: The file system.
+        zone: The zone of its clients. Zones are compared only when both are names or both are ids: which is which
+            differs from account to account.
+    """
+    other = file_system.zone
+    if zone is None or other is None or unresolved(zone, other):
+        return False
+    return is_zone_id(zone) == is_zone_id(other) and zone != other
 
 
 def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecurityGroup]) -> Construct | None:

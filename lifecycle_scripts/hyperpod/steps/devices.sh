@@ -5,7 +5,8 @@
 declare -gA NODE
 
 step devices 'count EFA interfaces, Neuron devices and GPUs' \
-  'broken hardware (let HyperPod replace the node), or a machine image without the driver for this instance type'
+  'broken hardware (let the node be replaced), or a machine image without the driver for this instance type' \
+  'network'
 
 step_devices_done() {
   devices_complete 2>/dev/null

@@ -7,18 +7,18 @@ declare -gA NODE
 LUSTRE_OPTIONS=noatime,flock,_netdev,x-systemd.automount,x-systemd.requires=network-online.target
 
 step lustre 'mount FSx for Lustre' \
-  "the security group lacks its rules to itself, the mount name is another file system's, or root squash covers the nodes"
+  "the security group lacks its rules to itself, the mount name is another file system's, or root squash covers the nodes" \
+  'network lustre_efa'
 
 step_lustre_done() {
-  [[ -z ${NODE[lustre_dns_name]} ]] \
+  [[ -z ${NODE[lustre_dns_name]-} ]] \
     || { mountpoint -q -- "${ROOT}${NODE[lustre_mount_path]}" && lustre_answers 2>/dev/null; }
 }
 
 step_lustre_run() {
-  local path=${ROOT}${NODE[lustre_mount_path]} mounts
+  local path=${ROOT}${NODE[lustre_mount_path]}
   mkdir -p -- "${path}"
-  mounts=$(lustre_fstab)
-  put_file "${ROOT}/etc/fstab" 0644 "${mounts}"
+  rewrite "${ROOT}/etc/fstab" 0644 lustre_fstab
   systemctl daemon-reload # the automount unit that the line stands for
   wait_until 600 "the mount of ${path}" lustre_mount "${path}"
 }
@@ -31,7 +31,8 @@ lustre_mount() {
   mountpoint -q -- "$1" || mount -- "$1"
 }
 
-# The file of mounts, with our line in the place of any other for the same path.
+# The file of mounts, with our line in the place of any other for the same path. With EFA too the address is the one of TCP:
+# clients find the other way by asking there.
 lustre_fstab() {
   awk -v path="${NODE[lustre_mount_path]}" '$2 != path || /^[[:space:]]*#/' "${ROOT}/etc/fstab"
   printf '%s@tcp:/%s %s lustre %s 0 0\n' "${NODE[lustre_dns_name]}" "${NODE[lustre_mount_name]}" \

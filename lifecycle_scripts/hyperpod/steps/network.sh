@@ -23,13 +23,18 @@ step_network_run() {
 }
 
 step_network_verify() {
-  local name=${NODE[lustre_dns_name]}
+  local name=${NODE[lustre_dns_name]-}
   [[ -z ${name} ]] || wait_until 300 "the name ${name}" getent hosts "${name}"
 }
 
 network_facts() {
   python3 -B "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" \
     ${TRAINYARD_ADDRESS:+--address "${TRAINYARD_ADDRESS}"}
+}
+
+# network_hosts: the nodes that run jobs, as far as HyperPod has listed them, one in a line.
+network_hosts() {
+  python3 -B "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" --hosts
 }
 
 # Exit code 75 may pass with time. Anything else will not: then waiting ends, and asking again says why.

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
 # Slurm by role: slurmctld on the controller; a configless slurmd elsewhere, which takes slurm.conf from the controller.
 # HyperPod writes slurm.conf; nothing of it is changed here.
-: "${ROOT?}" "${HOST?}"
+: "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
 
 SLURM=${ROOT}/opt/slurm
 UNITS=${ROOT}/etc/systemd/system
 DROP_IN=/etc/systemd/system/slurmd.service.d/trainyard
-declare -gA SLURM_GROUPS=([api]="SlurmConfig of the cluster's instance groups" [legacy]='provisioning_parameters.json')
+SLURM_PLUGINS=${SLURM}/etc/plugstack.conf
 
 step slurm 'start Slurm' \
   "HyperPod has not written slurm.conf, or a daemon cannot start with it: see journalctl -u slurmctld -u slurmd -u munge"
 
 step_slurm_done() {
   case ${NODE[role]} in
-    controller) slurm_answers 2>/dev/null && [[ ! -e ${UNITS}/slurmd.service ]] ;;
+    controller) slurm_answers 2>/dev/null && slurm_plugins_are_whole && [[ ! -e ${UNITS}/slurmd.service ]] ;;
     *) systemctl is-active --quiet slurmd && slurm_is_pointed ;;
   esac
 }
@@ -36,13 +36,19 @@ step_slurm_verify() {
 # ---------------------------------------------------------------- controller
 slurm_start_controller() {
   slurm_park slurmd # one that is restarted on the controller deletes slurm.conf there
-  wait_until 600 "${NODE[address]} or ${HOST} in slurm.conf" slurm_conf_is_written \
-    || fail "HyperPod has not made this node the controller: is it ${NODE[group]} in ${SLURM_GROUPS[${NODE[topology]}]}?"
+  slurm_plugins_are_whole || slurm_write_plugins
   systemctl enable --now munge slurmctld
 }
 
-slurm_conf_is_written() {
-  grep -qF -e "${NODE[address]}" -e "${HOST}" -- "${SLURM}/etc/slurm.conf"
+# Nodes without a configuration of their own are sent plugstack.conf, and nothing that it includes.
+slurm_plugins_are_whole() {
+  [[ ! -e ${SLURM_PLUGINS} ]] || ! grep -qiE '^[[:space:]]*include[[:space:]]' -- "${SLURM_PLUGINS}"
+}
+
+slurm_write_plugins() {
+  local lines
+  lines=$(python3 -B "${BUNDLE}/plugstack.py" --root "${ROOT}" "${SLURM_PLUGINS}")
+  put_file "${SLURM_PLUGINS}" 0644 "${lines}"
 }
 
 slurm_answers() {
@@ -84,9 +90,11 @@ slurm_options() {
 }
 
 # The controller may come later than this node, and this node's line in slurm.conf later still: slurmd tries for ever.
+# Jobs have slurmd's limits: EFA must lock memory, and thousands of connections are as many open files. The numbers are
+# those of the unit that comes with Slurm.
 slurm_drop_in() {
   printf '%s\n' '[Unit]' 'StartLimitIntervalSec=0' '[Service]' "EnvironmentFile=${DROP_IN}.env" \
-    'Restart=on-failure' 'RestartSec=10'
+    'Restart=on-failure' 'RestartSec=10' 'LimitMEMLOCK=infinity' 'LimitNOFILE=131072'
 }
 
 slurm_is_pointed() {

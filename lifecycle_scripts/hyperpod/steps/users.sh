@@ -5,10 +5,11 @@
 declare -gA NODE
 
 step users 'users and groups of shared_users.txt' \
-  'a name or number of shared_users.txt belongs to somebody else on this node, or the home directories cannot be written'
+  'a name or number of shared_users.txt belongs to somebody else on this node, or the home directories cannot be written' \
+  'lustre openzfs'
 
 step_users_done() {
-  [[ -z ${NODE[users_file]} ]] || users_each users_has >/dev/null 2>&1
+  [[ -z ${NODE[users_file]-} ]] || users_each users_has >/dev/null 2>&1
 }
 
 step_users_run() {

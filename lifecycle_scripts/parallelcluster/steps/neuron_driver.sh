@@ -3,7 +3,7 @@
 : "${ROOT?}" "${NEURON_DRIVER?}"
 
 step neuron_driver 'install the driver' \
-  'the module does not build for this kernel; use an image with the driver, or one whose kernel has headers'
+  'the repository has this version no more, or the module does not build for this kernel; an image with the driver needs neither'
 
 step_neuron_driver_done() {
   local version
@@ -43,5 +43,5 @@ kernel_headers_dnf() {
   local kernel
   kernel=$(uname -r)
   [[ -e ${ROOT}/lib/modules/${kernel}/build ]] && return
-  timeout 300 dnf --quiet --assumeyes install -- "kernel-devel-uname-r = ${kernel}"
+  with_rpm 300 dnf --assumeyes install -- "kernel-devel-uname-r = ${kernel}"
 }

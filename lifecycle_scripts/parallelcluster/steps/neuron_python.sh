@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# PyTorch and the compiler, in an environment on shared storage: the head node makes it, all nodes use it.
+# PyTorch and the compiler, in an environment on shared storage: the head node makes it, all nodes use it. On Ubuntu.
 : "${ROOT?}" "${NEURON_PYTHON?}" "${NEURON_PYTHON_INDEX?}" "${NEURON_VENV?}"
 
 step neuron_python 'make the Python environment' \
@@ -13,10 +13,10 @@ step_neuron_python_done() {
 }
 
 step_neuron_python_run() {
-  local directory=${ROOT}${NEURON_VENV} python
-  python=$(neuron_python)
+  local directory=${ROOT}${NEURON_VENV}
+  DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- python3-venv
   rm -f -- "${directory}/neuron-packages"
-  "${python}" -m venv --clear "${directory}"
+  python3 -m venv --clear "${directory}"
   timeout 1200 "${directory}/bin/python" -m pip install --quiet --no-input --retries 5 --timeout 30 \
     --extra-index-url "${NEURON_PYTHON_INDEX}" "${NEURON_PYTHON[@]}"
   put_file "${directory}/neuron-packages" 0644 "${NEURON_PYTHON[*]}" # last: an environment without it is half made
@@ -24,20 +24,4 @@ step_neuron_python_run() {
 
 step_neuron_python_verify() {
   holds "${ROOT}${NEURON_VENV}/neuron-packages" "${NEURON_PYTHON[*]}"
-}
-
-# neuron_python: an interpreter that PyTorch for Neuron takes (3.10 or later), installed where the system has an older one.
-neuron_python() {
-  local system
-  system=$(neuron_system)
-  case ${system} in
-    apt)
-      DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- python3-venv >&2
-      echo python3
-      ;;
-    *)
-      timeout 300 dnf --quiet --assumeyes install -- python3.11 >&2
-      echo python3.11
-      ;;
-  esac
 }

@@ -61,7 +61,7 @@ enabled=1
 gpgcheck=1
 gpgkey=file://${1#"${ROOT}"}
 metadata_expire=0"
-  rpm --import "$1"
+  with_rpm 300 rpm --import "$1"
 }
 
 # Neuron's list alone, and an error when it cannot be had: apt-get would call that a warning.
@@ -70,6 +70,7 @@ refresh_apt() {
     -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 update
 }
 
+# An error when it cannot be had, even where dnf is configured to go on without a repository that is down.
 refresh_dnf() {
-  timeout 120 dnf --quiet --disablerepo='*' --enablerepo=neuron makecache
+  timeout 120 dnf --quiet --disablerepo='*' --enablerepo=neuron --setopt=neuron.skip_if_unavailable=False makecache
 }

@@ -7,7 +7,8 @@
 # A line of a plan: once or always, folder, entry and arguments, with tabs between. A line that says once is run until it
 # has succeeded, and then never again on this node. VERSION is for ParallelCluster, which calls only what has changed.
 #
-# Environment, for tests and rehearsals: TRAINYARD_ROOT stands before every absolute path.
+# Environment, for tests and rehearsals: TRAINYARD_ROOT stands before every absolute path, TRAINYARD_DEADLINE is how many
+# seconds a fetch is tried.
 
 set -Eeuo pipefail
 
@@ -24,12 +25,15 @@ fail() {
   exit 1
 }
 
-# fetch SOURCE TARGET [OPTION...]: copies from S3, or says why not.
+# fetch SOURCE TARGET [OPTION...]: copies from S3, or says why not. It is tried for a while: routes and permissions of a
+# new stack can be late, and the AWS CLI gives all files of a folder together one allowance of retries.
 fetch() {
-  local source=$1 target=$2
+  local source=$1 target=$2 deadline=$((SECONDS + ${TRAINYARD_DEADLINE:-300}))
   shift 2
-  aws s3 cp --only-show-errors "$@" -- "${source}" "${target}" \
-    || fail "cannot fetch ${source}: may the node's role read it, and does the subnet reach S3?"
+  until aws s3 cp --only-show-errors "$@" -- "${source}" "${target}"; do
+    ((SECONDS < deadline)) || fail "cannot fetch ${source}: may the node's role read it, and does the subnet reach S3?"
+    sleep 5
+  done
 }
 
 # run_entry FOLDER ENTRY [ARGUMENT...]: fetches the folder, once for each version of it, and runs ENTRY.

@@ -22,7 +22,12 @@ ROOT=${TRAINYARD_ROOT:-}
 LOG_FILE=${ROOT}/var/log/provision/provisioning.log # HyperPod ships this file, and no other
 BUNDLE=''                                           # the folder of the entry script
 HOST=$(hostname)
-declare -A STEP_TITLE=() STEP_CAUSE=()
+declare -A STEP_TITLE=() STEP_CAUSE=() STEP_NEEDS=() STEP_STATE=()
+BESIDE=() # process ids of what was started beside this shell
+RUNNING=0 # how many of them have not ended
+FAILED_STEPS=''
+FAILED_CODE=0
+SHELL_LEVEL=0 # of the shell that a step runs in
 CURRENT_STEP='start'
 FAILED_COMMAND=''
 log() {
@@ -61,6 +66,16 @@ put_file() {
     mv -f -- "${temporary}" "${path}"
   fi
 }
+rewrite() {
+  local path=$1 mode=$2 lines
+  shift 2
+  mkdir -p -- "${ROOT}/run/lock"
+  (
+    flock 9
+    lines=$("$@")
+    put_file "${path}" "${mode}" "${lines}"
+  ) 9>"${ROOT}/run/lock/trainyard${path//\//-}"
+}
 holds() {
   local text
   [[ -e $1 ]] && text=$(cat -- "$1") && [[ ${text} == "$2" ]]
@@ -84,6 +99,7 @@ account() {
 step() {
   STEP_TITLE[$1]=$2
   STEP_CAUSE[$1]=$3
+  [[ $# -lt 4 ]] || STEP_NEEDS[$1]=$4
 }
 provision() {
   local name
@@ -91,13 +107,88 @@ provision() {
   shift
   start_log
   for name in "$@"; do
+    STEP_STATE[${name}]=waiting
     source "${BUNDLE}/steps/${name}.sh"
   done
-  for name in "$@"; do
-    run_step "${name}"
+  exec {ENDS}<> <(:) # a pipe whose two ends are here: a step that ends says so in it
+  while true; do
+    start_steps "$@"
+    ((RUNNING > 0)) || break
+    await_step
   done
   CURRENT_STEP='end'
+  ((FAILED_CODE == 0)) || exit "${FAILED_CODE}"
+  for name in "$@"; do
+    [[ ${STEP_STATE[${name}]} == 'done' ]] || fail "the step ${name} cannot start: it needs ${STEP_NEEDS[${name}]}"
+  done
   log "all steps are done, after ${SECONDS} s"
+}
+start_steps() {
+  local name before=''
+  for name in "$@"; do
+    if may_start "${name}" "${STEP_NEEDS[${name}]-${before}}"; then
+      start_step "${name}"
+    fi
+    before+=" ${name}"
+  done
+}
+may_start() {
+  local need
+  ((FAILED_CODE == 0 && RUNNING < ${TRAINYARD_AT_ONCE:-64})) && [[ ${STEP_STATE[$1]} == waiting ]] || return 1
+  for need in $2; do
+    [[ ${STEP_STATE[${need}]:-done} == 'done' ]] || return 1
+  done
+}
+start_step() {
+  if [[ -n ${STEP_NEEDS[$1]+given} ]]; then
+    STEP_STATE[$1]=running
+    RUNNING=$((RUNNING + 1))
+    run_beside "$1" &
+    BESIDE+=("$!")
+  else
+    run_step "$1"
+    STEP_STATE[$1]='done'
+  fi
+}
+await_step() {
+  local name code
+  CURRENT_STEP='end'
+  read -r name code <&"${ENDS}"
+  RUNNING=$((RUNNING - 1))
+  STEP_STATE[${name}]='done'
+  ((code == 0)) || {
+    FAILED_STEPS+="${FAILED_STEPS:+, }${name}"
+    ((FAILED_CODE)) || FAILED_CODE=${code}
+    ((RUNNING == 0)) || log "${name} failed; what runs beside it is waited for, and nothing else is started"
+  }
+}
+run_beside() {
+  set +e
+  trap - ERR EXIT TERM INT
+  step_shell "$1" 2>&1 | label "$1"
+  printf '%s %s\n' "$1" "${PIPESTATUS[0]}" >&"${ENDS}"
+}
+step_shell() {
+  set -e
+  SHELL_LEVEL=${BASH_SUBSHELL}
+  log() {
+    printf '%s\n' "$*"
+  }
+  trap 'note_failure "$?" "${BASH_SOURCE[0]}" "${LINENO}"' ERR
+  trap 'exit 143' TERM
+  trap 'end_of_step "$?"' EXIT
+  run_step "$1"
+}
+end_of_step() {
+  trap - ERR EXIT
+  (($1 == 0)) || report "$1"
+  exit "$1"
+}
+label() {
+  local line CURRENT_STEP=$1
+  while IFS= read -r line || [[ -n ${line} ]]; do
+    log "${line}"
+  done
 }
 run_step() {
   local started=${SECONDS}
@@ -124,7 +215,7 @@ start_log() {
 }
 note_failure() {
   local code=$1 file=$2 line=$3 text
-  ((BASH_SUBSHELL == 0)) || exit "${code}" # the command that waits for this subshell fails too, and is the one to name
+  ((BASH_SUBSHELL == SHELL_LEVEL)) || exit "${code}" # the command that waits for this subshell fails too, and is the one to name
   mapfile -t -s $((line - 1)) -n 1 text <"${file}"
   FAILED_COMMAND="${text[0]#"${text[0]%%[![:blank:]]*}"} (at ${file##*/}:${line})"
 }
@@ -138,14 +229,19 @@ likely_cause() {
     printf '%s' "${STEP_CAUSE[${CURRENT_STEP}]:-not known}"
   fi
 }
+report() {
+  local cause
+  log "FAILED in step '${CURRENT_STEP}' with exit code $1${FAILED_COMMAND:+, in the command: ${FAILED_COMMAND}}"
+  cause=$(likely_cause)
+  log "likely cause: ${cause}"
+}
 finish() {
-  local code=$1 cause
+  local code=$1
   trap - ERR EXIT
+  ((${#BESIDE[@]} == 0)) || wait "${BESIDE[@]}" || true
   if ((code != 0)); then
-    log "FAILED in step '${CURRENT_STEP}' with exit code ${code}${FAILED_COMMAND:+, in the command: ${FAILED_COMMAND}}"
-    cause=$(likely_cause)
-    log "likely cause: ${cause}"
-    log "nothing is undone; run $0 again and it goes on from here"
+    [[ -n ${FAILED_STEPS} ]] || report "${code}"
+    log "${FAILED_STEPS:+failed: ${FAILED_STEPS}, see above; }nothing is undone; run $0 again and it goes on from here"
   fi
   exec >&3 2>&3
   wait "${LOG_WRITER}" || true

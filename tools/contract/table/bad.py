@@ -150,7 +150,7 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
         ),
         "nodes with a reserved name": cluster(slurm=SlurmSettings(custom=[{"NodeName": "a-st-b-1", "CPUs": 2}])),
         "a database with a scheme": cluster(slurm=accounting(parts, endpoint="mysql://db.example")),
-        "a database name in upper case": cluster(slurm=accounting(parts, database_name="Jobs")),
+        "a database name in upper case": cluster(slurm=accounting(parts, schema_name="Jobs")),
         "a prefix with a space": cluster(iam=ClusterIam(resource_prefix="my prefix")),
         "a name prefix of 31": cluster(iam=ClusterIam(resource_prefix="p" * 31)),
         "a disk smaller than the image": cluster(queue(root_volume=RootVolume(size_gib=20))),

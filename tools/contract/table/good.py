@@ -90,7 +90,7 @@ def good(parts: Imported) -> dict[str, ResolvedCluster]:
         "Arm head and nodes": cluster(queue(cpu(instance_type="c7g.xlarge")), head=head(instance_type="c7g.xlarge")),
         "login nodes": cluster(pools=[login(count=2, grace_period=Duration.minutes(3))]),
         "no login node yet": cluster(pools=[login(count=0)]),
-        "an accounting database": cluster(slurm=accounting(parts, database_name="jobs_1")),
+        "an accounting database": cluster(slurm=accounting(parts, schema_name="jobs_1")),
         "a name of 60": cluster(name="c" * 60),
         "a name of 40 with accounting": cluster(name="c" * 40, slurm=accounting(parts)),
         "Ubuntu 24.04": cluster(operating_system="ubuntu2404"),

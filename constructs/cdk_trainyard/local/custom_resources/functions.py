@@ -8,14 +8,13 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from cdk_trainyard.local.custom_resources import answers
-from cdk_trainyard.local.custom_resources.request import Answer, Request
+from cdk_trainyard.local.custom_resources.request import REFUSED, Answer, Request
 from cdk_trainyard.local.errors import ResourceFailed
 
 _ON_EVENT, _IS_COMPLETE = "USER_ON_EVENT_FUNCTION_ARN", "USER_IS_COMPLETE_FUNCTION_ARN"
 _ANSWER_PATIENCE_S = 5.0
 _COMPLETION_PATIENCE_S = 120.0
 _COMPLETION_INTERVAL_S = 0.2
-_PREFIX = "Received response status [FAILED] from custom resource. Message returned: "
 
 
 def ask(request: Request) -> Answer:
@@ -44,9 +43,9 @@ def ask(request: Request) -> Answer:
     _invoke(request, function, event)
     answer = answers.take(token, _ANSWER_PATIENCE_S)
     if answer is None:
-        raise ResourceFailed(f"{_PREFIX}the function ended and never answered CloudFormation")
+        raise ResourceFailed(f"{REFUSED}the function ended and never answered CloudFormation")
     if answer.get("Status") != "SUCCESS":
-        raise ResourceFailed(f"{_PREFIX}{answer.get('Reason')}", answer.get("PhysicalResourceId") or token)
+        raise ResourceFailed(f"{REFUSED}{answer.get('Reason')}", answer.get("PhysicalResourceId") or token)
     return Answer(physical_id=answer.get("PhysicalResourceId") or "", data=answer.get("Data") or {})
 
 
@@ -65,7 +64,7 @@ def _invoke(request: Request, function: str, event: Mapping[str, Any]) -> Any:
     answer = request.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event).encode())
     payload = json.loads(answer["Payload"].read() or b"null")
     if "FunctionError" in answer:
-        raise ResourceFailed(f"{_PREFIX}{payload.get('errorMessage', payload)}")
+        raise ResourceFailed(f"{REFUSED}{payload.get('errorMessage', payload)}")
     return payload
 
 
@@ -75,7 +74,7 @@ def _provider(request: Request, variables: Mapping[str, str], event: Mapping[str
     physical_id = answered.get("PhysicalResourceId") or event.get("PhysicalResourceId") or event["RequestId"]
     if request.kind == "Delete" and physical_id != request.physical_id:
         raise ResourceFailed(
-            f'{_PREFIX}DELETE: cannot change the physical resource ID from "{request.physical_id}" '
+            f'{REFUSED}DELETE: cannot change the physical resource ID from "{request.physical_id}" '
             f'to "{physical_id}" during deletion'
         )
     data = dict(answered.get("Data") or {})
@@ -93,6 +92,6 @@ def _completion(request: Request, function: str, event: Mapping[str, Any]) -> Ma
             data: Mapping[str, Any] = answered.get("Data") or {}
             return data
         if answered.get("Data"):
-            raise ResourceFailed(f'{_PREFIX}"Data" is not allowed if "IsComplete" is "False"')
+            raise ResourceFailed(f'{REFUSED}"Data" is not allowed if "IsComplete" is "False"')
         time.sleep(_COMPLETION_INTERVAL_S)
-    raise ResourceFailed(f"{_PREFIX}Operation timed out")
+    raise ResourceFailed(f"{REFUSED}Operation timed out")

@@ -8,6 +8,8 @@ from cdk_trainyard.local.clients import client
 from cdk_trainyard.local.resources.model import Where
 
 Kind = Literal["Create", "Update", "Delete"]
+REFUSED = "Received response status [FAILED] from custom resource. Message returned: "
+"""How an event begins that tells why a custom resource failed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

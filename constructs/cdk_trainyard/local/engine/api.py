@@ -220,12 +220,12 @@ def describe_stack_events(request: Request) -> dict[str, Any]:
 
 def describe_events(request: Request) -> dict[str, Any]:
     """Return the failed events of a stack's operations; there is no early validation here."""
-    region = _engine(request).region
-    stack = region.find(request.get("StackName") or "")
-    events = reversed(stack.events) if stack else []
+    stack = _engine(request).region.find(request.get("StackName") or "")
+    if stack is None:
+        return {"OperationEvents": []}
     failed_only = request.get("Filters", {}).get("FailedEvents")
-    rows = [describe.event(stack, event) for event in events if not failed_only or event.status.endswith("_FAILED")]
-    return {"OperationEvents": rows}
+    events = [event for event in reversed(stack.events) if not failed_only or event.status.endswith("_FAILED")]
+    return {"OperationEvents": [describe.event(stack, event) for event in events]}
 
 
 def get_template(request: Request) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cdk_trainyard.local.engine.template import Template, in_order
 from cdk_trainyard.local.engine.worker import StepFailed, Worker, redeclared
 from cdk_trainyard.local.errors import ApiError, ResourceFailed, describe
 from cdk_trainyard.local.registry import type_of
-from cdk_trainyard.local.resources.model import Host, replacing
+from cdk_trainyard.local.resources.model import Host, ResourceType, replacing
 
 _log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class Deployment:
             return redeclared(old, declaration)
         if not replacing(type_, old.properties, full):
             return self._update(old, declaration, full, made_up)
-        if type_.named and wanted.get(type_.named.property, NO_VALUE) == old.properties.get(type_.named.property):
+        if _name_is_taken(type_, wanted, old):
             message = (
                 f"CloudFormation cannot update a stack when a custom-named resource requires replacing. "
                 f"Rename {old.physical_id} and update the stack again."
@@ -200,7 +200,10 @@ class Deployment:
         if not self._creating:
             stack.updated = datetime.now(UTC)
             stack.note("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
-        for deployed, policy in reversed(self._journal.obsolete):
+        created = list(self._before)
+        for deployed, policy in sorted(
+            self._journal.obsolete, key=lambda row: created.index(row[0].logical_id), reverse=True
+        ):
             self._discard(deployed, policy)
         stack.resources = {name: scope.resources[name] for name in scope.resources}
         stack.note("CREATE_COMPLETE" if self._creating else "UPDATE_COMPLETE")
@@ -249,3 +252,10 @@ class Deployment:
         except StepFailed as failure:
             return str(failure)
         return None
+
+
+def _name_is_taken(type_: ResourceType, wanted: Mapping[str, Any], old: Deployed) -> bool:
+    """Return whether the resource that shall replace ``old`` would have to bear its name, while ``old`` is there."""
+    if type_.named is None or type_.revised:
+        return False
+    return bool(wanted.get(type_.named.property, NO_VALUE) == old.properties.get(type_.named.property))

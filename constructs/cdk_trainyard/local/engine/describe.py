@@ -4,6 +4,7 @@ from typing import Any
 
 from cdk_trainyard.local.engine.state import ChangeSet, Deployed, Event, Stack
 from cdk_trainyard.local.engine.template import Template
+from cdk_trainyard.local.resources.steps import listed
 
 
 def stack(found: Stack) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def stack(found: Stack) -> dict[str, Any]:
             for output in found.outputs.values()
         ],
         "RoleARN": found.role,
-        "Tags": [{"Key": key, "Value": value} for key, value in found.tags.items()],
+        "Tags": listed(found.tags),
         "EnableTerminationProtection": found.protected,
         "ParentId": found.parent,
         "DriftInformation": {"StackDriftStatus": "NOT_CHECKED"},
@@ -51,11 +52,11 @@ def _parameter(found: Stack, name: str, secret: bool) -> dict[str, Any]:
     return {**row, "ResolvedValue": str(resolved)} if differs else row
 
 
-def event(found: Stack | None, seen: Event) -> dict[str, Any]:
+def event(found: Stack, seen: Event) -> dict[str, Any]:
     """Return an event as ``DescribeStackEvents`` shows it."""
     return {
-        "StackId": found.stack_id if found else None,
-        "StackName": found.name if found else None,
+        "StackId": found.stack_id,
+        "StackName": found.name,
         "EventId": seen.event_id,
         "LogicalResourceId": seen.logical_id,
         "PhysicalResourceId": seen.physical_id,
@@ -97,7 +98,7 @@ def change_set(found: ChangeSet) -> dict[str, Any]:
         "ExecutionStatus": found.execution,
         "Status": found.status,
         "StatusReason": found.reason,
-        "Tags": [{"Key": key, "Value": value} for key, value in found.tags.items()],
+        "Tags": listed(found.tags),
         "Changes": found.changes,
         "IncludeNestedStacks": False,
     }

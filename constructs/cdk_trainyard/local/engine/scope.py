@@ -10,8 +10,7 @@ from cdk_trainyard.local.engine.records import attribute_of
 from cdk_trainyard.local.engine.state import REGIONS, Deployed, Region, Stack
 from cdk_trainyard.local.engine.template import Template
 from cdk_trainyard.local.errors import ResourceFailed
-
-_URL_SUFFIXES = {"aws-cn": "amazonaws.com.cn"}
+from cdk_trainyard.local.partition import url_suffix
 
 
 class NotYetKnown(Exception):  # noqa: N818  a state of things while planning, not an error
@@ -48,7 +47,7 @@ class StackScope:
             "AWS::Region": region.name,
             "AWS::StackId": stack.stack_id,
             "AWS::StackName": stack.name,
-            "AWS::URLSuffix": _URL_SUFFIXES.get(region.partition, "amazonaws.com"),
+            "AWS::URLSuffix": url_suffix(region.partition),
         }
 
     def ref(self, name: str) -> Any:

@@ -90,6 +90,7 @@ class Worker:
         type_ = type_of(old.type_name)
         subject = as_resource(self._region, self._stack, old, self._host)
         subject.previous, subject.properties = subject.properties, dict(properties)
+        subject.update_policy = dict(declaration.get("UpdatePolicy") or {})
         changed = {name for name in {*properties, *old.properties} if properties.get(name) != old.properties.get(name)}
         self._stack.note_resource(old.logical_id, old.physical_id, old.type_name, "UPDATE_IN_PROGRESS")
         try:

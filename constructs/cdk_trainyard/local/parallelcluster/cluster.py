@@ -12,9 +12,10 @@ from botocore.exceptions import ClientError
 
 from cdk_trainyard.local.custom_resources.request import Request
 from cdk_trainyard.local.errors import ResourceFailed
+from cdk_trainyard.local.parallelcluster.provider import VERSION_TAG
+from cdk_trainyard.local.services.ssm import IMAGE
 
-_VERSION_TAG, _NAME_TAG = "parallelcluster:version", "parallelcluster:cluster-name"
-_IMAGE = "ami-12c6146b"  # one that moto knows
+_NAME_TAG = "parallelcluster:cluster-name"
 _PATIENCE_S = 120.0
 _INTERVAL_S = 0.1
 Config = Mapping[str, Any]
@@ -46,7 +47,7 @@ class Cluster:
     def version(self) -> str | None:
         """The version of ParallelCluster that made it; ``None`` when there is no cluster of that name."""
         tags = {tag["Key"]: tag["Value"] for tag in (self.stack or {}).get("Tags", ())}
-        return tags.get(_VERSION_TAG)
+        return tags.get(VERSION_TAG)
 
     @property
     def config(self) -> Config:
@@ -148,7 +149,7 @@ def _pools(config: Config) -> list[Mapping[str, Any]]:
 
 
 def _tags(name: str, version: str) -> list[dict[str, str]]:
-    return [{"Key": _VERSION_TAG, "Value": version}, {"Key": _NAME_TAG, "Value": name}]
+    return [{"Key": VERSION_TAG, "Value": version}, {"Key": _NAME_TAG, "Value": name}]
 
 
 def _template(name: str, config: Config) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def _head_node(name: str, config: Config) -> dict[str, Any]:
     groups = networking.get("SecurityGroups") or networking.get("AdditionalSecurityGroups")
     key = (head.get("Ssh") or {}).get("KeyName")
     instance = {
-        "ImageId": (config.get("Image") or {}).get("CustomAmi") or _IMAGE,
+        "ImageId": (config.get("Image") or {}).get("CustomAmi") or IMAGE,
         "InstanceType": head["InstanceType"],
         "SubnetId": networking["SubnetId"],
         **({"SecurityGroupIds": groups} if groups else {}),

@@ -17,7 +17,7 @@ _ADDRESS = re.compile(
     r"/parallelcluster/(?P<version>\d+\.\d+\.\d+)/templates/custom_resource/cluster\.yaml"
 )
 _FUNCTION_NAME = "pcluster-cfn-"
-_VERSION_TAG = "parallelcluster:version"
+VERSION_TAG = "parallelcluster:version"
 _LOG_DAYS = 90
 _CODE = "def handler(event, context):\n    raise RuntimeError('the local AWS answers in its place')\n"
 _TRUST = {
@@ -48,7 +48,7 @@ def version_of(request: Request) -> str:
         found = request.client("lambda").get_function(FunctionName=function)
     except ClientError as error:
         raise ResourceFailed(f"the function {function} of the custom resource does not exist") from error
-    return str(found["Tags"][_VERSION_TAG])
+    return str(found["Tags"][VERSION_TAG])
 
 
 def _template(version: str) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _resources(version: str, stack_uuid: Any) -> dict[str, Any]:
                 "Role": {"Fn::If": ["OwnRole", own_role, {"Ref": "CustomLambdaRole"}]},
                 "Code": {"ZipFile": _CODE},
                 "Tags": [
-                    {"Key": _VERSION_TAG, "Value": version},
+                    {"Key": VERSION_TAG, "Value": version},
                     {"Key": "parallelcluster:custom_resource", "Value": "cluster"},
                 ],
             },

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from cdk_trainyard.local.custom_resources.request import Answer, Kind, Request
+from cdk_trainyard.local.custom_resources.request import REFUSED, Answer, Kind, Request
 from cdk_trainyard.local.errors import ResourceFailed
 from cdk_trainyard.local.parallelcluster.cluster import Cluster
 from cdk_trainyard.local.parallelcluster.judgment import place_problems, schema_problems, update_problems
 from cdk_trainyard.local.parallelcluster.provider import version_of
 
-_PREFIX = "Received response status [FAILED] from custom resource. Message returned: "
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]{0,59}")
 _POLICIES = ("Retain", "Delete")
 _OWN = frozenset({"ServiceToken", "DeletionPolicy"})
@@ -40,7 +39,7 @@ def answer(request: Request) -> Answer:
         # a creation that fails has an id of its own; the deletion that follows goes by the name of the cluster
         where = request.where
         made_up = f"{where.stack_name}_{where.logical_id}_{uuid4().hex[:8].upper()}"
-        raise ResourceFailed(f"{_PREFIX}{refusal}", request.physical_id or made_up) from refusal
+        raise ResourceFailed(f"{REFUSED}{refusal}", request.physical_id or made_up) from refusal
 
 
 def _create(request: Request) -> Answer:

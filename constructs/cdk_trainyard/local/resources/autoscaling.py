@@ -1,13 +1,14 @@
-"""Auto Scaling: groups and their hooks and policies, and Application Auto Scaling's targets and policies."""
+"""Auto Scaling: groups, and their hooks, policies, schedules and warm pools."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
-from cdk_trainyard.local.resources.steps import Api, after, answer, arn, given, identity
+from cdk_trainyard.local.resources.steps import Api, after, answer, given, identity
 
 GROUPS = Api("autoscaling")
-TARGETS = Api("application-autoscaling")
-_TARGET_KEYS = ("ResourceId", "ScalableDimension", "ServiceNamespace")
+_LAUNCHED_WITH = ("LaunchConfigurationName", "LaunchTemplate", "MixedInstancesPolicy", "VPCZoneIdentifier")
+_ROLLING, _REPLACING = "AutoScalingRollingUpdate", "AutoScalingReplacingUpdate"
 
 
 def _group(it: Resource) -> dict[str, Any]:
@@ -18,15 +19,29 @@ def _group(it: Resource) -> dict[str, Any]:
     return {**joined, **cooldown}
 
 
+def _tag(it: Resource, tag: Mapping[str, Any]) -> dict[str, Any]:
+    return {**tag, "ResourceId": it["AutoScalingGroupName"], "ResourceType": "auto-scaling-group"}
+
+
 def _tags(it: Resource) -> dict[str, Any]:
-    tags = [
-        {**tag, "ResourceId": it["AutoScalingGroupName"], "ResourceType": "auto-scaling-group"}
-        for tag in it.get("Tags", [])
-    ]
+    tags = [_tag(it, tag) for tag in it.get("Tags", [])]
     return {**_group(it), "Tags": tags} if tags else _group(it)
 
 
+def _retag(it: Resource) -> None:
+    new, old = it.get("Tags") or [], it.previous.get("Tags") or []
+    gone = [tag for tag in old if tag["Key"] not in {each["Key"] for each in new}]
+    for operation, tags in (("delete_tags", gone), ("create_or_update_tags", new)):
+        if tags:
+            it.call("autoscaling", operation, {"Tags": [_tag(it, tag) for tag in tags]})
+
+
 def _notices(it: Resource) -> None:
+    told = {row["TopicARN"] for row in it.get("NotificationConfigurations") or []}
+    for row in it.previous.get("NotificationConfigurations") or []:
+        if row["TopicARN"] not in told:
+            gone = {"AutoScalingGroupName": it.id, "TopicARN": row["TopicARN"]}
+            it.call("autoscaling", "delete_notification_configuration", gone)
     for row in it.get("NotificationConfigurations") or []:
         topic = {"TopicARN": row["TopicARN"], "NotificationTypes": row.get("NotificationTypes", [])}
         it.call("autoscaling", "put_notification_configuration", {"AutoScalingGroupName": it.id, **topic})
@@ -37,18 +52,44 @@ def _metrics(it: Resource) -> None:
         it.call("autoscaling", "enable_metrics_collection", {"AutoScalingGroupName": it.id, **row})
 
 
-def _target_of(it: Resource) -> dict[str, Any]:
-    """Return what a scaling policy scales: named by its keys, or by the id of its target."""
-    joined = it.get("ScalingTargetId")
-    named = dict(zip(_TARGET_KEYS, joined.split("|"), strict=True)) if joined else {}
-    return {**named, **it.pick(*_TARGET_KEYS)}
+def _change(it: Resource) -> None:
+    """Change a group; what the template no longer says of its size is left to whoever scales it."""
+    it.pick("DesiredCapacity", "LaunchTemplate", "MixedInstancesPolicy")  # of the latter two one, which the call names
+    GROUPS.apply("update_auto_scaling_group", _group, but=("VPCZoneIdentifier",))(it)
+    for name, step in {
+        "LifecycleHookSpecificationList": _hooks,
+        "MetricsCollection": _metrics,
+        "NotificationConfigurations": _notices,
+    }.items():
+        if it.changed(name):
+            step(it)
+    if any(it.changed(name) for name in _LAUNCHED_WITH):
+        _roll(it)
 
 
-def _role(it: Resource) -> dict[str, Any]:
-    role = (
-        "aws-service-role/ecs.application-autoscaling.amazonaws.com/AWSServiceRoleForApplicationAutoScaling_ECSService"
-    )
-    return {"RoleARN": it.get("RoleARN") or it.where.arn("iam", f"role/{role}", region="")}
+def _hooks(it: Resource) -> None:
+    new = {row["LifecycleHookName"]: row for row in it.get("LifecycleHookSpecificationList") or []}
+    group = {"AutoScalingGroupName": it.id}
+    for row in it.previous.get("LifecycleHookSpecificationList") or []:
+        if row["LifecycleHookName"] not in new:
+            it.call("autoscaling", "delete_lifecycle_hook", {**group, "LifecycleHookName": row["LifecycleHookName"]})
+    for row in new.values():
+        it.call("autoscaling", "put_lifecycle_hook", {**group, **row})
+
+
+def _roll(it: Resource) -> None:
+    """Replace the instances where the group's ``UpdatePolicy`` says so; without one they stay as they are."""
+    if it.update_policy.get(_REPLACING, {}).get("WillReplace"):
+        it.dropped.append(f"UpdatePolicy.{_REPLACING}")
+    elif _ROLLING in it.update_policy:
+        for instance in _described(it)["Instances"]:
+            asked = {"InstanceId": instance["InstanceId"], "ShouldDecrementDesiredCapacity": False}
+            it.call("autoscaling", "terminate_instance_in_auto_scaling_group", asked)
+
+
+def _described(it: Resource) -> Any:
+    found = it.call("autoscaling", "describe_auto_scaling_groups", {"AutoScalingGroupNames": [it.id]})
+    return found["AutoScalingGroups"][0]
 
 
 def _hook(it: Resource) -> dict[str, Any]:
@@ -83,7 +124,8 @@ TYPES = (
         create=GROUPS.apply("create_auto_scaling_group", _tags, but=("Tags", "VPCZoneIdentifier")),
         identity=given("AutoScalingGroupName"),
         settle=after(_notices, _metrics),
-        update=GROUPS.apply("update_auto_scaling_group", _group, but=("VPCZoneIdentifier",)),
+        update=_change,
+        retag=_retag,
         delete=GROUPS.forget(
             "delete_auto_scaling_group", lambda it: {"AutoScalingGroupName": it.id, "ForceDelete": True}
         ),
@@ -92,7 +134,7 @@ TYPES = (
             lambda it: {"AutoScalingGroupNames": [it.id]},
             "AutoScalingGroups[0].{MinSize: MinSize, MaxSize: MaxSize}",
         ),
-        attributes={"AutoScalingGroupARN": arn("autoscaling", "autoScalingGroup:*:autoScalingGroupName/{}")},
+        attributes={"AutoScalingGroupARN": lambda it: _described(it)["AutoScalingGroupARN"]},
         named=Name(property="AutoScalingGroupName"),
     ),
     ResourceType(
@@ -127,21 +169,5 @@ TYPES = (
         identity=given("AutoScalingGroupName"),
         update=GROUPS.put("put_warm_pool"),
         delete=GROUPS.forget("delete_warm_pool", lambda it: {"AutoScalingGroupName": it.id, "ForceDelete": True}),
-    ),
-    ResourceType(
-        name="AWS::ApplicationAutoScaling::ScalableTarget",
-        create=TARGETS.apply("register_scalable_target", _role),
-        identity=lambda it: "|".join(str(it[key]) for key in _TARGET_KEYS),
-        update=TARGETS.apply("register_scalable_target", _role),
-        delete=TARGETS.forget("deregister_scalable_target", lambda it: it.pick(*_TARGET_KEYS)),
-        attributes={"Id": identity},
-    ),
-    ResourceType(
-        name="AWS::ApplicationAutoScaling::ScalingPolicy",
-        create=TARGETS.put("put_scaling_policy", _target_of),
-        identity=answer("PolicyARN"),
-        update=TARGETS.put("put_scaling_policy", _target_of),
-        delete=TARGETS.forget("delete_scaling_policy", lambda it: {**_target_of(it), "PolicyName": it["PolicyName"]}),
-        attributes={"Arn": identity},
     ),
 )

@@ -69,7 +69,7 @@ def _endpoint(it: Resource) -> dict[str, Any]:
     }
 
 
-_ENDPOINT_LISTS = {"RouteTableIds": "RouteTableIds", "SubnetIds": "SubnetIds", "SecurityGroupIds": "SecurityGroupIds"}
+_ENDPOINT_LISTS = ("RouteTableIds", "SubnetIds", "SecurityGroupIds")
 
 
 def _change_endpoint(it: Resource) -> None:
@@ -89,10 +89,6 @@ def _endpoint_entries(it: Resource) -> list[str]:
 
 def _flow_log(it: Resource) -> dict[str, Any]:
     return {"ResourceIds": [it["ResourceId"]], **tagged(it, "vpc-flow-log")}
-
-
-def _flow_log_id(it: Resource) -> Any:
-    return answer("FlowLogIds[0]")(it)
 
 
 TYPES = (
@@ -226,7 +222,7 @@ TYPES = (
     ResourceType(
         name="AWS::EC2::FlowLog",
         create=EC2.apply("create_flow_logs", _flow_log),
-        identity=_flow_log_id,
+        identity=answer("FlowLogIds[0]"),
         retag=RETAG,
         delete=EC2.forget("delete_flow_logs", lambda it: {"FlowLogIds": [it.id]}),
         read=EC2.read(

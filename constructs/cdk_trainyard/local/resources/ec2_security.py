@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 from cdk_trainyard.local.resources.ec2_common import EC2, RETAG, tagged
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
 from cdk_trainyard.local.resources.steps import answer, given, identity
+from cdk_trainyard.local.state import Store
 
 _SIDES = ("ingress", "egress")
 _AS_IT_SHOULD_BE = frozenset({"InvalidPermission.Duplicate", "InvalidPermission.NotFound"})
@@ -19,6 +20,10 @@ _PEERS = {
     "SourcePrefixListId": ("PrefixListIds", "PrefixListId"),
     "DestinationPrefixListId": ("PrefixListIds", "PrefixListId"),
 }
+
+_EVERYTHING = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+_OPEN: Store[set[str]] = Store(lambda _account, _region: set())
+"""Groups whose template says nothing of what they let out: EC2's first rule still stands."""
 
 
 def permission(rule: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,21 +70,32 @@ def _change_rules(it: Resource) -> None:
 
 
 def _first_rules(it: Resource) -> None:
-    if "SecurityGroupEgress" in it:  # then the rule that lets everything out goes
-        group = it.call("ec2", "describe_security_groups", {"GroupIds": [it.id]})["SecurityGroups"][0]
-        if group["IpPermissionsEgress"]:
-            everything = {"GroupId": it.id, "IpPermissions": group["IpPermissionsEgress"]}
-            it.call("ec2", "revoke_security_group_egress", everything)
+    if "SecurityGroupEgress" in it:
+        _close(it, it.id)
+    else:
+        _open_groups(it).add(it.id)
     _change_rules(it)
+
+
+def _close(it: Resource, group_id: str) -> None:
+    """Take away the rule that lets everything out, which EC2 gives to a new group."""
+    it.call("ec2", "revoke_security_group_egress", {"GroupId": group_id, "IpPermissions": [_EVERYTHING]})
+
+
+def _first_way_out(it: Resource) -> None:
+    """A rule of its own takes the place of EC2's rule, as one in the group does; CDK counts on it."""
+    if (group_id := it["GroupId"]) in _open_groups(it):
+        _open_groups(it).discard(group_id)
+        _close(it, group_id)
+
+
+def _open_groups(it: Resource) -> set[str]:
+    return _OPEN.of(it.where.account, it.where.region)
 
 
 def _group(it: Resource) -> dict[str, Any]:
     described = {"GroupName": it["GroupName"], "Description": it["GroupDescription"]}
     return {**described, **it.pick("VpcId"), **tagged(it, "security-group")}
-
-
-def _rule_id(it: Resource) -> Any:
-    return answer("SecurityGroupRules[0].SecurityGroupRuleId")(it) or f"sgr-{abs(hash(str(it.properties))):017x}"
 
 
 def _rule_type(side: str) -> ResourceType:
@@ -92,10 +108,17 @@ def _rule_type(side: str) -> ResourceType:
         rules = it.call("ec2", "describe_security_group_rules", {"SecurityGroupRuleIds": [it.id]})
         return {} if rules["SecurityGroupRules"] else None
 
+    authorize = EC2.call(f"authorize_security_group_{side}", _rule)
+
+    def add(it: Resource) -> Mapping[str, Any] | None:
+        if side == "egress":
+            _first_way_out(it)
+        return authorize(it)
+
     return ResourceType(
         name=f"AWS::EC2::SecurityGroup{side.title()}",
-        create=EC2.call(f"authorize_security_group_{side}", _rule),
-        identity=_rule_id,
+        create=add,
+        identity=answer("SecurityGroupRules[0].SecurityGroupRuleId"),
         update=describe_again,
         delete=EC2.forget(f"revoke_security_group_{side}", _rule),
         read=live,

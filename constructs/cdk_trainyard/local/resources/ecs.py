@@ -7,6 +7,7 @@ from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
 from cdk_trainyard.local.resources.steps import Api, answer, given, identity, tagger
 
 ECS = Api("ecs")
+_SERVICE_LISTS = ("LoadBalancers", "PlacementConstraints", "PlacementStrategies", "ServiceRegistries")
 _SERVICE_CREATE_ONLY = ("Cluster", "LaunchType", "Role", "SchedulingStrategy", "ServiceName", "Tags")
 
 
@@ -25,8 +26,19 @@ def _service(it: Resource) -> dict[str, Any]:
     }
 
 
+def _new_service(it: Resource) -> dict[str, Any]:
+    """A service of replicas that says no number has one task."""
+    daemon = it.get("SchedulingStrategy") == "DAEMON"
+    return {**_service(it), **({} if daemon else {"DesiredCount": it.get("DesiredCount", 1)})}
+
+
 def _changed_service(it: Resource) -> dict[str, Any]:
-    return {**_service(it), "Service": it.id}
+    """Lists that the template no longer has are emptied; a number that it no longer says is left to who scales it."""
+    it.pick("DesiredCount")
+    gone: dict[str, list[Any]] = {name: [] for name in _SERVICE_LISTS if name in it.previous and name not in it}
+    it.taken.update(gone)
+    strategies = {"PlacementStrategy": gone.pop("PlacementStrategies")} if "PlacementStrategies" in gone else {}
+    return {**_service(it), **gone, **strategies, "Service": it.id}
 
 
 def _cluster_of(it: Resource) -> dict[str, Any]:
@@ -85,10 +97,11 @@ TYPES = (
         read=ECS.read("describe_task_definition", lambda it: {"TaskDefinition": it.id}),
         attributes={"TaskDefinitionArn": identity},
         named=Name(property="Family"),
+        revised=True,
     ),
     ResourceType(
         name="AWS::ECS::Service",
-        create=ECS.apply("create_service", _service),
+        create=ECS.apply("create_service", _new_service),
         identity=answer("service.serviceArn"),
         update=ECS.apply("update_service", _changed_service, but=_SERVICE_CREATE_ONLY),
         retag=_tags(identity),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType, Step
-from cdk_trainyard.local.resources.steps import Api, answer, constant, identity, tagger
+from cdk_trainyard.local.resources.steps import Api, after, answer, constant, identity, tagger
 
 ELB = Api("elbv2")
 _TAGS = tagger("elbv2", "add_tags", "remove_tags", lambda it: {"ResourceArns": [it.id]})
@@ -22,7 +22,6 @@ def _attributes(kind: str) -> Step:
 
 
 _LOAD_BALANCER_ATTRIBUTES = _attributes("load_balancer")
-_TARGET_GROUP_ATTRIBUTES = _attributes("target_group")
 
 
 def _change_load_balancer(it: Resource) -> None:
@@ -40,19 +39,7 @@ def _targets(it: Resource) -> None:
         it.call("elbv2", "register_targets", {"TargetGroupArn": it.id, "Targets": rows})
 
 
-def _change_target_group(it: Resource) -> None:
-    ELB.apply("modify_target_group", lambda it: {"TargetGroupArn": it.id})(it)
-    _TARGET_GROUP_ATTRIBUTES(it)
-    _targets(it)
-
-
-def _settle_target_group(it: Resource) -> None:
-    _TARGET_GROUP_ATTRIBUTES(it)
-    _targets(it)
-
-
-def _full_name(word: str) -> Any:
-    return lambda it: it.id.split(f":{word}/")[-1] if word == "loadbalancer" else it.id.split(":")[-1]
+_SETTLE_TARGET_GROUP = after(_attributes("target_group"), _targets)
 
 
 def _load_balancer_arns(it: Resource) -> Any:
@@ -74,7 +61,7 @@ TYPES = (
             "CanonicalHostedZoneID": answer("LoadBalancers[0].CanonicalHostedZoneId"),
             "DNSName": answer("LoadBalancers[0].DNSName"),
             "LoadBalancerArn": identity,
-            "LoadBalancerFullName": _full_name("loadbalancer"),
+            "LoadBalancerFullName": lambda it: it.id.split(":loadbalancer/")[-1],
             "LoadBalancerName": answer("LoadBalancers[0].LoadBalancerName"),
         },
         named=Name(property="Name", limit=32),
@@ -83,8 +70,8 @@ TYPES = (
         name="AWS::ElasticLoadBalancingV2::TargetGroup",
         create=ELB.apply("create_target_group"),
         identity=answer("TargetGroups[0].TargetGroupArn"),
-        settle=_settle_target_group,
-        update=_change_target_group,
+        settle=_SETTLE_TARGET_GROUP,
+        update=after(ELB.apply("modify_target_group", lambda it: {"TargetGroupArn": it.id}), _SETTLE_TARGET_GROUP),
         retag=_TAGS,
         delete=ELB.forget("delete_target_group", lambda it: {"TargetGroupArn": it.id}),
         read=ELB.read(
@@ -95,7 +82,7 @@ TYPES = (
         attributes={
             "LoadBalancerArns": _load_balancer_arns,
             "TargetGroupArn": identity,
-            "TargetGroupFullName": _full_name("targetgroup"),
+            "TargetGroupFullName": lambda it: it.id.split(":")[-1],
             "TargetGroupName": answer("TargetGroups[0].TargetGroupName"),
         },
         named=Name(property="Name", limit=32),

@@ -113,9 +113,10 @@ def _policy_of(key: str, holder: str, name: str) -> Value:
 def _attach_managed(it: Resource) -> None:
     it.pick("Roles", "Users", "Groups")
     old, new = _holders(it.previous), _holders(it.properties)
-    for verb, holders in (("detach", old - new), ("attach", new - old)):
-        for kind, key, holder in sorted(holders):
-            it.call("iam", f"{verb}_{kind}_policy", {key: holder, "PolicyArn": it.id})
+    for kind, key, holder in sorted(old - new):  # a roll-back lets go of a holder that never was
+        IAM.forget(f"detach_{kind}_policy", _attached_to(key, holder))(it)
+    for kind, key, holder in sorted(new - old):
+        it.call("iam", f"attach_{kind}_policy", {key: holder, "PolicyArn": it.id})
 
 
 def _change_managed(it: Resource) -> None:

@@ -46,13 +46,6 @@ def _retag(it: Resource) -> None:
     it.call("kms", "untag_resource", {"KeyId": it.id, "TagKeys": sorted(set(old) - set(new))})
 
 
-def _deleted(it: Resource) -> dict[str, Any]:
-    return {
-        "KeyId": it.id,
-        **({"PendingWindowInDays": it["PendingWindowInDays"]} if "PendingWindowInDays" in it else {}),
-    }
-
-
 TYPES = (
     ResourceType(
         name="AWS::KMS::Key",
@@ -61,7 +54,7 @@ TYPES = (
         settle=_settle,
         update=_update,
         retag=_retag,
-        delete=KMS.forget("schedule_key_deletion", _deleted),
+        delete=KMS.forget("schedule_key_deletion", lambda it: {"KeyId": it.id, **it.pick("PendingWindowInDays")}),
         read=KMS.read(
             "describe_key",
             lambda it: {"KeyId": it.id},

@@ -77,6 +77,7 @@ TYPES = (
         delete=LAMBDA.forget("delete_layer_version", _layer_version),
         attributes={"LayerVersionArn": identity},
         named=Name(property="LayerName", limit=64),
+        revised=True,
     ),
     ResourceType(
         name="AWS::Lambda::Permission",

@@ -54,6 +54,7 @@ class Resource(Mapping[str, Any]):
         where: Stack, region and account of the resource.
         properties: Evaluated properties; after an update, the new ones.
         previous: Properties before the update; empty otherwise.
+        update_policy: The ``UpdatePolicy`` of its declaration.
         id: Physical id; empty until it is known.
         result: What the creating step answered, kept with the resource.
         taken: Names of the properties that steps looked at.
@@ -73,6 +74,7 @@ class Resource(Mapping[str, Any]):
         self.where = where
         self.properties = dict(properties)
         self.previous = dict(previous)
+        self.update_policy: dict[str, Any] = {}
         self.id = physical_id
         self.result = dict(result)
         self.taken: set[str] = set()
@@ -119,7 +121,7 @@ Step = Callable[[Resource], Mapping[str, Any] | None]
 """Does something for a resource; what a creating step returns is kept as ``result``."""
 
 Read = Callable[[Resource], Mapping[str, Any] | None]
-"""Returns live properties, or ``None`` when the resource is gone."""
+"""Returns live properties; ``None``, or the service's error that there is no such thing, when the resource is gone."""
 
 Value = Callable[[Resource], Any]
 """Something about a resource: its physical id, an attribute, parameters of a call."""
@@ -159,6 +161,7 @@ class ResourceType:
         read: Live properties for drift detection. Default - the resource is NOT_CHECKED.
         attributes: Values of ``Fn::GetAtt``. Default - a property of that name.
         named: The property that CloudFormation fills when it is not set. Default - there is none.
+        revised: What replaces a resource is the next revision under its name, which is in nobody's way.
         replace_also: Properties whose change replaces the resource, beside those of the provider schema.
     """
 
@@ -172,6 +175,7 @@ class ResourceType:
     read: Read | None = None
     attributes: Mapping[str, Value] = field(default_factory=dict)
     named: Name | None = None
+    revised: bool = False
     replace_also: frozenset[str] = frozenset()
 
 

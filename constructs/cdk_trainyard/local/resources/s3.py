@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cdk_trainyard.local.partition import url_suffix
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
 from cdk_trainyard.local.resources.s3_lifecycle import lifecycle
 from cdk_trainyard.local.resources.steps import Api, given, listed, pairs
@@ -164,19 +165,18 @@ def _retag(it: Resource) -> None:
         it.call("s3", "delete_bucket_tagging", {"Bucket": it.id})
 
 
-def _live(it: Resource) -> Mapping[str, Any] | None:
+def _live(it: Resource) -> Mapping[str, Any]:
     """Only what ``cdk drift`` users change by hand: existence and versioning."""
-    found = S3.read("head_bucket", lambda it: {"Bucket": it.id})(it)
-    if found is None or "VersioningConfiguration" not in it:
-        return found
+    if "VersioningConfiguration" not in it:
+        it.call("s3", "head_bucket", {"Bucket": it.id})
+        return {}
     versioning = it.call("s3", "get_bucket_versioning", {"Bucket": it.id})
     return {"VersioningConfiguration": {"Status": versioning.get("Status", "Suspended")}}
 
 
 def _domain(pattern: str) -> Callable[[Resource], str]:
     def read(it: Resource) -> str:
-        suffix = "amazonaws.com.cn" if it.where.partition == "aws-cn" else "amazonaws.com"
-        return pattern.format(bucket=it.id, region=it.where.region, suffix=suffix)
+        return pattern.format(bucket=it.id, region=it.where.region, suffix=url_suffix(it.where.partition))
 
     return read
 

@@ -132,12 +132,7 @@ class Api:
         compiled = jmespath.compile(path)
 
         def run(it: Resource) -> Mapping[str, Any] | None:
-            try:
-                found: Mapping[str, Any] | None = compiled.search(it.call(self.service, operation, parameters(it)))
-            except ClientError as error:
-                if not is_missing(error):
-                    raise
-                return None
+            found: Mapping[str, Any] | None = compiled.search(it.call(self.service, operation, parameters(it)))
             return found
 
         return run

@@ -58,6 +58,18 @@ def _method(operation: Operation) -> Callable[[BaseResponse], ActionResult]:
     return method
 
 
+def remember(thing: object, values: Mapping[str, Any]) -> None:
+    """Keep ``values`` as attributes of a thing of moto's that has none for them; moto's answers then tell them."""
+    for attribute, value in values.items():
+        setattr(thing, attribute, value)
+
+
+def replace(owner: type, corrections: Mapping[str, Any]) -> None:
+    """Put functions of this package into a class of moto's in place of its own."""
+    for name, correction in corrections.items():
+        setattr(owner, name, correction)
+
+
 def plain(value: Any) -> Any:
     """Return plain dicts and lists for moto's own kinds, without members that are ``None``."""
     if isinstance(value, Mapping):

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
+from moto.ec2.models import ec2_backends
 from moto.ec2.responses import EC2Response
 
 from cdk_trainyard.local.errors import ApiError
@@ -40,22 +41,30 @@ def describe_placement_groups(request: Request) -> dict[str, Any]:
     groups = _GROUPS.of(request.account, request.region)
     wanted = request.get("GroupNames", [])
     for name in wanted:
-        _known(groups, name)
+        known_group(request.account, request.region, name)
     ids = request.get("GroupIds", [])
     found = [group for name, group in groups.items() if name in wanted or not wanted]
     return {"PlacementGroups": [group for group in found if not ids or group["GroupId"] in ids]}
 
 
 def delete_placement_group(request: Request) -> dict[str, Any]:
-    """Delete a placement group."""
-    groups, name = _GROUPS.of(request.account, request.region), request["GroupName"]
-    _known(groups, name)
-    del groups[name]
+    """Delete a placement group in which no instance is left."""
+    name = request["GroupName"]
+    known_group(request.account, request.region, name)
+    instances = ec2_backends[request.account][request.region].all_instances()
+    if any(each.placement.group_name == name and each.state != "terminated" for each in instances):
+        raise ApiError("InvalidPlacementGroup.InUse", f"The Placement Group '{name}' is in use and may not be deleted.")
+    del _GROUPS.of(request.account, request.region)[name]
     return {}
 
 
-def _known(groups: dict[str, Any], name: str) -> None:
-    if name not in groups:
+def known_group(account: str, region: str, name: str) -> None:
+    """Refuse the name of a placement group that does not exist.
+
+    Raises:
+        ApiError: There is none of this name.
+    """
+    if name not in _GROUPS.of(account, region):
         raise ApiError("InvalidPlacementGroup.Unknown", f"The Placement Group '{name}' is unknown.")
 
 

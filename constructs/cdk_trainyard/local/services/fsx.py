@@ -11,6 +11,7 @@ from moto.fsx.responses import FSxResponse
 
 from cdk_trainyard.local.clients import client
 from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.local.partition import url_suffix
 from cdk_trainyard.local.services import network
 from cdk_trainyard.local.services.api import Request, install
 from cdk_trainyard.local.services.constraints import check
@@ -35,11 +36,10 @@ def _of(request: Request) -> dict[str, Row]:
     return _FILE_SYSTEMS.of(request.account, request.region)
 
 
-def _find(request: Request) -> Row:
-    wanted = request["FileSystemId"]
-    if wanted not in _of(request):
-        raise ApiError("FileSystemNotFound", f"File system '{wanted}' does not exist.")
-    return _of(request)[wanted]
+def _find(request: Request, identifier: str) -> Row:
+    if identifier not in _of(request):
+        raise ApiError("FileSystemNotFound", f"File system '{identifier}' does not exist.")
+    return _of(request)[identifier]
 
 
 def _refuse(problems: list[str], code: str = "BadRequest") -> None:
@@ -56,7 +56,6 @@ def create_file_system(request: Request) -> Row:
     groups = _security_groups(request, subnets[0]["VpcId"])
     _refuse(network_refusals(request.parameters, groups), "InvalidNetworkSettings")
     identifier = _id("fs")
-    suffix = "amazonaws.com.cn" if request.partition == "aws-cn" else "amazonaws.com"
     row = {
         **{name: value for name, value in request.parameters.items() if name not in _NOT_SHOWN},
         "StorageType": request.get("StorageType", "SSD"),
@@ -66,7 +65,7 @@ def create_file_system(request: Request) -> Row:
         "Lifecycle": "AVAILABLE",
         "VpcId": subnets[0]["VpcId"],
         "NetworkInterfaceIds": [_interface(request, identifier, subnet, groups) for subnet in subnets],
-        "DNSName": f"{identifier}.fsx.{request.region}.{suffix}",
+        "DNSName": f"{identifier}.fsx.{request.region}.{url_suffix(request.partition)}",
         "ResourceARN": request.arn("fsx", f"file-system/{identifier}"),
         "Tags": request.get("Tags", []),
         **_DETAILS[request["FileSystemType"]](request),
@@ -118,15 +117,14 @@ def describe_file_systems(request: Request) -> Row:
     """Return file systems."""
     rows, wanted = _of(request), request.get("FileSystemIds", [])
     for identifier in wanted:
-        if identifier not in rows:
-            raise ApiError("FileSystemNotFound", f"File system '{identifier}' does not exist.")
+        _find(request, identifier)
     return {"FileSystems": [row for identifier, row in rows.items() if not wanted or identifier in wanted]}
 
 
 def update_file_system(request: Request) -> Row:
     """Change a file system in place; it is AVAILABLE again at once."""
     check("fsx", "UpdateFileSystem", request.parameters)
-    row = _find(request)
+    row = _find(request, request["FileSystemId"])
     changed = {name: value for name, value in request.parameters.items() if name not in _CONFIGURATIONS}
     changed |= {name: {**row.get(name, {}), **request[name]} for name in _CONFIGURATIONS if name in request.parameters}
     _refuse(growth_refusals(row, {**row, **changed}))
@@ -136,7 +134,7 @@ def update_file_system(request: Request) -> Row:
 
 def delete_file_system(request: Request) -> Row:
     """Delete a file system with its network interfaces and associations."""
-    row = _find(request)
+    row = _find(request, request["FileSystemId"])
     ec2 = client("ec2", request.region)
     for interface in row["NetworkInterfaceIds"]:
         ec2.delete_network_interface(NetworkInterfaceId=interface)
@@ -151,7 +149,7 @@ def delete_file_system(request: Request) -> Row:
 def create_data_repository_association(request: Request) -> Row:
     """Link a path of a Lustre file system to a path of a bucket."""
     check("fsx", "CreateDataRepositoryAssociation", request.parameters)
-    file_system = _find(request)
+    file_system = _find(request, request["FileSystemId"])
     associations = _ASSOCIATIONS.of(request.account, request.region)
     mine = [row for row in associations.values() if row["FileSystemId"] == file_system["FileSystemId"]]
     _refuse(_association_refusals(request, file_system, mine))
@@ -193,12 +191,13 @@ def _overlap(left: str, right: str) -> bool:
     return left.startswith(right) or right.startswith(left)
 
 
-def _find_association(request: Request) -> Row:
-    wanted = request["AssociationId"]
+def _find_association(request: Request, identifier: str) -> Row:
     rows = _ASSOCIATIONS.of(request.account, request.region)
-    if wanted not in rows:
-        raise ApiError("DataRepositoryAssociationNotFound", f"Data repository association '{wanted}' does not exist.")
-    return rows[wanted]
+    if identifier not in rows:
+        raise ApiError(
+            "DataRepositoryAssociationNotFound", f"Data repository association '{identifier}' does not exist."
+        )
+    return rows[identifier]
 
 
 def describe_data_repository_associations(request: Request) -> Row:
@@ -206,27 +205,23 @@ def describe_data_repository_associations(request: Request) -> Row:
     rows = _ASSOCIATIONS.of(request.account, request.region)
     wanted = request.get("AssociationIds", [])
     for identifier in wanted:
-        _find_association(_with(request, AssociationId=identifier))
+        _find_association(request, identifier)
     filters = {row["Name"]: row["Values"] for row in request.get("Filters", [])}
     systems = filters.get("file-system-id")
     found = [row for identifier, row in rows.items() if not wanted or identifier in wanted]
     return {"Associations": [row for row in found if not systems or row["FileSystemId"] in systems]}
 
 
-def _with(request: Request, **parameters: Any) -> Request:
-    return Request(account=request.account, region=request.region, partition=request.partition, parameters=parameters)
-
-
 def update_data_repository_association(request: Request) -> Row:
     """Change what an association imports and exports."""
-    row = _find_association(request)
+    row = _find_association(request, request["AssociationId"])
     row.update({name: request[name] for name in ("ImportedFileChunkSize", "S3") if name in request.parameters})
     return {"Association": row}
 
 
 def delete_data_repository_association(request: Request) -> Row:
     """Delete an association."""
-    row = _find_association(request)
+    row = _find_association(request, request["AssociationId"])
     del _ASSOCIATIONS.of(request.account, request.region)[row["AssociationId"]]
     return {"AssociationId": row["AssociationId"], "Lifecycle": "DELETING"}
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, unquote
 from moto.utilities.utils import get_partition
 
 from cdk_trainyard.local.clients import client
-from cdk_trainyard.local.environment import ACCOUNT
 from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.services.api import Operation, Request
 from cdk_trainyard.local.state import Store
 
@@ -233,4 +233,4 @@ def _request(environ: Mapping[str, Any]) -> Request:
     path = environ["PATH_INFO"]
     named = {"resourceArn": unquote(path.removeprefix(_TAGS_PATH))} if path.startswith(_TAGS_PATH) else {}
     parameters = {**(json.loads(sent) if sent else {}), **asked, **named}
-    return Request(account=ACCOUNT, region=region, partition=get_partition(region), parameters=parameters)
+    return Request(account=current(), region=region, partition=get_partition(region), parameters=parameters)

@@ -20,6 +20,7 @@ from moto.awslambda.models import LambdaFunction, lambda_backends
 
 from cdk_trainyard.local.clients import endpoint
 from cdk_trainyard.local.environment import environment
+from cdk_trainyard.local.services.api import replace
 
 _GRACE_S = 10
 _BOOT = Path(__file__).with_name("lambda_boot.py")
@@ -132,5 +133,4 @@ def _invoke(function: LambdaFunction, event: Any = None) -> tuple[str, bool, str
 
 def extend() -> None:
     """Make moto's Lambda run functions here."""
-    for name, correction in {"_invoke_lambda": _invoke}.items():
-        setattr(LambdaFunction, name, correction)
+    replace(LambdaFunction, {"_invoke_lambda": _invoke})

@@ -4,6 +4,8 @@ from typing import Any
 
 from moto.rds.models import DBSubnetGroup, RDSBackend
 
+from cdk_trainyard.local.services.api import replace
+
 _modify = RDSBackend.modify_db_subnet_group
 
 
@@ -15,5 +17,4 @@ def _modify_and_keep(backend: RDSBackend, subnet_name: str, *more: Any, **named:
 
 def extend() -> None:
     """Correct moto's RDS."""
-    for name, correction in {"modify_db_subnet_group": _modify_and_keep}.items():
-        setattr(RDSBackend, name, correction)
+    replace(RDSBackend, {"modify_db_subnet_group": _modify_and_keep})

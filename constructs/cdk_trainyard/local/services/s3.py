@@ -10,6 +10,8 @@ from typing import Any
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket
 
+from cdk_trainyard.local.services.api import replace
+
 
 def _neutral(_bucket: FakeBucket, _action: str, _resource: str) -> PermissionResult:
     return PermissionResult.NEUTRAL
@@ -24,5 +26,4 @@ _CORRECTIONS = {"get_permission": _neutral, "_log_permissions_enabled_policy": s
 
 def extend() -> None:
     """Correct moto's S3."""
-    for name, correction in _CORRECTIONS.items():
-        setattr(FakeBucket, name, correction)
+    replace(FakeBucket, _CORRECTIONS)

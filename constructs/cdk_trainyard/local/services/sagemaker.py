@@ -13,6 +13,7 @@ from moto.sagemaker.responses import SageMakerResponse
 
 from cdk_trainyard.local.clients import client
 from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.local.resources.steps import listed
 from cdk_trainyard.local.services import network
 from cdk_trainyard.local.services.api import Operation, Request, install
 from cdk_trainyard.local.services.constraints import check
@@ -321,7 +322,7 @@ def add_tags(request: Request) -> dict[str, Any]:
     """Add tags to a cluster."""
     tags = _find(request, request["ResourceArn"]).tags
     tags.update({tag["Key"]: tag["Value"] for tag in request["Tags"]})
-    return {"Tags": _listed(tags)}
+    return {"Tags": listed(tags)}
 
 
 def delete_tags(request: Request) -> dict[str, Any]:
@@ -334,11 +335,7 @@ def delete_tags(request: Request) -> dict[str, Any]:
 
 def list_tags(request: Request) -> dict[str, Any]:
     """Return the tags of a cluster."""
-    return {"Tags": _listed(_find(request, request["ResourceArn"]).tags)}
-
-
-def _listed(tags: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
+    return {"Tags": listed(_find(request, request["ResourceArn"]).tags)}
 
 
 def extend() -> None:

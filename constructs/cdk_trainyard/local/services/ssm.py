@@ -3,7 +3,9 @@
 import re
 from datetime import UTC, datetime
 
-from moto.ssm.models import Parameter, ParameterDict
+from moto.ssm.models import Parameter, ParameterDict, ssm_backends
+
+from cdk_trainyard.local.services.api import replace
 
 IMAGE = "ami-12c6146b"
 """A machine image that moto knows."""
@@ -32,7 +34,12 @@ def _load_or_make_up(parameters: ParameterDict, name: str) -> None:
         dict.__setitem__(parameters, name, [made_up])
 
 
+def read_parameter(account: str, region: str, name: str) -> str | None:
+    """Return the value of a parameter, or ``None`` when there is none of this name."""
+    found = ssm_backends[account][region].get_parameter(name)
+    return str(found.value) if found else None
+
+
 def extend() -> None:
     """Give moto's SSM what it lacks."""
-    for name, correction in {"_check_loading_status": _load_or_make_up}.items():
-        setattr(ParameterDict, name, correction)
+    replace(ParameterDict, {"_check_loading_status": _load_or_make_up})

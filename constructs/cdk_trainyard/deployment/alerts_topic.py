@@ -1,0 +1,54 @@
+"""Who is told of trouble, as a construct: a topic with its subscriptions, or one that exists."""
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import acknowledge_checkov, main_resource
+from cdk_trainyard.deployment.alerts import AlertsSection
+from cdk_trainyard.deployment.existing import Existing
+
+
+def alerts_topic(
+    scope: Construct,
+    construct_id: str,
+    section: AlertsSection,
+    *,
+    publisher: iam.IPrincipal,
+    sid: str,
+    anybody_because: str | None = None,
+) -> sns.ITopic:
+    """Take the topic that exists, or define one with a key that the publisher may use.
+
+    A topic that exists must let the publisher publish, and the key that encrypts it must let the publisher use it.
+
+    Args:
+        scope: The parent: a stack.
+        construct_id: Its id.
+        section: What the file says.
+        publisher: The AWS service that publishes.
+        sid: Its name in the key's policy.
+        anybody_because: Why the key's policy names nobody but in a condition. Default - it names the publisher.
+    """
+    if section.topic_arn is not None:
+        return Existing.of(scope).topic(section.topic_arn)
+    inside = Construct(scope, construct_id)
+    key = kms.Key(inside, "Key", description="Alerts of a training cluster", enable_key_rotation=True)
+    # Without aws:SourceAccount or aws:SourceArn: "not supported for EventBridge-to-encrypted topics" (SNS guide,
+    # sns-key-management); nothing would be delivered, and nobody told. The topic's own policy says who may publish.
+    key.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid=sid,
+            principals=[publisher],
+            actions=["kms:Decrypt", "kms:GenerateDataKey"],
+            resources=["*"],  # in a key policy: this key
+        )
+    )
+    if anybody_because:
+        acknowledge_checkov(main_resource(key), check="CKV_AWS_33", reason=anybody_because)
+    topic = sns.Topic(inside, "Resource", master_key=key, enforce_ssl=True)
+    for address in section.emails:
+        topic.add_subscription(subscriptions.EmailSubscription(address))
+    return topic

@@ -1,0 +1,27 @@
+"""A deployment file with ``orchestrator: hyperpod``."""
+
+from typing import Literal
+
+from cdk_trainyard.deployment._sections import Said, Sections
+from cdk_trainyard.deployment.hyperpod.rules import hyperpod_problems, partial_hyperpod_problems
+from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
+from cdk_trainyard.deployment.model import Deployment, Orchestrator
+
+
+class HyperPodDeployment(Deployment):
+    """A HyperPod cluster with what it needs."""
+
+    orchestrator: Literal[Orchestrator.HYPERPOD]
+    """What runs the jobs."""
+    cluster: HyperPodSection
+    """The cluster."""
+
+    @classmethod
+    def own_problems(cls, sections: Sections) -> Said:
+        """Ask the rules of the cluster, or of its sound parts."""
+        cluster = sections.get(HyperPodSection, "cluster")
+        if cluster is not None:
+            yield ("cluster",), hyperpod_problems(cluster)
+            return
+        sound = sections.parts("cluster") | {"groups": sections.parts("cluster", "groups")}
+        yield ("cluster",), partial_hyperpod_problems(HyperPodSection.model_validate(sound))

@@ -1,0 +1,71 @@
+"""Log groups: how CloudWatch Logs may use a key, why a group has none, and a name that stands in nobody's way."""
+
+from aws_cdk import Annotations, ArnFormat, Aws, Fn, Names, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag, main_resource
+
+# CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS", its wildcards written out
+_ACTIONS = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+)
+
+
+def let_logs_use(key: kms.IKey, scope: Construct, *, warning_id: str) -> None:
+    """Let CloudWatch Logs use a key for log groups of this account; warn when its policy is somebody else's.
+
+    Args:
+        key: The key.
+        scope: Where the log group is defined.
+        warning_id: Id of the warning.
+    """
+    groups = Stack.of(scope).format_arn(
+        service="logs", resource="log-group", resource_name="*", arn_format=ArnFormat.COLON_RESOURCE_NAME
+    )
+    added = key.add_to_resource_policy(
+        iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.{Aws.URL_SUFFIX}")],
+            actions=list(_ACTIONS),
+            resources=["*"],  # in a key policy: this key
+            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+        )
+    )
+    if not added.statement_added:
+        Annotations.of(scope).add_warning_v2(
+            warning_id,
+            f"the policy of the key cannot be changed from here ({key.node.path}): it must let CloudWatch Logs use the "
+            "key for log groups of this account",
+        )
+
+
+def unique_of_stack(scope: Construct) -> str:
+    """Return a name for a log group of which a service demands how it begins: the path, and the stack's own id.
+
+    A retained log group of a deleted stack therefore never stands in the way of the same stack made anew.
+
+    Args:
+        scope: What the log group is of.
+    """
+    stack_instance = Fn.select(0, Fn.split("-", Fn.select(2, Fn.split("/", Aws.STACK_ID))))
+    return f"{Names.unique_resource_name(scope, max_length=200, separator='-')}-{stack_instance}"
+
+
+def acknowledge_logs_own_key(group: logs.LogGroup, reason: str) -> None:
+    """Explain to reviewers why a log group is encrypted by CloudWatch Logs itself.
+
+    Args:
+        group: The log group.
+        reason: What is in it, and what is not.
+    """
+    resource = main_resource(group)
+    acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=reason)
+    acknowledge_checkov(resource, check="CKV_AWS_158", reason=reason)

@@ -1,0 +1,75 @@
+"""How a head node reaches the accounting database, and reads its password."""
+
+from collections.abc import Iterator
+
+from aws_cdk import Aws
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct, IDependable
+
+from cdk_trainyard.parallelcluster.node_policy import PATH
+from cdk_trainyard.parallelcluster.settings import SlurmAccounting
+
+
+class AccountingClient(Construct):
+    """What the head node needs for the database, if there is one, and no other node has: slurmdbd runs there alone.
+
+    ParallelCluster lets the head node read the secret by itself, but not decrypt it with a key of one's own.
+
+    Args:
+        accounting: The database, or None.
+        vpc: The VPC of the nodes.
+
+    Attributes:
+        security_groups: What the database lets in: none when it cannot be opened from here.
+        policies: What decrypts the password: none when it is encrypted with the account's own key.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, accounting: SlurmAccounting | None, vpc: ec2.IVpc
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._doors: list[ec2.ISecurityGroup] = []
+        self.security_groups: list[ec2.SecurityGroup] = []
+        self.policies: list[iam.ManagedPolicy] = []
+        if accounting is None:
+            return
+        if accounting.connections is not None:
+            self._open(accounting.connections.connections, vpc)
+        if (key := accounting.password.encryption_key) is not None:
+            self._decrypt(key.key_arn)
+
+    @property
+    def needs(self) -> Iterator[IDependable]:
+        """What must be there before slurmdbd starts, beside what the configuration refers to."""
+        yield from self._doors
+        for group in self.security_groups:
+            yield from (rule for rule in group.node.children if rule.node.id != "Resource")
+
+    def _open(self, database: ec2.Connections, vpc: ec2.IVpc) -> None:
+        group = ec2.SecurityGroup(
+            self,
+            "SecurityGroup",
+            vpc=vpc,
+            description="Head node of a ParallelCluster: out to its accounting database",
+            allow_all_outbound=False,
+        )
+        database.allow_default_port_from(group, "slurmdbd of a ParallelCluster")
+        self.security_groups.append(group)
+        self._doors += database.security_groups
+
+    def _decrypt(self, key_arn: str) -> None:
+        policy = iam.ManagedPolicy(
+            self,
+            "Policy",
+            path=PATH,
+            description="Head node of a ParallelCluster: decrypt the password of its accounting database",
+            statements=[
+                iam.PolicyStatement(
+                    actions=["kms:Decrypt"],
+                    resources=[key_arn],
+                    conditions={"StringEquals": {"kms:ViaService": f"secretsmanager.{Aws.REGION}.{Aws.URL_SUFFIX}"}},
+                )
+            ],
+        )
+        self.policies.append(policy)

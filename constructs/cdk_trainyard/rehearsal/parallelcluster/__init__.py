@@ -1,0 +1,1 @@
+"""ParallelCluster: what its cookbooks do on nodes, and the rehearsal of its clusters."""

@@ -1,0 +1,105 @@
+"""From a deployment file to the scenario of what it deploys."""
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from cdk_trainyard.rehearsal.control_plane import ControlPlane
+from cdk_trainyard.rehearsal.deploy import deploy, synthesize
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.fleet.scenario import FleetScenario
+from cdk_trainyard.rehearsal.hyperpod.scenario import HyperPodScenario
+from cdk_trainyard.rehearsal.image import node_image
+from cdk_trainyard.rehearsal.job_environment import job_environment
+from cdk_trainyard.rehearsal.parallelcluster.scenario import ParallelClusterScenario
+from cdk_trainyard.rehearsal.report import Report
+from cdk_trainyard.rehearsal.scenario import AnyScenario, Options, Stage
+
+SCENARIOS: tuple[type[AnyScenario], ...] = (HyperPodScenario, ParallelClusterScenario, FleetScenario)
+"""Every orchestrator that can be rehearsed."""
+
+
+class Rehearsal:
+    """A rehearsal from the deployment file to the table.
+
+    Attributes:
+        report: What was done.
+    """
+
+    def __init__(self, options: Options, report: Report) -> None:
+        self.report = report
+        self._options = options
+        self._stack = ExitStack()
+        self._scenario: AnyScenario | None = None
+
+    def close(self) -> None:
+        """End every node; nothing of them is left."""
+        self._stack.close()
+
+    @property
+    def scenario(self) -> AnyScenario:
+        """The nodes, and what can be done to them.
+
+        Raises:
+            RehearsalError: They are not there yet.
+        """
+        if self._scenario is None:
+            raise RehearsalError("the nodes are not there yet")
+        return self._scenario
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether there are nodes to look at."""
+        return self._scenario is not None and bool(self._scenario.yard.machines)
+
+    def run(self, *, job: bool) -> None:
+        """Do everything; without ``job``, until the nodes can work.
+
+        Raises:
+            RehearsalError: A step failed.
+        """
+        self._prepare()
+        self.scenario.provision()
+        if job:
+            self.scenario.train()
+
+    def _prepare(self) -> None:
+        """Build what is built once, deploy, and make the network of the nodes."""
+        report = self.report
+        with report.step("node image"):
+            image = node_image(report.say)
+        with report.step("the job's Python environment"):
+            environment = job_environment(report.say)
+        directory = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="rehearsal-")))
+        with report.step("cdk synth"):
+            assembly = synthesize(self._options.file, directory / "cdk.out")
+        with report.step("cdk deploy"):
+            deploy(assembly, report.say)
+            control_plane = ControlPlane(assembly.region)
+            kind = scenario_of(control_plane)
+        report.not_proven = kind.not_proven
+        self._scenario = kind(
+            Stage(
+                options=self._options,
+                report=report,
+                control_plane=control_plane,
+                image=image,
+                job_environment=environment,
+                stack=self._stack,
+            )
+        )
+
+
+def scenario_of(control_plane: ControlPlane) -> type[AnyScenario]:
+    """Return the scenario of what a deployment made.
+
+    Raises:
+        RehearsalError: It made nothing whose nodes can be rehearsed, or several such things.
+    """
+    found = [kind for kind in SCENARIOS if kind.is_there(control_plane)]
+    if len(found) != 1:
+        raise RehearsalError(
+            "a deployment to rehearse must create one HyperPod cluster, one ParallelCluster or one fleet, "
+            f"got {len(found)} of them"
+        )
+    return found[0]

@@ -1,0 +1,54 @@
+"""Where an engine's image is pulled from, and what that takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Aws, Stack
+from aws_cdk import aws_iam as iam
+
+from cdk_trainyard.serving.catalogue import registry_account
+from cdk_trainyard.serving.engine import TextGenerationEngine
+from cdk_trainyard.serving.managed_role import ManagedRole, statement
+
+_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageReference:
+    """An image as ECS and CodeBuild name it.
+
+    Attributes:
+        uri: Registry, repository and tag or digest.
+        repository_arn: Its repository, when it is in ECR. None: a registry that asks nobody.
+    """
+
+    uri: str
+    repository_arn: str | None
+
+    @classmethod
+    def of(cls, engine: TextGenerationEngine, stack: Stack) -> "ImageReference":
+        """Return where an engine's image is pulled from in a stack."""
+        image = engine.image
+        if engine.repository is not None:
+            uri = engine.repository.repository_uri_for_tag_or_digest(engine.tag or "latest")
+            return cls(uri=uri, repository_arn=engine.repository.repository_arn)
+        if image.repository is None:
+            return cls(uri=image.reference or image.key, repository_arn=None)
+        account = registry_account(stack.region) or Aws.ACCOUNT_ID
+        return cls(
+            uri=f"{account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{image.repository}:{image.tag}",
+            repository_arn=stack.format_arn(
+                service="ecr", resource="repository", resource_name=image.repository, account=account
+            ),
+        )
+
+    def allow_pull(self, role: ManagedRole) -> None:
+        """Let a role pull it: CDK's ``from_registry`` adds nothing for a registry of AWS."""
+        if self.repository_arn is None:
+            return
+        role.allow(*self._statements(self.repository_arn))
+        role.acknowledge("a token for ECR is a token for all of it; the API knows no narrower one", "*")
+
+    @staticmethod
+    def _statements(repository_arn: str) -> Sequence[iam.PolicyStatement]:
+        return statement(_PULL, [repository_arn]), statement(["ecr:GetAuthorizationToken"], ["*"])

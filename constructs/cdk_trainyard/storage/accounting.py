@@ -1,0 +1,312 @@
+"""A database for Slurm's accounting that outlives the cluster."""
+
+from typing import TYPE_CHECKING
+
+import jsii
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+
+from cdk_trainyard.acknowledgments import (
+    AWS_SOLUTIONS,
+    NIST_800_53_R5,
+    acknowledge_checkov,
+    acknowledge_nag,
+    main_resource,
+)
+from cdk_trainyard.errors import ConfigurationError, raise_problems
+from cdk_trainyard.network import Network
+from cdk_trainyard.storage.rules_accounting import retention_problems, schema_name_problems, subnet_zone_problems
+
+if TYPE_CHECKING:  # a large module: only who makes a database waits for it
+    from aws_cdk import aws_rds as rds
+
+MYSQL_PORT = 3306
+# What a choice of the user's makes true, and the rules of AwsSolutions and NIST that would say so.
+_ONE_ZONE = (
+    "RDS3",
+    "RDSMultiAZSupport",
+    "asked for with 'multi_az': without a standby, accounting stops while its zone is down; jobs go on",
+)
+_DELETABLE = (
+    "RDS10",
+    "RDSInstanceDeletionProtectionEnabled",
+    "asked for with 'deletion_protection'; what becomes of the database in its stack is 'removal_policy'",
+)
+
+_USER = "slurm"
+_MONITORING_POLICY = "Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole"
+_NO_ROTATION = (
+    "slurmdbd gets the password when its node is set up; a rotation would cut accounting off until an administrator "
+    "sets it up again, so it is theirs to start"
+)
+_KNOWN_PORT = "only security groups of clusters reach the port at all"
+_NO_TLS = "whether HyperPod's slurmdbd uses TLS is not documented; 'require_tls' asks for it"
+_NOT_PLAIN = (
+    "'password_secret' must be given for ParallelCluster, which reads no JSON; give from_attributes a secret that "
+    "holds the password and nothing else"
+)
+_KEPT = {RemovalPolicy.RETAIN, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE}
+_NO_EXPORTS = (
+    "RDS makes the exported log groups itself, without retention; the error log stays on the instance, and the general "
+    "log would repeat every job record"
+)
+
+
+@jsii.implements(ec2.IConnectable)
+class AccountingDatabaseBase(Construct):
+    """What a cluster needs of an accounting database, made here or elsewhere.
+
+    Attributes:
+        endpoint: Its host name.
+        port: Its port.
+        secret: User name and password, as JSON with ``username`` and ``password``: what HyperPod reads. The user must
+            be allowed to create the schema.
+        user: The user name in the secret.
+        schema_name: Schema of the Slurm accounting, or None for one named after the cluster.
+    """
+
+    endpoint: str
+    port: int
+    secret: secretsmanager.ISecret
+    user: str
+    schema_name: str | None
+    _connections: ec2.Connections
+    _password_secret: secretsmanager.ISecret | None = None
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Network connections of the database."""
+        return self._connections
+
+    @property
+    def password_secret(self) -> secretsmanager.ISecret:
+        """The user's password and nothing else, as plain text: what ParallelCluster reads.
+
+        Raises:
+            ConfigurationError: The database was imported without one.
+        """
+        if self._password_secret is None:
+            raise ConfigurationError(self.node.path, [_NOT_PLAIN])
+        return self._password_secret
+
+
+class AccountingDatabase(AccountingDatabaseBase):
+    """RDS for MySQL for Slurm's accounting: encrypted, in two zones, backed up, kept when the stack goes.
+
+    Clusters of HyperPod and of ParallelCluster can share it, each with a schema of its own. Only the clusters that it
+    is given to can connect.
+
+    Without it HyperPod keeps job history in a MariaDB on the controller's root volume, which a software update wipes.
+    Once a HyperPod cluster uses such a database it cannot go back. It needs continuous provisioning and images released
+    after August 30, 2026 (``sagemaker-hyperpod-external-accounting-db-slurm`` in the SageMaker developer guide).
+
+    The password is made by Secrets Manager and stands in no template. ``password_secret``, defined when it is first
+    asked for, has it copied by CloudFormation (``dynamic-references-secretsmanager`` in its user guide), once: who
+    changes the password in ``secret`` changes it in the database and in ``password_secret`` too.
+
+    Args:
+        network: The network; its ``service_subnets`` must lie in two zones or more.
+        schema_name: Schema of the Slurm accounting, 1 to 64 letters, digits, ``_`` and ``$``.
+            Default - ``slurm_acct_db_`` and the cluster's unique name, so that clusters can share the database.
+        instance_type: Size of the instance. Default: t4g.medium.
+        engine_version: Version of MySQL. Default: 8.4.9.
+        storage_gb: Storage to begin with, in GB; it grows up to ``max_storage_gb``. Default: 20.
+        max_storage_gb: Storage to grow to, in GB. Default: 200.
+        multi_az: Whether a standby runs in a second zone. Default: True.
+        port: Port. Default: 3306.
+        require_tls: Whether connections without TLS are refused. slurmdbd of ParallelCluster uses TLS where it is
+            offered (``slurm-accounting-v3`` in its user guide); of HyperPod that is not documented.
+            Default: False, both are taken.
+        backup_retention: How long automatic backups are kept, 1 to 35 days. Default: 35 days.
+        key: Key that encrypts storage and secrets. Default - the account's AWS managed keys.
+        deletion_protection: Whether deleting needs a second step. Default: True.
+        removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
+            the groups that RDS would not let go. Default: RETAIN.
+
+    Raises:
+        ConfigurationError: The network, the schema's name or the retention cannot work.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: Network,
+        schema_name: str | None = None,
+        instance_type: ec2.InstanceType | None = None,
+        engine_version: "rds.MysqlEngineVersion | None" = None,
+        storage_gb: int = 20,
+        max_storage_gb: int = 200,
+        multi_az: bool = True,
+        port: int = MYSQL_PORT,
+        require_tls: bool = False,
+        backup_retention: Duration | None = None,
+        key: kms.IKey | None = None,
+        deletion_protection: bool = True,
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        from aws_cdk import aws_rds as rds  # noqa: PLC0415  a large module: only who makes a database waits for it
+
+        retention = backup_retention or Duration.days(35)
+        raise_problems(
+            self.node.path,
+            [
+                *subnet_zone_problems([subnet.availability_zone for subnet in network.service_subnets]),
+                *schema_name_problems(schema_name),
+                *retention_problems(retention),
+            ],
+        )
+        engine = rds.DatabaseInstanceEngine.mysql(version=engine_version or rds.MysqlEngineVersion.VER_8_4_9)
+        group = ec2.SecurityGroup(
+            self,
+            "SecurityGroup",
+            vpc=network.vpc,
+            description="Slurm accounting database: in from its clusters, nothing out",
+            allow_all_outbound=False,
+        )
+        secret = rds.DatabaseSecret(self, "Secret", username=_USER, encryption_key=key)
+        database = rds.DatabaseInstance(
+            self,
+            "Resource",
+            engine=engine,
+            instance_type=instance_type or ec2.InstanceType("t4g.medium"),
+            vpc=network.vpc,
+            vpc_subnets=ec2.SubnetSelection(subnets=list(network.service_subnets)),
+            security_groups=[group],
+            credentials=rds.Credentials.from_secret(secret),
+            port=port,
+            allocated_storage=storage_gb,
+            max_allocated_storage=max_storage_gb,
+            storage_type=rds.StorageType.GP3,
+            storage_encrypted=True,
+            storage_encryption_key=key,
+            multi_az=multi_az,
+            # What Slurm's own accounting page asks of MySQL (slurm.schedmd.com/accounting.html).
+            parameters={
+                "innodb_lock_wait_timeout": "900",
+                "max_allowed_packet": "16777216",
+                "require_secure_transport": "1" if require_tls else "0",
+            },
+            backup_retention=retention,
+            copy_tags_to_snapshot=True,
+            iam_authentication=True,
+            auto_minor_version_upgrade=True,
+            monitoring_interval=Duration.minutes(1),
+            deletion_protection=deletion_protection,
+            removal_policy=removal_policy,
+        )
+        self._key = key
+        self._beside = removal_policy if removal_policy in _KEPT else RemovalPolicy.DESTROY
+        for part in (group, secret, database.node.find_child("ParameterGroup")):
+            main_resource(part).apply_removal_policy(self._beside)
+        self.endpoint = database.db_instance_endpoint_address
+        self.port = port
+        self.secret = secret
+        self.user = _USER
+        self.schema_name = schema_name
+        self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(port))
+        instance = main_resource(database)
+        _acknowledge_always(database)
+        _acknowledge_secret(secret)
+        if port == MYSQL_PORT:
+            acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule="RDS11", reason=_KNOWN_PORT)
+        if not require_tls:
+            acknowledge_checkov(instance, check="CKV2_AWS_69", reason=_NO_TLS)
+        if not multi_az:
+            acknowledge_checkov(instance, check="CKV_AWS_157", reason=_ONE_ZONE[-1])
+        for chosen, (aws_solutions, nist, reason) in (
+            (not multi_az, _ONE_ZONE),
+            (not deletion_protection, _DELETABLE),
+        ):
+            if chosen:
+                acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule=aws_solutions, reason=reason)
+                acknowledge_nag(instance, pack=NIST_800_53_R5, rule=nist, reason=reason)
+
+    @property
+    def password_secret(self) -> secretsmanager.ISecret:
+        """The user's password and nothing else, as plain text: what ParallelCluster reads."""
+        if self._password_secret is None:
+            copy = secretsmanager.Secret(
+                self,
+                "Password",
+                description="Password of the accounting database, and nothing else",
+                secret_string_value=self.secret.secret_value_from_json("password"),
+                encryption_key=self._key,
+                removal_policy=self._beside,
+            )
+            _acknowledge_secret(copy)
+            self._password_secret = copy
+        return self._password_secret
+
+    @staticmethod
+    def from_attributes(
+        scope: Construct,
+        construct_id: str,
+        *,
+        endpoint: str,
+        secret: secretsmanager.ISecret,
+        security_group: ec2.ISecurityGroup,
+        port: int = MYSQL_PORT,
+        user: str = "admin",
+        schema_name: str | None = None,
+        password_secret: secretsmanager.ISecret | None = None,
+    ) -> AccountingDatabaseBase:
+        """Use a MySQL-compatible database that exists already.
+
+        Args:
+            scope: Where it belongs.
+            construct_id: Its id there.
+            endpoint: Its host name.
+            secret: User name and password, as JSON with ``username`` and ``password``.
+            security_group: Its security group; clusters are let in.
+            port: Its port. Default: 3306.
+            user: The user name in the secret; ``MultiHead`` and ParallelCluster need it. Default: admin.
+            schema_name: Schema of the Slurm accounting. Default - named after the cluster.
+            password_secret: The password and nothing else, as plain text; ParallelCluster needs it. Default - none.
+
+        Raises:
+            ConfigurationError: The schema's name cannot work.
+        """
+        imported = AccountingDatabaseBase(scope, construct_id)
+        raise_problems(imported.node.path, schema_name_problems(schema_name))
+        imported.endpoint = endpoint
+        imported.port = port
+        imported.secret = secret
+        imported.user = user
+        imported.schema_name = schema_name
+        imported._password_secret = password_secret  # noqa: SLF001
+        imported._connections = ec2.Connections(security_groups=[security_group], default_port=ec2.Port.tcp(port))  # noqa: SLF001
+        return imported
+
+
+def _acknowledge_always(database: "rds.DatabaseInstance") -> None:
+    instance = main_resource(database)
+    acknowledge_nag(
+        main_resource(database.node.find_child("MonitoringRole")),
+        pack=AWS_SOLUTIONS,
+        rule=f"IAM4[{_MONITORING_POLICY}]",
+        reason="RDS asks for this policy, and only RDS can assume the role",
+    )
+    acknowledge_nag(
+        instance,
+        pack=NIST_800_53_R5,
+        rule="RDSInBackupPlan",
+        reason="automatic backups with point-in-time recovery are on; a plan of AWS Backup is the account's to choose",
+    )
+    for log in ("audit", "error", "general", "slowquery"):
+        acknowledge_nag(instance, pack=NIST_800_53_R5, rule=f"RDSLoggingEnabled[LogExport::{log}]", reason=_NO_EXPORTS)
+
+
+def _acknowledge_secret(secret: secretsmanager.Secret) -> None:
+    stored = main_resource(secret)
+    acknowledge_nag(stored, pack=AWS_SOLUTIONS, rule="SMG4", reason=_NO_ROTATION)
+    acknowledge_nag(stored, pack=NIST_800_53_R5, rule="SecretsManagerRotationEnabled", reason=_NO_ROTATION)
+    if secret.encryption_key is None:
+        reason = "encrypted with the account's AWS managed key; give 'key' for one of your own"
+        acknowledge_nag(stored, pack=NIST_800_53_R5, rule="SecretsManagerUsingKMSKey", reason=reason)
+        acknowledge_checkov(stored, check="CKV_AWS_149", reason=reason)

@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# Neuron's Python packages in an environment on shared storage, made once by whichever node is first. Driver, runtime and
+# tools are the image's: they were tested together, and nothing of them is touched.
+: "${ROOT?}" "${BUNDLE?}"
+declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
+source "${BUNDLE}/lib/packages.sh"
+
+step neuron_environment "Python environment with Neuron's packages" \
+  'no way to the Python package indexes, a version that they no longer have, or less than 12 GB free on the shared file system' \
+  'network clock lustre'
+
+step_neuron_environment_done() {
+  [[ -z ${NODE[neuron_environment]-} ]] || neuron_environment_is_linked
+}
+
+step_neuron_environment_run() {
+  local path=${ROOT}${NODE[neuron_environment_path]-} folder
+  [[ -n ${NODE[neuron_environment]-} ]] || return 0
+  folder=$(neuron_environment_folder)
+  build_once 2400 neuron_environment_is_built neuron_environment_build "${path}.lock"
+  # shellcheck disable=SC2310  # a question
+  neuron_environment_is_linked || {
+    [[ ! -d ${path} || -L ${path} ]] || fail "${NODE[neuron_environment_path]} is a directory of somebody else's: give another path"
+    ln -sfn -- "${folder##*/}" "${path}.new-${HOST?}"
+    mv -fT -- "${path}.new-${HOST}" "${path}" # running jobs keep the environment that they started with
+  }
+}
+
+step_neuron_environment_verify() {
+  "${ROOT}${NODE[neuron_environment_path]}/bin/python" -c 'import sys; sys.exit(sys.prefix == sys.base_prefix)'
+  neuron_environment_is_linked
+}
+
+# Options of pip and requirements, as pip reads them from a file.
+neuron_environment_requirements() {
+  local pinned="${BUNDLE}/lib/neuron-requirements.txt" index=${NODE[neuron_environment_index]-}
+  local packages=${NODE[neuron_environment_packages]-}
+  if [[ -n ${index} ]]; then
+    printf '%s %s\n' --index-url "${index}"
+  else
+    grep '^--' -- "${pinned}"
+  fi
+  if [[ -n ${packages} ]]; then
+    printf '%s\n' "${packages// /$'\n'}"
+  else
+    grep '^[a-z]' -- "${pinned}"
+  fi
+}
+
+# An environment cannot be moved: its programs name the interpreter by its path. So every version is made where it stays,
+# under a name that says what is in it, and only the link to it changes.
+neuron_environment_folder() {
+  local requirements sum
+  requirements=$(neuron_environment_requirements) && sum=$(sha256sum <<<"${requirements}") \
+    && printf '%s-%s' "${ROOT}${NODE[neuron_environment_path]}" "${sum:0:12}"
+}
+
+neuron_environment_is_built() {
+  local folder requirements
+  folder=$(neuron_environment_folder) && requirements=$(neuron_environment_requirements) \
+    && holds "${folder}/requirements.txt" "${requirements}"
+}
+
+neuron_environment_is_linked() {
+  local folder target
+  neuron_environment_is_built && folder=$(neuron_environment_folder) \
+    && target=$(readlink -- "${ROOT}${NODE[neuron_environment_path]}") && [[ ${target} == "${folder##*/}" ]]
+}
+
+neuron_environment_build() {
+  local folder requirements
+  folder=$(neuron_environment_folder)
+  requirements=$(neuron_environment_requirements)
+  # shellcheck disable=SC2310  # a question
+  python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv
+  python3 -m venv --clear -- "${folder}"
+  put_file "${folder}/wanted.txt" 0644 "${requirements}"
+  timeout 2000 "${folder}/bin/python" -m pip install --quiet --no-input --disable-pip-version-check --no-cache-dir \
+    --retries 5 --timeout 30 --requirement "${folder}/wanted.txt"
+  mv -f -- "${folder}/wanted.txt" "${folder}/requirements.txt" # last: an environment without it is half made
+}

@@ -1,0 +1,191 @@
+# shellcheck shell=bash
+# Log-in by SSH only for users with a job on the node, whose processes then belong to the job; root and the admin groups
+# always. Slurm's module looks for the job's extern step, which there is with PrologFlags=Contain only: without that flag
+# nobody at all would get in, so the controller sets it before slurmctld starts.
+# Where the option is off, what it had changed is changed back.
+: "${ROOT?}" "${BUNDLE?}"
+declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
+source "${BUNDLE}/lib/packages.sh"
+
+PAM_SLURM_ADOPT_SSHD=${ROOT}/etc/pam.d/sshd
+PAM_SLURM_ADOPT_SESSION=${ROOT}/etc/pam.d/trainyard-session
+PAM_SLURM_ADOPT_MARK='# trainyard: only users with a job on this node'
+
+step pam_slurm_adopt 'let users with a job on the node log in, and nobody else' \
+  "the image has no pam_slurm_adopt.so of its Slurm, sshd does not ask PAM, or an admin group is missing" \
+  'network clock users slurm_conf slurm_topology accounting'
+
+step_pam_slurm_adopt_done() {
+  case ${NODE[role]} in
+    controller) [[ -z ${NODE[pam_slurm_adopt]-} && ! -e ${ROOT}/opt/slurm/etc/slurm.conf ]] || pam_slurm_adopt_contains ;;
+    compute) pam_slurm_adopt_compute_done ;;
+    *) ;;
+  esac
+}
+
+step_pam_slurm_adopt_run() {
+  local group
+  case ${NODE[role]} in
+    controller) pam_slurm_adopt_contain ;;
+    compute)
+      if [[ -z ${NODE[pam_slurm_adopt]-} ]]; then
+        pam_slurm_adopt_undo
+        return
+      fi
+      for group in ${NODE[pam_slurm_adopt_admin_groups]-}; do
+        account group "${group}" 1 >/dev/null || fail "there is no group ${group}: name it in the file of users, or leave it out"
+      done
+      pam_slurm_adopt_module
+      pam_slurm_adopt_write
+      ;;
+    *) ;;
+  esac
+}
+
+# The module is asked as sshd would ask it: root must get in, and a user without a job must not. Otherwise all is undone.
+step_pam_slurm_adopt_verify() {
+  [[ ${NODE[role]} == compute && -n ${NODE[pam_slurm_adopt]-} ]] || return 0
+  "${ROOT}/usr/sbin/sshd" -t
+  # shellcheck disable=SC2310  # a question
+  pam_slurm_adopt_judges || {
+    pam_slurm_adopt_undo
+    fail 'what PAM says of root or of a user without a job is wrong: /etc/pam.d/sshd is as it was before'
+  }
+}
+
+# ---------------------------------------------------------------- controller
+# slurm.conf stays HyperPod's, when it includes accounting.conf, which is there for others to write.
+pam_slurm_adopt_conf() {
+  local folder=${ROOT}/opt/slurm/etc name=slurm
+  ! grep -qiE '^[[:space:]]*include[[:space:]]+(/opt/slurm/etc/)?accounting\.conf' -- "${folder}/slurm.conf" || name=accounting
+  printf '%s/%s.conf' "${folder}" "${name}"
+}
+
+# The file with our lines at its beginning, or without them. One line has all flags: the last one that Slurm reads counts.
+pam_slurm_adopt_conf_text() {
+  local file flags lines=''
+  file=$(pam_slurm_adopt_conf) || return
+  if [[ -n ${NODE[pam_slurm_adopt]-} ]]; then
+    flags=$(awk -v mark="${PAM_SLURM_ADOPT_MARK}" '
+      $0 == mark { getline; next }
+      tolower($0) ~ /^[[:space:]]*prologflags[[:space:]]*=/ { sub(/^[^=]*=[[:space:]]*/, ""); flags = $0 }
+      END { print flags }' "${ROOT}/opt/slurm/etc/slurm.conf") || return
+    [[ ${flags,,} == *contain* ]] || lines="${PAM_SLURM_ADOPT_MARK}"$'\n'"PrologFlags=${flags:+${flags},}Contain"
+  fi
+  [[ -z ${lines} ]] || printf '%s\n' "${lines}"
+  [[ ! -e ${file} ]] || awk -v mark="${PAM_SLURM_ADOPT_MARK}" '$0 == mark { getline; next } 1' "${file}"
+}
+
+pam_slurm_adopt_contains() {
+  local file text
+  file=$(pam_slurm_adopt_conf 2>/dev/null) && text=$(pam_slurm_adopt_conf_text) && holds "${file}" "${text}"
+}
+
+pam_slurm_adopt_contain() {
+  local file text
+  wait_until 600 'slurm.conf' test -s "${ROOT}/opt/slurm/etc/slurm.conf"
+  file=$(pam_slurm_adopt_conf)
+  text=$(pam_slurm_adopt_conf_text)
+  # shellcheck disable=SC2310  # a question
+  holds "${file}" "${text}" || {
+    put_file "${file}" 0644 "${text}"
+    systemctl try-restart slurmctld
+  }
+  # seen with proctrack/linuxproc: a job never ends, and its node is drained
+  ! grep -qE '^ProctrackType=' -- "${ROOT}/opt/slurm/etc/slurm.conf" \
+    || grep -qE '^ProctrackType=proctrack/cgroup' -- "${ROOT}/opt/slurm/etc/slurm.conf" \
+    || warn 'ProctrackType is not proctrack/cgroup: Slurm cannot end the extern step that log-ins are adopted by'
+}
+
+# ---------------------------------------------------------------- compute
+pam_slurm_adopt_compute_done() {
+  local wanted
+  if [[ -z ${NODE[pam_slurm_adopt]-} ]]; then
+    ! pam_slurm_adopt_is_written
+  else
+    wanted=$(pam_slurm_adopt_text) && holds "${PAM_SLURM_ADOPT_SSHD}" "${wanted}" \
+      && [[ -e ${PAM_SLURM_ADOPT_SESSION} ]] && pam_slurm_adopt_judges
+  fi
+}
+
+pam_slurm_adopt_is_written() {
+  [[ -e ${PAM_SLURM_ADOPT_SSHD} ]] && grep -qF -- "${PAM_SLURM_ADOPT_MARK}" "${PAM_SLURM_ADOPT_SSHD}"
+}
+
+# The module must be of the very Slurm that runs here, so it is never taken from the system's repositories.
+pam_slurm_adopt_module() {
+  # shellcheck disable=SC2310  # a question
+  if pam_slurm_adopt_has_module; then
+    return 0
+  fi
+  fetch_tool pam_slurm_adopt "${ROOT}/lib/security/pam_slurm_adopt.so" "pam_slurm_adopt.so of its Slurm"
+}
+
+pam_slurm_adopt_has_module() {
+  local path
+  for path in "${ROOT}"/{,usr/}lib{,64}{,/*-linux-gnu}/security/pam_slurm_adopt.so; do
+    if [[ -e ${path} ]]; then
+      return 0
+    fi
+  done
+  return 1
+}
+
+pam_slurm_adopt_write() {
+  local session wanted
+  # pam_systemd would move the log-in out of the job's control group again
+  session=$(grep -v pam_systemd -- "${ROOT}/etc/pam.d/common-session")
+  put_file "${PAM_SLURM_ADOPT_SESSION}" 0644 "${session}"
+  wanted=$(pam_slurm_adopt_text)
+  put_file "${PAM_SLURM_ADOPT_SSHD}" 0644 "${wanted}" # last, and at once: half a stack would let everybody in, or nobody
+}
+
+# sshd's own stack with ours at the end of the account part: after what refuses locked and expired accounts, and the module
+# last, because one that says "sufficient" ends the stack.
+pam_slurm_adopt_text() {
+  local rules original
+  rules=$(pam_slurm_adopt_rules)
+  original=$(pam_slurm_adopt_original)
+  awk -v rules="${rules}" '
+    { lines[NR] = $0 }
+    /^[[:space:]]*-?account[[:space:]]/ || /^@include[[:space:]]+common-account/ { last = NR }
+    END {
+      for (line = 1; line <= NR; line++) {
+        if (lines[line] ~ /^@include[[:space:]]+common-session[[:space:]]*$/) {
+          sub(/common-session/, "trainyard-session", lines[line])
+        }
+        print lines[line]
+        if (line == last) print rules
+      }
+    }' <<<"${original}"
+}
+
+pam_slurm_adopt_rules() {
+  local group
+  printf '%s\n' "${PAM_SLURM_ADOPT_MARK}: begin"
+  for group in ${NODE[pam_slurm_adopt_admin_groups]-}; do
+    printf 'account sufficient pam_succeed_if.so quiet user ingroup %s\n' "${group}"
+  done
+  # by default a node whose Slurm cannot be asked lets everybody in
+  printf '%s\n' 'account required pam_slurm_adopt.so action_generic_failure=deny' "${PAM_SLURM_ADOPT_MARK}: end"
+}
+
+# What the file was before, whatever we did to it.
+pam_slurm_adopt_original() {
+  awk -v mark="${PAM_SLURM_ADOPT_MARK}" '
+    $0 == mark ": begin" { ours = 1 }
+    !ours { sub(/^@include[[:space:]]+trainyard-session[[:space:]]*$/, "@include common-session"); print }
+    $0 == mark ": end" { ours = 0 }' "${PAM_SLURM_ADOPT_SSHD}"
+}
+
+pam_slurm_adopt_undo() {
+  local original
+  original=$(pam_slurm_adopt_original)
+  put_file "${PAM_SLURM_ADOPT_SSHD}" 0644 "${original}"
+  rm -f -- "${PAM_SLURM_ADOPT_SESSION}"
+}
+
+pam_slurm_adopt_judges() {
+  python3 -B "${BUNDLE}/pam_account.py" sshd root && ! python3 -B "${BUNDLE}/pam_account.py" sshd nobody
+}

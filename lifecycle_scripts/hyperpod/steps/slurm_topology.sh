@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# A topology for Slurm on the controller, where HyperPod has asked for one and has written none: now, and whenever it changes
+# slurm.conf. slurm_topology.py says more.
+: "${ROOT?}" "${BUNDLE?}"
+declare -gA NODE
+
+SLURM_TOPOLOGY_HOME=/opt/trainyard
+SLURM_TOPOLOGY_UNITS=${ROOT}/etc/systemd/system
+
+step slurm_topology 'a topology for Slurm, if HyperPod has written none' 'the root file system cannot be written' 'slurm_conf'
+
+step_slurm_topology_done() {
+  [[ ${NODE[role]} != controller ]] \
+    || { slurm_topology_each slurm_topology_holds && slurm_topology_is_there \
+      && systemctl is-active --quiet trainyard-topology.path; }
+}
+
+step_slurm_topology_run() {
+  slurm_topology_each put_file
+  python3 -B "${BUNDLE}/slurm_topology.py" "${ROOT}/opt/slurm/etc"
+  systemctl daemon-reload
+  systemctl enable --now trainyard-topology.path
+}
+
+step_slurm_topology_verify() {
+  slurm_topology_is_there
+}
+
+slurm_topology_is_there() {
+  python3 -B "${BUNDLE}/slurm_topology.py" --check "${ROOT}/opt/slurm/etc"
+}
+
+# slurm_topology_each COMMAND: calls COMMAND PATH MODE TEXT for the programs and their units.
+slurm_topology_each() {
+  local program wrapper service watch
+  program=$(<"${BUNDLE}/slurm_topology.py") && wrapper=$(<"${BUNDLE}/slurm-topology.sh") \
+    && service=$(printf '%s\n' '[Unit]' 'Description=A topology for Slurm' '[Service]' 'Type=oneshot' \
+      "ExecStart=${SLURM_TOPOLOGY_HOME}/slurm-topology.sh") \
+    && watch=$(printf '%s\n' '[Unit]' 'Description=Changes of slurm.conf' '[Path]' 'PathChanged=/opt/slurm/etc/slurm.conf' \
+      '[Install]' 'WantedBy=multi-user.target') \
+    && "$1" "${ROOT}${SLURM_TOPOLOGY_HOME}/slurm_topology.py" 0755 "${program}" \
+    && "$1" "${ROOT}${SLURM_TOPOLOGY_HOME}/slurm-topology.sh" 0755 "${wrapper}" \
+    && "$1" "${SLURM_TOPOLOGY_UNITS}/trainyard-topology.service" 0644 "${service}" \
+    && "$1" "${SLURM_TOPOLOGY_UNITS}/trainyard-topology.path" 0644 "${watch}"
+}
+
+slurm_topology_holds() {
+  holds "$1" "$3"
+}

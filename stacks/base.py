@@ -1,0 +1,19 @@
+"""What every stack of a deployment has."""
+
+from aws_cdk import Stack
+from constructs import Construct
+
+from cdk_trainyard.deployment import Deployment, build
+
+
+class DeploymentStack(Stack):
+    """A stack that has the name, the account and the Region of its deployment."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment, part: str, holds: str) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            stack_name=f"{deployment.name}-{part}",
+            description=f"{deployment.name}: {holds} (cdk-trainyard)",
+            env=build.environment(deployment),
+        )

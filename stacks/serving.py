@@ -1,0 +1,35 @@
+"""What answers."""
+
+from aws_cdk import CfnOutput
+from constructs import Construct
+
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.deployment.serving.build import serving
+from stacks.base import DeploymentStack
+from stacks.network import NetworkStack
+from stacks.storage import StorageStack
+
+
+class ServingStack(DeploymentStack):
+    """The served model of a deployment, on hosts of its own. It shares the models bucket with the training cluster.
+
+    Attributes:
+        served: The service, its door and its alarms.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        deployment: Deployment,
+        network: NetworkStack,
+        storage: StorageStack,
+    ) -> None:
+        super().__init__(
+            scope, construct_id, deployment=deployment, part="serving", holds="a served model on ECS with inf2 hosts"
+        )
+        self.served = serving(self, deployment, network=network.network, models=storage.buckets.models)
+
+        for name, value in self.served.outputs.items():
+            CfnOutput(self, name, value=value)

@@ -1,0 +1,91 @@
+"""A tiny model, its data, and its training on this machine, with stand-ins for what Neuron brings."""
+
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cdk_trainyard.lifecycle import scripts_folder
+
+LLAMA = scripts_folder() / "jobs" / "neuron-llama"
+EXPORT = scripts_folder() / "jobs" / "export-for-serving"
+STAND_INS = Path(__file__).parent / "stand_ins"
+
+TINY: dict[str, Any] = {
+    "model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 32, "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0, "torch_dtype": "bfloat16", "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+ARGUMENTS = (
+    "--tensor-parallel=2", "--sequence-length=16", "--global-batch=8", "--warm-up=2", "--attention=plain",
+    "--steps=12", "--save-every=5", "--keep=2", "--log-every=1", "--learning-rate=0.01", "--final-learning-rate=0.001",
+)  # fmt: skip
+
+
+def write_tiny(folder: Path, **changes: object) -> Path:
+    """Write the model's config.json, and return its path."""
+    path = folder / "tiny.json"
+    path.write_text(json.dumps(TINY | changes))
+    return path
+
+
+def write_tokens(folder: Path, *, vocabulary: int = 64) -> Path:
+    """Write a dataset, and return its directory."""
+    from neuron_llama.dataset import write_dataset  # noqa: PLC0415  the path to it is set by conftest.py
+
+    documents = ([(row * row + column * 7) % vocabulary for column in range(40)] for row in range(100))
+    write_dataset(folder / "tokens", documents, vocabulary=vocabulary, shard_tokens=777)
+    return folder / "tokens"
+
+
+def write_tokenizer(folder: Path) -> Path:
+    """Write what is looked at of a tokenizer, and return its directory."""
+    directory = folder / "tokenizer"
+    directory.mkdir()
+    words = {"model": {"vocab": {f"word{number}": number for number in range(63)}}, "added_tokens": [{"id": 63}]}
+    (directory / "tokenizer.json").write_text(json.dumps(words))
+    (directory / "tokenizer_config.json").write_text('{"model_max_length": 32}')
+    return directory
+
+
+def torchrun(
+    environment: Path, processes: int, program: Path, *words: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program in several processes that can talk to each other."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return subprocess.run(
+        [
+            str(environment / "bin" / "python"), "-m", "torch.distributed.run", f"--nproc-per-node={processes}",
+            "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{port}", str(program), *words,
+        ],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(STAND_INS), "OMP_NUM_THREADS": "1", **variables},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )  # fmt: skip
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    """Return the JSON lines of what a training wrote."""
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def train(
+    environment: Path,
+    folder: Path,
+    name: str,
+    words: Sequence[str] = ARGUMENTS,
+    *,
+    processes: int = 4,
+    **variables: str,
+) -> subprocess.CompletedProcess[str]:
+    """Train the tiny model into ``folder / name``, with the model and the tokens in ``folder``."""
+    (folder / name).mkdir(exist_ok=True)
+    places = [f"--directory={folder / name}", f"--dataset={folder / 'tokens'}", f"--model={folder / 'tiny.json'}"]
+    return torchrun(environment, processes, LLAMA / "train.py", *places, *words, **variables)

@@ -1,0 +1,291 @@
+"""Options of nodes beside mounts, users and Slurm: their defaults, what is written for the nodes, what is refused."""
+
+from dataclasses import fields, replace
+
+import pytest
+from aws_cdk import App, CfnParameter, Stack
+from aws_cdk import aws_s3 as s3
+
+from cdk_trainyard.lifecycle import (
+    Containers,
+    Exporters,
+    GroupRole,
+    NeuronEnvironment,
+    NodeGroup,
+    NodeLustre,
+    NodeSettings,
+    NodeSetup,
+    NodeTool,
+    PamSlurmAdopt,
+    S3Mount,
+    SlurmTopology,
+    ToolFile,
+)
+from cdk_trainyard.lifecycle.rules_extras import extras_problems
+from cdk_trainyard.lifecycle.tools import pinned_architectures, tool_files
+
+SUM = "0" * 64
+LUSTRE = NodeLustre(dns_name="fs-1", mount_name="x", mount_path="/fsx")
+EXTRAS = ("containers", "neuron_environment", "exporters", "s3_mounts", "pam_slurm_adopt", "tools")
+BUCKET = s3.Bucket.from_bucket_name(Stack(App(), "Stack"), "Bucket", "datasets")
+
+
+def settings(setup: NodeSetup, *types: str, lustre: NodeLustre | None = LUSTRE) -> NodeSettings:
+    groups = [
+        NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.m5.large"]),
+        *(
+            NodeGroup(name=f"group-{number}", role=GroupRole.COMPUTE, instance_types=[kind])
+            for number, kind in enumerate(types or ("ml.trn1.32xlarge",))
+        ),
+    ]
+    return NodeSettings(groups=groups, lustre=lustre, setup=setup)
+
+
+def rendered(setup: NodeSetup, *types: str, lustre: NodeLustre | None = LUSTRE) -> dict[str, object]:
+    whole = settings(setup, *types, lustre=lustre).render(topology=SlurmTopology.API_DRIVEN, users_file=None)
+    return {name: whole[name] for name in EXTRAS if name in whole}
+
+
+# ---------------------------------------------------------------- what the nodes are told
+def test_nothing_is_written_for_what_is_not_asked_for() -> None:
+    assert rendered(NodeSetup()) == {}
+
+
+def test_defaults_one_by_one() -> None:
+    assert {field.name: field.default for field in fields(Containers)} == {
+        "docker": True,
+        "enroot": True,
+        "pyxis": True,
+    }
+    assert {field.name: field.default for field in fields(NeuronEnvironment)} == {
+        "path": None,
+        "packages": (),
+        "index": None,
+    }
+    assert {field.name: field.default for field in fields(Exporters)} == {
+        "port": 9100,
+        "slurm": True,
+        "efa": True,
+        "neuron": False,
+        "neuron_port": 8000,
+        "gpu": False,
+        "gpu_port": 9400,
+        "gpu_image": None,
+    }
+    mount = S3Mount(bucket=BUCKET, path="/data")
+    assert (mount.prefix, mount.read_only) == ("", True)
+    assert PamSlurmAdopt().admin_groups == ("sudo",)
+    file = ToolFile(tool=NodeTool.PYXIS, sha256=SUM)
+    assert (file.architecture, file.url, file.bucket, file.key) == ("x86_64", None, None, None)
+
+
+def test_each_option_is_written_under_its_name() -> None:
+    setup = NodeSetup(
+        containers=Containers(docker=False),
+        neuron_environment=NeuronEnvironment(),
+        exporters=Exporters(slurm=False),
+        s3_mounts=[
+            S3Mount(bucket=BUCKET, path="/data", prefix="v1/"),
+            S3Mount(bucket=BUCKET, path="/out", read_only=False),
+        ],
+        pam_slurm_adopt=PamSlurmAdopt(admin_groups=["sudo", "ops"]),
+        tools=[ToolFile(tool=NodeTool.ENROOT, bucket=BUCKET, key="enroot.deb", sha256="A" * 64)],
+    )
+    told = rendered(setup)
+    tools = told.pop("tools")
+    assert told == {
+        "containers": {"enroot": True, "pyxis": True},
+        "neuron_environment": {"path": "/fsx/neuron-environment"},
+        "exporters": {"port": 9100, "efa": True, "neuron_port": 8000, "gpu_port": 9400},
+        "s3_mounts": [
+            {"bucket": "datasets", "path": "/data", "prefix": "v1/", "read_only": True},
+            {"bucket": "datasets", "path": "/out"},
+        ],
+        "pam_slurm_adopt": {"admin_groups": ["sudo", "ops"]},
+    }
+    assert isinstance(tools, dict)
+    assert sorted(tools) == ["enroot", "mountpoint", "node_exporter"]
+    assert tools["enroot"] == {"x86_64": {"url": "s3://datasets/enroot.deb", "sha256": "a" * 64}}
+
+
+def test_a_node_is_told_of_tools_for_the_processors_of_the_cluster() -> None:
+    told = rendered(NodeSetup(exporters=Exporters()), "ml.c5.large", "ml.c6g.large")
+    assert isinstance(told["tools"], dict)
+    assert sorted(told["tools"]["node_exporter"]) == ["arm64", "x86_64"]
+    told = rendered(NodeSetup(exporters=Exporters()), "ml.c5.large")
+    assert isinstance(told["tools"], dict)
+    assert sorted(told["tools"]["node_exporter"]) == ["x86_64"]
+
+
+def test_a_given_file_takes_the_place_of_the_pinned_one() -> None:
+    own = ToolFile(tool=NodeTool.MOUNTPOINT, url="https://files.example/mount-s3.tar.gz", sha256=SUM)
+    found = tool_files([NodeTool.MOUNTPOINT], [own], ["x86_64"])
+    assert found == {"mountpoint": {"x86_64": {"url": "https://files.example/mount-s3.tar.gz", "sha256": SUM}}}
+
+
+@pytest.mark.parametrize("tool", NodeTool)
+def test_pinned_files_are_whole_and_known_by_their_sum(tool: NodeTool) -> None:
+    for architecture in pinned_architectures(tool):
+        file = tool_files([tool], [], [architecture])[tool.value][architecture]
+        assert file["url"].startswith("https://")
+        assert len(file["sha256"]) == 64
+        assert ToolFile(tool=tool, architecture=architecture, **file).address == file["url"]
+
+
+# ---------------------------------------------------------------- what is refused
+NO_NEURON = "'{}' must be left out when no instance type has Neuron devices, got ml.m5.large, ml.p5.48xlarge"
+NO_GPU = "'gpu' must be left out when no instance type has GPUs, got ml.m5.large, ml.trn1.32xlarge"
+PATH = "must be an absolute path of letters, digits, '.', '_' and '-', not a directory of the system, got"
+PREFIX = (
+    "'prefix' of 's3_mounts' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end "
+    "and none at its beginning, got"
+)
+EXACT = "'packages' of 'neuron_environment' must name exact versions, as 'neuronx-cc==2.28.7631.0', got"
+NO_TOOL = (
+    "'tools' must have a file of mountpoint for arm64, on which nodes of 'group-0' run, when 's3_mounts' is given; "
+    "none is pinned"
+)
+KEY = "'tools', enroot: 'key' must be an object's key without blanks, got"
+NO_FILE = "must be given, or both 'bucket' and 'key', and not all of them"
+HTTPS_ONLY = "must begin with https:// and hold no password, blank or query"
+
+
+def mounts(*paths: str, prefix: str = "") -> NodeSetup:
+    return NodeSetup(s3_mounts=[S3Mount(bucket=BUCKET, path=path, prefix=prefix) for path in paths])
+
+
+def tool(**given: object) -> NodeSetup:
+    known: dict[str, object] = {"tool": NodeTool.ENROOT, "sha256": SUM, "url": "https://files.example/a.deb"}
+    return NodeSetup(tools=[ToolFile(**(known | given))])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("setup", "types", "problem"),
+    [
+        (
+            NodeSetup(containers=Containers(docker=False, enroot=False, pyxis=False)),
+            (),
+            "'containers' must ask for Docker, Enroot or Pyxis, got none; leave it out",
+        ),
+        (
+            NodeSetup(containers=Containers(enroot=False)),
+            (),
+            "'pyxis' must be False when 'enroot' is False, got True: Pyxis runs containers with Enroot",
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment()),
+            ("ml.p5.48xlarge",),
+            NO_NEURON.format("neuron_environment"),
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(path="/etc")),
+            (),
+            f"'path' of 'neuron_environment' {PATH} '/etc'",
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(packages=["torch-neuronx==2.9.0", "neuronx-cc"])),
+            (),
+            f"{EXACT} 'neuronx-cc'",
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(index="https://me:secret@mirror.example")),
+            (),
+            f"'index' of 'neuron_environment' {HTTPS_ONLY}; let the index know its clients by their network",
+        ),
+        (NodeSetup(exporters=Exporters(neuron=True)), ("ml.p5.48xlarge",), NO_NEURON.format("neuron")),
+        (NodeSetup(exporters=Exporters(gpu=True)), (), NO_GPU),
+        (NodeSetup(exporters=Exporters(port=80)), (), "'port' must be a port from 1024 to 65535, got 80"),
+        (
+            NodeSetup(exporters=Exporters(port=8000, neuron=True)),
+            (),
+            "'neuron_port' must be another port than 'port', got 8000",
+        ),
+        (
+            NodeSetup(exporters=Exporters(gpu_image="dcgm@sha256:" + SUM)),
+            (),
+            "'gpu_image' must be left out when 'gpu' is False; set 'gpu' to True, or remove it",
+        ),
+        (
+            NodeSetup(exporters=Exporters(gpu=True, gpu_image="dcgm-exporter:latest")),
+            ("ml.p5.48xlarge",),
+            "'gpu_image' must name an image by its digest, as 'registry/name@sha256:…', got 'dcgm-exporter:latest'",
+        ),
+        (mounts("data"), (), f"'path' of 's3_mounts' {PATH} 'data'"),
+        (mounts("/usr"), (), f"'path' of 's3_mounts' {PATH} '/usr'"),
+        (mounts("/data/../etc"), (), f"'path' of 's3_mounts' {PATH} '/data/../etc'"),
+        (mounts("/data", prefix="v1"), (), f"{PREFIX} 'v1'"),
+        (mounts("/data", prefix="/v1/"), (), f"{PREFIX} '/v1/'"),
+        (mounts("/data", prefix="%n/"), (), f"{PREFIX} '%n/'"),
+        (
+            mounts("/fsx/data"),
+            (),
+            "'path' of 's3_mounts' must not be /fsx or below it, which is mounted, got '/fsx/data'",
+        ),
+        (
+            mounts("/data", "/data/more"),
+            (),
+            "'path' of 's3_mounts' must not be /data or below it, which is mounted, got '/data/more'",
+        ),
+        (
+            mounts("/data"),
+            ("ml.c6g.large",),
+            NO_TOOL,
+        ),
+        (
+            NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["Admins"])),
+            (),
+            "'admin_groups' must be names of groups, got 'Admins'",
+        ),
+        (
+            tool(architecture="amd64"),
+            (),
+            "'tools', enroot: 'architecture' must be one of x86_64, arm64, got 'amd64'",
+        ),
+        (tool(sha256="12"), (), "'tools', enroot: 'sha256' must be 64 hexadecimal digits, got '12'"),
+        (tool(url=None), (), f"'tools', enroot: 'url' {NO_FILE}"),
+        (tool(bucket=BUCKET, key="a"), (), f"'tools', enroot: 'url' {NO_FILE}"),
+        (tool(url=None, bucket=BUCKET), (), f"'tools', enroot: 'url' {NO_FILE}"),
+        (tool(url="http://files.example/a"), (), f"'tools', enroot: 'url' {HTTPS_ONLY}"),
+        (tool(url="https://files.example/a?token=x"), (), f"'tools', enroot: 'url' {HTTPS_ONLY}"),
+        (tool(url=None, bucket=BUCKET, key="a b"), (), f"{KEY} 'a b'"),
+        (
+            NodeSetup(tools=[*tool().tools, *tool().tools]),
+            (),
+            "'tools' must have one file of enroot for x86_64, got 2",
+        ),
+    ],
+)  # fmt: skip
+def test_fails_for_what_cannot_work(setup: NodeSetup, types: tuple[str, ...], problem: str) -> None:
+    assert extras_problems(settings(setup, *types)) == [problem]
+
+
+def test_fails_for_an_environment_without_a_shared_place() -> None:
+    setup = NodeSetup(neuron_environment=NeuronEnvironment())
+    assert extras_problems(settings(setup, lustre=None)) == [
+        "'path' of 'neuron_environment' must be given when there is no shared file system, got none"
+    ]
+    given = replace(setup, neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron"))
+    assert extras_problems(settings(given, lustre=None)) == []
+
+
+def test_a_tool_for_arm_lets_its_nodes_mount() -> None:
+    arm = ToolFile(tool=NodeTool.MOUNTPOINT, url="https://files.example/m", sha256=SUM, architecture="arm64")
+    setup = replace(mounts("/data"), tools=[arm])
+    assert extras_problems(settings(setup, "ml.c6g.large")) == []
+
+
+def test_tokens_pass() -> None:
+    stack = Stack(App(), "Stack")
+    token = CfnParameter(stack, "Text").value_as_string
+    number = CfnParameter(stack, "Number", type="Number").value_as_number
+    setup = NodeSetup(
+        neuron_environment=NeuronEnvironment(path=token, packages=[token], index=token),
+        exporters=Exporters(port=number, gpu=True, gpu_image=token),  # type: ignore[arg-type]
+        s3_mounts=[S3Mount(bucket=s3.Bucket(stack, "Bucket"), path=token, prefix=token)],
+        pam_slurm_adopt=PamSlurmAdopt(admin_groups=[token]),
+        tools=[
+            ToolFile(tool=NodeTool.PYXIS, url=token, sha256=token),
+            ToolFile(tool=NodeTool.ENROOT, bucket=s3.Bucket(stack, "Tools"), key=token, sha256=token),
+        ],
+    )
+    assert extras_problems(settings(setup, token)) == []

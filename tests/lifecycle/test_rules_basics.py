@@ -1,0 +1,110 @@
+"""Logs and accounting that cannot work are refused when the app is synthesized."""
+
+from pathlib import Path
+
+import pytest
+from aws_cdk import CfnParameter, Stack
+from aws_cdk import aws_s3 as s3
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.lifecycle import (
+    DatabaseAccounting,
+    LifecycleScripts,
+    LocalAccounting,
+    LogRotation,
+    NodeLustre,
+    NodeOpenZfs,
+    NodeSettings,
+    NodeSetup,
+)
+
+SECRET = "arn:aws:secretsmanager:us-west-2:111111111111:secret:db-AbCdEf"  # noqa: S105
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+
+
+def scripts(
+    stack: Stack,
+    bucket: s3.IBucket,
+    settings: NodeSettings,
+    setup: NodeSetup,
+    *,
+    lustre: NodeLustre | None = None,
+    openzfs: NodeOpenZfs | None = None,
+) -> LifecycleScripts:
+    wanted = NodeSettings(groups=settings.groups, setup=setup, lustre=lustre, openzfs=openzfs)
+    return LifecycleScripts(stack, "Scripts", bucket=bucket, settings=wanted)
+
+
+@pytest.mark.parametrize(
+    ("setup", "problems"),
+    [
+        (
+            NodeSetup(logs=LogRotation(days=0, size_mb=-1)),
+            ("'days' of LogRotation must be 1 or more, got 0", "'size_mb' of LogRotation must be 1 or more, got -1"),
+        ),
+        (
+            NodeSetup(accounting=LocalAccounting(schema="a-b")),
+            ("'schema' of the accounting must be 1 to 64 letters, digits, '_' and '$', got 'a-b'",),
+        ),
+        (
+            NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn="hunter2", port=0)),  # noqa: S106
+            (
+                "'secret_arn' must be the ARN of a secret in AWS Secrets Manager, got 'hunter2'",
+                "'port' of DatabaseAccounting must be 1 to 65535, got 0",
+            ),
+        ),
+        (
+            NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority="/no/such.pem")),
+            ("'authority' must be an existing file, got '/no/such.pem'",),
+        ),
+    ],
+)
+def test_fails_with_every_problem(
+    stack: Stack, bucket: s3.IBucket, settings: NodeSettings, setup: NodeSetup, problems: tuple[str, ...]
+) -> None:
+    with pytest.raises(ConfigurationError) as told:
+        scripts(stack, bucket, settings, setup)
+    assert told.value.problems == problems
+
+
+def test_fails_with_an_authority_that_holds_no_certificate(
+    stack: Stack, bucket: s3.IBucket, settings: NodeSettings, tmp_path: Path
+) -> None:
+    (tmp_path / "ca.pem").write_text("nothing")
+    accounting = DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=tmp_path / "ca.pem")
+    with pytest.raises(ConfigurationError) as told:
+        scripts(stack, bucket, settings, NodeSetup(accounting=accounting))
+    assert told.value.problems == (
+        f"'authority' must hold certificates (PEM), got '{tmp_path / 'ca.pem'}' without one",
+    )
+
+
+def test_fails_with_two_file_systems_at_one_path(stack: Stack, bucket: s3.IBucket, settings: NodeSettings) -> None:
+    with pytest.raises(
+        ConfigurationError, match="'mount_path' of 'lustre' and 'openzfs' must differ, got '/fsx' twice"
+    ):
+        scripts(
+            stack,
+            bucket,
+            settings,
+            NodeSetup(),
+            lustre=NodeLustre(dns_name="fs-1", mount_name="x"),
+            openzfs=NodeOpenZfs(dns_name="fs-2", mount_path="/fsx"),
+        )
+
+
+def test_the_authority_is_uploaded_beside_the_scripts_and_changes_their_place(
+    stack: Stack, bucket: s3.IBucket, settings: NodeSettings, tmp_path: Path
+) -> None:
+    (tmp_path / "ca.pem").write_text(CERTIFICATE)
+    with_it = DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=tmp_path / "ca.pem")
+    made = scripts(stack, bucket, settings, NodeSetup(accounting=with_it))
+    assert made._bundle.find("accounting-ca.pem")
+    assert made._bundle.find("accounting-ca.pem").data == CERTIFICATE.encode()  # type: ignore[union-attr]
+
+
+def test_tokens_pass(stack: Stack, bucket: s3.IBucket, settings: NodeSettings) -> None:
+    word = CfnParameter(stack, "Word").value_as_string
+    number = CfnParameter(stack, "Number", type="Number").value_as_number
+    accounting = DatabaseAccounting(endpoint=word, secret_arn=word, schema=word, port=number)  # type: ignore[arg-type]
+    assert scripts(stack, bucket, settings, NodeSetup(accounting=accounting)).s3_uri

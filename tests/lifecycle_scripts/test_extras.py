@@ -1,0 +1,470 @@
+"""What nodes can have beside mounts, users and Slurm: set up once, found again, and right after any interruption."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.lifecycle import Containers, Exporters, NeuronEnvironment, NodeSetup, NodeTool, PamSlurmAdopt
+from tests.lifecycle_scripts.extras_node import (
+    ENTRY,
+    EXTRAS,
+    SESSION,
+    SLURM_CONF,
+    SSHD,
+    full_setup,
+    give,
+    make_full_node,
+    tools,
+)
+from tests.lifecycle_scripts.fake_node import FakeNode, change_settings, converges, make_node
+
+UNITS = "etc/systemd/system"
+ONLY_CONTAINERS = NodeSetup(containers=Containers(), tools=tools())
+ONLY_PAM = NodeSetup(pam_slurm_adopt=PamSlurmAdopt())
+ONLY_NEURON = NodeSetup(neuron_environment=NeuronEnvironment())
+EVERYTHING = pytest.param(None, marks=pytest.mark.slow, id="everything")
+CONTAIN = "# trainyard: only users with a job on this node\nPrologFlags={}\n"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeNode]:
+    """A node of each role that has everything."""
+    nodes = {}
+    for group in ("controller", "login", "worker"):
+        nodes[group] = make_full_node(tmp_path_factory.mktemp(group) / "node", group)
+        done = nodes[group].run(ENTRY)
+        assert done.returncode == 0, done.stdout
+    return nodes
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    """A worker that is to have everything."""
+    return make_full_node(tmp_path / "node")
+
+
+def text(node: FakeNode, path: str) -> str:
+    return (node.root / path).read_text()
+
+
+def failure(node: FakeNode, **environment: str) -> str:
+    done = node.run(ENTRY, **environment)
+    assert done.returncode not in {0, -9}, done.stdout
+    return done.stdout
+
+
+# ---------------------------------------------------------------- all of them
+@pytest.mark.slow
+def test_nothing_is_fetched_installed_or_served_unless_it_is_asked_for(tmp_path: Path) -> None:
+    node = make_node(tmp_path, "worker")
+    assert node.run("on_create.sh").returncode == 0
+    programs = {call.split()[0] for call in node.calls}
+    assert programs.isdisjoint({"apt-get", "aws", "curl", "dpkg", "dpkg-query", "make", "python"})
+    assert [step for step in EXTRAS if f"[{step}] " in node.log and "nothing to do" not in line_of(node, step)] == []
+
+
+def line_of(node: FakeNode, step: str) -> str:
+    return next(line for line in node.log.splitlines() if f"[{step}] " in line)
+
+
+@pytest.mark.parametrize("group", ["controller", "login", "worker"])
+def test_a_second_run_changes_nothing(undisturbed: dict[str, FakeNode], group: str) -> None:
+    node = undisturbed[group]
+    changes, state = node.changes, node.snapshot()
+    done = node.run(ENTRY)
+    assert (done.returncode, node.changes) == (0, changes)
+    assert node.snapshot() == state
+    assert [step for step in EXTRAS if f"[{step}] " in done.stdout and not is_skipped(done.stdout, step)] == []
+
+
+def is_skipped(told: str, step: str) -> bool:
+    return any(f"[{step}] " in line and line.endswith(": nothing to do") for line in told.splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", ["controller", "worker"])
+def test_a_node_that_was_killed_anywhere_converges(
+    undisturbed: dict[str, FakeNode], tmp_path: Path, group: str
+) -> None:
+    wanted = undisturbed[group].snapshot()
+    places = undisturbed[group].cuts()
+    assert len(places) > 2 * len(EXTRAS)
+    found = [cut for cut in places if not converges(make_full_node(tmp_path / str(cut), group), ENTRY, cut, wanted)]
+    assert found == []
+
+
+# ---------------------------------------------------------------- containers
+def test_images_and_containers_lie_on_the_instance_store(undisturbed: dict[str, FakeNode]) -> None:
+    node = undisturbed["worker"]
+    assert '"data-root": "/opt/dlami/nvme/docker"' in text(node, "etc/docker/daemon.json")
+    assert text(node, "etc/enroot/enroot.conf").splitlines() == [
+        "#ENROOT_LIBRARY_PATH /usr/lib/enroot",
+        "ENROOT_TEMP_PATH /opt/dlami/nvme/enroot/temporary",
+        "ENROOT_ROOTFS_WRITABLE yes",
+        "ENROOT_CACHE_PATH /opt/dlami/nvme/enroot/cache/user-$(id -u)",
+        "ENROOT_DATA_PATH /opt/dlami/nvme/enroot/data/user-$(id -u)",
+        "ENROOT_RUNTIME_PATH /opt/dlami/nvme/enroot/runtime/user-$(id -u)",
+    ]
+    for folder in ("runtime", "cache", "data", "temporary"):
+        assert (node.root / "opt/dlami/nvme/enroot" / folder).stat().st_mode & 0o7777 == 0o1777
+    assert "After=dlami-nvme.service" in text(node, f"{UNITS}/docker.service.d/trainyard.conf")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mounted", "disk"), [("sagemaker", "/opt/sagemaker"), ("", "/var/lib/trainyard")], ids=["second volume", "none"]
+)
+def test_without_instance_store_the_next_best_disk_is_taken(node: FakeNode, mounted: str, disk: str) -> None:
+    (node.root / "state/mounted.nvme").unlink()
+    if mounted:
+        node.write(f"state/mounted.{mounted}", "")
+    assert node.run(ENTRY).returncode == 0
+    assert f'"data-root": "{disk}/docker"' in text(node, "etc/docker/daemon.json")
+    assert f"{disk}/enroot/cache/" in text(node, "etc/enroot/enroot.conf")
+
+
+@pytest.mark.slow
+def test_what_docker_was_told_before_stays(node: FakeNode) -> None:
+    node.write("etc/docker/daemon.json", '{"data-root": "/mnt", "runtimes": {"nvidia": {}}}')
+    assert node.run(ENTRY).returncode == 0
+    told = text(node, "etc/docker/daemon.json")
+    assert '"data-root": "/mnt"' in told
+    assert '"nvidia"' in told
+
+
+def test_pyxis_is_in_the_controllers_file_once_without_includes(undisturbed: dict[str, FakeNode]) -> None:
+    assert text(undisturbed["controller"], "opt/slurm/etc/plugstack.conf").splitlines() == [
+        "optional /opt/slurm/lib/slurm/spank_auto_resume.so",
+        "required /usr/local/lib/slurm/spank_pyxis.so",
+    ]
+    assert "include" in text(undisturbed["worker"], "opt/slurm/etc/plugstack.conf")
+
+
+@pytest.mark.slow
+def test_a_plugin_that_the_image_registered_is_not_registered_again(tmp_path: Path) -> None:
+    node = make_full_node(tmp_path, "controller")
+    node.write("opt/slurm/lib/slurm/spank_pyxis.so", "")
+    ready = "required /opt/slurm/lib/slurm/spank_pyxis.so container_scope=job\n"
+    node.write("opt/slurm/etc/plugstack.conf.d/pyxis.conf", ready)
+    assert node.run(ENTRY).returncode == 0
+    told = text(node, "opt/slurm/etc/plugstack.conf")
+    assert told.endswith(ready)
+    assert told.count("pyxis") == 1
+    assert not any(call.startswith("make") for call in node.calls)
+
+
+@pytest.mark.parametrize("setup", [pytest.param(ONLY_CONTAINERS, id="containers"), EVERYTHING])
+def test_a_slurmctld_that_runs_is_told_of_the_plugin(tmp_path: Path, setup: NodeSetup | None) -> None:
+    node = make_full_node(tmp_path, "controller", setup)
+    node.write("state/active.slurmctld", "")
+    assert node.run(ENTRY).returncode == 0
+    assert "scontrol reconfigure" in node.calls
+
+
+@pytest.mark.slow
+def test_pyxis_is_built_by_the_first_node_and_copied_by_the_others(tmp_path: Path) -> None:
+    first, second = (make_full_node(tmp_path / name) for name in ("first", "second"))
+    assert first.run(ENTRY).returncode == 0
+    (second.root / "fsx").symlink_to(first.root / "fsx")
+    assert second.run(ENTRY).returncode == 0
+    assert not any(call.startswith("make") for call in second.calls)
+    assert text(second, "usr/local/lib/slurm/spank_pyxis.so") == "plugin\n"
+
+
+def test_what_the_image_lacks_and_nobody_gives_is_named(node: FakeNode) -> None:
+    give(node, NodeSetup(containers=Containers(docker=False)))
+    told = failure(node)
+    assert "ERROR: this image has no Enroot: give a file of it among the tools, or use HyperPod's own image" in told
+
+
+# ---------------------------------------------------------------- Neuron's Python
+@pytest.mark.slow
+def test_the_environment_is_made_once_for_all_nodes(tmp_path: Path) -> None:
+    first, second = (make_full_node(tmp_path / name) for name in ("first", "second"))
+    assert first.run(ENTRY).returncode == 0
+    (second.root / "fsx").symlink_to(first.root / "fsx")
+    assert second.run(ENTRY).returncode == 0
+    installs = [call for node in (first, second) for call in node.calls if call.startswith("python -m pip install")]
+    assert len(installs) == 1
+    made = (first.root / "fsx/neuron-environment").readlink()
+    requirements = text(first, f"fsx/{made}/requirements.txt").splitlines()
+    assert requirements[0] == "--extra-index-url https://pip.repos.neuron.amazonaws.com"
+    assert [line.split("==")[0] for line in requirements[1:]] == ["torch-neuronx", "neuronx-cc"]
+
+
+@pytest.mark.slow
+def test_a_node_waits_for_the_one_that_builds_and_says_which_it_is(tmp_path: Path) -> None:
+    first, second = (make_full_node(tmp_path / name, setup=ONLY_NEURON) for name in ("first", "second"))
+    (first.root / "fsx").mkdir()
+    (second.root / "fsx").symlink_to(first.root / "fsx")
+    with ThreadPoolExecutor(1) as pool:
+        building = pool.submit(first.run, ENTRY, STUB_SLOW_INDEX="4")
+        while not any(call.startswith("python -m pip") for call in first.calls):
+            time.sleep(0.05)
+        told = failure(second)
+        assert f"waited in vain for the node that builds it: ip-10-1-0-5 has the lock {second.root}/fsx/neuron-" in told
+        late = second.run(ENTRY, TRAINYARD_DEADLINE="30")
+        assert building.result().returncode == 0
+    assert late.returncode == 0, late.stdout
+    assert not any(call.startswith("python -m pip") for call in second.calls)
+
+
+@pytest.mark.slow
+def test_the_lock_of_a_node_that_died_is_free(tmp_path: Path) -> None:
+    first, second = (make_full_node(tmp_path / name, setup=ONLY_NEURON) for name in ("first", "second"))
+    (first.root / "fsx").mkdir()
+    (second.root / "fsx").symlink_to(first.root / "fsx")
+    assert first.run(ENTRY, STUB_DEATH_AT_INDEX="1").returncode == -9
+    assert (first.root / "fsx/neuron-environment.lock").read_text() == "ip-10-1-0-5\n"
+    assert second.run(ENTRY).returncode == 0
+    assert any(call.startswith("python -m pip") for call in second.calls)
+
+
+@pytest.mark.slow
+def test_other_versions_are_made_beside_and_the_link_changes(node: FakeNode) -> None:
+    assert node.run(ENTRY).returncode == 0
+    before = (node.root / "fsx/neuron-environment").readlink()
+    index = "https://mirror.example/simple"
+    change_settings(
+        node, neuron_environment={"path": "/fsx/neuron-environment", "packages": ["a==1", "b==2"], "index": index}
+    )
+    assert node.run(ENTRY).returncode == 0
+    after = (node.root / "fsx/neuron-environment").readlink()
+    assert (node.root / "fsx" / before / "requirements.txt").exists()  # jobs that run have it open
+    assert text(node, f"fsx/{after}/requirements.txt") == f"--index-url {index}\na==1\nb==2\n"
+
+
+@pytest.mark.slow
+def test_an_index_that_does_not_answer_fails_and_leaves_nothing_that_looks_whole(node: FakeNode) -> None:
+    give(node, NodeSetup(neuron_environment=NeuronEnvironment()))
+    told = failure(node, STUB_NO_INDEX="1")
+    assert "ERROR: no matching distribution" in told
+    assert "[neuron_environment] likely cause: no way to the Python package indexes" in told
+    assert not (node.root / "fsx/neuron-environment").exists()
+    assert list((node.root / "fsx").glob("neuron-environment-*/requirements.txt")) == []
+    assert node.run(ENTRY).returncode == 0
+
+
+def test_a_directory_of_somebody_else_is_not_replaced(node: FakeNode) -> None:
+    give(node, NodeSetup(neuron_environment=NeuronEnvironment()))
+    node.write("fsx/neuron-environment/precious", "")
+    assert "/fsx/neuron-environment is a directory of somebody else's: give another path" in failure(node)
+    assert (node.root / "fsx/neuron-environment/precious").exists()
+
+
+# ---------------------------------------------------------------- exporters
+def test_every_role_has_the_metrics_that_it_can_have(undisturbed: dict[str, FakeNode]) -> None:
+    units = {
+        group: {path.name for path in (node.root / UNITS).glob("*-metrics.timer")}
+        for group, node in undisturbed.items()
+    }
+    assert units == {
+        "controller": {"trainyard-slurm-metrics.timer"},
+        "login": set(),
+        "worker": {"trainyard-efa-metrics.timer"},
+    }
+    neuron = {
+        group
+        for group, node in undisturbed.items()
+        if (node.root / UNITS / "trainyard-neuron-exporter.service").exists()
+    }
+    assert neuron == {"worker"}
+
+
+def test_the_images_own_exporter_is_left_alone_and_its_directory_used(node: FakeNode) -> None:
+    give(node, NodeSetup(exporters=Exporters()))
+    node.write("proc/7/cmdline", "node_exporter\0--collector.textfile.directory=/var/lib/own\0")
+    assert node.run(ENTRY, STUB_OWN_EXPORTER="1").returncode == 0
+    assert not (node.root / UNITS / "trainyard-node-exporter.service").exists()
+    assert (node.root / "var/lib/own/efa.prom").exists()
+
+
+def test_an_exporter_that_the_image_has_and_does_not_run_is_started(node: FakeNode) -> None:
+    give(node, NodeSetup(exporters=Exporters(port=9200, efa=False)))
+    program = node.program("prometheus-node-exporter", "")
+    failure(node)  # the stand-in serves 9100 only
+    unit = text(node, f"{UNITS}/trainyard-node-exporter.service")
+    assert f"ExecStart={program} --web.listen-address=:9200 " in unit
+    assert not any(call.startswith("curl --fail") for call in node.calls)
+
+
+def test_metrics_that_are_not_served_fail_the_step(node: FakeNode) -> None:
+    give(node, NodeSetup(exporters=Exporters(efa=False, neuron=True, neuron_port=8001), tools=tools()))
+    told = failure(node)
+    assert "[exporters] waited in vain for metrics of neuron" in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [True, False], ids=["the image's program", "a container"])
+def test_gpus_are_watched_by_the_images_program_or_by_a_pinned_container(node: FakeNode, *, program: bool) -> None:
+    image = "mirror.example/dcgm-exporter@sha256:" + "0" * 64
+    give(node, NodeSetup(exporters=Exporters(gpu=True, gpu_image=image), tools=tools()))
+    settings = json.loads((node.bundle / "settings.json").read_text())
+    settings["groups"]["worker"]["instance_types"]["ml.trn1.32xlarge"]["gpus"] = 8
+    change_settings(node, groups=settings["groups"])
+    if program:
+        (node.directory / "bin/dcgm-exporter").symlink_to(node.directory / "bin/true")
+    assert node.run(ENTRY).returncode == 0
+    unit = text(node, f"{UNITS}/trainyard-gpu-exporter.service")
+    assert unit.splitlines()[4].endswith(" --address :9400")
+    assert (image in unit) is not program
+
+
+# ---------------------------------------------------------------- buckets
+def test_each_mount_has_a_unit_read_only_unless_asked(undisturbed: dict[str, FakeNode]) -> None:
+    node = undisturbed["worker"]
+    program = "/opt/trainyard/mountpoint/bin/mount-s3 --allow-other"
+    unit = text(node, f"{UNITS}/trainyard-s3-data:train.service")
+    assert f"ExecStart={program} --read-only --prefix=tokenized/v2/ datasets /data/train\n" in unit
+    unit = text(node, f"{UNITS}/trainyard-s3-data:results.service")
+    assert f"ExecStart={program} results /data/results\n" in unit
+    assert "systemctl enable -- trainyard-s3-data:train.service" in node.calls
+
+
+def test_mountpoint_of_the_image_is_used(node: FakeNode) -> None:
+    setup = full_setup()
+    give(node, NodeSetup(s3_mounts=setup.s3_mounts, tools=setup.tools))
+    program = node.program("mount-s3", "")
+    assert node.run(ENTRY).returncode == 0
+    assert f"ExecStart={program} " in text(node, f"{UNITS}/trainyard-s3-data:train.service")
+    assert not any(call.startswith(("curl", "apt-get")) for call in node.calls)
+
+
+def test_a_file_that_is_not_the_pinned_one_is_refused(node: FakeNode) -> None:
+    setup = full_setup()
+    give(node, NodeSetup(s3_mounts=setup.s3_mounts, tools=setup.tools))
+    node.write("state/web/mount-s3.tar.gz", "something else")
+    told = failure(node)
+    assert "ERROR: https://files.example/mount-s3.tar.gz is not the file that was pinned: its SHA-256 must be" in told
+    assert not (node.root / "opt/trainyard/mountpoint").exists()
+    assert list((node.root / "opt/trainyard").glob("*.part")) == []
+
+
+def test_a_tool_in_a_bucket_is_fetched_with_the_nodes_role(node: FakeNode) -> None:
+    setup = full_setup()
+    [mountpoint] = [file for file in setup.tools if file.tool is NodeTool.MOUNTPOINT and file.architecture == "x86_64"]
+    own = replace(mountpoint, url=None, bucket=setup.s3_mounts[0].bucket, key="tools/mount-s3.tar.gz")
+    give(node, NodeSetup(s3_mounts=setup.s3_mounts, tools=[own, replace(own, architecture="arm64")]))
+    assert node.run(ENTRY).returncode == 0
+    assert any(
+        call.startswith("aws s3 cp --only-show-errors -- s3://datasets/tools/mount-s3.tar.gz") for call in node.calls
+    )
+
+
+# ---------------------------------------------------------------- log-in by job
+def test_the_module_is_last_and_admins_are_before_it(undisturbed: dict[str, FakeNode]) -> None:
+    stack = text(undisturbed["worker"], "etc/pam.d/sshd").splitlines()
+    assert [line for line in stack if line not in SSHD.splitlines()] == [
+        "# trainyard: only users with a job on this node: begin",
+        "account sufficient pam_succeed_if.so quiet user ingroup sudo",
+        "account required pam_slurm_adopt.so action_generic_failure=deny",
+        "# trainyard: only users with a job on this node: end",
+        "@include trainyard-session",
+    ]
+    module = stack.index("account required pam_slurm_adopt.so action_generic_failure=deny")
+    assert not [line for line in stack[module + 1 :] if line.startswith(("account", "@include common-account"))]
+    assert text(undisturbed["worker"], "etc/pam.d/trainyard-session") == SESSION.splitlines()[0] + "\n"
+
+
+def test_only_compute_nodes_refuse_and_the_controller_gives_jobs_a_container(undisturbed: dict[str, FakeNode]) -> None:
+    for group in ("controller", "login"):
+        assert text(undisturbed[group], "etc/pam.d/sshd") == SSHD
+    assert text(undisturbed["controller"], "opt/slurm/etc/slurm.conf") == CONTAIN.format("Contain") + SLURM_CONF
+
+
+@pytest.mark.slow
+def test_hyperpods_file_stays_when_it_includes_another(tmp_path: Path) -> None:
+    node = make_full_node(tmp_path, "controller")
+    conf = SLURM_CONF + "PrologFlags=X11\nInclude accounting.conf\n"
+    node.write("opt/slurm/etc/slurm.conf", conf)
+    node.write("opt/slurm/etc/accounting.conf", "# somebody's\n")
+    assert node.run(ENTRY).returncode == 0
+    assert text(node, "opt/slurm/etc/slurm.conf") == conf
+    assert text(node, "opt/slurm/etc/accounting.conf") == CONTAIN.format("X11,Contain") + "# somebody's\n"
+    give(node, NodeSetup())
+    assert node.run(ENTRY).returncode == 0
+    assert text(node, "opt/slurm/etc/accounting.conf") == "# somebody's\n"
+
+
+@pytest.mark.parametrize("setup", [pytest.param(ONLY_PAM, id="log-in"), EVERYTHING])
+def test_a_flag_that_is_there_is_not_set_again(tmp_path: Path, setup: NodeSetup | None) -> None:
+    node = make_full_node(tmp_path, "controller", setup)
+    node.write("opt/slurm/etc/slurm.conf", SLURM_CONF + "PrologFlags = Alloc,Contain\n")
+    assert node.run(ENTRY).returncode == 0
+    assert text(node, "opt/slurm/etc/slurm.conf") == SLURM_CONF + "PrologFlags = Alloc,Contain\n"
+
+
+@pytest.mark.slow
+def test_without_the_option_everything_is_as_it_was(node: FakeNode) -> None:
+    assert node.run(ENTRY).returncode == 0
+    give(node, NodeSetup())
+    done = node.run(ENTRY)
+    assert done.returncode == 0
+    assert text(node, "etc/pam.d/sshd") == SSHD
+    assert not (node.root / "etc/pam.d/trainyard-session").exists()
+
+
+@pytest.mark.slow
+def test_other_admins_take_the_place_of_the_first(node: FakeNode) -> None:
+    assert node.run(ENTRY).returncode == 0
+    change_settings(node, pam_slurm_adopt={"admin_groups": ["ubuntu", "sudo"]})
+    assert node.run(ENTRY).returncode == 0
+    assert [line.split()[-1] for line in text(node, "etc/pam.d/sshd").splitlines() if "ingroup" in line] == [
+        "ubuntu",
+        "sudo",
+    ]
+
+
+def test_a_judgement_that_would_lock_out_root_is_undone(node: FakeNode) -> None:
+    give(node, NodeSetup(pam_slurm_adopt=PamSlurmAdopt()))
+    (node.bundle / "pam_account.py").write_text("import sys\nsys.exit(1)\n")
+    told = failure(node)
+    assert (
+        "ERROR: what PAM says of root or of a user without a job is wrong: /etc/pam.d/sshd is as it was before" in told
+    )
+    assert text(node, "etc/pam.d/sshd") == SSHD
+
+
+def test_a_group_that_does_not_exist_changes_nothing(node: FakeNode) -> None:
+    give(node, NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["wheel"])))
+    assert "ERROR: there is no group wheel: name it in the file of users, or leave it out" in failure(node)
+    assert text(node, "etc/pam.d/sshd") == SSHD
+
+
+def test_an_image_without_the_module_changes_nothing(node: FakeNode) -> None:
+    give(node, NodeSetup(pam_slurm_adopt=PamSlurmAdopt()))
+    (node.root / "lib/security/pam_slurm_adopt.so").unlink()
+    assert "ERROR: this image has no pam_slurm_adopt.so of its Slurm" in failure(node)
+    assert text(node, "etc/pam.d/sshd") == SSHD
+
+
+# ---------------------------------------------------------------- packages
+def docker_only(node: FakeNode) -> None:
+    give(node, NodeSetup(containers=Containers(enroot=False, pyxis=False)))
+
+
+def test_a_repository_that_is_not_signed_is_told_at_once_and_stops_nobody_else(node: FakeNode) -> None:
+    docker_only(node)
+    done = node.run(ENTRY, STUB_REPOSITORY="unsigned", TRAINYARD_DEADLINE="600")
+    assert done.returncode == 0
+    told = (
+        "[containers] WARNING: the package lists are not all new: E: The repository 'http://x stable InRelease' is not"
+    )
+    assert told in done.stdout
+
+
+def test_a_repository_that_is_down_is_waited_for(node: FakeNode) -> None:
+    docker_only(node)
+    told = failure(node, STUB_REPOSITORY="down")
+    assert "[containers] waited in vain for the package lists: E: Failed to fetch http://x/InRelease" in told
+    assert not any(" install " in call for call in node.calls)
+
+
+def test_packages_are_asked_no_questions(undisturbed: dict[str, FakeNode]) -> None:
+    installs = [call for call in undisturbed["worker"].calls if call.startswith("apt-get") and " install " in call]
+    assert installs
+    assert [call for call in installs if "--yes" not in call or "DPkg::Lock::Timeout=120" not in call] == []

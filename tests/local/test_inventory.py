@@ -1,0 +1,108 @@
+"""What the demo shows of fleets and services is what the services' APIs say."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from cdk_trainyard.local import LocalAws
+from tests.local.apps_of_rooms import CERTIFICATE, REGION, fleet, service, synthesized, uploaded
+from tools.demo import account_of, arns, key_pairs, make_existing
+from tools.inventory import lines
+
+_NAME = "shown"
+
+
+@pytest.fixture(scope="module")
+def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  it is deployed into it
+    """Deploy a fleet and a service as a deployment's stacks, and return the inventory."""
+    client = aws.client("cloudformation", REGION)
+    built = {"build": True, "schedule": "cron(0 4 ? * SUN *)"}
+    apps = {
+        "training": fleet(instance_type="p3dn.24xlarge", built=built, master="c5n.18xlarge"),
+        "serving": service(web_acl=True, tasks=2),
+    }
+    for stack, build in apps.items():
+        body = uploaded(aws, synthesized(aws, build, f"Shown-{stack}"))
+        client.create_stack(StackName=f"{_NAME}-{stack}", TemplateURL=body, Capabilities=["CAPABILITY_NAMED_IAM"])
+        client.get_waiter("stack_create_complete").wait(
+            StackName=f"{_NAME}-{stack}", WaiterConfig={"Delay": 0.1, "MaxAttempts": 600}
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in aws.environment.items():
+            patch.setenv(name, value)
+        yield "\n".join(lines(_NAME, REGION))
+    for stack in apps:
+        client.delete_stack(StackName=f"{_NAME}-{stack}")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"== Machines",
+        r"placement group +\S+  cluster, available",
+        r"group +\S+  2 of 2 instances, 2 to 2",
+        r"  hook +set-up  launching, 3600 s, then abandon",
+        r"  launch template +lt-\S+  version 1, ami-\w+, 200 GiB, IMDSv2 required",
+        r"  instance +i-\w+  p3dn.24xlarge, us-west-1\w, 10\.1\.\S+, in \S+, running",
+        r"    interfaces +1 x interface  card 0, 1 with an address",
+        r"    interfaces +1 x efa-only  card 0, 0 with an address",
+        r"instance +i-\w+  c5n.18xlarge, ",
+        r"image pipeline +\S+  from ssm:/aws/service/canonical/\S+, cron\(0 4 \? \* SUN \*\)",
+        r"  parameter +/imagebuilder/trainyard/\S+  ami-\w+",
+        r"key pair +\S+  private half in /ec2/keypair/key-\w+",
+        r"== Door",
+        r"load balancer +\S+  internal, active",
+        r"  from +sg-\w+  tcp 8080$",
+        r"  to +nobody$",
+        rf"  listener +HTTPS 443  {CERTIFICATE}",
+        r"    rule +10 +path-pattern /v1/\*; http-request-method GET POST  then a token of ",
+        r"    rule .*  then a token of \S+ with client_id chat, then forward to \S+",
+        r"    rule +default anything else  then answer 404",
+        r"  target group +\S+  HTTP 8080, health /health on traffic-port",
+        r"  web ACL +\S+  AWSManagedRulesAmazonIpReputationList, .*TooManyRequests",
+        r"== Services",
+        r"service +\S+  replica, 2 of 2 tasks",
+        r"service +\S+  daemon",
+        r"    container +engine  \S+text-generation-inference\S+, /dev/neuron0",
+    ],
+)
+@pytest.mark.slow
+def test_lines(shown: str, pattern: str) -> None:
+    assert re.search(f"^{pattern}", shown, re.MULTILINE), shown
+
+
+@pytest.mark.slow
+def test_what_is_not_there_has_no_section(shown: str) -> None:
+    assert "== Clusters" not in shown
+    assert list(lines("nobody", REGION)) == []
+
+
+def test_arns_of_a_deployment_file() -> None:
+    file = {"a": ["arn:aws:s3:::x", {"b": "arn:aws:sns:::y"}], "c": "not one", "d": 3}
+    assert list(arns(file)) == ["arn:aws:s3:::x", "arn:aws:sns:::y"]
+
+
+def test_key_pairs_of_a_deployment_file() -> None:
+    file = {"cluster": {"head_node": {"key_pair": "mine"}, "master": [{"key_pair": "theirs"}]}, "key": "none"}
+    assert list(key_pairs(file)) == ["mine", "theirs"]
+
+
+@pytest.mark.parametrize(
+    ("file", "account"),
+    [
+        ({}, "123456789012"),
+        ({"account": "111111111111", "key": "arn:aws:kms:us-west-1:222222222222:key/1"}, "111111111111"),
+        ({"bucket": "arn:aws:s3:::x", "key": "arn:aws:kms:us-west-1:222222222222:key/1"}, "222222222222"),
+    ],
+)
+def test_the_account_of_a_deployment_file(file: dict[str, str], account: str) -> None:
+    assert account_of(file, list(arns(file))) == account
+
+
+def test_what_cannot_be_made_up_is_said(aws: LocalAws, capsys: pytest.CaptureFixture[str]) -> None:
+    existing, other = "arn:aws:s3:::shown-existing", "arn:aws:ec2:us-west-1:123456789012:subnet/subnet-1"
+    make_existing(aws, [existing, other])
+    printed = capsys.readouterr().out
+    assert f"\n{existing}\n" in printed
+    assert f"\nnot made up: '{other}' cannot be made up" in printed

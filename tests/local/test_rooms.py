@@ -1,0 +1,136 @@
+"""The rooms `fleet` and `serving`: deployed, changed, rolled back and destroyed, and nothing of them is ignored."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cdk_trainyard import (
+    EfaBackend,
+    FleetCapacity,
+    FleetPlacement,
+    FleetSize,
+    ModelShape,
+    Rollout,
+    ScalingMetric,
+    ScalingSchedule,
+    ServiceScaling,
+    TextGenerationEngine,
+)
+from cdk_trainyard.local import LocalAws
+from tests.local.apps_of_rooms import REGION, Build, broken, fleet, service, synthesized, uploaded
+
+_RESERVED = FleetCapacity.odcr("cr-0123456789abcdef1")
+_BLOCK = FleetCapacity.capacity_block("cr-0123456789abcdef0", instances=2)
+_NIGHT = ScalingSchedule(name="Night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0)
+_DAY = ScalingSchedule(name="Day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=4)
+_QUEUE = ServiceScaling(min_tasks=1, max_tasks=4, metric=ScalingMetric.QUEUE, schedules=[_NIGHT, _DAY])
+_REQUESTS = ServiceScaling(min_tasks=1, max_tasks=3, metric=ScalingMetric.ALB_REQUESTS)
+_LARGE: dict[str, Any] = {"shape": ModelShape.preset("llama-3.1-8b"), "tensor_parallel": 8, "precompiled": False}
+_WHOLE: dict[str, Any] = {"lustre": True, "master": "c5n.18xlarge", "topic": True}
+
+CHAINS: dict[str, list[Build]] = {
+    "a fleet with everything grows, and takes another image": [
+        fleet(**_WHOLE),
+        fleet(nodes=4, image="oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04", threads_per_core=1, **_WHOLE),
+    ],
+    "a fleet on a capacity block, then on a reservation": [
+        fleet(instance_type="p5.48xlarge", capacity=_BLOCK),
+        fleet(instance_type="p5.48xlarge", capacity=_RESERVED),
+    ],
+    "a range of nodes in the old layout, then several types on Spot": [
+        fleet(size=FleetSize.between(1, 4), backend=EfaBackend.LEGACY, placement=FleetPlacement.anywhere()),
+        fleet(
+            instance_types=["p4d.24xlarge", "p4de.24xlarge"],
+            capacity=FleetCapacity.spot(),
+            placement=FleetPlacement.anywhere(),
+        ),
+    ],
+    "a fleet on an image that is built for it, and built anew": [
+        fleet(instance_type="p3dn.24xlarge", built={"build": True}, master="c5n.18xlarge"),
+        fleet(
+            instance_type="p3dn.24xlarge",
+            built={"build": True, "commands": ["true"], "schedule": "cron(0 4 ? * SUN *)"},
+            master="c5n.18xlarge",
+        ),
+    ],
+    "a public door with tokens and a web ACL, then a key": [
+        service(public=True, web_acl=True, encrypted=True, tasks=2),
+        service(public=True, authentication="key", encrypted=True, tasks=4, prefix="models/other/"),
+    ],
+    "a plain door with a queue, then with requests": [
+        service(authentication="key", plain_http=True, concurrency=True, scaling=_QUEUE, rollout=Rollout.SURGE),
+        service(authentication="key", plain_http=True, scaling=_REQUESTS, rollout=Rollout.ROLLING, tasks=2),
+    ],
+    "another engine, and larger hosts": [
+        service(engine=TextGenerationEngine.neuron_vllm(), instance_type="inf2.24xlarge", model=_LARGE),
+        service(engine=TextGenerationEngine.neuron_vllm(), instance_type="inf2.48xlarge", model=_LARGE),
+    ],
+}
+
+
+class _Cloud:
+    """CloudFormation, with one stack at a time."""
+
+    def __init__(self, aws: LocalAws) -> None:
+        self.aws, self.client = aws, aws.client("cloudformation", REGION)
+        self.stack = ""
+
+    def deploy(self, body: dict[str, Any]) -> str:
+        asked = {
+            "StackName": self.stack or "rooms",
+            "TemplateURL": uploaded(self.aws, body),
+            "Capabilities": ["CAPABILITY_NAMED_IAM"],
+        }
+        operation = self.client.update_stack if self.stack else self.client.create_stack
+        self.stack = str(operation(**asked)["StackId"])
+        return self._settled()
+
+    def destroy(self) -> str:
+        self.client.delete_stack(StackName=self.stack)
+        return self._settled()
+
+    def resources(self) -> dict[str, str]:
+        found = self.client.describe_stack_resources(StackName=self.stack)["StackResources"]
+        return {row["LogicalResourceId"]: row["PhysicalResourceId"] for row in found}
+
+    def complaints(self) -> list[str]:
+        """Return what failed, and what the local AWS says that it ignores."""
+        events = self.client.describe_stack_events(StackName=self.stack)["StackEvents"]
+        reasons = {row["LogicalResourceId"]: row.get("ResourceStatusReason", "") for row in events[::-1]}
+        failed = [row for row in events if row["ResourceStatus"].endswith("_FAILED")]
+        ignored = [f"{name}: {reason}" for name, reason in reasons.items() if "local" in reason]
+        return [*ignored, *(f"{row['LogicalResourceId']}: {row.get('ResourceStatusReason')}" for row in failed)]
+
+    def _settled(self) -> str:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            status = str(self.client.describe_stacks(StackName=self.stack)["Stacks"][0]["StackStatus"])
+            if not status.endswith("_IN_PROGRESS"):
+                return status
+            time.sleep(0.05)
+        raise TimeoutError(status)
+
+
+@pytest.fixture
+def cloud(aws: LocalAws, bootstrapped: None) -> Iterator[_Cloud]:  # noqa: ARG001  it is deployed into it
+    found = _Cloud(aws)
+    yield found
+    if found.stack:
+        found.client.delete_stack(StackName=found.stack)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHAINS)
+def test_deployed_changed_rolled_back_and_destroyed(cloud: _Cloud, name: str) -> None:
+    first, second = (synthesized(cloud.aws, build, "Rooms") for build in CHAINS[name])
+    assert cloud.deploy(first) == "CREATE_COMPLETE", cloud.complaints()
+    before = cloud.resources()
+    assert cloud.deploy(broken(second)) == "UPDATE_ROLLBACK_COMPLETE"
+    failed = cloud.complaints()
+    assert [" ".join(complaint.split()[:1]) for complaint in failed] == ["Broken:"], failed
+    assert cloud.resources() == before
+    assert cloud.deploy(second) == "UPDATE_COMPLETE", cloud.complaints()
+    assert cloud.complaints() == failed
+    assert cloud.destroy() == "DELETE_COMPLETE", cloud.complaints()

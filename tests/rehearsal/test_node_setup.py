@@ -1,0 +1,238 @@
+"""What the project's own scripts set up beside mounts, users and Slurm, on real nodes."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.lifecycle import LocalAccounting, NodeSetup
+from cdk_trainyard.rehearsal import Machine, Yard
+from tests.rehearsal.clusters import SYSTEM
+from tests.rehearsal.script_cluster import (
+    AT_ONCE,
+    CONTROLLER,
+    FIRST,
+    SECOND,
+    SOURCE,
+    assert_right,
+    bundle,
+    cluster_of,
+    fresh,
+    log_of,
+    run,
+    run_changed,
+    running,
+    shell,
+    text,
+    until,
+)
+
+pytestmark = pytest.mark.nodes
+
+SETUP = NodeSetup(accounting=LocalAccounting())
+
+
+@pytest.fixture(scope="module")
+def yard(image: Path) -> Iterator[Yard]:
+    """A cluster with everything that the scripts set up by themselves, and accounting."""
+    with Yard(cluster_of(2), image=image, bundles={SOURCE: bundle(SETUP)}) as made:
+        made.boot()
+        runs = made.provision()
+        assert [run.code for run in runs] == [0, 0, 0], [run.output for run in runs]
+        assert_right(made)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def no_fault_is_left(yard: Yard) -> Iterator[None]:
+    yield
+    yard.set_time_service(seconds_ahead=0)
+
+
+def as_ubuntu(machine: Machine, script: str) -> str:
+    done = machine.run("runuser", "-u", "ubuntu", "--", "sh", "-c", script, check=False)
+    return f"{done.code} {(done.out + done.err).strip()}"
+
+
+# ---------------------------------------------------------------- SSH and hosts
+def test_every_node_logs_in_to_every_other_by_name_and_address(yard: Yard) -> None:
+    for asking in yard.machines.values():
+        for asked in yard.machines.values():
+            for name in (asked.node.host, str(asked.node.address)):
+                answer = as_ubuntu(asking, f"ssh -o BatchMode=yes {name} hostname")
+                assert answer == f"0 {asked.node.host}", (asking.node.name, name)
+
+
+def test_a_host_that_is_not_who_it_says_is_refused(yard: Yard) -> None:
+    asked = yard.machine(SECOND)
+    shell(asked, "rm /etc/ssh/ssh_host_ed25519_key*; ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key")
+    refused = as_ubuntu(yard.machine(FIRST), f"ssh -o BatchMode=yes {asked.node.host} hostname")
+    assert refused.startswith("255 ")
+    assert "Host key verification failed" in refused
+    assert run(yard, asked).code == 0
+    assert as_ubuntu(yard.machine(FIRST), f"ssh -o BatchMode=yes {asked.node.host} hostname").startswith("0 ")
+
+
+def test_only_root_may_publish_a_host_key(yard: Yard) -> None:
+    assert as_ubuntu(yard.machine(FIRST), "touch /fsx/trainyard/ssh-hosts/mine").startswith("1 ")
+
+
+def test_a_replaced_node_is_known_at_once(yard: Yard) -> None:
+    machine = fresh(yard, FIRST)
+    assert run(yard, machine).code == 0
+    answer = as_ubuntu(yard.machine(CONTROLLER), f"ssh -o BatchMode=yes {machine.node.host} hostname")
+    assert answer == f"0 {machine.node.host}"
+    assert_right(yard)
+
+
+def test_the_hostfile_names_the_nodes_that_answer(yard: Yard) -> None:
+    hostfile = yard.shared(SYSTEM) / "trainyard/hostfile"
+    hosts = sorted(node.host for node in yard.cluster.with_role("compute"))
+    assert sorted(hostfile.read_text().split()) == hosts
+    hostfile.write_text("nobody\n")
+    shell(yard.machine(CONTROLLER), "systemctl start trainyard-hostfile.service")
+    until("the hostfile to be renewed", lambda: sorted(hostfile.read_text().split()) == hosts)
+
+
+# ---------------------------------------------------------------- accounting
+def test_jobs_are_accounted_for(yard: Yard) -> None:
+    number = yard.slurm.submit("/fsx/ubuntu", "--wrap=true", environment={})
+    until("the end of the job", lambda: yard.slurm.is_over(number))
+    ask = f"sacct --noheader --parsable2 --allocations --jobs={number} --format=state,cluster"
+    until("its record", lambda: shell(yard.machine(CONTROLLER), ask) == "COMPLETED|demo")
+    assert shell(yard.machine(FIRST), ask) == "COMPLETED|demo"  # from a node without a configuration of its own
+
+
+def test_the_password_is_nowhere_but_in_its_file(yard: Yard) -> None:
+    controller = yard.machine(CONTROLLER)
+    conf = text(controller, "/etc/slurm/slurmdbd.conf")
+    (password,) = [line.partition("=")[2] for line in conf.splitlines() if line.startswith("StoragePass=")]
+    assert len(password) >= 30
+    assert shell(controller, "stat -c '%U %a' /etc/slurm/slurmdbd.conf") == "slurm 600"
+    found = shell(controller, f"grep -rlF -e '{password}' /etc /var/log /tmp /opt /root /run/log 2>/dev/null")
+    assert found.splitlines() == ["/etc/slurm/slurmdbd.conf"]
+    assert password not in log_of(controller)
+
+
+def test_a_database_that_is_down_at_the_start_is_waited_for(yard: Yard) -> None:
+    machine = fresh(yard, CONTROLLER)
+    shell(machine, "mv /usr/sbin/mariadbd /usr/sbin/mariadbd.away")
+    failed = run(yard, machine, **AT_ONCE)
+    assert failed.code != 0
+    assert "FAILED in step 'accounting'" in failed.output
+    assert shell(machine, "systemctl is-active slurmctld") != "active"
+    shell(machine, "mv /usr/sbin/mariadbd.away /usr/sbin/mariadbd; systemctl reset-failed mariadb")
+    done = run(yard, machine)
+    assert done.code == 0, done.output
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- prolog and epilog
+def test_a_job_leaves_no_process_and_no_file(yard: Yard) -> None:
+    leave = "setsid sleep 4321 >/dev/null 2>&1 & echo $TMPDIR; touch $TMPDIR/file"
+    written = yard.slurm.controller.run(
+        "srun", "--ntasks=1", "--nodelist", yard.machine(FIRST).node.host, "sh", "-c", leave
+    )
+    directory = written.out.strip()
+    assert directory.startswith("/tmp/job-")  # noqa: S108  on the node
+    until("the epilog", lambda: not (yard.machine(FIRST).root / directory.lstrip("/")).exists())
+    until("the end of what the job left", lambda: shell(yard.machine(FIRST), "pgrep -f 'sleep 432[1]'") == "")
+    assert_right(yard)
+
+
+def test_a_device_that_goes_drains_the_node_with_the_reason(yard: Yard) -> None:
+    machine = yard.machine(FIRST)
+    devices = "/etc/slurm/scripts/devices"
+    counted = text(machine, devices)
+    shell(machine, f"echo neuron_devices=1 >>{devices}")
+    number = yard.slurm.submit("/", "--nodelist", machine.node.host, "--wrap=true", environment={})
+    ask = f"scontrol show node {machine.node.host}"
+    until("the node to be drained", lambda: "DRAIN" in shell(yard.machine(CONTROLLER), ask))
+    assert "Reason=prolog: 0 of 1 neuron_devices" in shell(yard.machine(CONTROLLER), ask)
+    (machine.root / devices.lstrip("/")).write_text(counted)
+    shell(yard.machine(CONTROLLER), f"scancel {number}; scontrol update nodename={machine.node.host} state=resume")
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- the clock
+def test_a_clock_that_is_10_minutes_off_is_told_and_waited_for(yard: Yard) -> None:
+    machine = fresh(yard, FIRST)
+    yard.set_time_service(seconds_ahead=600)
+    with running(yard, machine) as ending:
+        until("the step", lambda: "[clock] compare the clock" in log_of(machine))
+        assert not ending.done()
+        yard.set_time_service(seconds_ahead=0)
+    assert_right(yard)
+
+
+def test_a_clock_that_stays_wrong_is_named_as_the_cause(yard: Yard) -> None:
+    machine = fresh(yard, FIRST)
+    yard.set_time_service(seconds_ahead=-600)
+    failed = run(yard, machine, **AT_ONCE)
+    assert failed.code != 0
+    assert "waited in vain for a clock that is right: the clock is 600 s fast" in failed.output
+    assert "FAILED in step 'clock'" in failed.output
+    assert shell(machine, "systemctl is-active slurmd") != "active"
+    yard.set_time_service(seconds_ahead=0)
+    assert run(yard, machine).code == 0
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- Slurm's topology
+def test_a_tree_without_a_topology_gets_one_and_jobs_run(yard: Yard) -> None:
+    controller = yard.machine(CONTROLLER)
+    shell(controller, "sed -i '1a TopologyPlugin=topology/tree' /etc/slurm/slurm.conf")  # as HyperPod does
+    hosts = ",".join(node.host for node in yard.cluster.with_role("compute"))
+    until("the topology", lambda: f"SwitchName=all Nodes={hosts}" in text(controller, "/etc/slurm/topology.conf"))
+    until("an answer of slurmctld", lambda: "UP" in shell(controller, "scontrol ping"))
+    assert "topology/tree" in shell(controller, "scontrol show config | grep TopologyPlugin")
+    assert_right(yard)
+    shell(controller, "sed -i '/TopologyPlugin/d' /etc/slurm/slurm.conf; rm /etc/slurm/topology.conf")
+    shell(controller, "systemctl restart slurmctld")
+    assert_right(yard)
+
+
+# ---------------------------------------------------------------- logs and log-in
+def test_logs_are_rotated_and_slurm_goes_on_writing(yard: Yard) -> None:
+    controller = yard.machine(CONTROLLER)
+    assert shell(controller, "logrotate --force /etc/logrotate.d/trainyard; echo $?") == "0"
+    assert shell(controller, "ls /var/log/slurm").split().count("slurmctld.log.1") == 1
+    shell(controller, "scontrol reconfigure")
+    until("the new log", lambda: text(controller, "/var/log/slurm/slurmctld.log"))
+    assert_right(yard)
+
+
+def test_a_log_in_says_where_one_is(yard: Yard) -> None:
+    shown = text(yard.machine(FIRST), "/etc/motd")
+    assert f"HyperPod cluster demo: {FIRST} (compute, ml.c5.4xlarge)" in shown
+    assert "/fsx/trainyard/hostfile" in shown
+
+
+# ---------------------------------------------------------------- OpenZFS
+MOUNT_NFS = """\
+#!/bin/sh
+# Stands in for mount.nfs, which the image lacks: mount.nfs SOURCE DIRECTORY -o OPTIONS
+echo "$@" >>/var/log/mount.nfs.log
+mkdir -p /run/lustre-backing/zfs
+exec mount -i -n --bind /run/lustre-backing/zfs "$2"
+"""
+
+
+def test_homes_are_on_openzfs_when_it_is_mounted_at_home(yard: Yard) -> None:
+    machine = fresh(yard, FIRST)
+    (machine.root / "sbin/mount.nfs").write_text(MOUNT_NFS)
+    (machine.root / "sbin/mount.nfs").chmod(0o755)
+    (machine.root / "home/ubuntu/.of-the-image").write_text("kept")
+    settings = json.loads(bundle(SETUP)["settings.json"]) | {
+        "openzfs": {"dns_name": SYSTEM.dns_name, "mount_path": "/home"},
+        "home": "/home/ubuntu",
+    }
+    done = run_changed(yard, machine, "settings.json", json.dumps(settings))
+    assert done.code == 0, done.output
+    assert shell(machine, "getent passwd ubuntu | cut -d: -f6; cat /home/ubuntu/.of-the-image") == "/home/ubuntu\nkept"
+    assert shell(machine, "mountpoint -q /home && stat -c %U /home/ubuntu") == "ubuntu"
+    assert "nfsvers=4.2" in text(machine, "/var/log/mount.nfs.log")
+    machine = fresh(yard, FIRST)
+    assert run(yard, machine).code == 0
+    assert_right(yard)

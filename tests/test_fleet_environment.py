@@ -1,0 +1,121 @@
+"""A fleet from end to end: the real cdk CLI deploys, changes, breaks and destroys it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.local import LocalAws
+from tests.environment import Environment
+from tests.support import ROOT
+
+pytestmark = pytest.mark.cli
+
+
+class Fleet(Environment):
+    """A fleet that was deployed."""
+
+    def group(self) -> dict[str, Any]:
+        """Return the one Auto Scaling group."""
+        (group,) = self.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+        return dict(group)
+
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        """Return the running instances of the fleet, workers and master, by their ids."""
+        filters = [
+            {"Name": "tag-key", "Values": ["trainyard:fleet"]},
+            {"Name": "instance-state-name", "Values": ["running"]},
+        ]
+        pages = self.client("ec2").describe_instances(Filters=filters)["Reservations"]
+        return {one["InstanceId"]: one for page in pages for one in page["Instances"]}
+
+    def types(self) -> list[str]:
+        return sorted(node["InstanceType"] for node in self.nodes().values())
+
+
+@pytest.fixture(scope="module")
+def bert(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+    return Fleet(aws, ROOT / "deployments" / "fleet-p3dn-bert.yaml", tmp_path_factory.mktemp("bert"))
+
+
+def test_1_eight_nodes_and_a_master_stand_in_one_place(bert: Fleet) -> None:
+    bert.deploy()
+    assert bert.types() == ["c5n.18xlarge", *["p3dn.24xlarge"] * 8]
+    nodes = bert.nodes().values()
+    assert len({node["SubnetId"] for node in nodes}) == 1
+    assert len({node["Placement"]["GroupName"] for node in nodes}) == 1
+    assert {node["SubnetId"] for node in nodes} == {bert.outputs("network")["AcceleratorSubnetId"]}
+    images = {node["ImageId"] for node in nodes}
+    parameter = bert.client("ssm").get_parameter(Name=bert.outputs("training")["ImageParameter"])["Parameter"]
+    assert images == {parameter["Value"]}
+    assert not any(node.get("PublicIpAddress") or node.get("KeyName") for node in nodes)
+
+
+def test_2_the_same_again_changes_nothing(bert: Fleet) -> None:
+    assert bert.deploy().count("(no changes)") == 3
+
+
+def test_3_eight_nodes_become_ten_and_none_is_replaced(bert: Fleet) -> None:
+    before = set(bert.nodes())
+    bert.content["cluster"]["count"] = 10
+    changes = bert.cdk("diff", "TrainingStack", "--fail", code=1)
+    assert re.search(r"\[~\] AWS::AutoScaling::AutoScalingGroup", changes)
+    assert "requires replacement" not in changes
+    bert.deploy()
+    assert before < set(bert.nodes())
+    assert bert.types().count("p3dn.24xlarge") == 10
+
+
+def test_4_a_changed_template_ends_no_job(bert: Fleet) -> None:
+    """New nodes get the new template; those that run are left alone."""
+    before = bert.nodes()
+    bert.content["cluster"]["volume_gib"] = 300
+    bert.deploy()
+    assert set(bert.nodes()) == set(before)
+    template = bert.group()["LaunchTemplate"]
+    assert int(template["Version"]) > 1
+
+
+def test_5_what_the_service_refuses_is_rolled_back(bert: Fleet) -> None:
+    """A role that is not there is found out by the service alone: the stack is as it was."""
+    before, group = set(bert.nodes()), bert.group()
+    bert.content["cluster"]["role_arn"] = f"arn:aws:iam::{bert.aws.account}:role/nobody-made-it"
+    printed = bert.deploy(code=1)
+    del bert.content["cluster"]["role_arn"]
+    assert "nobody-made-it" in printed
+    assert bert.status("training") == "UPDATE_ROLLBACK_COMPLETE"
+    assert set(bert.nodes()) == before
+    assert bert.group()["AutoScalingGroupARN"] == group["AutoScalingGroupARN"]
+
+
+def test_6_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(bert: Fleet) -> None:
+    bert.content["cluster"]["instance_type"] = "g5.xlarge"
+    printed = bert.deploy(code=1)
+    bert.content["cluster"]["instance_type"] = "p3dn.24xlarge"
+    assert "'instance_type' must be one with EFA, got 'g5.xlarge'" in printed
+    assert "Traceback" not in printed
+
+
+def test_7_destroying_everything_keeps_the_data(bert: Fleet) -> None:
+    storage = bert.outputs("storage")
+    bert.destroy()
+    assert bert.nodes() == {}
+    file_systems = bert.client("fsx").describe_file_systems(FileSystemIds=[storage["LustreFileSystemId"]])
+    assert file_systems["FileSystems"]
+
+
+def test_a_capacity_block_is_taken_whole(aws: LocalAws, tmp_path: Path) -> None:
+    block = Fleet(aws, ROOT / "deployments" / "fleet-p5-capacity-block.yaml", tmp_path)
+    block.deploy()
+    assert block.types() == ["p5.48xlarge"] * 16
+    template = block.group()["LaunchTemplate"]
+    (version,) = block.client("ec2").describe_launch_template_versions(
+        LaunchTemplateId=template["LaunchTemplateId"], Versions=[template["Version"]]
+    )["LaunchTemplateVersions"]
+    data = version["LaunchTemplateData"]
+    assert data["InstanceMarketOptions"]["MarketType"] == "capacity-block"
+    assert len(data["NetworkInterfaces"]) == 33
+    assert "Placement" not in data
+    block.destroy()
+    assert block.nodes() == {}

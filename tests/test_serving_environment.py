@@ -1,0 +1,288 @@
+"""Served models from end to end: the real cdk CLI deploys, changes, breaks and destroys what ships."""
+
+import json
+import re
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.local import LocalAws
+from tests.environment import Environment
+from tests.support import ROOT
+from tools.demo import arns
+
+pytestmark = pytest.mark.cli
+
+
+class ServingEnvironment(Environment):
+    """An environment with a served model; what its file names by ARN exists."""
+
+    def __init__(self, aws: LocalAws, source: Path, folder: Path) -> None:
+        super().__init__(aws, source, folder)
+        for arn in dict.fromkeys(arns(self.content)):
+            aws.add_existing(arn)
+
+    @property
+    def serving(self) -> dict[str, Any]:
+        """The section, to be changed."""
+        return dict(self.content["serving"])
+
+    def serve(self, *, code: int = 0) -> str:
+        return self.deploy("ServingStack", code=code)
+
+    def physical_id(self, kind: str) -> str:
+        """Return the id of the one resource of a type."""
+        name = f"{self.content['name']}-serving"
+        rows = self.client("cloudformation").describe_stack_resources(StackName=name)["StackResources"]
+        (found,) = [row["PhysicalResourceId"] for row in rows if row["ResourceType"] == f"AWS::{kind}"]
+        return str(found)
+
+    def service(self) -> dict[str, Any]:
+        outputs = self.outputs("serving")
+        (found,) = self.client("ecs").describe_services(
+            cluster=outputs["ClusterName"], services=[outputs["ServiceName"]]
+        )["services"]
+        return dict(found)
+
+    def engine(self) -> dict[str, Any]:
+        definition = self.client("ecs").describe_task_definition(taskDefinition=self.service()["taskDefinition"])
+        containers = definition["taskDefinition"]["containerDefinitions"]
+        return next(dict(entry) for entry in containers if entry["name"] == "engine")
+
+    def group(self) -> tuple[int, int]:
+        """Return the least and the largest number of hosts."""
+        name = self.physical_id("AutoScaling::AutoScalingGroup")
+        (found,) = self.client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[name])[
+            "AutoScalingGroups"
+        ]
+        return found["MinSize"], found["MaxSize"]
+
+    def user_data(self) -> str:
+        """Return what new hosts run."""
+        (version,) = self.client("ec2").describe_launch_template_versions(
+            LaunchTemplateId=self.physical_id("EC2::LaunchTemplate"), Versions=["$Latest"]
+        )["LaunchTemplateVersions"]
+        return b64decode(version["LaunchTemplateData"]["UserData"]).decode()
+
+    def rules(self) -> dict[str, dict[str, Any]]:
+        """Return the rules of the door's listener by priority."""
+        listener = self.physical_id("ElasticLoadBalancingV2::Listener")
+        found = self.client("elbv2").describe_rules(ListenerArn=listener)["Rules"]
+        return {rule["Priority"]: rule for rule in found}
+
+
+@pytest.fixture(scope="module")
+def tgi(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ServingEnvironment:
+    return ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-tgi.yaml", tmp_path_factory.mktemp("tgi"))
+
+
+def test_1_serving_leaves_training_out(tgi: ServingEnvironment) -> None:
+    printed = tgi.serve()
+    assert tgi.statuses("network", "storage", "serving") == {"CREATE_COMPLETE"}
+    assert tgi.status("training") == "GONE"
+    assert tgi.service()["desiredCount"] == 2
+    assert tgi.group() == (2, 2)
+    engine = tgi.engine()
+    assert engine["image"] == "ghcr.io/huggingface/text-generation-inference:3.3.7-neuron"
+    (secret,) = (tgi.content["serving"]["door"]["authentication"]["secret_arn"],)
+    assert [(entry["name"], entry["valueFrom"]) for entry in engine["secrets"]] == [("API_KEY", secret)]
+    bucket = tgi.outputs("storage")["ModelsBucket"]
+    assert f"source=s3://{bucket}/llama-3.2-3b/\n" in tgi.user_data()
+    assert "ServingStack.BaseUrl = https://models.example.com/v1\n" in printed
+    assert "ServingStack.CallWithCurl = curl https://models.example.com/v1/chat/completions " in printed
+    assert 'ServingStack.CallWithOpenAi = OpenAI(base_url="https://models.example.com/v1", api_key="<key>")' in printed
+
+
+def test_2_the_door_is_internal_speaks_https_and_refuses_by_default(tgi: ServingEnvironment) -> None:
+    (balancer,) = tgi.client("elbv2").describe_load_balancers(
+        LoadBalancerArns=[tgi.physical_id("ElasticLoadBalancingV2::LoadBalancer")]
+    )["LoadBalancers"]
+    assert balancer["Scheme"] == "internal"
+    assert balancer["DNSName"] == tgi.outputs("serving")["DoorAddress"]
+    zones = {zone["ZoneName"] for zone in balancer["AvailabilityZones"]}
+    assert len(zones) == 2
+    (listener,) = tgi.client("elbv2").describe_listeners(LoadBalancerArn=balancer["LoadBalancerArn"])["Listeners"]
+    certificate = tgi.content["serving"]["door"]["certificate_arn"]
+    assert (listener["Port"], listener["Certificates"][0]["CertificateArn"]) == (443, certificate)
+    rules = tgi.rules()
+    assert rules["default"]["Actions"][0]["FixedResponseConfig"]["StatusCode"] == "404"
+    assert [action["Type"] for action in rules["10"]["Actions"]] == ["forward"]
+
+
+def test_3_what_the_outputs_name_exists(tgi: ServingEnvironment) -> None:
+    outputs = tgi.outputs("serving")
+    groups = tgi.client("logs").describe_log_groups(logGroupNamePrefix=outputs["LogGroupName"])["logGroups"]
+    assert [group["retentionInDays"] for group in groups] == [90]
+    body = tgi.client("cloudwatch").get_dashboard(DashboardName=outputs["DashboardName"])["DashboardBody"]
+    titles = [widget["properties"].get("title") for widget in json.loads(body)["widgets"]]
+    assert {"Alarms", "Requests per task", "Engine"} <= set(titles)
+    assert tgi.service()["serviceName"] == outputs["ServiceName"]
+
+
+def test_4_the_same_again_changes_nothing(tgi: ServingEnvironment) -> None:
+    assert tgi.serve().count("(no changes)") == 3
+    assert tgi.status("serving") == "CREATE_COMPLETE"
+
+
+def test_5_another_image_is_another_revision_of_the_same_service(tgi: ServingEnvironment) -> None:
+    before, storage = tgi.service(), tgi.outputs("storage")
+    tgi.content["serving"]["engine"]["image"] = "tgi-3.3.6"
+    tgi.serve()
+    after = tgi.service()
+    assert tgi.engine()["image"].endswith(":3.3.6-neuron")
+    assert after["serviceArn"] == before["serviceArn"]
+    assert after["taskDefinition"] != before["taskDefinition"]
+    assert tgi.outputs("storage") == storage
+
+
+def test_6_another_model_prefix_reaches_hosts_and_their_role(tgi: ServingEnvironment) -> None:
+    before = tgi.physical_id("EC2::LaunchTemplate")
+    tgi.content["serving"]["model"]["prefix"] = "llama-3.2-3b-tuned/"
+    tgi.serve()
+    bucket = tgi.outputs("storage")["ModelsBucket"]
+    assert f"source=s3://{bucket}/llama-3.2-3b-tuned/\n" in tgi.user_data()
+    assert tgi.physical_id("EC2::LaunchTemplate") == before
+    readable = [
+        statement["Resource"]
+        for policy in tgi.client("iam").list_policies(Scope="Local")["Policies"]
+        for statement in tgi.client("iam").get_policy_version(
+            PolicyArn=policy["Arn"], VersionId=policy["DefaultVersionId"]
+        )["PolicyVersion"]["Document"]["Statement"]
+        if statement["Action"] == "s3:GetObject" and "-serving-" in policy["PolicyName"]
+    ]
+    assert readable == [f"arn:aws:s3:::{bucket}/llama-3.2-3b-tuned/*"]
+
+
+def test_7_two_hosts_become_four_in_place(tgi: ServingEnvironment) -> None:
+    before, group = tgi.service(), tgi.physical_id("AutoScaling::AutoScalingGroup")
+    tgi.content["serving"]["hosts"]["tasks"] = 4
+    changes = tgi.cdk("diff", "ServingStack", "--fail", code=1)
+    assert re.search(r"\[~\] AWS::ECS::Service", changes)
+    assert "requires replacement" not in changes
+    tgi.serve()
+    assert (tgi.service()["desiredCount"], tgi.group()) == (4, (4, 4))
+    assert tgi.service()["serviceArn"] == before["serviceArn"]
+    assert tgi.physical_id("AutoScaling::AutoScalingGroup") == group
+
+
+def test_8_what_a_service_refuses_is_rolled_back(tgi: ServingEnvironment) -> None:
+    before, rules = tgi.service(), tgi.rules()
+    door, certificate = tgi.content["serving"]["door"], tgi.content["serving"]["door"]["certificate_arn"]
+    door["certificate_arn"] = certificate.replace("01234567-", "ffffffff-")
+    tgi.content["serving"]["hosts"]["tasks"] = 3
+    printed = tgi.serve(code=1)
+    door["certificate_arn"] = certificate
+    tgi.content["serving"]["hosts"]["tasks"] = 4
+    assert "ertificate" in printed
+    assert tgi.status("serving") == "UPDATE_ROLLBACK_COMPLETE"
+    after = tgi.service()
+    assert (after["desiredCount"], after["taskDefinition"]) == (4, before["taskDefinition"])
+    assert (tgi.group(), tgi.rules()) == ((4, 4), rules)
+
+
+def test_9_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(tgi: ServingEnvironment) -> None:
+    tgi.content["serving"]["model"]["tensor_parallel"] = 3
+    printed = tgi.serve(code=1)
+    tgi.content["serving"]["model"]["tensor_parallel"] = 2
+    assert "'tensor_parallel' must be 1, 2, 4, 8, 12 or 24 on inf2, got 3; use 2 or 4" in printed
+    assert "Traceback" not in printed
+    assert tgi.status("serving") == "UPDATE_ROLLBACK_COMPLETE"
+
+
+def test_a_cluster_beside_it_writes_to_the_bucket_that_it_serves_from(tgi: ServingEnvironment) -> None:
+    before = tgi.service()
+    tgi.deploy()
+    assert tgi.status("training") == "CREATE_COMPLETE"
+    bucket = tgi.outputs("storage")["ModelsBucket"]
+    written = [
+        statement
+        for policy in tgi.client("iam").list_policies(Scope="Local")["Policies"]
+        if "-training-" in policy["PolicyName"]
+        for statement in tgi.client("iam").get_policy_version(
+            PolicyArn=policy["Arn"], VersionId=policy["DefaultVersionId"]
+        )["PolicyVersion"]["Document"]["Statement"]
+        if "s3:PutObject" in statement["Action"] and f"arn:aws:s3:::{bucket}/" in json.dumps(statement["Resource"])
+    ]
+    assert written
+    assert tgi.service()["taskDefinition"] == before["taskDefinition"]
+
+
+def cluster_is_gone(environment: ServingEnvironment, name: str) -> bool:
+    """ECS tells of a deleted cluster for a while, as inactive."""
+    found = environment.client("ecs").describe_clusters(clusters=[name])["clusters"]
+    return {cluster["status"] for cluster in found} <= {"INACTIVE"}
+
+
+def test_b_destroying_the_service_keeps_training_and_everything_keeps_the_models(tgi: ServingEnvironment) -> None:
+    bucket, cluster = tgi.outputs("storage")["ModelsBucket"], tgi.outputs("serving")["ClusterName"]
+    tgi.client("s3").put_object(Bucket=bucket, Key="llama-3.2-3b/model.pt", Body=b"graphs")
+    tgi.cdk("destroy", "ServingStack", "--force")
+    assert (tgi.status("serving"), tgi.status("training")) == ("GONE", "CREATE_COMPLETE")
+    assert cluster_is_gone(tgi, cluster)
+    tgi.destroy()
+    kept = tgi.client("s3").get_object(Bucket=bucket, Key="llama-3.2-3b/model.pt")["Body"].read()
+    assert kept == b"graphs"
+
+
+# ---------------------------------------------------------------- vLLM, tokens and the build
+@pytest.fixture(scope="module")
+def vllm(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ServingEnvironment:
+    return ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-vllm.yaml", tmp_path_factory.mktemp("vllm"))
+
+
+def test_c_a_model_is_compiled_before_it_is_served(vllm: ServingEnvironment) -> None:
+    """As the file says: deploy without a task, start the build, deploy with one."""
+    vllm.content["serving"]["hosts"]["tasks"] = 0
+    printed = vllm.serve()
+    assert (vllm.service()["desiredCount"], vllm.group()) == (0, (0, 0))
+    command = vllm.outputs("serving")["CompileCommand"]
+    assert f"ServingStack.CompileCommand = {command}" in printed
+    found = re.fullmatch(r"aws codebuild start-build --project-name (\S+) --region us-east-2", command)
+    assert found
+    build = vllm.client("codebuild").start_build(projectName=found[1])["build"]
+    assert build["projectName"] == found[1]
+    (project,) = vllm.client("codebuild").batch_get_projects(names=[found[1]])["projects"]
+    assert project["artifacts"]["location"] == vllm.outputs("storage")["ModelsBucket"]
+    assert project["artifacts"]["name"] == "qwen3-14b"
+    assert "--batch_size 32 --sequence_length 4096 --tensor_parallel_size 8" in project["source"]["buildspec"]
+
+    vllm.content["serving"]["hosts"]["tasks"] = 1
+    vllm.serve()
+    assert (vllm.service()["desiredCount"], vllm.group()) == (1, (1, 2))
+
+
+def test_d_the_door_verifies_tokens_and_their_claims(vllm: ServingEnvironment) -> None:
+    verify, forward = vllm.rules()["10"]["Actions"]
+    assert (verify["Type"], forward["Type"]) == ("jwt-validation", "forward")
+    said = verify["JwtValidationConfig"]
+    assert said["Issuer"] == "https://issuer.example.com/pool"
+    assert said["AdditionalClaims"] == [{"Format": "single-string", "Name": "client_id", "Values": ["chat"]}]
+    assert vllm.status("training") == "GONE"
+    vllm.destroy()
+
+
+def test_e_everything_that_a_file_can_say_deploys(aws: LocalAws, tmp_path: Path) -> None:
+    """WAF, target optimizer, hours, a topic; its cluster is not deployed."""
+    said = (ROOT / "tests" / "review" / "deployments" / "everything-serving.yaml").read_text()
+    source = tmp_path / "everything-serving.yaml"
+    source.write_text(said.replace("111111111111", aws.account))
+    whole = ServingEnvironment(aws, source, tmp_path)
+    whole.serve()
+    balancer = whole.physical_id("ElasticLoadBalancingV2::LoadBalancer")
+    protects = whole.client("wafv2").get_web_acl_for_resource(ResourceArn=balancer)["WebACL"]
+    assert "TooManyRequests" in [rule["Name"] for rule in protects["Rules"]]
+    outputs = whole.outputs("serving")
+    (target,) = whole.client("application-autoscaling").describe_scalable_targets(ServiceNamespace="ecs")[
+        "ScalableTargets"
+    ]
+    assert target["ResourceId"] == f"service/{outputs['ClusterName']}/{outputs['ServiceName']}"
+    assert (target["MinCapacity"], target["MaxCapacity"]) == (1, 4)
+    hours = whole.client("application-autoscaling").describe_scheduled_actions(ServiceNamespace="ecs")
+    assert len(hours["ScheduledActions"]) == 2
+    whole.content["serving"]["door"]["deletion_protection"] = False
+    whole.content["serving"]["hosts"]["protect"] = False
+    whole.serve()
+    whole.cdk("destroy", "ServingStack", "--force")
+    assert whole.status("serving") == "GONE"

@@ -1,0 +1,69 @@
+"""The services of one region, and the ids that a deployment's stacks hold."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError
+
+STACKS = ("network", "storage", "training", "serving")
+
+
+class Account:
+    """What a deployment has made in one region.
+
+    Attributes:
+        region: The region.
+    """
+
+    def __init__(self, deployment: str, region: str) -> None:
+        """Ask CloudFormation for the ids."""
+        self.region = region
+        self._ids: dict[str, list[str]] = defaultdict(list)
+        for stack in STACKS:
+            for resource in self._resources(f"{deployment}-{stack}"):
+                self._ids[resource["ResourceType"]].append(resource["PhysicalResourceId"])
+
+    def _resources(self, stack: str) -> list[dict[str, Any]]:
+        try:
+            found = self.client("cloudformation").describe_stack_resources(StackName=stack)
+        except ClientError:  # the deployment has no such stack
+            return []
+        return list(found["StackResources"])
+
+    def client(self, service: str) -> Any:
+        """Return the service's client."""
+        return boto3.client(service, region_name=self.region)
+
+    def ids(self, resource_type: str) -> list[str]:
+        """Return the physical ids of one CloudFormation type; AWS's own are named without ``AWS::``."""
+        return self._ids[resource_type if resource_type.startswith("Custom::") else f"AWS::{resource_type}"]
+
+    def found(self, resource_type: str, service: str, operation: str, parameter: str, answer: str) -> Iterator[Any]:
+        """Yield what ``operation`` says of the resources of one type; without any it is not asked.
+
+        Args:
+            resource_type: ``EC2::VPC``.
+            service: boto3's name of the service.
+            operation: The operation that describes them.
+            parameter: Its parameter for their ids: without one it would tell of everybody's.
+            answer: The member of its answer.
+        """
+        if ids := self.ids(resource_type):
+            yield from getattr(self.client(service), operation)(**{parameter: ids})[answer]
+
+
+def tag(resource: dict[str, Any], key: str) -> str:
+    """Return one tag's value, or ``"-"``."""
+    return next((str(tag["Value"]) for tag in resource.get("Tags", []) if tag["Key"] == key), "-")
+
+
+def row(label: str, name: object, *facts: object) -> str:
+    """Lay one line out: what it is, which one, what is known of it."""
+    return f"{label:<18} {name}  {', '.join(str(fact) for fact in facts)}".rstrip()
+
+
+def last(arn: str) -> str:
+    """Return the last part of an ARN."""
+    return arn.rsplit("/", 1)[-1]
