@@ -49,6 +49,13 @@ def synthesize(deployment: Path, outdir: Path, *, cwd: Path = ROOT) -> Synthesis
     return Synthesis(outdir, run.returncode, run.stderr)
 
 
+def every(client: Any, operation: str, **parameters: Any) -> dict[str, Any]:
+    """Return the answer of an operation with all its pages: in an AWS that tests share, others' things may fill one."""
+    if client.can_paginate(operation):
+        return dict(client.get_paginator(operation).paginate(**parameters).build_full_result())
+    return dict(getattr(client, operation)(**parameters))
+
+
 def catch_answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Catch what functions of custom resources answer to ``https://answer``, where CloudFormation would be."""
     sent: list[dict[str, Any]] = []

@@ -7,6 +7,7 @@ from typing import Any
 import jmespath
 
 from cdk_trainyard.local import LocalAws
+from tests.support import every
 
 Look = Callable[[LocalAws, str], Any]
 
@@ -53,7 +54,7 @@ def look(service: str, operation: str, path: str, /, **parameters: Any) -> Look:
         return value
 
     def run(aws: LocalAws, physical_id: str) -> Any:
-        answer = getattr(aws.client(service), operation)(**filled(parameters, physical_id))
+        answer = every(aws.client(service), operation, **filled(parameters, physical_id))
         return jmespath.search(path.replace("{}", physical_id), answer)
 
     return run

@@ -2,6 +2,7 @@
 
 from tests.local.cases import Case, look
 from tests.local.support import POLICY, of
+from tests.support import every
 
 _TAGS = [{"Key": "Name", "Value": "first"}]
 _OTHER_TAGS = [{"Key": "Name", "Value": "second"}]
@@ -257,7 +258,7 @@ CASES = (
         },
         look=lambda aws, name: [
             hook["HeartbeatTimeout"]
-            for group in aws.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+            for group in every(aws.client("autoscaling"), "describe_auto_scaling_groups")["AutoScalingGroups"]
             for hook in aws.client("autoscaling").describe_lifecycle_hooks(
                 AutoScalingGroupName=group["AutoScalingGroupName"]
             )["LifecycleHooks"]
@@ -273,7 +274,7 @@ CASES = (
         properties={"AutoScalingGroupName": {"Ref": "Group"}, "Recurrence": "0 8 * * 1-5", "DesiredCapacity": 2},
         look=lambda aws, name: [
             row["DesiredCapacity"]
-            for row in aws.client("autoscaling").describe_scheduled_actions()["ScheduledUpdateGroupActions"]
+            for row in every(aws.client("autoscaling"), "describe_scheduled_actions")["ScheduledUpdateGroupActions"]
             if row["ScheduledActionName"] == name
         ],
         made=[2],
@@ -301,7 +302,7 @@ CASES = (
         },
         look=lambda aws, arn: [
             row["ScalingAdjustment"]
-            for row in aws.client("autoscaling").describe_policies()["ScalingPolicies"]
+            for row in every(aws.client("autoscaling"), "describe_policies")["ScalingPolicies"]
             if row["PolicyARN"] == arn
         ],
         made=[1],

@@ -7,6 +7,7 @@ from typing import Any
 from cdk_trainyard.local import LocalAws
 from tests.local.cases import Case, look
 from tests.local.support import of
+from tests.support import every
 
 _TAGS = [{"Key": "Name", "Value": "first"}]
 _OTHER_TAGS = [{"Key": "Name", "Value": "second"}]
@@ -23,7 +24,7 @@ _MACHINE = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1,
 def _statements(aws: LocalAws) -> Iterator[dict[str, Any]]:
     """Yield the statements of every function that has a policy."""
     client = aws.client("lambda")
-    for function in client.list_functions()["Functions"]:
+    for function in every(client, "list_functions")["Functions"]:
         try:
             policy = client.get_policy(FunctionName=function["FunctionName"])["Policy"]
         except client.exceptions.ResourceNotFoundException:

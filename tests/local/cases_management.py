@@ -2,8 +2,10 @@
 
 import json
 
+from cdk_trainyard.local import LocalAws
 from tests.local.cases import Case, look
 from tests.local.support import POLICY, TRUST, of
+from tests.support import every
 
 _TAGS = [{"Key": "Name", "Value": "first"}]
 _OTHER_TAGS = [{"Key": "Name", "Value": "second"}]
@@ -38,6 +40,15 @@ _ROTATION = {
     }
 }
 _SECRET = {"Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"SecretString": '{"username": "admin"}'}}}
+
+
+def _streams(aws: LocalAws, name: str) -> list[str]:
+    """Return the names of the log streams ``name`` of every log group."""
+    logs = aws.client("logs")
+    groups = [group["logGroupName"] for group in every(logs, "describe_log_groups")["logGroups"]]
+    asked = {"logStreamNamePrefix": name}
+    found = [every(logs, "describe_log_streams", logGroupName=group, **asked)["logStreams"] for group in groups]
+    return [stream["logStreamName"] for streams in found for stream in streams]
 
 
 CASES = (
@@ -79,14 +90,10 @@ CASES = (
         type="AWS::IAM::Policy",
         properties={"PolicyName": "tried", "PolicyDocument": POLICY, "Roles": [of("RoleName")]},
         look=lambda aws, name: [
-            row["PolicyDetail"]
-            for page in aws.client("iam").get_paginator("get_account_authorization_details").paginate(Filter=["Role"])
-            for role in page["RoleDetailList"]
-            for row in [
-                {"PolicyDetail": found["PolicyDocument"]["Statement"][0]["Action"]}
-                for found in role["RolePolicyList"]
-                if found["PolicyName"] == name
-            ]
+            found["PolicyDocument"]["Statement"][0]["Action"]
+            for role in every(aws.client("iam"), "get_account_authorization_details", Filter=["Role"])["RoleDetailList"]
+            for found in role["RolePolicyList"]
+            if found["PolicyName"] == name
         ],
         made=["s3:GetObject"],
         change={"PolicyDocument": _OTHER_POLICY},
@@ -150,12 +157,7 @@ CASES = (
     Case(
         type="AWS::Logs::LogStream",
         properties={"LogGroupName": of("LogsName")},
-        look=lambda aws, name: [
-            stream["logStreamName"]
-            for group in aws.client("logs").describe_log_groups()["logGroups"]
-            for stream in aws.client("logs").describe_log_streams(logGroupName=group["logGroupName"])["logStreams"]
-            if stream["logStreamName"] == name
-        ],
+        look=_streams,
     ),
     Case(
         type="AWS::Logs::MetricFilter",
@@ -208,7 +210,7 @@ CASES = (
         properties={"Topics": [of("TopicArn")], "PolicyDocument": POLICY},
         look=lambda aws, _: [
             policy
-            for topic in aws.client("sns").list_topics()["Topics"]
+            for topic in every(aws.client("sns"), "list_topics")["Topics"]
             for policy in [
                 json.loads(aws.client("sns").get_topic_attributes(**topic)["Attributes"]["Policy"])["Statement"]
             ]
@@ -248,7 +250,7 @@ CASES = (
         properties={"Queues": [{"Ref": "Queue"}], "PolicyDocument": POLICY},
         look=lambda aws, _: [
             found["Attributes"]["Policy"]
-            for queue in aws.client("sqs").list_queues().get("QueueUrls", [])
+            for queue in every(aws.client("sqs"), "list_queues").get("QueueUrls", [])
             for found in [aws.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["All"])]
             if found["Attributes"].get("Policy")
         ],

@@ -7,6 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from cdk_trainyard.local import LocalAws
+from tests.support import every
 
 Template = dict[str, Any]
 _numbers = count(1)
@@ -66,9 +67,12 @@ class Stacks:
     def outputs(self, name: str) -> dict[str, str]:
         return {row["OutputKey"]: row["OutputValue"] for row in self.stack(name).get("Outputs", [])}
 
+    def exports(self) -> dict[str, str]:
+        return {row["Name"]: row["Value"] for row in every(self.client, "list_exports")["Exports"]}
+
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return events, oldest first."""
-        found: list[dict[str, Any]] = self.client.describe_stack_events(StackName=name)["StackEvents"]
+        found: list[dict[str, Any]] = every(self.client, "describe_stack_events", StackName=name)["StackEvents"]
         return found[::-1]
 
     def reasons(self, name: str) -> list[str]:

@@ -24,7 +24,7 @@ def test_imports_and_exports(stacks: Stacks) -> None:
     producer = stacks.deployed(_producer("shared-topic"))
     consumer = stacks.deployed(template({"Note": parameter({"Fn::ImportValue": "shared-topic"})}))
     assert stacks.client.list_imports(ExportName="shared-topic")["Imports"] == [consumer]
-    exports = {row["Name"]: row["Value"] for row in stacks.client.list_exports()["Exports"]}
+    exports = stacks.exports()
     assert exports["shared-topic"] == stacks.outputs(producer)["Topic"]
 
 
@@ -74,7 +74,7 @@ def test_fails_on_stack_outputs(stacks: Stacks) -> None:
 
 @pytest.mark.usefixtures("support")
 def test_nested_stacks(stacks: Stacks, aws: LocalAws) -> None:
-    bucket = {row["Name"]: row["Value"] for row in stacks.client.list_exports()["Exports"]}["Bucket"]
+    bucket = stacks.exports()["Bucket"]
 
     def upload(value: str) -> str:
         inner = template(

@@ -231,7 +231,7 @@ def _deployment(**more: Any) -> Template:
 
 
 def test_bucket_deployment(stacks: Stacks, aws: LocalAws) -> None:
-    source = {row["Name"]: row["Value"] for row in stacks.client.list_exports()["Exports"]}["Bucket"]
+    source = stacks.exports()["Bucket"]
     s3 = aws.client("s3")
     s3.put_object(Bucket=source, Key="site.zip", Body=zipped({"a.txt": "in <<marker>>", "deep/b.html": "b"}))
     name = stacks.deployed(_deployment())
@@ -254,7 +254,7 @@ def test_bucket_deployment(stacks: Stacks, aws: LocalAws) -> None:
 
 
 def test_bucket_deployment_without_pruning_or_unpacking(stacks: Stacks, aws: LocalAws) -> None:
-    source = {row["Name"]: row["Value"] for row in stacks.client.list_exports()["Exports"]}["Bucket"]
+    source = stacks.exports()["Bucket"]
     aws.client("s3").put_object(Bucket=source, Key="folder/site.zip", Body=b"not an archive")
     name = stacks.deployed(
         _deployment(SourceObjectKeys=["folder/site.zip"], SourceMarkers=[{}], Extract=False, Prune=False)

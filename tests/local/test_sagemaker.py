@@ -86,7 +86,7 @@ def test_every_property_of_a_group_is_kept(stacks: Stacks, aws: LocalAws) -> Non
 
 def test_nodes_have_ids_and_addresses_of_their_subnet(stacks: Stacks, aws: LocalAws) -> None:
     ec2, sagemaker = aws.client("ec2"), aws.client("sagemaker")
-    exports = {row["Name"]: row["Value"] for row in stacks.client.list_exports()["Exports"]}
+    exports = stacks.exports()
 
     def free() -> int:
         return int(ec2.describe_subnets(SubnetIds=[exports["SubnetB"]])["Subnets"][0]["AvailableIpAddressCount"])
@@ -310,7 +310,7 @@ def test_an_empty_group_runs_no_scripts(stacks: Stacks) -> None:
 
 
 def test_fails_with_a_legacy_file_beside_slurm_config(stacks: Stacks, aws: LocalAws) -> None:
-    bucket = {row["Name"]: row["Value"] for row in stacks.client.list_exports()["Exports"]}["Bucket"]
+    bucket = stacks.exports()["Bucket"]
     for key in ("on_create.sh", "provisioning_parameters.json"):
         aws.client("s3").put_object(Bucket=bucket, Key=f"legacy/{key}", Body=b"{}")
     scripts = {"SourceS3Uri": f"s3://{bucket}/legacy", "OnCreate": "on_create.sh"}

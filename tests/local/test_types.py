@@ -1,5 +1,6 @@
 """Every resource type: created, read with the service's own API, changed, deleted."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -35,7 +36,19 @@ def _seen(case: Case, aws: LocalAws, physical_id: str) -> Any:
         return None
 
 
-@pytest.mark.usefixtures("support")
+@pytest.fixture(scope="module")
+def crowd(aws: LocalAws) -> Iterator[None]:
+    """Have more log groups than a page of an answer holds, before those that are tried."""
+    logs = aws.client("logs")
+    names = [f"0-crowd-{number}" for number in range(51)]
+    for name in names:
+        logs.create_log_group(logGroupName=name)
+    yield
+    for name in names:
+        logs.delete_log_group(logGroupName=name)
+
+
+@pytest.mark.usefixtures("support", "crowd")
 @pytest.mark.parametrize("name", sorted(_CASES))
 @pytest.mark.slow
 def test_type(name: str, aws: LocalAws, stacks: Stacks) -> None:
