@@ -14,7 +14,7 @@ import pytest
 
 from cdk_trainyard.rehearsal import Yard
 from tests.jobs.parts import ARGUMENTS, EXPORT, LLAMA, STAND_INS, events, write_tiny, write_tokenizer, write_tokens
-from tests.rehearsal.clusters import SYSTEM, make_cluster
+from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
 
 pytestmark = pytest.mark.nodes
 
@@ -84,7 +84,7 @@ def cluster(image: Path, torch_environment: Path, tmp_path_factory: pytest.TempP
     with Yard(trainium, image=image, job_environment=torch_environment) as yard:
         yard.boot()
         assert [run.code for run in yard.provision()] == [0, 0, 0]
-        yard.slurm.wait_until("idle", [node.host for node in trainium.with_role("compute")], seconds=30)
+        wait_until_idle(yard)
         yield Cluster(yard, tmp_path_factory.mktemp("home"))
 
 

@@ -1,12 +1,15 @@
 """A cluster that no control plane has made."""
 
+from collections.abc import Sequence
 from ipaddress import IPv4Network
 
-from cdk_trainyard.rehearsal import Cluster, Group, LifecycleConfig, Lustre, Node
+from cdk_trainyard.rehearsal import Cluster, Group, LifecycleConfig, Lustre, Node, Yard
 
 SUBNET = IPv4Network("10.1.128.0/17")
 SYSTEM = Lustre(dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com", mount_name="abcdefgh")
 MOUNT = (SYSTEM.dns_name, SYSTEM.mount_name, "/fsx")
+PATIENCE_SECONDS = 120
+"""How long tests wait for what takes seconds: a busy machine is slow, and they must not fail there."""
 
 
 def make_cluster(workers: int = 2, *, lifecycle: LifecycleConfig | None = None) -> Cluster:
@@ -42,3 +45,9 @@ def make_cluster(workers: int = 2, *, lifecycle: LifecycleConfig | None = None) 
         nodes=nodes,
         file_systems=[SYSTEM],
     )
+
+
+def wait_until_idle(yard: Yard, nodes: Sequence[Node] = ()) -> None:
+    """Wait until Slurm says that nodes are idle. Default - all of compute."""
+    hosts = [node.host for node in nodes or yard.cluster.with_role("compute")]
+    yard.slurm.wait_until("idle", hosts, seconds=PATIENCE_SECONDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.rehearsal import Cluster, Yard
-from tests.rehearsal.clusters import make_cluster
+from tests.rehearsal.clusters import make_cluster, wait_until_idle
 
 
 @pytest.fixture
@@ -27,5 +27,5 @@ def yard(image: Path) -> Iterator[Yard]:
     with Yard(make_cluster(), image=image) as made:
         made.boot()
         assert [run.code for run in made.provision()] == [0, 0, 0]
-        made.slurm.wait_until("idle", [node.host for node in made.cluster.with_role("compute")], seconds=30)
+        wait_until_idle(made)
         yield made

@@ -23,7 +23,7 @@ from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, ScriptRun
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG
 from cdk_trainyard.rehearsal.nodes import NodeFile
-from tests.rehearsal.clusters import SYSTEM, make_cluster
+from tests.rehearsal.clusters import PATIENCE_SECONDS, SYSTEM, make_cluster, wait_until_idle
 
 SCRIPTS = scripts_folder() / "hyperpod"
 ENTRY, ENTRY_AFTER_IMAGE = "on_create.sh", "on_init_complete.sh"
@@ -104,7 +104,7 @@ def running(yard: Yard, machine: Machine) -> Iterator[Future[ScriptRun]]:
     with ThreadPoolExecutor(1) as pool:
         ending = pool.submit(run, yard, machine)
         yield ending
-        ended = ending.result(timeout=60)
+        ended = ending.result(timeout=PATIENCE_SECONDS)
         assert ended.code == 0, ended.output
 
 
@@ -118,7 +118,7 @@ def text(machine: Machine, path: str) -> str:
 
 
 def until(what: str, question: Callable[[], object]) -> None:
-    wait_for(what, lambda: bool(question()), seconds=40)
+    wait_for(what, lambda: bool(question()), seconds=PATIENCE_SECONDS)
 
 
 def log_of(machine: Machine) -> str:
@@ -132,7 +132,7 @@ def mounts_tried(machine: Machine) -> int:
 def assert_right(yard: Yard) -> None:
     """Every node is as the scripts make it, idle, and a job runs on all of them."""
     hosts = [node.host for node in yard.cluster.with_role("compute")]
-    yard.slurm.wait_until("idle", hosts, seconds=40)
+    wait_until_idle(yard)
     for machine in yard.machines.values():
         assert_node_is_right(machine)
     left_over = [path.name for path in yard.shared(SYSTEM).iterdir() if ".new-" in path.name]
@@ -140,7 +140,7 @@ def assert_right(yard: Yard) -> None:
     answered = yard.slurm.controller.run("srun", f"-N{len(hosts)}", "hostname").out.split()
     assert sorted(answered) == sorted(hosts)
     assert sorted(yard.slurm.states()) == sorted(hosts)
-    yard.slurm.wait_until("idle", hosts, seconds=40)  # after the epilog
+    wait_until_idle(yard)  # after the epilog
 
 
 def assert_node_is_right(machine: Machine) -> None:

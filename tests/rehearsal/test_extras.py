@@ -29,7 +29,7 @@ from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
 from cdk_trainyard.rehearsal import LifecycleConfig, Machine, ScriptRun, Yard
 from cdk_trainyard.rehearsal.nodes import NodeFile
-from tests.rehearsal.clusters import SYSTEM, make_cluster
+from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
 from tests.rehearsal.script_cluster import AT_ONCE, CONTROLLER, FIRST, SOURCE, USERS, shell, text, until
 
 pytestmark = pytest.mark.nodes
@@ -151,7 +151,7 @@ def yard(image: Path) -> Iterator[Yard]:
             furnish(machine)
         ended = made.provision()
         assert [run.code for run in ended] == [0, 0], ended[0].output + ended[1].output
-        made.slurm.wait_until("idle", [node.host for node in made.cluster.with_role("compute")], seconds=40)
+        wait_until_idle(made)
         yield made
 
 
@@ -183,7 +183,7 @@ def test_what_slurm_does_is_among_the_controllers_metrics(yard: Yard) -> None:
     yard.slurm.controller.run("sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 60")
     until("the job", lambda: 'slurm_jobs{partition="dev",state="running"} 1' in scrape(controller))
     yard.slurm.controller.run("scancel", "--user=root")
-    yard.slurm.wait_until("idle", [yard.machine(FIRST).node.host], seconds=40)
+    wait_until_idle(yard, [yard.machine(FIRST).node])
 
 
 def test_a_slurmctld_that_is_away_is_a_metric_too(yard: Yard) -> None:
@@ -199,7 +199,7 @@ def test_metrics_come_back_after_a_power_cut(yard: Yard) -> None:
     worker.crash()
     yard.boot([worker.node])
     until("metrics", lambda: scrape(worker))
-    yard.slurm.wait_until("idle", [worker.node.host], seconds=40)
+    wait_until_idle(yard, [worker.node])
 
 
 # ---------------------------------------------------------------- log-in by job
@@ -296,7 +296,7 @@ def test_buckets_are_mounted_by_the_stand_in_of_mountpoint_and_again_after_a_pow
     until("the mounts", lambda: shell(worker, "cat /data/train/object /data/results/object") == "datasetsresults")
     assert shell(worker, "touch /data/train/x || echo read-only").endswith("read-only")
     assert shell(worker, "touch /data/results/x && echo written") == "written"
-    yard.slurm.wait_until("idle", [worker.node.host], seconds=40)
+    wait_until_idle(yard, [worker.node])
 
 
 def test_a_mount_that_ended_comes_back(yard: Yard) -> None:

@@ -15,7 +15,7 @@ from cdk_trainyard.lifecycle.settings import SETTINGS_FILE
 from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, Node, Yard
 from cdk_trainyard.rehearsal.hyperpod.agent import RESOURCE_CONFIG, UNIT
 from cdk_trainyard.rehearsal.nodes import NodeFile
-from tests.rehearsal.clusters import SYSTEM
+from tests.rehearsal.clusters import PATIENCE_SECONDS, SYSTEM, wait_until_idle
 from tests.rehearsal.script_cluster import (
     AT_ONCE,
     CONTROLLER,
@@ -162,7 +162,7 @@ def test_a_power_cut_in_the_middle_of_the_scripts(yard: Yard, worker: Machine) -
         ending = pool.submit(run, yard, worker)
         until("the mount", lambda: mounts_tried(worker))
         worker.crash()
-        assert ending.result(timeout=20).code != 0
+        assert ending.result(timeout=PATIENCE_SECONDS).code != 0
     yard.set_mount_fault(None)
     yard.boot([worker.node])
     assert run(yard, worker).code == 0
@@ -313,7 +313,7 @@ def test_a_replaced_worker_takes_the_old_name_and_the_old_job(yard: Yard) -> Non
     old = yard.machine(FIRST).node
     number = submit(yard, FIRST, 3)
     yard.machine(FIRST).crash()
-    yard.slurm.wait_until("down*", [old.host], seconds=40)
+    yard.slurm.wait_until("down*", [old.host], seconds=PATIENCE_SECONDS)
     machine = fresh(yard, FIRST)
     assert machine.node.instance_id != old.instance_id
     assert run(yard, machine).code == 0
@@ -343,7 +343,7 @@ def test_the_cluster_grows_and_shrinks_under_a_running_job(yard: Yard) -> None:
     added = yard.cluster.nodes[3:]
     yard.boot(added)
     assert [done.code for done in yard.provision(added)] == [0, 0]
-    yard.slurm.wait_until("idle", [node.host for node in added], seconds=40)
+    wait_until_idle(yard, added)
     yard.change(with_workers(yard, 2))
     assert_ends(yard, number)
     assert_right(yard)
@@ -385,7 +385,7 @@ def test_the_unit_of_a_script_is_the_one_that_can_be_killed(yard: Yard, worker: 
         ending = pool.submit(run, yard, worker)
         until("the mount", lambda: mounts_tried(worker))
         worker.run("systemctl", "kill", "--signal=KILL", UNIT)
-        assert ending.result(timeout=20).code != 0
+        assert ending.result(timeout=PATIENCE_SECONDS).code != 0
     yard.set_mount_fault(None)
     assert run(yard, worker).code == 0
     assert_right(yard)

@@ -13,7 +13,7 @@ import pytest
 from cdk_trainyard.rehearsal import Machine, RehearsalError, Yard
 from cdk_trainyard.rehearsal._process import alive, run, wait_for
 from cdk_trainyard.rehearsal.nodes import NodeFile
-from tests.rehearsal.clusters import MOUNT, SYSTEM, make_cluster
+from tests.rehearsal.clusters import MOUNT, PATIENCE_SECONDS, SYSTEM, make_cluster
 
 pytestmark = pytest.mark.nodes
 
@@ -131,7 +131,7 @@ def test_a_cable_can_be_pulled_and_put_back(yard: Yard, worker: Machine, control
     yard.cut(worker.node)
     assert controller.run(*ping, check=False).code != 0
     yard.heal(worker.node)
-    wait_for("the cable", lambda: controller.run(*ping, check=False).code == 0, seconds=5)
+    wait_for("the cable", lambda: controller.run(*ping, check=False).code == 0, seconds=PATIENCE_SECONDS)
 
 
 def test_links_of_the_node_do_not_lead_out_of_it(worker: Machine) -> None:
@@ -251,7 +251,7 @@ def test_a_rehearsal_that_is_killed_takes_its_nodes_with_it(image: Path, number:
         assert alive(leader)
         program.send_signal(number)
         program.wait()
-        wait_for("the end of the node", lambda: not alive(leader), seconds=10)
+        wait_for("the end of the node", lambda: not alive(leader), seconds=PATIENCE_SECONDS)
 
 
 def test_a_yard_that_cannot_be_made_leaves_nothing(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,7 +278,7 @@ def test_slurm_loads_an_ultracluster_and_schedules_on_all_of_it(image: Path) -> 
     with Yard(big, image=image) as yard:
         yard.boot(big.nodes[:1])
         yard.provision(big.nodes[:1])
-        states = wait_for("an answer of slurmctld", lambda: yard.slurm.states() or None, seconds=20)
+        states = wait_for("an answer of slurmctld", lambda: yard.slurm.states() or None, seconds=PATIENCE_SECONDS)
         assert len(states) == 1875
         head = yard.slurm.controller
         memory = shell(head, "awk '/VmHWM/ { print $2 }' /proc/$(pidof slurmctld)/status")

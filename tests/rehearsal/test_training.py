@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.rehearsal import Yard, job
-from tests.rehearsal.clusters import MOUNT, SYSTEM, make_cluster
+from tests.rehearsal.clusters import MOUNT, SYSTEM, make_cluster, wait_until_idle
 
 pytestmark = pytest.mark.nodes
 
@@ -19,7 +19,7 @@ def trained(image: Path, torch_environment: Path) -> Iterator[tuple[Yard, str]]:
     with Yard(make_cluster(), image=image, job_environment=torch_environment) as yard:
         yard.boot()
         yard.provision()
-        yard.slurm.wait_until("idle", [node.host for node in yard.cluster.with_role("compute")], seconds=30)
+        wait_until_idle(yard)
         calm = job.submit(yard, job.Place.on(yard, SYSTEM, MOUNT[2]), "calm")
         calm.finish()
         assert calm.starts == [0]

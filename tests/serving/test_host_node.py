@@ -15,6 +15,7 @@ from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.switch import Switch
 from cdk_trainyard.serving.catalogue import Server, engine_image
 from cdk_trainyard.serving.host_script import MOUNT_PATH, HostSettings, render
+from tests.rehearsal.clusters import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.nodes
 
@@ -116,7 +117,7 @@ def state(machine: Machine, name: str) -> str:
 
 
 def agent_runs(machine: Machine) -> None:
-    wait_for("the agent", lambda: state(machine, "ecs") == "active" or None, seconds=30)
+    wait_for("the agent", lambda: state(machine, "ecs") == "active" or None, seconds=PATIENCE_SECONDS)
 
 
 def host_failed(machine: Machine) -> str:
@@ -127,7 +128,7 @@ def host_failed(machine: Machine) -> str:
         text = path.read_text() if path.exists() else ""
         return text if "FAILED" in text else None
 
-    return wait_for("a failed run", log, seconds=30)
+    return wait_for("a failed run", log, seconds=PATIENCE_SECONDS)
 
 
 def impatient(files: dict[str, NodeFile]) -> dict[str, NodeFile]:

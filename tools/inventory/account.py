@@ -26,11 +26,11 @@ class Account:
                 self._ids[resource["ResourceType"]].append(resource["PhysicalResourceId"])
 
     def _resources(self, stack: str) -> list[dict[str, Any]]:
+        pages = self.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
         try:
-            found = self.client("cloudformation").describe_stack_resources(StackName=stack)
+            return [resource for page in pages for resource in page["StackResourceSummaries"]]
         except ClientError:  # the deployment has no such stack
             return []
-        return list(found["StackResources"])
 
     def client(self, service: str) -> Any:
         """Return the service's client."""

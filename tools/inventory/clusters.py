@@ -12,7 +12,8 @@ def clusters(aws: Account) -> Iterator[str]:
         cluster = sagemaker.describe_cluster(ClusterName=arn)
         recovery = f"node recovery {cluster.get('NodeRecovery', '-')}"
         yield row("HyperPod cluster", cluster["ClusterName"], cluster["ClusterStatus"], recovery)
-        nodes = sagemaker.list_cluster_nodes(ClusterName=arn)["ClusterNodeSummaries"]
+        pages = sagemaker.get_paginator("list_cluster_nodes").paginate(ClusterName=arn)
+        nodes = [node for page in pages for node in page["ClusterNodeSummaries"]]
         for group in cluster["InstanceGroups"]:
             name, count = group["InstanceGroupName"], f"{group['CurrentCount']} of {group['TargetCount']}"
             role = group.get("SlurmConfig", {}).get("NodeType", "-")
