@@ -63,6 +63,14 @@ def aws() -> "Iterator[LocalAws]":
         yield running
 
 
+@pytest.fixture(scope="module")
+def empty_aws(aws: "LocalAws") -> Iterator[None]:
+    """Empty the local AWS before and after a module: its tests look at whole regions, and deploy what is retained."""
+    aws.reset()
+    yield
+    aws.reset()
+
+
 @pytest.fixture(scope="session")
 def image() -> Path:
     """The node image; a machine that cannot boot nodes skips, or fails when it is told that it must."""

@@ -10,7 +10,7 @@ from cdk_trainyard.local import LocalAws
 from tests.environment import Environment
 from tests.support import ROOT
 
-pytestmark = pytest.mark.cli
+pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
 
 
 class Fleet(Environment):

@@ -13,7 +13,7 @@ from tests.environment import Environment
 from tests.support import ROOT
 from tools.demo import arns
 
-pytestmark = pytest.mark.cli
+pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
 
 
 class ServingEnvironment(Environment):

@@ -51,7 +51,9 @@ Build = Callable[[Stack], None]
 
 
 def bootstrap(aws: LocalAws) -> None:
-    """Make what ``cdk bootstrap`` makes and these apps need, and what they name as existing."""
+    """Make what ``cdk bootstrap`` makes and these apps need, and what they name as existing; again does nothing."""
+    if _ASSETS in [bucket["Name"] for bucket in aws.client("s3", REGION).list_buckets()["Buckets"]]:
+        return
     where = {"LocationConstraint": REGION}
     aws.client("s3", REGION).create_bucket(Bucket=_ASSETS, CreateBucketConfiguration=where)
     version = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}

@@ -1,4 +1,7 @@
-"""A stack of things that other stacks need, in the local AWS that all tests of a process share."""
+"""A stack of things that other stacks need, in the local AWS that all tests of a process share.
+
+What modules need is made when it is not there: another module may have emptied the local AWS.
+"""
 
 import json
 from collections.abc import Iterator
@@ -10,9 +13,11 @@ from tests.local.stacks import Stacks
 from tests.local.support import FILES, SUPPORT
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def support(aws: LocalAws) -> None:
     """Deploy the stack ``support``: a network, a role, a bucket with files … for other stacks to import."""
+    if "support" in Stacks(aws).names():
+        return
     made = Stacks(aws).client.create_stack(StackName="support", TemplateBody=json.dumps(SUPPORT))
     stack = Stacks(aws).client.describe_stacks(StackName=made["StackId"])["Stacks"][0]
     assert stack["StackStatus"] == "CREATE_COMPLETE", Stacks(aws).reasons("support")
@@ -21,7 +26,7 @@ def support(aws: LocalAws) -> None:
         aws.client("s3").put_object(Bucket=bucket, Key=key, Body=body)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def bootstrapped(aws: LocalAws) -> None:
     """Bootstrap the region of the rooms' apps, which need the rest of CDK to be imported."""
     from tests.local.apps_of_rooms import bootstrap  # noqa: PLC0415  other tests need no CDK

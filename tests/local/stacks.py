@@ -57,6 +57,10 @@ class Stacks:
         assert self.status(name) == "CREATE_COMPLETE", self.reasons(name)
         return name
 
+    def names(self) -> list[str]:
+        """Return the names of the stacks that there are."""
+        return [row["StackName"] for row in every(self.client, "describe_stacks")["Stacks"]]
+
     def stack(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self.client.describe_stacks(StackName=name)["Stacks"][0]
         return found

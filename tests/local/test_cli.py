@@ -21,9 +21,9 @@ _BIN = Path(sys.executable).parent
 _README = Path(cdk_trainyard.local.__file__).parent / "README.md"
 
 _REGION = "us-east-2"
-"""Of the apps here; other tests of the process deploy to other regions."""
+"""Of the apps here."""
 
-pytestmark = pytest.mark.cli
+pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -33,7 +33,7 @@ def _environment(aws: LocalAws) -> dict[str, str]:
     return {**aws.environment, "PATH": path, "PYTHONPATH": str(_ROOT / "constructs")}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cdk(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Run ``cdk`` in an empty folder, bootstrapped."""
     folder = tmp_path_factory.mktemp("cdk")
@@ -54,7 +54,7 @@ def cdk(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def synth(cdk: Run, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Synthesize an app of this folder once per context, and return its cloud assembly."""
     made: dict[tuple[str, ...], str] = {}

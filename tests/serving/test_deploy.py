@@ -17,7 +17,7 @@ from tests.serving.parts import certificate, door, model, service
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("empty_aws")]
 
 REGION = "us-west-2"
 NAME = "serving-deployed"
