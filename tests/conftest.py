@@ -42,9 +42,13 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Time no example; try fewer of them where nothing slow is asked for: `make test` tries them all."""
-    count = settings.default.max_examples // (5 if "not slow" in config.option.markexpr else 1)
-    untimed = settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("untimed", untimed, print_blob=True)
+    settings.register_profile(
+        "untimed",
+        max_examples=settings.default.max_examples // (5 if "not slow" in config.option.markexpr else 1),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+    )
     settings.load_profile("untimed")
 
 

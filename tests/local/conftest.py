@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import pytest
 
 from cdk_trainyard.local import LocalAws
-from tests.local.stacks import Stacks
+from tests.local.stacks import Stacks, stack_names
 from tests.local.support import FILES, SUPPORT
 
 
 @pytest.fixture(scope="module")
 def support(aws: LocalAws) -> None:
     """Deploy the stack ``support``: a network, a role, a bucket with files … for other stacks to import."""
-    if "support" in Stacks(aws).names():
+    if "support" in stack_names(aws.client("cloudformation")):
         return
     made = Stacks(aws).client.create_stack(StackName="support", TemplateBody=json.dumps(SUPPORT))
     stack = Stacks(aws).client.describe_stacks(StackName=made["StackId"])["Stacks"][0]

@@ -21,6 +21,11 @@ def outputs_of(**values: Any) -> Template:
     return {name: {"Value": value} for name, value in values.items()}
 
 
+def stack_names(client: Any) -> set[str]:
+    """Return the names of the stacks that a CloudFormation client sees."""
+    return {row["StackName"] for row in every(client, "describe_stacks")["Stacks"]}
+
+
 class Stacks:
     """CloudFormation through boto3.
 
@@ -56,10 +61,6 @@ class Stacks:
         name = self.create(body, name, **more)
         assert self.status(name) == "CREATE_COMPLETE", self.reasons(name)
         return name
-
-    def names(self) -> list[str]:
-        """Return the names of the stacks that there are."""
-        return [row["StackName"] for row in every(self.client, "describe_stacks")["Stacks"]]
 
     def stack(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self.client.describe_stacks(StackName=name)["Stacks"][0]

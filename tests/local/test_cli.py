@@ -13,7 +13,7 @@ import pytest
 
 import cdk_trainyard.local
 from cdk_trainyard.local import LocalAws
-from tests.support import every
+from tests.local.stacks import stack_names
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parent.parent
@@ -122,8 +122,7 @@ def test_from_creation_to_destruction(aws: LocalAws, cdk: Run, synth: Callable[.
     assert _client(aws, "sagemaker").list_clusters()["ClusterSummaries"] == []
     assert _client(aws, "fsx").describe_file_systems()["FileSystems"] == []
     assert bucket not in [row["Name"] for row in _client(aws, "s3").list_buckets()["Buckets"]]
-    named = {row["StackName"] for row in every(_client(aws, "cloudformation"), "describe_stacks")["Stacks"]}
-    assert named.isdisjoint({"Network", "Storage", "Training"})
+    assert stack_names(_client(aws, "cloudformation")).isdisjoint({"Network", "Storage", "Training"})
 
 
 def _status(aws: LocalAws) -> str:
@@ -182,8 +181,7 @@ def test_a_parallelcluster(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -
     assert "'HeadNode.InstanceType' cannot be changed" in done.stdout + done.stderr
     assert _max_count(aws) == "16"
     cdk("destroy", "--all", "--force", "--app", sixteen)
-    named = {row["StackName"] for row in every(_client(aws, "cloudformation"), "describe_stacks")["Stacks"]}
-    assert named.isdisjoint({"Slurm", "Scripts", "hello"})
+    assert stack_names(_client(aws, "cloudformation")).isdisjoint({"Slurm", "Scripts", "hello"})
 
 
 def test_weak_references_at_once_and_without_change_sets(aws: LocalAws, cdk: Run, synth: Callable[..., str]) -> None:
