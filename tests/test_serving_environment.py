@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from cdk_trainyard.local import LocalAws
 from tests.environment import Environment
-from tests.support import ROOT
+from tests.support import ROOT, every
 from tools.demo import arns
 
 pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
@@ -50,6 +51,14 @@ class ServingEnvironment(Environment):
         definition = self.client("ecs").describe_task_definition(taskDefinition=self.service()["taskDefinition"])
         containers = definition["taskDefinition"]["containerDefinitions"]
         return next(dict(entry) for entry in containers if entry["name"] == "engine")
+
+    def statements(self, part: str) -> Iterator[dict[str, Any]]:
+        """Yield the statements of the managed policies of the deployment's stack that ends in ``part``."""
+        iam = self.client("iam")
+        for policy in every(iam, "list_policies", Scope="Local")["Policies"]:
+            if f"-{part}-" in policy["PolicyName"]:
+                version = iam.get_policy_version(PolicyArn=policy["Arn"], VersionId=policy["DefaultVersionId"])
+                yield from version["PolicyVersion"]["Document"]["Statement"]
 
     def group(self) -> tuple[int, int]:
         """Return the least and the largest number of hosts."""
@@ -144,14 +153,8 @@ def test_6_another_model_prefix_reaches_hosts_and_their_role(tgi: ServingEnviron
     bucket = tgi.outputs("storage")["ModelsBucket"]
     assert f"source=s3://{bucket}/llama-3.2-3b-tuned/\n" in tgi.user_data()
     assert tgi.physical_id("EC2::LaunchTemplate") == before
-    readable = [
-        statement["Resource"]
-        for policy in tgi.client("iam").list_policies(Scope="Local")["Policies"]
-        for statement in tgi.client("iam").get_policy_version(
-            PolicyArn=policy["Arn"], VersionId=policy["DefaultVersionId"]
-        )["PolicyVersion"]["Document"]["Statement"]
-        if statement["Action"] == "s3:GetObject" and "-serving-" in policy["PolicyName"]
-    ]
+    statements = tgi.statements("serving")
+    readable = [statement["Resource"] for statement in statements if statement["Action"] == "s3:GetObject"]
     assert readable == [f"arn:aws:s3:::{bucket}/llama-3.2-3b-tuned/*"]
 
 
@@ -198,11 +201,7 @@ def test_a_cluster_beside_it_writes_to_the_bucket_that_it_serves_from(tgi: Servi
     bucket = tgi.outputs("storage")["ModelsBucket"]
     written = [
         statement
-        for policy in tgi.client("iam").list_policies(Scope="Local")["Policies"]
-        if "-training-" in policy["PolicyName"]
-        for statement in tgi.client("iam").get_policy_version(
-            PolicyArn=policy["Arn"], VersionId=policy["DefaultVersionId"]
-        )["PolicyVersion"]["Document"]["Statement"]
+        for statement in tgi.statements("training")
         if "s3:PutObject" in statement["Action"] and f"arn:aws:s3:::{bucket}/" in json.dumps(statement["Resource"])
     ]
     assert written

@@ -109,12 +109,14 @@ def engine(aws: "LocalAws") -> dict[str, Any]:
     return next(entry for entry in definition["containerDefinitions"] if entry["name"] == "engine")
 
 
+def physical_id(client: Any, resource_type: str) -> str:
+    rows = client.describe_stack_resources(StackName=NAME)["StackResources"]
+    (found,) = [row["PhysicalResourceId"] for row in rows if row["ResourceType"] == resource_type]
+    return str(found)
+
+
 def hosts(aws: "LocalAws", client: Any) -> tuple[int, int]:
-    (name,) = [
-        row["PhysicalResourceId"]
-        for row in client.describe_stack_resources(StackName=NAME)["StackResources"]
-        if row["ResourceType"] == "AWS::AutoScaling::AutoScalingGroup"
-    ]
+    name = physical_id(client, "AWS::AutoScaling::AutoScalingGroup")
     groups = aws.client("autoscaling", region=REGION).describe_auto_scaling_groups(AutoScalingGroupNames=[name])
     return groups["AutoScalingGroups"][0]["MinSize"], groups["AutoScalingGroups"][0]["MaxSize"]
 
@@ -128,10 +130,7 @@ def test_it_is_there(aws: "LocalAws", stacks: Any) -> None:
 
 
 def test_the_door_refuses_by_default(aws: "LocalAws", stacks: Any) -> None:
-    rows = stacks.describe_stack_resources(StackName=NAME)["StackResources"]
-    (arn,) = [
-        row["PhysicalResourceId"] for row in rows if row["ResourceType"] == "AWS::ElasticLoadBalancingV2::Listener"
-    ]
+    arn = physical_id(stacks, "AWS::ElasticLoadBalancingV2::Listener")
     rules = aws.client("elbv2", region=REGION).describe_rules(ListenerArn=arn)["Rules"]
     by_priority = {rule["Priority"]: rule for rule in rules}
     assert by_priority["default"]["Actions"][0]["FixedResponseConfig"]["StatusCode"] == "404"
