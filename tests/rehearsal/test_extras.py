@@ -228,21 +228,31 @@ def log_in(yard: Yard, key: str, user: str, command: str = "id --user --name") -
     return done.code, done.out + done.err
 
 
+def assert_refused(yard: Yard, key: str, user: str) -> None:
+    code, told = log_in(yard, key, user)
+    assert "Access denied by pam_slurm_adopt: you have no active jobs on this node" in told
+    assert code != 0
+
+
+def cancel(yard: Yard, job: str) -> None:
+    """End a job, and wait for all its steps: a log-in meanwhile is adopted, killed, and makes the end take longer."""
+    yard.machine(CONTROLLER).run("scancel", job)
+    wait_until_idle(yard, [yard.machine(FIRST).node])
+
+
 def test_root_and_admins_get_in_without_a_job(yard: Yard, key: str) -> None:
     assert [log_in(yard, key, user)[0] for user in ("root", "bob")] == [0, 0]
 
 
 def test_a_user_gets_in_with_a_job_on_the_node_and_not_without(yard: Yard, key: str) -> None:
     controller = yard.machine(CONTROLLER)
-    code, told = log_in(yard, key, "ada")
-    assert code != 0
-    assert "Access denied by pam_slurm_adopt: you have no active jobs on this node" in told
+    assert_refused(yard, key, "ada")
     job = controller.run(
         "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 300"
     ).out.strip()
     until("the job", lambda: log_in(yard, key, "ada") == (0, "ada\n"))
-    controller.run("scancel", job)
-    until("the end of the job", lambda: log_in(yard, key, "ada")[0] != 0)
+    cancel(yard, job)
+    assert_refused(yard, key, "ada")
 
 
 def test_a_log_in_ends_with_the_job(yard: Yard, key: str) -> None:
@@ -253,9 +263,9 @@ def test_a_log_in_ends_with_the_job(yard: Yard, key: str) -> None:
     until("the job", lambda: log_in(yard, key, "ada")[0] == 0)
     log_in(yard, key, "ada", "setsid sleep 4242 >/dev/null 2>&1 &")
     assert shell(worker, "pgrep -u ada -f 'sleep 4242'")
-    controller.run("scancel", job)
-    until("the end of what was left running", lambda: not shell(worker, "pgrep -u ada -f 'sleep 4242'"))
-    until("the end of the job", lambda: log_in(yard, key, "ada")[0] != 0)  # its steps end one after another
+    cancel(yard, job)
+    assert not shell(worker, "pgrep -u ada -f 'sleep 4242'")
+    assert_refused(yard, key, "ada")
 
 
 def test_without_the_option_a_user_gets_in_again(yard: Yard, key: str) -> None:
@@ -267,7 +277,7 @@ def test_without_the_option_a_user_gets_in_again(yard: Yard, key: str) -> None:
     assert log_in(yard, key, "ada")[0] == 0
     assert again(yard, FIRST).code == 0
     assert text(worker, "/etc/pam.d/sshd") == written
-    assert log_in(yard, key, "ada")[0] != 0
+    assert_refused(yard, key, "ada")
 
 
 # ---------------------------------------------------------------- containers (stand-ins), buckets (stand-in)
