@@ -28,7 +28,7 @@ STUB_EXTRAS = STUB.with_name("stub_extras.sh")
 STUB_LIB = STUB.with_name("stub_lib.sh")
 STUBBED = [
     "hostname", "sync", "chown", "getent", "id", "groupadd", "useradd", "usermod",
-    "mountpoint", "mount", "systemctl", "ssh-keygen", "runuser", "logrotate", "mysql",
+    "mountpoint", "mount", "systemctl", "ss", "ssh-keygen", "runuser", "logrotate", "mysql",
     "mariadb-install-db",
     "apt-get", "aws", "curl", "dpkg", "dpkg-query", "make",
 ]  # fmt: skip
@@ -205,7 +205,7 @@ class FakeNode:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
 

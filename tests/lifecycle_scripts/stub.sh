@@ -3,7 +3,7 @@
 # their names, keeps what it is told in the fake root, and writes down how it was called.
 #   STUB_FAIL=NAME:N:C  NAME fails its first N times, with exit code C
 #   STUB_NO_DNS=1       no name is known
-#   STUB_LATE=UNIT      UNIT starts, and ends again
+#   STUB_LATE=UNIT      UNIT is active, and never listens
 #   STUB_EFA=N          there are N EFA interfaces
 set -euo pipefail
 
@@ -107,9 +107,7 @@ case ${name} in
     subject=${subject%.service}
     case $1 in
       daemon-reload) changed ;;
-      is-active)
-        [[ ${subject} != "${STUB_LATE:-}" && -e ${state}/active.${subject} ]]
-        ;;
+      is-active) [[ -e ${state}/active.${subject} ]] ;;
       cat) cat "${TRAINYARD_ROOT}/etc/systemd/system/$2.service" ;;
       is-enabled) [[ -e ${state}/enabled.${subject} ]] ;;
       enable)
@@ -174,6 +172,12 @@ case ${name} in
       ping) echo 'Slurmctld(primary) at ip-10-1-0-5 is UP' ;;
       *) cat "${TRAINYARD_ROOT}/opt/slurm/etc/slurm.conf" ;;
     esac
+    ;;
+  ss)
+    for unit in "${state}"/active.*; do
+      unit=${unit##*/active.}
+      [[ ${unit} == "${STUB_LATE:-}" ]] || printf 'LISTEN 0 128 0.0.0.0:6818 0.0.0.0:* users:(("%s",pid=7,fd=5))\n' "${unit}"
+    done
     ;;
   fi_info)
     [[ ${STUB_EFA:-0} != 0 ]]

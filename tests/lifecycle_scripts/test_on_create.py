@@ -84,7 +84,11 @@ def test_a_worker_runs_a_configless_slurmd_that_waits_for_the_controller(undistu
         "LimitMEMLOCK=infinity",
         "LimitNOFILE=131072",
     ]
-    assert node.calls[-2:] == ["systemctl is-enabled --quiet slurmd", "systemctl is-active --quiet slurmd"]
+    assert node.calls[-3:] == [
+        "systemctl is-enabled --quiet slurmd",
+        "systemctl is-active --quiet slurmd",
+        "ss --no-header --listening --tcp --processes",
+    ]
     assert not (units / "slurmctld.service").exists()
 
 

@@ -15,7 +15,7 @@ step slurm 'start Slurm' \
 step_slurm_done() {
   case ${NODE[role]} in
     controller) slurm_answers 2>/dev/null && slurm_plugins_are_whole && [[ ! -e ${UNITS}/slurmd.service ]] ;;
-    *) systemctl is-active --quiet slurmd && slurm_is_pointed ;;
+    *) slurm_listens && slurm_is_pointed ;;
   esac
 }
 
@@ -105,8 +105,14 @@ slurm_is_pointed() {
 
 slurm_verify_node() {
   systemctl is-enabled --quiet slurmd
-  wait_until 30 'slurmd' systemctl is-active --quiet slurmd \
+  wait_until 30 'slurmd' slurm_listens \
     || warn "slurmd does not run yet; it tries every 10 s until the controller (${NODE[controllers]}) knows this node"
+}
+
+# A slurmd that the controller does not know is active too, until it has asked: it listens when it has been answered.
+slurm_listens() {
+  local sockets
+  systemctl is-active --quiet slurmd && sockets=$(ss --no-header --listening --tcp --processes) && [[ ${sockets} == *'"slurmd"'* ]]
 }
 
 # ---------------------------------------------------------------- both
