@@ -1,5 +1,6 @@
 """HyperPod clusters: what is kept, what is refused, what fails."""
 
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from cdk_trainyard.local import LocalAws
 from cdk_trainyard.local.services.sagemaker_rules import has_efa, refusals
 from tests.local.stacks import Stacks, Template, template
 from tests.local.support import of
+from tests.support import every
 
 _SCRIPTS = {"SourceS3Uri": {"Fn::Sub": ["s3://${b}/scripts/", {"b": of("Bucket")}]}, "OnCreate": "on_create.sh"}
 _VPC = {"SecurityGroupIds": [of("Group")], "Subnets": [of("SubnetA")]}
@@ -114,6 +116,20 @@ def test_nodes_have_ids_and_addresses_of_their_subnet(stacks: Stacks, aws: Local
     assert "NextToken" not in rest
     stacks.delete(name)
     assert free() == before
+
+
+def test_no_two_nodes_have_one_address(stacks: Stacks, aws: LocalAws) -> None:
+    there = {"SecurityGroupIds": [of("Group")], "Subnets": [of("SubnetB")]}
+    name = stacks.deployed(_body(_group(InstanceCount=100, OverrideVpcConfig=there)))
+    cluster = f"Created by SageMaker for cluster {stacks.physical_id(name, 'Cluster')}"
+    filters = [{"Name": "description", "Values": [cluster]}]
+    found = every(aws.client("ec2"), "describe_network_interfaces", Filters=filters)["NetworkInterfaces"]
+    addresses = {ip_address(row["PrivateIpAddress"]) for row in found}
+    subnet = aws.client("ec2").describe_subnets(SubnetIds=[stacks.exports()["SubnetB"]])["Subnets"][0]
+    assert len(addresses) == 100
+    assert addresses <= set(list(ip_network(subnet["CidrBlock"]).hosts())[3:]), (
+        "the first are the router's, the name server's and kept back"
+    )
 
 
 def test_scaling_keeps_the_machines_that_are_there(stacks: Stacks, aws: LocalAws) -> None:

@@ -116,9 +116,10 @@ def _launch(request: Request, cluster: _Cluster, group: Mapping[str, Any]) -> _N
     interface = None
     if vpc:  # all groups stand in one subnet: the first of the list
         backend = ec2_backends[request.account][request.region]
+        subnet = backend.get_subnet(vpc["Subnets"][0])
         interface = backend.create_network_interface(
-            backend.get_subnet(vpc["Subnets"][0]),
-            "",
+            subnet,
+            subnet.get_available_subnet_ip(None),  # type: ignore[arg-type]  # moto's own choice may be taken
             group_ids=list(vpc["SecurityGroupIds"]),
             description=f"Created by SageMaker for cluster {cluster.arn}",
         )
