@@ -5,17 +5,22 @@ this library: nothing of it is imported here.
 """
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from cdk_trainyard.rehearsal._process import run, watch
 from cdk_trainyard.rehearsal.cache import built, key_of
+from cdk_trainyard.rehearsal.errors import RehearsalError
 
 PYTHON = "/usr/bin/python3"
 """The Python of this machine and, at the same path, of the nodes."""
 
 REQUIREMENTS = ("torch==2.13.0", "numpy==2.4.6")
 """What the job imports; torch warns in every process when there is no numpy."""
+
+_AGAIN_S = (5, 20)
+"""How long to wait before pip is run again: mirrors of a registry may disagree for a minute."""
 
 NODE_PYTHON_VERSION = "3.11"
 """Version of the Python in the node image."""
@@ -28,7 +33,7 @@ def job_environment(say: Callable[[str], None]) -> Path:
     where packages come from.
 
     Raises:
-        RehearsalError: pip failed.
+        RehearsalError: pip failed, three times.
     """
     key = key_of([python_version(), *REQUIREMENTS])
     return built("job-environment", key, lambda target: _make(target, say), say=say)
@@ -52,4 +57,12 @@ def _make(target: Path, say: Callable[[str], None]) -> None:
         if line.startswith(("Installing", "Successfully", "  Downloading", "Collecting torch")):
             say(f"job environment: {line.strip()[:100]}")
 
+    for later_s in _AGAIN_S:
+        try:
+            watch(words, tell, named="pip")
+        except RehearsalError:
+            say(f"job environment: pip failed; once more in {later_s} s")
+            time.sleep(later_s)
+        else:
+            return
     watch(words, tell, named="pip")
