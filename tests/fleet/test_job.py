@@ -35,6 +35,7 @@ echo "starts at ${step}"
 for ((; step < 4; step++)); do
   echo "$((step + 1))" >"${directory}/step-${NODE}"
   if ((step == 1)) && [[ -e ${STATE}/dies-${NODE} ]]; then
+    until [[ -s ${directory}/step-10.1.0.9 ]]; do sleep 0.1; done # the other has a checkpoint too
     mv "${STATE}/dies-${NODE}" "${STATE}/down-${NODE}"
     printf '10.1.0.9 slots=8\n10.1.0.77 slots=8\n' >"${TRAINYARD_HOSTFILE}"
     exit 7
@@ -76,7 +77,7 @@ class Master:
             },
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
 

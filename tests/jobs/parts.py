@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,13 +54,10 @@ def torchrun(
     environment: Path, processes: int, program: Path, *words: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in several processes that can talk to each other."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     return subprocess.run(
         [
             str(environment / "bin" / "python"), "-m", "torch.distributed.run", f"--nproc-per-node={processes}",
-            "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{port}", str(program), *words,
+            "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", str(program), *words,
         ],
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(STAND_INS), "OMP_NUM_THREADS": "1", **variables},
         capture_output=True,

@@ -48,7 +48,7 @@ sys.exit(sys.argv[2] != "root" and "pam_slurm_adopt.so" in stack)
 """
 # Stands in for python3 where it makes an environment, and for the interpreter of that environment.
 #   STUB_NO_INDEX=1         no package index answers
-#   STUB_SLOW_INDEX=SECONDS it takes so long
+#   STUB_INDEX_AWAITS=FILE  it answers when there is this file
 #   STUB_DEATH_AT_INDEX=1   the power is cut while packages are installed
 PYTHON3 = """\
 set -euo pipefail
@@ -64,7 +64,7 @@ if [[ $0 == */bin/python ]]; then
     read -r -a stat </proc/$$/stat
     kill -KILL -- "-${stat[5]}" 0 # the script's group, and that of timeout
   fi
-  [[ $2 != pip ]] || sleep "${STUB_SLOW_INDEX:-0}"
+  until [[ $2 != pip || -z ${STUB_INDEX_AWAITS:-} || -e ${STUB_INDEX_AWAITS} ]]; do sleep 0.1; done
   [[ -z ${STUB_NO_INDEX:-} || $2 != pip ]] || { echo 'ERROR: no matching distribution' >&2; exit 1; }
   exit
 fi

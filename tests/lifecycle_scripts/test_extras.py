@@ -202,10 +202,11 @@ def test_a_node_waits_for_the_one_that_builds_and_says_which_it_is(tmp_path: Pat
     (first.root / "fsx").mkdir()
     (second.root / "fsx").symlink_to(first.root / "fsx")
     with ThreadPoolExecutor(1) as pool:
-        building = pool.submit(first.run, ENTRY, STUB_SLOW_INDEX="4")
-        while not any(call.startswith("python -m pip") for call in first.calls):
+        building = pool.submit(first.run, ENTRY, STUB_INDEX_AWAITS=str(tmp_path / "go"))
+        while not (building.done() or any(call.startswith("python -m pip") for call in first.calls)):
             time.sleep(0.05)
         told = failure(second)
+        (tmp_path / "go").touch()
         assert f"waited in vain for the node that builds it: ip-10-1-0-5 has the lock {second.root}/fsx/neuron-" in told
         late = second.run(ENTRY, TRAINYARD_DEADLINE="30")
         assert building.result().returncode == 0

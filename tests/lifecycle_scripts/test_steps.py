@@ -1,5 +1,6 @@
 """The step library, on steps of its own."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,7 @@ def provision(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 
@@ -44,8 +45,9 @@ def run(tmp_path: Path) -> Run:
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """The log without its times."""
-    return [line.split(" ", 1)[-1] if line[:2] == "20" else line for line in done.stdout.splitlines()]
+    """The log without its times, and with N for how many seconds something took."""
+    told = [line.split(" ", 1)[-1] if line[:2] == "20" else line for line in done.stdout.splitlines()]
+    return [re.sub(r"(in|after) \d+ s$", r"\1 N s", line) for line in told]
 
 
 def test_what_is_not_done_is_done_and_verified(run: Run) -> None:
@@ -55,8 +57,8 @@ def test_what_is_not_done_is_done_and_verified(run: Run) -> None:
         "[one] do one",
         "running",
         "verifying",
-        "[one] done in 0 s",
-        "[end] all steps are done, after 0 s",
+        "[one] done in N s",
+        "[end] all steps are done, after N s",
     ]
 
 
@@ -187,6 +189,11 @@ def run_steps(tmp_path: Path) -> Run:
 MEET = 'touch "${{ROOT}}/{0}"; wait_until 20 "the other" test -e "${{ROOT}}/{1}"'
 
 
+def waiting_for(line: str) -> str:
+    """What a step says to wait until the log has a line that ends so, or goes on with a semicolon."""
+    return f"wait_until 20 'the log' grep -qE '{line}(;|$)' \"${{LOG_FILE}}\""
+
+
 def test_steps_without_need_of_one_another_run_at_the_same_time(run_steps: Run) -> None:
     done = run_steps(a=("", MEET.format("a", "b")), b=("", MEET.format("b", "a")))
     assert done.returncode == 0, done.stdout
@@ -216,14 +223,14 @@ def test_what_a_step_without_needs_sets_later_steps_see(run_steps: Run) -> None:
 
 def test_a_failure_beside_others_names_itself_and_the_others_end(run_steps: Run, tmp_path: Path) -> None:
     done = run_steps(
-        bad=("", "sleep 0.2; (exit 7)"),
-        good=("", 'sleep 0.6; touch "${ROOT}/good"; echo raw'),
+        bad=("", f"{waiting_for('good runs')}\n  (exit 7)"),
+        good=("", f"echo 'good runs'; {waiting_for('bad failed')}; touch \"${{ROOT}}/good\"; echo raw"),
         after=("bad", 'touch "${ROOT}/after"'),
         later=("good", 'touch "${ROOT}/later"'),
     )
     told = lines(done)
     assert done.returncode == 7
-    assert "[bad] FAILED in step 'bad' with exit code 7, in the command: sleep 0.2; (exit 7) (at bad.sh:6)" in told
+    assert "[bad] FAILED in step 'bad' with exit code 7, in the command: (exit 7) (at bad.sh:7)" in told
     assert told[told.index("[bad] likely cause: cause of bad") + 1].startswith("[end] bad failed; what runs beside it")
     assert told[told.index("[good] raw") + 1].startswith("[good] done in ")
     assert (tmp_path / "good").exists()
@@ -233,7 +240,10 @@ def test_a_failure_beside_others_names_itself_and_the_others_end(run_steps: Run,
 
 
 def test_two_failures_are_both_told(run_steps: Run) -> None:
-    done = run_steps(a=("", "sleep 0.3; false"), b=("", "fail 'the sentence'"))
+    done = run_steps(
+        a=("", f"echo 'a runs'; {waiting_for('b failed')}; false"),
+        b=("", f"{waiting_for('a runs')}; fail 'the sentence'"),
+    )
     assert "[b] ERROR: the sentence" in lines(done)
     assert "[a] likely cause: cause of a" in lines(done)
     assert lines(done)[-1].startswith("[end] failed: b, a, see above")

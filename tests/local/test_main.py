@@ -97,4 +97,7 @@ def test_serve_ends_when_it_is_told_to() -> None:
         assert process.stderr is not None
         assert "is account" in process.stderr.readline()
         process.terminate()
-        assert process.wait(timeout=20) == 143
+        try:
+            assert process.wait(timeout=60) == 143
+        finally:
+            process.kill()

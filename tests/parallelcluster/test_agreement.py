@@ -31,4 +31,4 @@ def test_the_largest_cluster_is_judged_in_a_blink() -> None:
     assert resolve_queue(queues[0], PLACE).exclusive
     started = time.process_time()
     cluster_problems(largest)
-    assert time.process_time() - started < 0.2
+    assert time.process_time() - started < 2

@@ -22,7 +22,7 @@ from tests.serving.stand_in import HASTE, Door
 _FILTERS = "type.googleapis.com/envoy.extensions.filters"
 _JWT, _RBAC, _ROUTER = (f"envoy.filters.http.{name}" for name in ("jwt_authn", "rbac", "router"))
 _REFUSED = 403
-_STARTED = 20.0
+_STARTED = 120.0
 
 
 @contextmanager
@@ -48,12 +48,19 @@ def _port(envoy: "subprocess.Popen[bytes]", admin: Path, log: Path) -> int:
     while time.monotonic() < deadline:
         assert envoy.poll() is None, log.read_text()
         if admin.exists() and admin.read_text():
-            with urlopen(f"http://{admin.read_text()}/listeners?format=json", timeout=5) as answer:
-                listening = json.load(answer).get("listener_statuses", [])
-            if listening:
-                return int(listening[0]["local_address"]["socket_address"]["port_value"])
+            for listening in _listening(admin.read_text()):
+                return int(listening["local_address"]["socket_address"]["port_value"])
         time.sleep(0.05)
     raise TimeoutError(log.read_text())
+
+
+def _listening(admin: str) -> list[dict[str, Any]]:
+    """Return the listeners; nothing before the main loop answers, which is after the address is written."""
+    try:
+        with urlopen(f"http://{admin}/listeners?format=json", timeout=5) as answer:
+            return list(json.load(answer).get("listener_statuses", []))
+    except OSError:
+        return []
 
 
 def _bootstrap(door: Door, engine: int, keys: Mapping[str, rsa.RSAPublicKey]) -> dict[str, Any]:

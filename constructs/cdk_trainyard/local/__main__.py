@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
@@ -96,10 +97,11 @@ def _say(text: str) -> None:
 def _serve() -> int:
     _say("serving; Ctrl-C ends it")
     try:
-        signal.pause()
+        while True:  # signal.pause() would sleep through one that comes just before it
+            time.sleep(1)
     except KeyboardInterrupt:
         _say("ended")
-    return 0
+        return 0
 
 
 def _run(command: Sequence[str], aws: LocalAws, folder: str | None = None) -> int:

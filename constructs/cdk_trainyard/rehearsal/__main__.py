@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -156,7 +157,8 @@ def _rehearse_job_only() -> int:
 def _keep(report: Report) -> None:
     report.say("the nodes are kept; Ctrl-C ends them")
     try:
-        signal.pause()
+        while True:  # signal.pause() would sleep through one that comes just before it
+            time.sleep(1)
     except KeyboardInterrupt:
         report.say("ended")
 
