@@ -129,6 +129,11 @@ def mounts_tried(machine: Machine) -> int:
     return len(text(machine, "/var/log/mount.lustre.log").splitlines())
 
 
+def until_slurmd_answers(machine: Machine) -> None:
+    """Wait for a node that was down for a moment: until Slurm has noticed, it calls the node idle."""
+    until("slurmd", lambda: machine.run("scontrol", "show", "slurmd", check=False).code == 0)
+
+
 def assert_right(yard: Yard) -> None:
     """Every node is as the scripts make it, idle, and a job runs on all of them."""
     hosts = [node.host for node in yard.cluster.with_role("compute")]

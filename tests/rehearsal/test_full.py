@@ -1,6 +1,7 @@
 """The whole: a deployment file, the real cdk CLI, the local AWS, nodes, scripts, a job, a power cut."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,13 +35,22 @@ def rehearse(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*PROGRAM, *words], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
 
+def assert_went_on(done: "subprocess.CompletedProcess[str]", said: str) -> None:
+    """The job went on from a snapshot: the one of step 20, or a later one that was written before the power was cut."""
+    found = re.search(said, done.stdout)
+    assert found, done.stdout
+    step = int(found[1])
+    assert step >= 20
+    assert step % 5 == 0
+
+
 @pytest.mark.usefixtures("image", "torch_environment")
 def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
     done = rehearse(str(deployment(tmp_path, ON_CREATE)))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "failed" not in done.stdout
     assert "both runs learned the same, to the bit" in done.stdout
-    assert "went on at step 20, requeued 1 times" in done.stdout
+    assert_went_on(done, r"went on at step (\d+), requeued 1 times")
 
 
 @pytest.mark.usefixtures("image", "torch_environment")
@@ -113,7 +123,7 @@ def test_a_fleet_replaces_a_lost_node_and_its_job_goes_on(file: str, nodes: int)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"the cluster has {nodes} nodes: 3 are booted (--max-nodes)" in done.stderr
     assert "9 of 9 pairs" in done.stdout
-    assert "started at steps 0, 20," in done.stdout
+    assert_went_on(done, r"started at steps 0, (\d+), ")
     assert "both runs learned the same, to the bit" in done.stdout
 
 
@@ -125,18 +135,20 @@ def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[str]:
     with (tmp_path / "log").open("w+") as log:
         words = [*PROGRAM, str(file), "--no-job", "--keep"]
         with subprocess.Popen(words, cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log) as program:
-            deadline = time.monotonic() + 120
-            while "the nodes are kept" not in (said := (tmp_path / "log").read_text()):
-                assert program.poll() is None, said
-                assert time.monotonic() < deadline, said
-                time.sleep(0.2)
-            yield subprocess.run(
-                ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"],  # noqa: S607
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout.strip()
-            program.send_signal(signal.SIGTERM)
+            try:
+                deadline = time.monotonic() + 600
+                while "the nodes are kept" not in (said := (tmp_path / "log").read_text()):
+                    assert program.poll() is None, said
+                    assert time.monotonic() < deadline, said
+                    time.sleep(0.2)
+                yield subprocess.run(
+                    ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"],  # noqa: S607
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                ).stdout.strip()
+            finally:
+                program.send_signal(signal.SIGTERM)
 
 
 def test_a_rehearsal_that_runs_can_be_played_with(kept: str) -> None:

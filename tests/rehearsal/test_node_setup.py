@@ -1,6 +1,8 @@
 """What the project's own scripts set up beside mounts, users and Slurm, on real nodes."""
 
 import json
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,7 +91,8 @@ def test_a_replaced_node_is_known_at_once(yard: Yard) -> None:
 def test_the_hostfile_names_the_nodes_that_answer(yard: Yard) -> None:
     hostfile = yard.shared(SYSTEM) / "trainyard/hostfile"
     hosts = sorted(node.host for node in yard.cluster.with_role("compute"))
-    assert sorted(hostfile.read_text().split()) == hosts
+    # a node that the test before has replaced may have been missing when it was written last
+    until("the hostfile to be right", lambda: sorted(hostfile.read_text().split()) == hosts)
     hostfile.write_text("nobody\n")
     shell(yard.machine(CONTROLLER), "systemctl start trainyard-hostfile.service")
     until("the hostfile to be renewed", lambda: sorted(hostfile.read_text().split()) == hosts)
@@ -151,7 +154,15 @@ def test_a_device_that_goes_drains_the_node_with_the_reason(yard: Yard) -> None:
     until("the node to be drained", lambda: "DRAIN" in shell(yard.machine(CONTROLLER), ask))
     assert "Reason=prolog: 0 of 1 neuron_devices" in shell(yard.machine(CONTROLLER), ask)
     (machine.root / devices.lstrip("/")).write_text(counted)
-    shell(yard.machine(CONTROLLER), f"scancel {number}; scontrol update nodename={machine.node.host} state=resume")
+    shell(yard.machine(CONTROLLER), f"scancel {number}")
+
+    def resumed() -> bool:
+        """slurmd reports that the prolog failed, which drains the node once more: perhaps after the first time."""
+        shell(yard.machine(CONTROLLER), f"scontrol update nodename={machine.node.host} state=resume")
+        time.sleep(2)
+        return yard.slurm.states()[machine.node.host] == "idle"
+
+    until("the node to stay idle", resumed)
     assert_right(yard)
 
 
@@ -171,7 +182,7 @@ def test_a_clock_that_stays_wrong_is_named_as_the_cause(yard: Yard) -> None:
     yard.set_time_service(seconds_ahead=-600)
     failed = run(yard, machine, **AT_ONCE)
     assert failed.code != 0
-    assert "waited in vain for a clock that is right: the clock is 600 s fast" in failed.output
+    assert re.search(r"waited in vain for a clock that is right: the clock is (599|60\d) s fast", failed.output)
     assert "FAILED in step 'clock'" in failed.output
     assert shell(machine, "systemctl is-active slurmd") != "active"
     yard.set_time_service(seconds_ahead=0)
@@ -185,8 +196,8 @@ def test_a_tree_without_a_topology_gets_one_and_jobs_run(yard: Yard) -> None:
     shell(controller, "sed -i '1a TopologyPlugin=topology/tree' /etc/slurm/slurm.conf")  # as HyperPod does
     hosts = ",".join(node.host for node in yard.cluster.with_role("compute"))
     until("the topology", lambda: f"SwitchName=all Nodes={hosts}" in text(controller, "/etc/slurm/topology.conf"))
-    until("an answer of slurmctld", lambda: "UP" in shell(controller, "scontrol ping"))
-    assert "topology/tree" in shell(controller, "scontrol show config | grep TopologyPlugin")
+    ask = "scontrol show config | grep TopologyPlugin"
+    until("slurmctld to have it", lambda: "topology/tree" in shell(controller, ask))
     assert_right(yard)
     shell(controller, "sed -i '/TopologyPlugin/d' /etc/slurm/slurm.conf; rm /etc/slurm/topology.conf")
     shell(controller, "systemctl restart slurmctld")

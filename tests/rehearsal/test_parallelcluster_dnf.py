@@ -5,16 +5,19 @@ The node is Debian, says that it is Amazon Linux, and has Debian's dnf: there is
 
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from cdk_trainyard.local import LocalAws
-from cdk_trainyard.rehearsal import Machine, NodeYard
-from cdk_trainyard.rehearsal.agent import run_unit
+from cdk_trainyard.rehearsal import Machine, NodeYard, ScriptRun
+from cdk_trainyard.rehearsal._process import wait_for
+from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG, run_unit
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
 from cdk_trainyard.rehearsal.parallelcluster.neuron import Repositories, make_repositories
+from tests.rehearsal.clusters import PATIENCE_SECONDS
 from tests.rehearsal.pcluster_parts import QUEUE, booted, bundle, config_with_neuron, install, node, text, upload
 
 pytestmark = pytest.mark.nodes
@@ -114,8 +117,10 @@ def test_pytorch_is_refused_before_anything_is_done(worker: Machine) -> None:
 HOLD = """
 import fcntl, os, pathlib, time
 fcntl.lockf(os.open("/var/lib/rpm/.rpm.lock", os.O_RDWR | os.O_CREAT), fcntl.LOCK_EX)
-pathlib.Path("/run/held").touch()
-time.sleep(4)
+held = pathlib.Path("/run/held")
+held.touch()
+while held.exists():
+    time.sleep(0.1)
 """
 
 
@@ -141,34 +146,44 @@ def replace_content(directory: Path, other: Path) -> None:
     shutil.copytree(other, directory, dirs_exist_ok=True)
 
 
-@pytest.fixture
-def busy(bare: Machine) -> Callable[[], None]:
-    """Let another program have the lock of rpm, as the update of the SSM agent at the first boot."""
+def run_beside_another(machine: Machine, start: Callable[[], ScriptRun]) -> ScriptRun:
+    """A run while another program has rpm's lock, as the update of the SSM agent at the first boot.
 
-    def begin() -> None:
-        bare.run("systemd-run", "--quiet", "--collect", "python3", "-c", HOLD)
-        bare.run("timeout", "10", "sh", "-c", "until [ -e /run/held ]; do sleep 0.05; done; rm /run/held")
+    The other one lets go when the log says that it is waited for.
+    """
+    log, held = machine.root / PROVISIONING_LOG.lstrip("/"), machine.root / "run/held"
+    log.write_text("")
+    machine.run("systemd-run", "--quiet", "--collect", "python3", "-c", HOLD)
+    wait_for("the lock", held.exists, seconds=PATIENCE_SECONDS)
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(start)
+        try:
+            waits = "another program has rpm's lock"
+            wait_for("the run to wait", lambda: waits in log.read_text() or ending.done(), seconds=PATIENCE_SECONDS)
+        finally:
+            held.unlink()
+        assert waits in log.read_text()
+        return ending.result()
 
-    return begin
 
-
-def test_the_key_waits_for_another_program(bare: Machine, busy: Callable[[], None]) -> None:
-    busy()
-    ended = install(bare)
+def test_the_key_waits_for_another_program(bare: Machine) -> None:
+    ended = run_beside_another(bare, lambda: install(bare))
     assert ended.code == 0, ended.output
     assert "[neuron_repository] another program has rpm's lock" in ended.output
 
 
-def test_packages_wait_for_another_program(bare: Machine, busy: Callable[[], None]) -> None:
+def test_packages_wait_for_another_program(bare: Machine) -> None:
     """It comes between two steps: only one of them is run here."""
     assert install(bare).code == 0
     bare.run("rpm", "--erase", "aws-neuronx-tools")
-    busy()
     (folder,) = (bare.root / "opt/trainyard/scripts").iterdir()
-    steps = "here=$PWD; source lib/steps.sh; source neuron_node.sh; install_packages 60 aws-neuronx-tools 2.33.38.0"
-    ended = run_unit(bare, "step", ["bash", "-c", steps], directory=f"/opt/trainyard/scripts/{folder.name}")
+    steps = (
+        "here=$PWD; source lib/steps.sh; source neuron_node.sh\n"
+        f"install_packages 60 aws-neuronx-tools 2.33.38.0 >>{PROVISIONING_LOG}"
+    )
+    words, directory = ["bash", "-c", steps], f"/opt/trainyard/scripts/{folder.name}"
+    ended = run_beside_another(bare, lambda: run_unit(bare, "step", words, directory=directory))
     assert ended.code == 0, ended.output
-    assert "another program has rpm's lock" in ended.output
 
 
 def test_a_missing_key_is_named(bare: Machine, repositories: Repositories) -> None:

@@ -29,12 +29,12 @@ def trained(image: Path, torch_environment: Path) -> Iterator[tuple[Yard, str]]:
 def test_a_process_that_is_killed_costs_the_steps_since_the_last_snapshot(trained: tuple[Yard, str]) -> None:
     yard, weights = trained
     run = job.submit(yard, job.Place.on(yard, SYSTEM, MOUNT[2]), "killed", settings={"MAX_REQUEUES": "1"})
-    run.wait_for_step(20)
+    run.wait_for_step(10)
     yard.machine("worker-group-2").run("pkill", "-KILL", "--newest", "--full", "train.py --directory")
     run.finish()
     assert run.weights == weights
     assert len(run.starts) == 2
-    assert run.starts[1] >= 20
+    assert run.starts[1] >= 10
     assert run.attempts == "requeued 1 times, step tried again 0 times"
 
 
