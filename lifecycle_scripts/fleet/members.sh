@@ -8,7 +8,6 @@ source "${here}/lib/steps.sh"
 SETTINGS=${ROOT}/etc/trainyard/settings.json
 HOME_DIRECTORY=${ROOT}/opt/trainyard
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
-export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5 # the AWS CLI's own are 1 s, and once
 
 node() {
   python3 -B "${here}/node.py" --settings "${SETTINGS}" "$@"

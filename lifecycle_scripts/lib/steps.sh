@@ -19,6 +19,9 @@
 
 set -Eeuo pipefail
 
+# The AWS CLI asks a node's metadata service for its role's credentials once, and for 1 s: on a busy node that is too little.
+export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5
+
 ROOT=${TRAINYARD_ROOT:-}
 LOG_FILE=${ROOT}/var/log/provision/provisioning.log # HyperPod ships this file, and no other
 BUNDLE=''                                           # the folder of the entry script

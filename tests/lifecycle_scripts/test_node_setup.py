@@ -273,6 +273,16 @@ def test_keys_have_the_modes_that_ssh_demands(node: FakeNode, steps: tuple[str, 
 
 
 @some_or_all(*SSH)
+def test_nodes_that_start_together_do_not_touch_what_others_have_under_way(
+    node: FakeNode, steps: tuple[str, ...]
+) -> None:
+    run(node, *steps)
+    shared = [call for call in node.calls if call.startswith("chown ") and "/fsx/" in call]
+    assert any(call.endswith(".ssh/authorized_keys") for call in shared)
+    assert [call for call in shared if "-R" in call and ".new-ip-10-1-0-5" not in call] == []
+
+
+@some_or_all(*SSH)
 def test_keys_of_people_stay(node: FakeNode, steps: tuple[str, ...]) -> None:
     node.write("fsx/ubuntu/.ssh/authorized_keys", "ssh-ed25519 AAAA somebody")
     run(node, *steps)

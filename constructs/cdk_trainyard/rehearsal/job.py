@@ -18,7 +18,7 @@ NAME = "cpu-ddp"
 NODES = 2
 """How many nodes it takes."""
 
-_SECONDS = 240
+_SECONDS = 600
 _SHOWN_LINES = 25
 
 

@@ -18,8 +18,8 @@ from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Node
 from cdk_trainyard.rehearsal.switch import Switch
 
-_BOOT_SECONDS = 60
-_STOP_SECONDS = 30
+_BOOT_SECONDS = 180
+_STOP_SECONDS = 120
 _NODE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _DISK_SIZE = "4g"  # of what the node writes; the memory is taken as it fills
 _UP = {"running", "degraded"}  # a unit that failed is for the test to find, not a reason not to be up

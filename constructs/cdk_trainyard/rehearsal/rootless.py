@@ -28,9 +28,10 @@ PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "sr
 """The Debian package of every program that is started."""
 
 _NODES = 2
-_UP_SECONDS = 30
-_JOB_SECONDS = 300
+_UP_SECONDS = 120
+_JOB_SECONDS = 600
 _EVERY = 0.2
+_EPHEMERAL = 32768  # from here on Linux takes ports for connections
 _STEPS, _CUT_AT = 40, 10
 
 _CONF = """\
@@ -223,7 +224,7 @@ class _Run(Training):
 
 def _free_ports(count: int) -> int:
     """Return the first of ``count`` ports in a row that nobody uses now."""
-    for first in range(20000 + secrets.randbelow(20000), 60000, count):
+    for first in range(20000 + secrets.randbelow(12000), _EPHEMERAL - count, count):
         if all(_is_free(port) for port in range(first, first + count)):
             return first
     raise RehearsalError("no free ports")

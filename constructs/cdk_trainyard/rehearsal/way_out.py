@@ -166,7 +166,7 @@ class WayOut:
                 raise RehearsalError(f"the way out of the nodes is closed: {log_file.read_text()}")
             return ":01BB " in capsule.run("cat", "/proc/net/tcp").out  # port 443 as the kernel writes it
 
-        wait_for("the way out of the nodes", listens, seconds=20, every=0.05)
+        wait_for("the way out of the nodes", listens, seconds=60, every=0.05)
 
     @staticmethod
     def recorded(capsule: Capsule) -> list[dict[str, str]]:

@@ -278,7 +278,7 @@ class NodeYard(Generic[AgentT]):
         ]  # fmt: skip
         with self._capsule.path(_SUBNET_LOG).open("w") as log:
             self._capsule.start(words, output=log)
-        wait_for("the subnet's services", self._subnet_answers, seconds=20, every=0.05)
+        wait_for("the subnet's services", self._subnet_answers, seconds=60, every=0.05)
 
     def _subnet_answers(self) -> bool:
         listening = self._capsule.run("cat", "/proc/net/tcp").out

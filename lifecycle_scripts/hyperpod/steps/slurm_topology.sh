@@ -34,7 +34,7 @@ slurm_topology_is_there() {
 slurm_topology_each() {
   local program wrapper service watch
   program=$(<"${BUNDLE}/slurm_topology.py") && wrapper=$(<"${BUNDLE}/slurm-topology.sh") \
-    && service=$(printf '%s\n' '[Unit]' 'Description=A topology for Slurm' '[Service]' 'Type=oneshot' \
+    && service=$(printf '%s\n' '[Unit]' 'Description=A topology for Slurm' 'StartLimitIntervalSec=0' '[Service]' 'Type=oneshot' \
       "ExecStart=${SLURM_TOPOLOGY_HOME}/slurm-topology.sh") \
     && watch=$(printf '%s\n' '[Unit]' 'Description=Changes of slurm.conf' '[Path]' 'PathChanged=/opt/slurm/etc/slurm.conf' \
       '[Install]' 'WantedBy=multi-user.target') \

@@ -66,7 +66,8 @@ ssh_config() {
 }
 
 # ---------------------------------------------------------------- the user
-# One key for all nodes. Two nodes may be at it at once: a hard link appears whole, and never takes the place of another.
+# One key for all nodes. Many nodes are at it at once: a hard link appears whole, and never takes the place of another;
+# and each is owned before it appears, because what others have under way in the folder comes and goes.
 ssh_make_key() {
   local folder=${ROOT}${NODE[home]}/.ssh new
   new=${folder}/.new-${HOST}
@@ -76,13 +77,15 @@ ssh_make_key() {
   mkdir -- "${new}"
   [[ -e ${folder}/id_ed25519 ]] || {
     ssh-keygen -q -t ed25519 -N '' -C "nodes of ${NODE[cluster]}" -f "${new}/id_ed25519"
+    chown -- "${SSH_USER}:" "${new}/id_ed25519"
     ln -- "${new}/id_ed25519" "${folder}/id_ed25519" || [[ -e ${folder}/id_ed25519 ]]
   }
   ssh-keygen -y -f "${folder}/id_ed25519" >"${new}/public"
   ssh_authorize "${folder}" "${new}"
+  chown -- "${SSH_USER}:" "${new}/public"
   mv -f -- "${new}/public" "${folder}/id_ed25519.pub"
   rm -rf -- "${new}"
-  chown -R -- "${SSH_USER}:" "${folder}"
+  chown -- "${SSH_USER}:" "${folder}" "${folder}"/{id_ed25519,id_ed25519.pub,authorized_keys}
 }
 
 # ssh_authorize FOLDER NEW: lets the key in, beside those that are let in already.
@@ -93,10 +96,11 @@ ssh_authorize() {
   [[ $'\n'${lines}$'\n' == *$'\n'"${public}"$'\n'* ]] || {
     printf '%s\n' ${lines:+"${lines}"} "${public}" >"$2/authorized_keys"
     chmod -- 0600 "$2/authorized_keys"
+    chown -- "${SSH_USER}:" "$2/authorized_keys"
     mv -f -- "$2/authorized_keys" "$1/authorized_keys"
   }
 }
 
 ssh_works() {
-  runuser -u "${SSH_USER}" -- ssh -o BatchMode=yes -o ConnectTimeout=5 "${NODE[address]}" true
+  runuser -u "${SSH_USER}" -- ssh -o BatchMode=yes -o ConnectTimeout=30 "${NODE[address]}" true
 }

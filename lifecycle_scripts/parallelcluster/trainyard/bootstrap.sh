@@ -15,6 +15,7 @@ set -Eeuo pipefail
 ROOT=${TRAINYARD_ROOT:-}
 HOME_DIRECTORY=${ROOT}/opt/trainyard # survives a reboot, and is the node's own
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
+export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5 # the AWS CLI's own are 1 s, and once
 
 say() {
   printf '%(%Y-%m-%dT%H:%M:%S%z)T [bootstrap] %s\n' -1 "$*"

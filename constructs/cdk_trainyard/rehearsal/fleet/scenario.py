@@ -21,7 +21,7 @@ from cdk_trainyard.rehearsal.way_out import WayOut
 from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, NodeYard
 
 _PROCESSES = 4
-_JOB_SECONDS = 300
+_JOB_SECONDS = 600
 _ANSWER = "CompleteLifecycleAction"
 _HOSTFILE = "/opt/trainyard/hostfile"
 _SHOWN_LINES = 25

@@ -45,7 +45,8 @@ def fetch(url: str, event: str, number: int, region: str) -> str:
     os.close(handle)
     s3 = url.startswith("s3://")
     words = ["aws", "s3", "cp", "--only-show-errors", url, path] if s3 else ["curl", "-fsS", "-o", path, url]
-    own = {**os.environ, "AWS_REGION": region}  # for this call alone: the actions are told nothing
+    patience = {"AWS_METADATA_SERVICE_TIMEOUT": "5", "AWS_METADATA_SERVICE_NUM_ATTEMPTS": "5"}
+    own = {**os.environ, **patience, "AWS_REGION": region}  # for this call alone: the actions are told nothing
     done = subprocess.run(words, env=own, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603  built above
     if done.returncode:
         sys.exit(f"Failed to download {event} script {number} {url}, cause: {done.stderr.strip()}")

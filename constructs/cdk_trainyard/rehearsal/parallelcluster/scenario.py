@@ -28,7 +28,7 @@ from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 from cdk_trainyard.rehearsal.way_out import WayOut
 from cdk_trainyard.rehearsal.yard import NodeYard
 
-_IDLE_SECONDS = 60
+_IDLE_SECONDS = 180
 _BOOTSTRAP = "trainyard/bootstrap.sh"
 _EVENTS = ("OnNodeStart", "OnNodeConfigured")
 
