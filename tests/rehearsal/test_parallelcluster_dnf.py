@@ -151,17 +151,17 @@ def run_beside_another(machine: Machine, start: Callable[[], ScriptRun]) -> Scri
 
     The other one lets go when the log says that it is waited for.
     """
-    log, held = machine.root / PROVISIONING_LOG.lstrip("/"), machine.root / "run/held"
+    log, held = machine.root / PROVISIONING_LOG.lstrip("/"), ["test", "-e", "/run/held"]
     log.write_text("")
     machine.run("systemd-run", "--quiet", "--collect", "python3", "-c", HOLD)
-    wait_for("the lock", held.exists, seconds=PATIENCE_SECONDS)
+    wait_for("the lock", lambda: machine.run(*held, check=False).code == 0, seconds=PATIENCE_SECONDS)
     with ThreadPoolExecutor(1) as pool:
         ending = pool.submit(start)
         try:
             waits = "another program has rpm's lock"
             wait_for("the run to wait", lambda: waits in log.read_text() or ending.done(), seconds=PATIENCE_SECONDS)
         finally:
-            held.unlink()
+            machine.run("rm", "/run/held")
         assert waits in log.read_text()
         return ending.result()
 

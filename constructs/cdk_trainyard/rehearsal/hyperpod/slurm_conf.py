@@ -32,7 +32,7 @@ TaskPlugin=task/none
 MpiDefault=none
 ReturnToService=2
 # rehearsal: a dead node is noticed after this many seconds, 300 by default
-SlurmdTimeout=10
+SlurmdTimeout=20
 SlurmctldTimeout=30
 KillWait=3
 UnkillableStepTimeout=30
