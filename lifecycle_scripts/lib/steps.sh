@@ -26,7 +26,7 @@ ROOT=${TRAINYARD_ROOT:-}
 LOG_FILE=${ROOT}/var/log/provision/provisioning.log # HyperPod ships this file, and no other
 BUNDLE=''                                           # the folder of the entry script
 HOST=$(hostname)
-declare -A STEP_TITLE=() STEP_CAUSE=() STEP_NEEDS=() STEP_STATE=()
+declare -A STEP_TITLE=() STEP_CAUSE=() STEP_NEEDS=() STEP_STATE=() STEP_PROCESS=()
 BESIDE=() # process ids of what was started beside this shell
 RUNNING=0 # how many of them have not ended
 FAILED_STEPS=''
@@ -53,10 +53,13 @@ fail() {
 # ---------------------------------------------------------------- waiting
 # wait_until SECONDS WHAT COMMAND...: asks until COMMAND succeeds; fails after SECONDS.
 wait_until() {
-  local deadline=$((SECONDS + ${TRAINYARD_DEADLINE:-$1})) what=$2 delay=0.2 last
+  local what=$2 delay=0.2 now deadline last
+  now=$(seconds_up)
+  deadline=$((now + ${TRAINYARD_DEADLINE:-$1}))
   shift 2
   until last=$("$@" 2>&1); do
-    if ((SECONDS >= deadline)); then
+    now=$(seconds_up)
+    if ((now >= deadline)); then
       log "waited in vain for ${what}${last:+: ${last##*$'\n'}}"
       return 1
     fi
@@ -68,6 +71,13 @@ wait_until() {
       *) delay=$((2 + RANDOM % 3)) ;; # a thousand nodes that start together do not ask together
     esac
   done
+}
+
+# Seconds since the boot: Bash's own SECONDS jump when the clock is set, which a step may do while others wait.
+seconds_up() {
+  local up
+  read -r up _ </proc/uptime
+  printf '%s' "${up%.*}"
 }
 
 # ---------------------------------------------------------------- files and accounts
@@ -110,7 +120,7 @@ make_home() {
       && cp -a -- "${template}" "${temporary}" \
       && chown -R -- "${user}:" "${temporary}" \
       && chmod -- 0750 "${temporary}" \
-      && mv -nT -- "${temporary}" "${path}" \
+      && { mv -nT -- "${temporary}" "${path}" || [[ -d ${path} ]]; } \
       && rm -rf -- "${temporary}" # left over when another node was faster
   }
 }
@@ -182,6 +192,7 @@ start_step() {
     RUNNING=$((RUNNING + 1))
     run_beside "$1" &
     BESIDE+=("$!")
+    STEP_PROCESS[$1]=$!
   else
     run_step "$1"
     STEP_STATE[$1]='done'
@@ -190,9 +201,17 @@ start_step() {
 
 # await_step: waits for the next step that ends.
 await_step() {
-  local name code
+  local name code lost
   CURRENT_STEP='end'
-  read -r name code <&"${ENDS}"
+  until read -r -t 5 name code <&"${ENDS}"; do
+    # shellcheck disable=SC2310  # a question
+    if lost=$(lost_step); then
+      read -r -t 1 name code <&"${ENDS}" && break
+      name=${lost} code=137
+      log "ERROR: the shell that waits for the step ${name} was killed"
+      break
+    fi
+  done
   RUNNING=$((RUNNING - 1))
   STEP_STATE[${name}]='done'
   ((code == 0)) || {
@@ -200,6 +219,18 @@ await_step() {
     ((FAILED_CODE)) || FAILED_CODE=${code}
     ((RUNNING == 0)) || log "${name} failed; what runs beside it is waited for, and nothing else is started"
   }
+}
+
+# lost_step: a step that runs, and whose shell beside this one is no more: it was killed, or has said so this very moment.
+lost_step() {
+  local name
+  for name in "${!STEP_PROCESS[@]}"; do
+    if [[ ${STEP_STATE[${name}]} == running ]] && ! kill -0 "${STEP_PROCESS[${name}]}" 2>/dev/null; then
+      printf '%s' "${name}"
+      return
+    fi
+  done
+  return 1
 }
 
 # Nothing but the pipe of ends hears of this shell, not even when the step's own is killed.

@@ -152,6 +152,15 @@ def test_a_file_is_written_whole_with_its_mode(run: Run, tmp_path: Path) -> None
     assert list((tmp_path / "new").iterdir()) == [tmp_path / "new/file"]
 
 
+def test_a_clock_that_is_set_ends_no_wait(run: Run) -> None:
+    asked = 'asked() { echo >>"${ROOT}/asked"; (($(wc -l <"${ROOT}/asked") == 3)); }'
+    jumps = "sleep() { SECONDS=$((SECONDS + 1000)); }"
+    done = run(
+        f"{asked}\n{jumps}\nstep_one_run() {{ wait_until 600 'the third time' asked; }}", TRAINYARD_DEADLINE="600"
+    )
+    assert done.returncode == 0, done.stdout
+
+
 def test_an_equal_file_is_not_touched(run: Run, tmp_path: Path) -> None:
     step = 'step_one_run() { put_file "${ROOT}/file" 0640 text; }'
     run(step)
@@ -160,10 +169,12 @@ def test_an_equal_file_is_not_touched(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "file").stat().st_ino == before.st_ino
 
 
-def test_a_home_that_another_node_has_made_is_kept(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("skipping", ["0", "1"], ids=["mv 8 and 9.5", "mv 9.2"])
+def test_a_home_that_another_node_has_made_is_kept(run: Run, tmp_path: Path, skipping: str) -> None:
     (tmp_path / "skel").mkdir()
     (tmp_path / "skel/.bashrc").write_text("new")
-    step = 'chown() { %s; }\nstep_one_run() { make_home "${ROOT}/home/ada" "$(id -un)" "${ROOT}/skel"; }'
+    step = f'mv() {{ command mv "$@"; [[ $1 != -nT ]] || return {skipping}; }}\n'
+    step += 'chown() { %s; }\nstep_one_run() { make_home "${ROOT}/home/ada" "$(id -un)" "${ROOT}/skel"; }'
     # the other node is faster by as much as chown takes
     assert run(step % 'mkdir -p "${ROOT}/home/ada" && echo old >"${ROOT}/home/ada/.bashrc"').returncode == 0
     assert (tmp_path / "home/ada/.bashrc").read_text() == "old\n"
@@ -252,6 +263,15 @@ def test_two_failures_are_both_told(run_steps: Run) -> None:
 def test_a_step_whose_shell_is_killed_is_a_failure(run_steps: Run) -> None:
     done = run_steps(a=("", "kill -KILL $BASHPID"), b=("a", "echo never"))
     assert done.returncode == 137
+    assert "failed: a, see above" in lines(done)[-1]
+
+
+def test_a_step_whose_waiting_shell_is_killed_is_a_failure(run_steps: Run) -> None:
+    done = run_steps(
+        a=("", "read -r _ _ _ parent _ </proc/${BASHPID}/stat; kill -KILL ${parent}"), b=("a", "echo never")
+    )
+    assert done.returncode == 137
+    assert "[end] ERROR: the shell that waits for the step a was killed" in lines(done)
     assert "failed: a, see above" in lines(done)[-1]
 
 
