@@ -1,12 +1,15 @@
 #!/bin/bash
 # What user data starts: sets the node up, ships its log, and says how it went: to the other members by a tag, and to the
-# Auto Scaling group, which gives a node back whose set-up failed and launches another.
+# Auto Scaling group, which gives a node back whose set-up failed and launches another. The group waits an hour, and then
+# takes the node away, with the job that it may have by then: so whatever can fail once is asked again.
 set -Eeuo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-ROOT=${TRAINYARD_ROOT:-}
-LOG_FILE=${ROOT}/var/log/provision/provisioning.log
+# shellcheck source-path=SCRIPTDIR source=../lib/steps.sh
+source "${here}/lib/steps.sh"
+: "${ROOT?}" "${LOG_FILE?}"
+# shellcheck disable=SC2034  # log says it
+CURRENT_STEP='boot'
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
-export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5 # the AWS CLI's own are 1 s, and once
 
 node() {
   python3 -B "${here}/node.py" --settings "${ROOT}/etc/trainyard/settings.json" "$@"
@@ -24,34 +27,51 @@ ship_log() {
 
 say_ready() {
   aws ec2 create-tags --resources "${FACTS[instance]}" --tags "Key=trainyard:ready,Value=yes"
-  "${here}/members.sh" # now that this node is one
 }
 
 answer_group() {
   local group
   [[ -n ${FACTS[hook]} ]] || return 0
   group=$(aws ec2 describe-instances --instance-ids "${FACTS[instance]}" --output text \
-    --query "Reservations[].Instances[].Tags[?Key=='aws:autoscaling:groupName'].Value[]")
-  aws autoscaling complete-lifecycle-action --lifecycle-hook-name "${FACTS[hook]}" --auto-scaling-group-name "${group}" \
-    --instance-id "${FACTS[instance]}" --lifecycle-action-result "$1"
+    --query "Reservations[].Instances[].Tags[?Key=='aws:autoscaling:groupName'].Value[]") \
+    && aws autoscaling complete-lifecycle-action --lifecycle-hook-name "${FACTS[hook]}" \
+      --auto-scaling-group-name "${group}" --instance-id "${FACTS[instance]}" --lifecycle-action-result "$1"
+}
+
+# give_back CODE: ends a run that has not come as far as to say CONTINUE, however it ended.
+give_back() {
+  trap - EXIT
+  # shellcheck disable=SC2310  # a group that cannot be told finds out after an hour
+  wait_until 600 'the group to hear that this node is given back' answer_group ABANDON || true
+  exit "$1"
 }
 
 declare -A FACTS=()
-lines=$(node facts)
+# Longer than the step node waits: who does not know what node this is can answer nobody. Only 75 may pass with time.
+while true; do
+  code=0
+  # shellcheck disable=SC2310  # its code is looked at
+  lines=$(node facts) || code=$?
+  ((code == 75 && SECONDS < ${TRAINYARD_DEADLINE:-600})) || break
+  sleep 1
+done
+((code == 0)) || exit "${code}"
 while IFS='=' read -r key value; do
   FACTS[${key}]=${value}
 done <<<"${lines}"
 AWS_DEFAULT_REGION=${FACTS[region]}
 export AWS_DEFAULT_REGION
+trap 'give_back "$?"' EXIT
 
-code=0
 TRAINYARD_LOG_GRACE=0 "${here}/setup.sh" || code=$?
+if ((code == 0)); then
+  # shellcheck disable=SC2310  # what it says goes into the log, which is shipped before the node is given back
+  wait_until 600 'the tag that says that this node is ready' say_ready | tee -a -- "${LOG_FILE}" || code=$?
+fi
 # shellcheck disable=SC2310  # a log that cannot be shipped is no reason to give a node back
 ship_log || echo 'the log could not be shipped' >&2
-if ((code == 0)); then
-  say_ready
-  answer_group CONTINUE
-else
-  answer_group ABANDON
-fi
-exit "${code}"
+((code == 0)) || exit "${code}"
+
+trap - EXIT # from here on this node may have a job: nothing gives it back any more
+wait_until 3600 'the group to hear that this node is ready' answer_group CONTINUE
+"${here}/members.sh" || echo 'the list of members is not renewed yet; the timer does it' >&2 # now that this node is one

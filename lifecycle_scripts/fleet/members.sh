@@ -13,6 +13,12 @@ node() {
   python3 -B "${here}/node.py" --settings "${SETTINGS}" "$@"
 }
 
+# The set-up, boot.sh and the timer can come together. One at a time asks and writes: no file is written by two, and none
+# is replaced by an older answer.
+mkdir -p -- "${ROOT}/run/lock"
+exec {lock}>"${ROOT}/run/lock/trainyard-members"
+flock "${lock}"
+
 fleet=$(node setting fleet)
 AWS_DEFAULT_REGION=$(node setting region)
 export AWS_DEFAULT_REGION

@@ -2,7 +2,8 @@
 """Say what this node is, from HyperPod's ``resource_config.json`` and the cluster's ``settings.json``.
 
 Written for the Python of the nodes (3.8 and newer), without any dependency. Prints ``key=value`` lines for the shell.
-Exit codes: 0; 75 when waiting may help (no file yet, no address yet, this node not listed yet); 65 when it cannot.
+Exit codes: 0; 75 when waiting may help (no file yet or half of it, no address yet, this node not listed yet); 65 when
+it cannot.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import json
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ _EX_DATAERR = 65
 _EX_TEMPFAIL = 75
 _NOT_ASKED = ("version", "cluster_name", "groups")  # of settings.json: what no step asks by this name
 _SHOWN = 8  # addresses in a message
+_LOOKS = 5  # at a file that is being written
+_PAUSE_SECONDS = 0.2
 
 
 class NotYetError(Exception):
@@ -28,6 +32,10 @@ class NotYetError(Exception):
 
 class WrongError(Exception):
     """What was written cannot be right, now or later."""
+
+
+class NotJsonError(WrongError):
+    """A file is not JSON, at least not yet."""
 
 
 def own_address() -> str:
@@ -47,10 +55,22 @@ def load(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise NotYetError(f"{path} does not exist") from error
     except ValueError as error:
-        raise WrongError(f"{path} is not JSON: {error}") from error
+        raise NotJsonError(f"{path} is not JSON: {error}") from error
     if not isinstance(content, dict):
         raise WrongError(f"{path} must hold a JSON object, got {type(content).__name__}")
     return content
+
+
+def load_config(path: Path) -> dict[str, Any]:
+    """Read HyperPod's file. Its agent writes it again whenever the cluster changes, and half of it is no mistake."""
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_PAUSE_SECONDS)
+        try:
+            return load(path)
+        except NotJsonError as error:
+            told = str(error)
+    raise NotYetError(told)
 
 
 def instances(group: dict[str, Any]) -> list[dict[str, Any]]:
@@ -180,9 +200,9 @@ def main(arguments: list[str]) -> int:
     try:
         settings = load(chosen.settings)
         if chosen.hosts:
-            sys.stdout.write("".join(f"{host}\n" for host in hosts(load(chosen.config), settings)))
+            sys.stdout.write("".join(f"{host}\n" for host in hosts(load_config(chosen.config), settings)))
             return 0
-        found = facts(load(chosen.config), settings, chosen.address or own_address())
+        found = facts(load_config(chosen.config), settings, chosen.address or own_address())
     except NotYetError as error:
         sys.stderr.write(f"{error}\n")
         return _EX_TEMPFAIL

@@ -13,21 +13,30 @@ PACKAGE_TROUBLE+='|Could not get lock|Unable to (acquire|lock)|Hash Sum mismatch
 install_packages() {
   local -a missing=()
   local package
+  take_turn
   for package in "$@"; do
     # shellcheck disable=SC2310  # a question
     is_installed "${package}" || missing+=("${package}")
   done
-  ((${#missing[@]} > 0)) || return 0
-  exec {PACKAGE_LOG}>&1
-  wait_until 600 "the package manager's lock" package_manager_is_free
-  package_manager 300 dpkg --configure -a # what a run that was cut off left half done
-  wait_until 300 'the package lists' refresh_packages
-  wait_until 300 "the packages ${missing[*]}" try_packages "${missing[@]}"
-  package_manager 900 apt-get "${PACKAGE_OPTIONS[@]}" install --no-install-recommends -- "${missing[@]}"
-  exec {PACKAGE_LOG}>&-
+  ((${#missing[@]} == 0)) || {
+    finish_packages
+    wait_until 300 'the package lists' refresh_packages
+    wait_until 300 "the packages ${missing[*]}" try_packages "${missing[@]}"
+    package_manager 1500 apt-get "${PACKAGE_INSTALL[@]}" "${missing[@]}"
+  }
+  exec {PACKAGE_LOG}>&- 9>&-
 }
 
 PACKAGE_OPTIONS=(--quiet=2 --yes -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0)
+# Nothing asks again after this one, and somebody may hold the lock for minutes. Of two equal options the last counts.
+PACKAGE_INSTALL=("${PACKAGE_OPTIONS[@]}" -o DPkg::Lock::Timeout=600 install --no-install-recommends --)
+
+# Steps run beside one another, and the package manager works for one of them at a time.
+take_turn() {
+  mkdir -p -- "${ROOT}/run/lock"
+  exec {PACKAGE_LOG}>&1 9>"${ROOT}/run/lock/trainyard-packages"
+  flock 9
+}
 
 is_installed() {
   local state
@@ -48,9 +57,28 @@ package_manager_is_free() {
   python3 -B "${BUNDLE}/lib/lock_holder.py" "${PACKAGE_LOCKS[@]/#/${ROOT}/}"
 }
 
-# package_manager SECONDS COMMAND...: asks no questions, and restarts no daemon beside the package's own.
+# What a run that was cut off left half done. wait_until knows no failure that will stay: this one is kept for after it.
+finish_packages() {
+  local result=${ROOT}/run/lock/trainyard-packages.result code
+  wait_until 600 "the package manager's lock" try_finish_packages "${result}"
+  code=$(<"${result}")
+  ((code == 0)) || fail "dpkg --configure -a ended with ${code}, see above: put that right, or nothing can be installed"
+}
+
+# A lock that is free may be taken the next moment: unattended-upgrades lets it go and takes it again between packages.
+try_finish_packages() {
+  local told code=0
+  package_manager_is_free || return
+  told=$(package_manager 300 dpkg --configure -a 2>&1) || code=$?
+  ((code == 0)) || ! grep -F 'locked by another process' <<<"${told}" || return
+  [[ -z ${told} ]] || printf '%s\n' "${told}" >&"${PACKAGE_LOG}"
+  printf '%s\n' "${code}" >"$1"
+}
+
+# package_manager SECONDS COMMAND...: asks no questions, and restarts no daemon beside the package's own. What it leaves
+# running has no part in the turn, and its words are those that are looked for here.
 package_manager() {
-  DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=l timeout "$@"
+  LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=l timeout "$@" 9>&-
 }
 
 refresh_packages() {
@@ -83,9 +111,10 @@ passes_or_never() {
 
 # install_package_files FILE...: installs packages from files, and what they need from the system's repositories.
 install_package_files() {
-  wait_until 600 "the package manager's lock" package_manager_is_free
-  package_manager 300 dpkg --configure -a
-  package_manager 900 apt-get "${PACKAGE_OPTIONS[@]}" install --no-install-recommends -- "$@"
+  take_turn
+  finish_packages
+  package_manager 1500 apt-get "${PACKAGE_INSTALL[@]}" "$@"
+  exec {PACKAGE_LOG}>&- 9>&-
 }
 
 # ---------------------------------------------------------------- pinned files
@@ -139,9 +168,11 @@ has_sum() {
 # done. A node that dies gives its lock up by dying, and another one builds.
 build_once() {
   local seconds=$1 ready=$2 build=$3 lock=$4 handle
+  refuse_local_locks "${lock}"
   mkdir -p -- "${lock%/*}"
   exec {handle}>>"${lock}"
   wait_until "${seconds}" 'the node that builds it' take_lock "${handle}" "${lock}"
+  flock --nonblock "${handle}" || fail "${lock} cannot be locked: mount its file system so that it has flock"
   # shellcheck disable=SC2310  # a question
   if ! "${ready}"; then
     "${build}"
@@ -149,11 +180,27 @@ build_once() {
   exec {handle}>&-
 }
 
+# take_lock HANDLE LOCK: fails while somebody has it. Any other failure will stay: it ends the waiting, and whoever then
+# asks for the lock again meets it.
 take_lock() {
-  if flock --nonblock "$1"; then
-    printf '%s\n' "${HOST?}" >"$2"
-  else
-    printf '%s has the lock %s\n' "$(<"$2")" "$2"
-    return 1
-  fi
+  local code=0
+  flock --nonblock "$1" || code=$?
+  case ${code} in
+    0) printf '%s\n' "${HOST?}" >"$2" ;;
+    1)
+      printf '%s has the lock %s\n' "$(<"$2")" "$2"
+      return 1
+      ;;
+    *) ;;
+  esac
+}
+
+# refuse_local_locks LOCK: a lock that only this node sees would let every node build at once, in one place.
+refuse_local_locks() {
+  local path kind options
+  [[ -e ${ROOT}/proc/mounts ]] || return 0
+  while read -r _ path kind options _; do
+    [[ ${kind} != lustre || $1 != "${ROOT}${path%/}"/* || ! ,${options}, =~ ,(localflock|noflock), ]] \
+      || fail "${path} is mounted with ${BASH_REMATCH[1]}, so no node sees another's locks: mount it with flock"
+  done <"${ROOT}/proc/mounts"
 }

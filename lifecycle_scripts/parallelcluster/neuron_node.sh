@@ -58,12 +58,16 @@ driver_is_settled() {
   ! has_neuron_device || installed "${NEURON_DRIVER[0]}" >/dev/null
 }
 
-# installed PACKAGE: its version; fails when there is none.
+# installed PACKAGE: its version; fails when there is none. dpkg knows the version of a package that is half installed too.
 installed() {
-  local system
+  local system found
   system=$(neuron_system) || return 1
   case ${system} in
-    apt) dpkg-query --show --showformat='${Version}' "$1" 2>/dev/null ;;
+    apt)
+      # shellcheck disable=SC2016  # dpkg-query expands it
+      found=$(dpkg-query --show --showformat='${db:Status-Status} ${Version}' "$1" 2>/dev/null) \
+        && [[ ${found} == 'installed '* ]] && printf '%s' "${found#installed }"
+      ;;
     *) rpm --query --queryformat='%{VERSION}' "$1" 2>/dev/null ;;
   esac
 }
@@ -97,26 +101,40 @@ install_packages() {
   done
   case ${system} in
     apt)
+      finish_packages
       DEBIAN_FRONTEND=noninteractive timeout "${seconds}" apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install \
         --no-install-recommends --allow-downgrades --allow-change-held-packages -- "${wanted[@]}"
       ;;
-    *) with_rpm "${seconds}" dnf --assumeyes install -- "${wanted[@]}" ;; # quiet, it would not say why a download failed
+    *) with_lock "${seconds}" dnf --assumeyes install -- "${wanted[@]}" ;; # quiet, it would not say why a download failed
   esac
 }
 
-# with_rpm SECONDS COMMAND...: runs it, and again while another program has rpm's lock, as the SSM agent's update at the
-# first boot: rpm gives up at once when nobody is at the terminal, and dnf waits for another dnf only.
-with_rpm() {
-  local deadline=$((SECONDS + $1)) said code
+# finish_packages: what a run that was cut off left half done; before that apt installs nothing. What dpkg cannot finish,
+# apt may: by another version, or by what was missing.
+finish_packages() {
+  # shellcheck disable=SC2310  # apt says what is wrong
+  LC_ALL=C DEBIAN_FRONTEND=noninteractive with_lock 900 dpkg --configure -a \
+    || log 'dpkg cannot finish what was begun before'
+}
+
+# with_lock SECONDS COMMAND...: runs it, and again while another program has the lock of rpm or dpkg, as the SSM agent's
+# update at the first boot: dpkg gives up at once, rpm does when nobody is at the terminal, and dnf waits for another dnf only.
+with_lock() {
+  local deadline=$((SECONDS + $1)) said code whose
   shift
   while true; do
     code=0
     said=$(timeout "$((deadline - SECONDS))" "$@" 2>&1) || code=$?
-    if ((code == 0 || SECONDS + 5 >= deadline)) || [[ ${said} != *"can't create transaction lock"* ]]; then
+    case ${said} in
+      *"can't create transaction lock"*) whose=rpm ;;
+      *'lock was locked by another process'*) whose=dpkg ;;
+      *) whose='' ;;
+    esac
+    if ((code == 0 || SECONDS + 5 >= deadline)) || [[ -z ${whose} ]]; then
       [[ -z ${said} ]] || printf '%s\n' "${said}"
       return "${code}"
     fi
-    log "another program has rpm's lock"
+    log "another program has ${whose}'s lock"
     sleep 2
   done
 }

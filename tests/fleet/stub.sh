@@ -2,6 +2,7 @@
 # Stands in for every program that would change, or ask, the machine that the tests run on. It is linked under each of
 # their names, keeps what it is told in the fake root, and writes down how it was called.
 #   STUB_FAIL=NAME      NAME fails
+#   STUB_THROTTLED=CALL:FIRST:LAST   of the calls that begin with CALL, these are refused for now
 #   STUB_EFA=N          there are N EFA interfaces
 #   STUB_DISKS=N        there are N disks of the instance store
 #   STUB_DLAMI=1        the image has mounted them itself
@@ -15,6 +16,17 @@ subject=${!#}
 if [[ ${STUB_FAIL:-} == "${name}" || ${STUB_FAIL:-} == "${name} ${action}" ]]; then
   echo "${name}: told to fail" >&2
   exit 9
+fi
+
+if [[ -n ${STUB_THROTTLED:-} ]]; then
+  IFS=: read -r call first last <<<"${STUB_THROTTLED}"
+  if [[ "${name} $*" == "${call}"* ]]; then
+    number=$(grep -c "^${call}" "${state}/calls")
+    if ((number >= first && number <= last)); then
+      echo 'An error occurred (RequestLimitExceeded): Request limit exceeded.' >&2
+      exit 254
+    fi
+  fi
 fi
 
 case ${name} in

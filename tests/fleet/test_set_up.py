@@ -199,6 +199,18 @@ def test_one_disk_needs_no_raid(node: FakeNode, steps: tuple[str, ...]) -> None:
     assert not any(call.startswith("mdadm") for call in node.calls)
 
 
+@some_or_all("scratch")
+def test_a_volume_that_was_mounted_and_no_more_is_opened_to_everybody(tmp_path: Path, steps: tuple[str, ...]) -> None:
+    """A kill between mount and chmod: what is on the volume by then stays, too."""
+    whole, node = make_member(tmp_path / "whole"), make_member(tmp_path / "node")
+    assert whole.run(entry_of(whole, steps), STUB_DISKS="1").returncode == 0
+    cut = str(whole.changes.index("mount -o") + 1)
+    assert node.run(entry_of(node, steps), STUB_DISKS="1", STUB_KILL_AFTER=cut).returncode == -9
+    assert node.run(entry_of(node, steps), STUB_DISKS="1").returncode == 0
+    assert (node.root / "scratch").stat().st_mode & 0o7777 == 0o1777
+    assert sum(call.startswith(("mkfs", "mount -o")) for call in node.calls) == 2
+
+
 @pytest.mark.slow
 def test_a_node_without_efa_accelerators_and_shared_storage_is_set_up_too(tmp_path: Path) -> None:
     node = make_member(tmp_path, "c5.4xlarge", lustre=None)

@@ -138,6 +138,10 @@ case ${name} in
     ;;
   ssh-keygen)
     if [[ $1 == -y ]]; then
+      if ! grep -q private "${subject}"; then
+        echo "Load key \"${subject}\": error in libcrypto" >&2
+        exit 255
+      fi
       sed 's/private/public/' "${subject}"
     else
       echo "ssh-ed25519 private of ${subject##*/}" >"${subject}"
@@ -147,11 +151,17 @@ case ${name} in
   runuser) [[ -e ${TRAINYARD_ROOT}/fsx/trainyard/ssh-hosts/${*: -2:1} && -e ${TRAINYARD_ROOT}/fsx/ubuntu/.ssh/authorized_keys ]] ;;
   logrotate) grep -q '^/var/log' "${subject}" ;;
   mariadb-install-db)
-    mkdir -p "${TRAINYARD_ROOT}/var/lib/mysql/mysql"
+    folder=${TRAINYARD_ROOT}/var/lib/mysql
+    for word in "$@"; do [[ ${word} != --datadir=* ]] || folder=${word#*=}; done
+    if [[ ! -d ${folder}/mysql ]]; then
+      mkdir -p "${folder}/mysql" "${folder}/sys"
+      changed
+      touch "${folder}/mysql/accounts"
+    fi
     changed
     ;;
   mysql)
-    [[ -e ${state}/active.mariadb ]]
+    [[ -e ${state}/active.mariadb && -e ${TRAINYARD_ROOT}/var/lib/mysql/mysql/accounts ]]
     cat >>"${state}/sql"
     changed
     ;;

@@ -1,7 +1,6 @@
 """What nodes are set up with beside mounts, users and Slurm, without root: the steps against stand-ins."""
 
 import json
-import os
 import stat
 import subprocess
 import threading
@@ -294,100 +293,6 @@ def test_no_host_is_trusted_blindly() -> None:
     for path in (scripts_folder() / "hyperpod").rglob("*.sh"):
         for word in ("StrictHostKeyChecking no", "StrictHostKeyChecking=no", "accept-new"):
             assert word not in path.read_text(), path
-
-
-# ---------------------------------------------------------------- prolog and epilog
-@pytest.fixture
-def hooks(node: FakeNode) -> FakeNode:
-    """A worker with its prolog and epilog."""
-    run(node, "job_hooks")
-    (node.root / "proc").mkdir()
-    (node.root / "tmp").mkdir()
-    for name in ("install", "sed", "tr", "hostname"):
-        (node.directory / "bin" / name).unlink(missing_ok=True)
-        (node.directory / "bin" / name).symlink_to(f"/usr/bin/{name}")
-    node.program("pgrep", '[[ $2 == *"[8"* ]]')
-    scontrol = node.root / "opt/slurm/bin/scontrol"
-    scontrol.unlink()
-    scontrol.write_text('#!/bin/bash\nprintf "%s\\n" "$*" >>"${TRAINYARD_ROOT}/state/scontrol"\n')
-    scontrol.chmod(0o755)
-    return node
-
-
-def hook(node: FakeNode, name: str) -> subprocess.CompletedProcess[str]:
-    environment = {
-        "PATH": str(node.directory / "bin"),
-        "TRAINYARD_ROOT": str(node.root),
-        "SLURM_JOB_ID": "9",
-        "SLURM_JOB_UID": str(os.getuid()),
-        "SLURMD_NODENAME": "ip-10-1-0-7",
-        **node.environment,
-    }
-    return subprocess.run(
-        [str(node.root / "opt/slurm/etc/scripts" / name)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-
-
-def test_a_job_gets_its_own_temporary_directory_and_loses_it(hooks: FakeNode) -> None:
-    done = hook(hooks, "prolog.sh")
-    assert (done.returncode, done.stderr) == (0, "")
-    directory = hooks.root / "tmp/job-9"
-    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
-    assert hook(hooks, "task-prolog.sh").stdout == f"export TMPDIR={directory}\n"
-    (directory / "file").write_text("x")
-    assert hook(hooks, "epilog.sh").returncode == 0
-    assert not directory.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spoil", "reason"),
-    [
-        (lambda node: (node.root / "dev/neuron3").unlink(), "prolog: 15 of 16 neuron_devices"),
-        (lambda node: node.environment.update(STUB_EFA="7"), "prolog: 7 of 8 efa_interfaces"),
-    ],
-)
-def test_a_missing_device_drains_the_node_with_the_reason(hooks: FakeNode, spoil: Any, reason: str) -> None:
-    spoil(hooks)
-    done = hook(hooks, "prolog.sh")
-    assert (done.returncode, done.stderr) == (1, reason + "\n")
-    told = (hooks.root / "state/scontrol").read_text()
-    assert told == f"update nodename=ip-10-1-0-7 state=drain reason={reason}\n"
-
-
-def start_process(node: FakeNode, job: str | None) -> subprocess.Popen[bytes]:
-    """A process that a job has left, where the hooks look for it."""
-    environment = {"SLURM_JOB_ID": job} if job else {}
-    process = subprocess.Popen(["/bin/sleep", "60"], env=environment)
-    place = node.root / "proc" / str(process.pid)
-    place.mkdir()
-    (place / "environ").write_bytes(b"A=1\0" + (f"SLURM_JOB_ID={job}\0".encode() if job else b""))
-    return process
-
-
-def test_the_epilog_ends_what_its_job_left_and_nothing_else(hooks: FakeNode) -> None:
-    own, other, none = (start_process(hooks, job) for job in ("9", "8", None))
-    assert hook(hooks, "epilog.sh").returncode == 0
-    assert own.wait(timeout=5) == -9
-    assert (other.poll(), none.poll()) == (None, None)
-    for process in (other, none):
-        process.kill()
-        process.wait()
-
-
-def test_the_prolog_ends_what_jobs_left_that_slurm_does_not_run(hooks: FakeNode) -> None:
-    running, left, own = (start_process(hooks, job) for job in ("8", "7", "9"))  # pgrep finds the steps of job 8
-    assert hook(hooks, "prolog.sh").returncode == 0
-    assert left.wait(timeout=5) == -9
-    assert (running.poll(), own.poll()) == (None, None)
-    for process in (running, own):
-        process.kill()
-        process.wait()
 
 
 # ---------------------------------------------------------------- hosts, logs, log-in

@@ -239,6 +239,12 @@ def test_a_unit_that_takes_no_options_is_refused(node: FakeNode, steps: tuple[st
     assert any("the unit slurmd takes no SLURMD_OPTIONS" in line for line in told)
 
 
+def test_half_a_file_of_the_agent_is_waited_for(node: FakeNode) -> None:
+    node.write("opt/ml/config/resource_config.json", '{"InstanceGroups": [{"Na')
+    told = failure(node, TRAINYARD_DEADLINE="1")
+    assert "waited in vain for this node in resource_config.json" in told[-4]
+
+
 @some_or_all("lustre")
 def test_a_node_that_is_not_listed_yet_waits_for_the_agent(node: FakeNode, steps: tuple[str, ...]) -> None:
     listed = (node.root / "opt/ml/config/resource_config.json").read_text()
@@ -276,7 +282,10 @@ def users_of(text: str) -> Callable[[FakeNode], object]:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda node: node.write("opt/ml/config/resource_config.json", "{"), "resource_config.json is not JSON"),
+        (
+            lambda node: node.write("opt/ml/config/resource_config.json", "[]"),
+            "resource_config.json must hold a JSON object, got list",
+        ),
         (
             lambda node: settings_with(node, lambda settings: settings["groups"].pop("worker")),
             "settings.json must name the instance group 'worker', got controller, login",
@@ -291,7 +300,7 @@ def users_of(text: str) -> Callable[[FakeNode], object]:
             "shared_users.txt:2: number 2001 belongs to 'ada' on line 1, got 'bob'",
         ),
     ],
-    ids=["bad JSON", "missing group", "unknown role", "no user", "one number twice"],
+    ids=["no object", "missing group", "unknown role", "no user", "one number twice"],
 )
 def test_a_wrong_file_is_told_in_one_message_at_once(
     node: FakeNode, spoil: Callable[[FakeNode], object], message: str

@@ -186,12 +186,15 @@ def test_the_program_prints_facts(tmp_path: Path, settings: dict[str, Any], caps
     ("config", "settings_text", "code", "message"),
     [
         (None, "{}", 75, "config.json does not exist"),
-        ("{", "{}", 65, "config.json is not JSON"),
+        ('{"InstanceGroups": [{"Name": "wor', "{}", 75, "config.json is not JSON"),
+        ("", "{}", 75, "config.json is not JSON"),
         ("[]", "{}", 65, "config.json must hold a JSON object, got list"),
         ("{}", None, 75, "settings.json does not exist"),
+        ("{}", "{", 65, "settings.json is not JSON"),
     ],
 )
 def test_exit_codes_tell_waiting_from_never(
+    monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     config: str | None,
@@ -199,8 +202,22 @@ def test_exit_codes_tell_waiting_from_never(
     code: int,
     message: str,
 ) -> None:
+    monkeypatch.setattr(MODULE.time, "sleep", lambda _: None)
     assert call(tmp_path, config, settings_text) == code
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [[], ["--hosts"]])
+def test_a_file_that_the_agent_is_writing_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: dict[str, Any], more: list[str]
+) -> None:
+    config, known = tmp_path / "config.json", tmp_path / "settings.json"
+    whole = json.dumps(resource_config())
+    config.write_text(whole[:99])
+    known.write_text(json.dumps(settings))
+    monkeypatch.setattr(MODULE.time, "sleep", lambda _: config.write_text(whole))
+    words = ["--address", "10.1.0.8", "--config", str(config), "--settings", str(known)]
+    assert MODULE.main([*words, *more]) == 0
 
 
 GROUPS = st.none() | st.lists(

@@ -8,8 +8,8 @@ from tests.lifecycle_scripts.fake_node import FakeNode
 
 STUB = Path(__file__).parent / "stub.sh"
 STUBBED = [
-    "apt-get", "aws", "curl", "dnf", "dpkg-query", "gpg", "hostname", "modprobe", "python3", "rpm", "sync",
-    "timeout", "uname",
+    "apt-get", "aws", "curl", "dnf", "dpkg", "dpkg-query", "gpg", "hostname", "modprobe", "python3", "rpm",
+    "sync", "timeout", "uname",
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [

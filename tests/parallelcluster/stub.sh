@@ -2,6 +2,8 @@
 # Stands in for every program that would change, or ask, the machine that the tests run on. It is linked under each of
 # their names, keeps what it is told in the fake root, and writes down how it was called.
 #   STUB_FAIL=NAME:N    NAME fails its first N times
+#   state/unfinished    dpkg was interrupted: what is installed is half configured
+#   state/locked        another program has dpkg's lock
 #   STUB_KEY=FPR        fingerprint of the key that is served; nothing stands for no key at all
 set -euo pipefail
 
@@ -60,10 +62,30 @@ case ${name} in
       *) version=$(cat "${state}/packages/${!#}") && printf '%s' "${version//-/_}" ;;
     esac
     ;;
-  dpkg-query) cat "${state}/packages/${!#}" ;;
+  dpkg)
+    if [[ -e ${state}/locked ]]; then
+      echo 'dpkg: error: dpkg frontend lock was locked by another process with pid 7' >&2
+      exit 2
+    fi
+    if [[ -e ${state}/unfinished ]]; then
+      rm "${state}/unfinished"
+      changed
+    fi
+    ;;
+  dpkg-query)
+    version=$(cat "${state}/packages/${!#}")
+    status=installed
+    [[ ! -e ${state}/unfinished ]] || status=half-configured
+    format=${2#--showformat=}
+    # shellcheck disable=SC2016  # the names of fields
+    format=${format//'${Version}'/"${version}"}
+    # shellcheck disable=SC2016
+    printf '%s' "${format//'${db:Status-Status}'/"${status}"}"
+    ;;
   apt-get | dnf)
     case " $* " in
       *' install '*)
+        [[ ! -e ${state}/unfinished ]] || { echo 'E: dpkg was interrupted' >&2 && exit 100; }
         listed=$(packages "$@")
         mapfile -t wanted <<<"${listed}"
         keep "${name}" "${wanted[@]}"

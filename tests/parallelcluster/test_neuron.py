@@ -170,6 +170,26 @@ def test_a_driver_that_is_there_and_not_loaded_is_loaded(node: ClusterNode) -> N
     assert not node.called("install", DRIVER)
 
 
+def test_an_installation_that_was_cut_off_is_finished_first(node: ClusterNode) -> None:
+    node.package(DRIVER, "2.31.7.0-1a2b3c4")  # dpkg knows its version, and no module of it can be loaded
+    node.write("state/unfinished", "")
+    node.program("sleep", 'rm -f "${TRAINYARD_ROOT}/state/locked"')
+    node.write("state/locked", "")
+    said = succeeds(node)
+    assert "[neuron_driver] another program has dpkg's lock" in said
+    calls = node.calls
+    first = next(number for number, call in enumerate(calls) if " install " in call)
+    assert calls.index("dpkg --configure -a") < first < calls.index("modprobe neuron")
+    assert node.called("install", f"{DRIVER}=2.31.7.0*")
+
+
+def test_what_apt_left_half_done_on_the_head_node_is_finished_before_python(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    fails(node, "--venv", "/apps/neuron", STUB_FAIL="python:1")
+    node.write("state/unfinished", "")
+    succeeds(node, "--venv", "/apps/neuron")
+
+
 def test_the_head_node_makes_the_python_environment(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
     succeeds(node, "--venv", "/apps/neuron")

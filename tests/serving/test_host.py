@@ -26,6 +26,7 @@ STUBS = {
     "mount": 'echo "mount $*" >>"${TRAINYARD_ROOT}/calls"\n'
     '[[ ! -e "${TRAINYARD_ROOT}/state/refused" ]] || { echo "AccessDenied: s3:ListBucket" >&2; exit 1; }\n'
     'cp -r "${TRAINYARD_ROOT}/bucket/." "${@: -1}/"\ntouch "${TRAINYARD_ROOT}/state/mounted"',
+    "umount": '[[ -L ${@: -1} ]] && rm "${@: -1}"',
     "mount-s3": 'echo "mount-s3 1.21.0"',
     "hostname": "echo host",
     "sync": ":",
@@ -190,6 +191,17 @@ def test_a_reboot_mounts_and_reads_again(ready: Host) -> None:
     assert ready.reboot().returncode == 0
     assert ready.text("calls").count("mount ") == mounts + 1
     assert ready.text("etc/fstab").count("mount-s3") == 1
+
+
+def test_a_mount_whose_program_died_is_taken_away_and_made_again(ready: Host) -> None:
+    ready.boot()
+    path = ready.root / "mnt/trainyard/model"
+    path.rename(ready.root / "gone")
+    path.symlink_to(ready.root / "nowhere")  # as the dead mount: it is there, and nothing can be asked or made of it
+    (ready.root / "state/mounted").unlink()
+    done = ready.boot()
+    assert done.returncode == 0, done.stdout
+    assert (path / "model.safetensors").exists()
 
 
 def prepared(**changes: object) -> Callable[[Host], None]:

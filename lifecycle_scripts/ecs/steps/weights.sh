@@ -14,6 +14,8 @@ step_weights_done() {
 
 step_weights_run() {
   local path=${ROOT}${SETTINGS[mount]} mounts
+  # What mount-s3 leaves when it dies, as when memory runs out, answers nothing and lets nothing be mounted in its place.
+  mountpoint -q -- "${path}" || umount --lazy -- "${path}" 2>/dev/null || true
   mkdir -p -- "${path}" "${ROOT}${SETTINGS[cache]}"
   chmod -- 0700 "${ROOT}${SETTINGS[cache]}" # objects lie in it as they are; the volume is encrypted
   mounts=$(weights_fstab)

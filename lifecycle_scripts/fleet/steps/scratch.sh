@@ -10,12 +10,17 @@ step scratch 'put the instance store together' 'a disk is broken, or the image h
 
 step_scratch_done() {
   local disks
-  mountpoint -q -- "${ROOT}${SCRATCH}" || [[ -L ${ROOT}${SCRATCH} ]] || { disks=$(scratch_disks) && [[ -z ${disks} ]]; }
+  scratch_is_there || { disks=$(scratch_disks) && [[ -z ${disks} ]]; }
 }
 
 step_scratch_run() {
   local listed device
   local -a disks
+  # shellcheck disable=SC2310  # a question
+  if mountpoint -q -- "${ROOT}${SCRATCH}"; then # by a run that was killed
+    chmod -- 1777 "${ROOT}${SCRATCH}"
+    return
+  fi
   # shellcheck disable=SC2310  # a question
   if mountpoint -q -- "${ROOT}${SCRATCH_DLAMI}"; then
     ln -sfn -- "${SCRATCH_DLAMI}" "${ROOT}${SCRATCH}"
@@ -36,7 +41,12 @@ step_scratch_run() {
 }
 
 step_scratch_verify() {
-  mountpoint -q -- "${ROOT}${SCRATCH}" || [[ -L ${ROOT}${SCRATCH} ]]
+  scratch_is_there
+}
+
+# Mounted, and open to everybody: the sticky bit comes with the rest of the mode.
+scratch_is_there() {
+  [[ -L ${ROOT}${SCRATCH} ]] || { mountpoint -q -- "${ROOT}${SCRATCH}" && [[ -k ${ROOT}${SCRATCH} ]]; }
 }
 
 # Disks of the instance store, one a line; EBS volumes are NVMe devices too, of another model.

@@ -43,13 +43,30 @@ check_devices() {
   done <"${here}/devices"
 }
 
-# Processes of jobs that Slurm does not run here any more: they carry the job's number in their environment.
+# is_slurms PROCESS: whether it is the prolog or the epilog of a job, or what runs those of Slurm's plugins.
+is_slurms() {
+  local -a words
+  { mapfile -d '' -t words <"$1/cmdline"; } 2>/dev/null || return
+  [[ ${words[1]-} -ef ${here}/prolog.sh || ${words[1]-} -ef ${here}/epilog.sh ]] \
+    || [[ ${words[0]-} == */slurmstepd && ${words[1]-} == spank ]]
+}
+
+# Processes of jobs that Slurm does not run here any more: they carry the job's number in their environment. A job that
+# begins or ends has no step either, but its prolog or epilog runs beside this one: nothing of it is left over.
 end_leftovers() {
   local found path job
+  local -A spared=(["${job_id}"]=1)
   found=$(grep -Hzxo -e 'SLURM_JOB_ID=[0-9]*' -- "${ROOT}"/proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n') || true
   while IFS=: read -r path job; do
     job=${job#SLURM_JOB_ID=}
-    [[ -n ${job} && ${job} != "${job_id}" ]] || continue
+    # shellcheck disable=SC2310  # a question
+    if [[ -n ${job} ]] && is_slurms "${path%/environ}"; then
+      spared[${job}]=1
+    fi
+  done <<<"${found}"
+  while IFS=: read -r path job; do
+    job=${job#SLURM_JOB_ID=}
+    [[ -n ${job} && -z ${spared[${job}]-} ]] || continue
     pgrep -f "slurmstepd: \[${job}\." >/dev/null || {
       path=${path%/environ}
       kill -KILL "${path##*/}" 2>/dev/null || true

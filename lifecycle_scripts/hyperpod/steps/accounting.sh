@@ -10,6 +10,7 @@ declare -gA NODE
 ACCOUNTING_CONF=${ROOT}/opt/slurm/etc/slurmdbd.conf
 ACCOUNTING_AUTHORITY=/opt/slurm/etc/accounting-ca.pem
 ACCOUNTING_BIN=${ROOT}/opt/slurm/bin
+ACCOUNTING_DATA=${ROOT}/var/lib/mysql
 
 step accounting "Slurm's accounting" \
   'the database does not run or lets nobody in, the role may not read the secret, or slurmdbd refuses: see journalctl -u slurmdbd' \
@@ -41,18 +42,28 @@ step_accounting_verify() {
 
 # ---------------------------------------------------------------- the database
 accounting_start_database() {
-  [[ -d ${ROOT}/var/lib/mysql/mysql ]] || accounting_make_database
+  [[ -d ${ACCOUNTING_DATA}/mysql ]] || accounting_make_database
   systemctl enable mariadb
-  systemctl start mariadb || {
-    accounting_make_database # which was cut off; it goes on where it stopped
-    systemctl restart mariadb
-  }
+  systemctl start mariadb
   wait_until 300 'an answer of MariaDB' accounting_sql <<<'SELECT 1;'
 }
 
-# An image may bring the programs alone.
+# An image may bring the programs alone. The database is made aside, and its folder mysql gets its place last: in a place
+# where there are tables mariadb-install-db makes no accounts, and one that was cut off before would never let root in.
 accounting_make_database() {
-  mariadb-install-db --user=mysql --auth-root-authentication-method=socket --skip-test-db >/dev/null
+  local new=${ACCOUNTING_DATA}/trainyard-new part
+  mkdir -p -- "${ACCOUNTING_DATA}"
+  chown -- mysql: "${ACCOUNTING_DATA}"
+  rm -rf -- "${new}"
+  mariadb-install-db --user=mysql --datadir="${new}" --auth-root-authentication-method=socket --skip-test-db >/dev/null
+  sync --file-system -- "${new}"
+  for part in "${new}"/*; do
+    [[ ${part} != */mysql ]] || continue
+    rm -rf -- "${ACCOUNTING_DATA:?}/${part##*/}" # of a run that was cut off here
+    mv -- "${part}" "${ACCOUNTING_DATA}/"
+  done
+  mv -- "${new}/mysql" "${ACCOUNTING_DATA}/"
+  rm -rf -- "${new}"
 }
 
 # Root of the system is root of MariaDB, by the socket. The words come from standard input: arguments are seen by everybody.

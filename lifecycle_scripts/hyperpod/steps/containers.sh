@@ -5,6 +5,8 @@
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
 source "${BUNDLE}/lib/packages.sh"
+# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+source "${BUNDLE}/lib/restarts.sh"
 
 CONTAINERS_DISKS=(/opt/dlami/nvme /opt/sagemaker) # instance store, and the second volume of HyperPod
 CONTAINERS_DOCKER=${ROOT}/etc/docker/daemon.json
@@ -41,6 +43,11 @@ containers_are_right() {
   for name in docker enroot pyxis; do
     [[ -z ${NODE[containers_${name}]-} ]] || { "containers_has_${name}" && "containers_right_${name}"; } || return
   done
+}
+
+# containers_has_taken NAME PATH TEXT: whether the file is as it should be, and who reads it has read it since.
+containers_has_taken() {
+  holds "$2" "$3" && ! is_restart_due "$1"
 }
 
 # The fastest disk of its own that the node has. The instance store is mounted some time after boot, by a unit of the image.
@@ -81,18 +88,21 @@ containers_configure_docker() {
   local text
   text=$(containers_docker_text)
   # shellcheck disable=SC2310  # a question
-  holds "${CONTAINERS_DOCKER}" "${text}" || {
+  containers_has_taken docker "${CONTAINERS_DOCKER}" "${text}" || {
     put_file "${ROOT}${CONTAINERS_DROP_IN}" 0644 $'[Unit]\nAfter=dlami-nvme.service' # or it starts on the root disk
     systemctl daemon-reload
+    restart_due docker
     put_file "${CONTAINERS_DOCKER}" 0644 "${text}"
     systemctl try-restart docker
+    restart_made docker
   }
   systemctl enable --now docker
 }
 
 containers_right_docker() {
   local text
-  text=$(containers_docker_text) && holds "${CONTAINERS_DOCKER}" "${text}" && systemctl is-active --quiet docker
+  text=$(containers_docker_text) && containers_has_taken docker "${CONTAINERS_DOCKER}" "${text}" \
+    && systemctl is-active --quiet docker
 }
 
 # ---------------------------------------------------------------- Enroot
@@ -220,15 +230,17 @@ containers_configure_pyxis() {
   [[ ${NODE[role]} == controller ]] || return 0
   text=$(containers_plugstack_text)
   # shellcheck disable=SC2310  # a question
-  holds "${CONTAINERS_PLUGSTACK}" "${text}" || {
+  containers_has_taken plugstack "${CONTAINERS_PLUGSTACK}" "${text}" || {
+    restart_due plugstack
     put_file "${CONTAINERS_PLUGSTACK}" 0644 "${text}"
     # shellcheck disable=SC2310  # a question
     ! systemctl is-active --quiet slurmctld || "${ROOT}/opt/slurm/bin/scontrol" reconfigure
+    restart_made plugstack
   }
 }
 
 containers_right_pyxis() {
   local text
   [[ ${NODE[role]} != controller ]] \
-    || { text=$(containers_plugstack_text) && holds "${CONTAINERS_PLUGSTACK}" "${text}"; }
+    || { text=$(containers_plugstack_text) && containers_has_taken plugstack "${CONTAINERS_PLUGSTACK}" "${text}"; }
 }

@@ -5,6 +5,8 @@
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
 source "${BUNDLE}/lib/packages.sh"
+# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+source "${BUNDLE}/lib/restarts.sh"
 
 EXPORTERS_PROGRAMS=/opt/trainyard/exporters
 EXPORTERS_TEXTFILES=/var/lib/trainyard/metrics
@@ -226,7 +228,8 @@ exporters_add_neuron() {
 }
 
 exporters_has_neuron() {
-  exporters_answers_neuron >/dev/null 2>&1
+  # shellcheck disable=SC2310  # a question
+  ! is_restart_due trainyard-neuron-exporter && exporters_answers_neuron >/dev/null 2>&1
 }
 
 exporters_answers_neuron() {
@@ -246,7 +249,8 @@ exporters_add_gpu() {
 }
 
 exporters_has_gpu() {
-  exporters_answers_gpu >/dev/null 2>&1
+  # shellcheck disable=SC2310  # a question
+  ! is_restart_due trainyard-gpu-exporter && exporters_answers_gpu >/dev/null 2>&1
 }
 
 exporters_answers_gpu() {
@@ -268,14 +272,17 @@ declare -gA EXPORTERS_FILES=(
   [node]=${EXPORTERS_NODE}.service [slurm]=trainyard-slurm-metrics.service [efa]=trainyard-efa-metrics.service
 )
 
+# A service and its timer are one: systemd has the new text of both once the timer has been started again.
 exporters_unit_is() {
-  local text
-  text=$("exporters_unit_$1") && holds "${EXPORTERS_UNITS}/${EXPORTERS_FILES[$1]}" "${text}"
+  local text file=${EXPORTERS_FILES[$1]}
+  # shellcheck disable=SC2310  # a question
+  text=$("exporters_unit_$1") && holds "${EXPORTERS_UNITS}/${file}" "${text}" && ! is_restart_due "${file%.*}"
 }
 
 exporters_write() {
   local text
   text=$("exporters_unit_$1")
+  restart_due "${2%.*}"
   put_file "${EXPORTERS_UNITS}/$2" 0644 "${text}"
 }
 
@@ -284,4 +291,5 @@ exporters_start() {
   systemctl daemon-reload
   systemctl enable -- "$2"
   systemctl restart -- "$2"
+  restart_made "${2%.*}"
 }

@@ -8,7 +8,7 @@ source "${BUNDLE}/lib/packages.sh"
 
 step neuron_environment "Python environment with Neuron's packages" \
   'no way to the Python package indexes, a version that they no longer have, or less than 12 GB free on the shared file system' \
-  'network clock lustre'
+  'network clock lustre openzfs'
 
 step_neuron_environment_done() {
   [[ -z ${NODE[neuron_environment]-} ]] || neuron_environment_is_linked
@@ -69,14 +69,17 @@ neuron_environment_is_linked() {
 }
 
 neuron_environment_build() {
-  local folder requirements
+  local folder requirements wanted
   folder=$(neuron_environment_folder)
   requirements=$(neuron_environment_requirements)
+  wanted=${folder}/wanted-${HOST?}.txt
   # shellcheck disable=SC2310  # a question
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv
   python3 -m venv --clear -- "${folder}"
-  put_file "${folder}/wanted.txt" 0644 "${requirements}"
+  put_file "${wanted}" 0644 "${requirements}"
   timeout 2000 "${folder}/bin/python" -m pip install --quiet --no-input --disable-pip-version-check --no-cache-dir \
-    --retries 5 --timeout 30 --requirement "${folder}/wanted.txt"
-  mv -f -- "${folder}/wanted.txt" "${folder}/requirements.txt" # last: an environment without it is half made
+    --retries 5 --timeout 30 --requirement "${wanted}"
+  # a node that loses its power now must not leave the name that says all is there, and files without content
+  sync -f -- "${folder}"
+  mv -f -- "${wanted}" "${folder}/requirements.txt" # last: an environment without it is half made
 }

@@ -14,7 +14,7 @@ PAM_SLURM_ADOPT_MARK='# trainyard: only users with a job on this node'
 
 step pam_slurm_adopt 'let users with a job on the node log in, and nobody else' \
   "the image has no pam_slurm_adopt.so of its Slurm, sshd does not ask PAM, or an admin group is missing" \
-  'network clock users slurm_conf slurm_topology accounting'
+  'network clock users ssh slurm_conf slurm_topology accounting'
 
 step_pam_slurm_adopt_done() {
   case ${NODE[role]} in

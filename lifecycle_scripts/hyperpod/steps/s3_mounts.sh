@@ -4,6 +4,8 @@
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
 source "${BUNDLE}/lib/packages.sh"
+# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+source "${BUNDLE}/lib/restarts.sh"
 
 S3_MOUNTS_FOLDER=${ROOT}/opt/trainyard/mountpoint
 
@@ -90,16 +92,18 @@ s3_mounts_start() {
   unit=$(s3_mounts_unit "$1")
   text=$(s3_mounts_text "$1")
   mountpoint -q -- "${ROOT}${path}" || mkdir -p -- "${ROOT}${path}"
+  restart_due "${unit}"
   put_file "${ROOT}/etc/systemd/system/${unit}" 0644 "${text}"
   systemctl daemon-reload
   systemctl enable -- "${unit}"
   wait_until 120 "the mount of ${path}" systemctl restart -- "${unit}"
+  restart_made "${unit}"
 }
 
 s3_mounts_is_right() {
   local unit text
   unit=$(s3_mounts_unit "$1") && text=$(s3_mounts_text "$1") \
-    && holds "${ROOT}/etc/systemd/system/${unit}" "${text}" && s3_mounts_answers "$1"
+    && holds "${ROOT}/etc/systemd/system/${unit}" "${text}" && ! is_restart_due "${unit}" && s3_mounts_answers "$1"
 }
 
 s3_mounts_answers() {

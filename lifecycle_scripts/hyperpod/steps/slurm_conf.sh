@@ -43,11 +43,12 @@ slurm_conf_is_included() {
   grep -qiE '^[[:space:]]*include[[:space:]]+(/opt/slurm/etc/)?accounting\.conf' -- "${SLURM_CONF}/slurm.conf"
 }
 
-# An image whose slurm.conf does not include it: one line, at its end.
+# An image whose slurm.conf does not include it: one line, at its end. Added and not written anew, since HyperPod may be at it.
 slurm_conf_include() {
-  local lines
-  lines=$(cat -- "${SLURM_CONF}/slurm.conf")
-  put_file "${SLURM_CONF}/slurm.conf" 0644 "${lines}"$'\n''Include accounting.conf'
+  local text line='Include accounting.conf'
+  text=$(cat -- "${SLURM_CONF}/slurm.conf" && printf 'end')
+  [[ ${text} == *$'\n'end ]] || line=$'\n'${line}
+  printf '%s\n' "${line}" >>"${SLURM_CONF}/slurm.conf"
 }
 
 # The file with our block in the place of an older one. What somebody else says in it is not said again.

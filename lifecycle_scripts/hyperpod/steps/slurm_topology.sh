@@ -15,15 +15,24 @@ step_slurm_topology_done() {
       && systemctl is-active --quiet trainyard-topology.path; }
 }
 
+# The watch begins before the look: what HyperPod changes between the two, nobody else would notice.
 step_slurm_topology_run() {
   slurm_topology_each put_file
-  python3 -B "${BUNDLE}/slurm_topology.py" "${ROOT}/opt/slurm/etc"
   systemctl daemon-reload
   systemctl enable --now trainyard-topology.path
+  wait_until 30 'a topology that can be written' slurm_topology_write # the watch's own program may be writing it
 }
 
+# slurm.conf may have changed again, and the watch's program may still be at it.
 step_slurm_topology_verify() {
-  slurm_topology_is_there
+  wait_until 30 'a topology of all nodes' slurm_topology_is_there
+}
+
+# What is written here, the watch's program has not to write, and does not tell slurmctld of it.
+slurm_topology_write() {
+  local changed
+  changed=$(python3 -B "${BUNDLE}/slurm_topology.py" "${ROOT}/opt/slurm/etc") \
+    && { [[ -z ${changed} ]] || ! systemctl is-active --quiet slurmctld || systemctl restart slurmctld; }
 }
 
 slurm_topology_is_there() {

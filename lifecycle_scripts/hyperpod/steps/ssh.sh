@@ -75,17 +75,34 @@ ssh_make_key() {
   chmod -- 0700 "${folder}"
   rm -rf -- "${new}"
   mkdir -- "${new}"
+  ssh_set_aside "${folder}/id_ed25519"
   [[ -e ${folder}/id_ed25519 ]] || {
     ssh-keygen -q -t ed25519 -N '' -C "nodes of ${NODE[cluster]}" -f "${new}/id_ed25519"
     chown -- "${SSH_USER}:" "${new}/id_ed25519"
+    sync -- "${new}/id_ed25519" # or a node that loses its power leaves the name without the content
     ln -- "${new}/id_ed25519" "${folder}/id_ed25519" || [[ -e ${folder}/id_ed25519 ]]
   }
-  ssh-keygen -y -f "${folder}/id_ed25519" >"${new}/public"
+  ssh-keygen -y -f "${folder}/id_ed25519" >"${new}/public" \
+    || fail "${NODE[home]}/.ssh/id_ed25519 is no key without a password: replace it, or move it away and one is made"
   ssh_authorize "${folder}" "${new}"
   chown -- "${SSH_USER}:" "${new}/public"
   mv -f -- "${new}/public" "${folder}/id_ed25519.pub"
   rm -rf -- "${new}"
   chown -- "${SSH_USER}:" "${folder}" "${folder}"/{id_ed25519,id_ed25519.pub,authorized_keys}
+}
+
+# ssh_set_aside KEY: an empty key, which would fail every node for good. Another node may be at it too: what turns out
+# to have content is that node's, and goes back.
+ssh_set_aside() {
+  local aside=$1.unreadable-${HOST}-${EPOCHSECONDS}
+  [[ -e $1 && ! -s $1 ]] || return 0
+  mv -nT -- "$1" "${aside}" || return 0 # the other node was faster
+  if [[ -s ${aside} ]]; then
+    ln -- "${aside}" "$1" || [[ -e $1 ]]
+    rm -- "${aside}"
+  else
+    warn "the key ${1#"${ROOT}"} was empty: it is now ${aside##*/}, and a new one takes its place"
+  fi
 }
 
 # ssh_authorize FOLDER NEW: lets the key in, beside those that are let in already.
@@ -97,10 +114,17 @@ ssh_authorize() {
     printf '%s\n' ${lines:+"${lines}"} "${public}" >"$2/authorized_keys"
     chmod -- 0600 "$2/authorized_keys"
     chown -- "${SSH_USER}:" "$2/authorized_keys"
+    sync -- "$2/authorized_keys"
     mv -f -- "$2/authorized_keys" "$1/authorized_keys"
   }
 }
 
+# A node that lets in only users with a job may refuse this one, but accepts the key first: that is all that is asked.
 ssh_works() {
-  runuser -u "${SSH_USER}" -- ssh -o BatchMode=yes -o ConnectTimeout=30 "${NODE[address]}" true
+  local told code=0
+  told=$(runuser -u "${SSH_USER}" -- ssh -o BatchMode=yes -o ConnectTimeout=30 "${NODE[address]}" true 2>&1) || code=$?
+  ((code == 0)) || [[ ${told} == *'Access denied by pam_slurm_adopt'* ]] || {
+    printf '%s\n' "${told}"
+    return "${code}"
+  }
 }

@@ -42,9 +42,18 @@ class Snapshot:
         optimizer.load_state_dict(state["optimizer"])
         return int(state["step"])
 
+    def clear_away(self) -> None:
+        """Remove what earlier attempts were writing when they were cut off."""
+        for left in self._path.parent.glob(f"{self._path.stem}-*.tmp"):
+            left.unlink(missing_ok=True)  # its writer may have renamed it
+
     def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, step: int) -> None:
-        """Write the state to a file of its own, and give it its name when it is on the disk."""
-        temporary = self._path.with_suffix(".tmp")
+        """Write the state to a file of its own, and give it its name when it is on the disk.
+
+        A process of an earlier attempt may still be writing, on a node that Slurm has lost: it has another file.
+        """
+        writer = (*_attempt().values(), socket.gethostname(), str(os.getpid()))
+        temporary = self._path.with_name(f"{self._path.stem}-{'-'.join(writer)}.tmp")
         with temporary.open("wb") as file:
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, file)
             file.flush()
@@ -110,6 +119,8 @@ def run(chosen: argparse.Namespace) -> None:
     log = Log(chosen.directory / "log.jsonl", rank)
     model, optimizer = build()
     snapshot = Snapshot(chosen.directory)
+    if rank == 0:
+        snapshot.clear_away()
     step = snapshot.load(model.module, optimizer)
     hosts: list[Any] = [None] * world
     distributed.all_gather_object(hosts, socket.gethostname())

@@ -35,6 +35,7 @@ kernel_headers_apt() {
   local kernel
   kernel=$(uname -r)
   [[ -e ${ROOT}/lib/modules/${kernel}/build ]] && return
+  finish_packages
   timeout 300 apt-get --quiet --yes update
   DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- "linux-headers-${kernel}"
 }
@@ -43,5 +44,5 @@ kernel_headers_dnf() {
   local kernel
   kernel=$(uname -r)
   [[ -e ${ROOT}/lib/modules/${kernel}/build ]] && return
-  with_rpm 300 dnf --assumeyes install -- "kernel-devel-uname-r = ${kernel}"
+  with_lock 300 dnf --assumeyes install -- "kernel-devel-uname-r = ${kernel}"
 }

@@ -14,6 +14,7 @@ step_neuron_python_done() {
 
 step_neuron_python_run() {
   local directory=${ROOT}${NEURON_VENV}
+  finish_packages
   DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- python3-venv
   rm -f -- "${directory}/neuron-packages"
   python3 -m venv --clear "${directory}"

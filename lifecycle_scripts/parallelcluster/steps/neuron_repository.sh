@@ -61,7 +61,7 @@ enabled=1
 gpgcheck=1
 gpgkey=file://${1#"${ROOT}"}
 metadata_expire=0"
-  with_rpm 300 rpm --import "$1"
+  with_lock 300 rpm --import "$1"
 }
 
 # Neuron's list alone, and an error when it cannot be had: apt-get would call that a warning.

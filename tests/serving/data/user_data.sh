@@ -18,11 +18,12 @@ source=s3://some-models/models/llama/
 TRAINYARD_END_OF_FILE
 cat >/opt/trainyard/lib/steps.sh <<'TRAINYARD_END_OF_FILE'
 set -Eeuo pipefail
+export AWS_METADATA_SERVICE_TIMEOUT=5 AWS_METADATA_SERVICE_NUM_ATTEMPTS=5
 ROOT=${TRAINYARD_ROOT:-}
 LOG_FILE=${ROOT}/var/log/provision/provisioning.log # HyperPod ships this file, and no other
 BUNDLE=''                                           # the folder of the entry script
 HOST=$(hostname)
-declare -A STEP_TITLE=() STEP_CAUSE=() STEP_NEEDS=() STEP_STATE=()
+declare -A STEP_TITLE=() STEP_CAUSE=() STEP_NEEDS=() STEP_STATE=() STEP_PROCESS=()
 BESIDE=() # process ids of what was started beside this shell
 RUNNING=0 # how many of them have not ended
 FAILED_STEPS=''
@@ -41,10 +42,13 @@ fail() {
   exit 1
 }
 wait_until() {
-  local deadline=$((SECONDS + ${TRAINYARD_DEADLINE:-$1})) what=$2 delay=0.2 last
+  local what=$2 delay=0.2 now deadline last
+  now=$(seconds_up)
+  deadline=$((now + ${TRAINYARD_DEADLINE:-$1}))
   shift 2
   until last=$("$@" 2>&1); do
-    if ((SECONDS >= deadline)); then
+    now=$(seconds_up)
+    if ((now >= deadline)); then
       log "waited in vain for ${what}${last:+: ${last##*$'\n'}}"
       return 1
     fi
@@ -56,6 +60,11 @@ wait_until() {
       *) delay=$((2 + RANDOM % 3)) ;; # a thousand nodes that start together do not ask together
     esac
   done
+}
+seconds_up() {
+  local up
+  read -r up _ </proc/uptime
+  printf '%s' "${up%.*}"
 }
 put_file() {
   local path=$1 mode=$2 text=$3 temporary=$1.trainyard-new
@@ -88,7 +97,7 @@ make_home() {
       && cp -a -- "${template}" "${temporary}" \
       && chown -R -- "${user}:" "${temporary}" \
       && chmod -- 0750 "${temporary}" \
-      && mv -nT -- "${temporary}" "${path}" \
+      && { mv -nT -- "${temporary}" "${path}" || [[ -d ${path} ]]; } \
       && rm -rf -- "${temporary}" # left over when another node was faster
   }
 }
@@ -145,15 +154,23 @@ start_step() {
     RUNNING=$((RUNNING + 1))
     run_beside "$1" &
     BESIDE+=("$!")
+    STEP_PROCESS[$1]=$!
   else
     run_step "$1"
     STEP_STATE[$1]='done'
   fi
 }
 await_step() {
-  local name code
+  local name code lost
   CURRENT_STEP='end'
-  read -r name code <&"${ENDS}"
+  until read -r -t 5 name code <&"${ENDS}"; do
+    if lost=$(lost_step); then
+      read -r -t 1 name code <&"${ENDS}" && break
+      name=${lost} code=137
+      log "ERROR: the shell that waits for the step ${name} was killed"
+      break
+    fi
+  done
   RUNNING=$((RUNNING - 1))
   STEP_STATE[${name}]='done'
   ((code == 0)) || {
@@ -161,6 +178,16 @@ await_step() {
     ((FAILED_CODE)) || FAILED_CODE=${code}
     ((RUNNING == 0)) || log "${name} failed; what runs beside it is waited for, and nothing else is started"
   }
+}
+lost_step() {
+  local name
+  for name in "${!STEP_PROCESS[@]}"; do
+    if [[ ${STEP_STATE[${name}]} == running ]] && ! kill -0 "${STEP_PROCESS[${name}]}" 2>/dev/null; then
+      printf '%s' "${name}"
+      return
+    fi
+  done
+  return 1
 }
 run_beside() {
   set +e
@@ -365,6 +392,7 @@ step_weights_done() {
 }
 step_weights_run() {
   local path=${ROOT}${SETTINGS[mount]} mounts
+  mountpoint -q -- "${path}" || umount --lazy -- "${path}" 2>/dev/null || true
   mkdir -p -- "${path}" "${ROOT}${SETTINGS[cache]}"
   chmod -- 0700 "${ROOT}${SETTINGS[cache]}" # objects lie in it as they are; the volume is encrypted
   mounts=$(weights_fstab)

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,8 @@ def mark_complete(checkpoint: Path, identity: Mapping[str, object]) -> None:
     if step is None:
         raise ValueError(f"{checkpoint.name} is not the name of a checkpoint")
     text = json.dumps({"step": step, "identity": identity, "files": _sizes(checkpoint)}, indent=1)
-    temporary = checkpoint / f"{MARKER}.tmp"
+    # a process of an earlier attempt may still be writing, on a node that Slurm has lost: it has another file
+    temporary = checkpoint / f"{MARKER}-{socket.gethostname()}-{os.getpid()}.tmp"
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

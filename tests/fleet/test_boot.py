@@ -1,0 +1,118 @@
+"""How a node answers its group and learns who is in the fleet, when AWS or another run is in the way."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from tests.fleet.fake_member import make_member
+from tests.lifecycle_scripts.fake_node import PYTHON, FakeNode
+
+FLEET = "aws ec2 describe-instances --output"
+"""How the question for all members begins; boot.sh asks for its own instance otherwise."""
+PATIENT = {"TRAINYARD_DEADLINE": "60"}
+ONCE = 'if mkdir "${TRAINYARD_ROOT}/once" 2>/dev/null; then exit 75; fi\n'
+WAIT = """\
+if [[ $* == *hostfile.trainyard-new* ]] && mkdir "${TRAINYARD_ROOT}/stands" 2>/dev/null; then
+  until [[ -e ${TRAINYARD_ROOT}/goes-on ]]; do sleep 0.05; done
+fi
+"""
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    """A worker that has booted, with as short a set-up as has a list of members."""
+    node = make_member(tmp_path / "node")
+    node.write_entry("setup.sh", ["node", "members"])
+    return node
+
+
+def answers(node: FakeNode) -> list[str]:
+    """What the group was told, in order."""
+    return [call.split()[-1] for call in node.calls if call.startswith("aws autoscaling complete-lifecycle-action")]
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+# ---------------------------------------------------------------- the answer to the group
+def test_a_list_that_cannot_be_renewed_does_not_cost_a_node_that_is_ready(node: FakeNode) -> None:
+    done = node.run("boot.sh", STUB_THROTTLED=f"{FLEET}:2:2")
+    assert done.returncode == 0, done.stdout
+    assert answers(node) == ["CONTINUE"]
+    assert (node.root / "state/ready").exists()
+    assert sum(call.startswith(FLEET) for call in node.calls) == 2
+
+
+@pytest.mark.parametrize(
+    "throttled",
+    ["aws ec2 create-tags:1:2", "aws ec2 describe-instances --instance-ids:1:2", "aws autoscaling:1:2"],
+)
+def test_a_node_that_is_ready_says_so_until_it_is_heard(node: FakeNode, throttled: str) -> None:
+    done = node.run("boot.sh", STUB_THROTTLED=throttled, **PATIENT)
+    assert done.returncode == 0, done.stdout
+    assert (node.root / "state/ready").exists()
+    assert set(answers(node)) == {"CONTINUE"}
+    assert (node.root / "state/answer").read_text() == "CONTINUE"
+
+
+def test_a_node_that_cannot_say_that_it_is_ready_is_given_back_and_its_log_says_why(node: FakeNode) -> None:
+    done = node.run("boot.sh", STUB_THROTTLED="aws ec2 create-tags:1:99")
+    assert done.returncode not in {0, -9}
+    assert answers(node) == ["ABANDON"]
+    assert "waited in vain for the tag" in (node.root / "state/shipped.json").read_text()
+
+
+def test_a_failed_set_up_is_answered_until_it_is_heard(node: FakeNode) -> None:
+    (node.bundle / "setup.sh").write_text("#!/bin/bash\nexit 7\n")
+    done = node.run("boot.sh", STUB_THROTTLED="aws autoscaling:1:1", **PATIENT)
+    assert done.returncode == 7
+    assert answers(node) == ["ABANDON"] * 2
+    assert (node.root / "state/answer").read_text() == "ABANDON"
+
+
+def test_metadata_may_be_late(node: FakeNode) -> None:
+    node.program("python3", ONCE + PYTHON)
+    done = node.run("boot.sh", **PATIENT)
+    assert done.returncode == 0, done.stdout
+    assert answers(node) == ["CONTINUE"]
+
+
+def test_settings_that_cannot_be_right_end_the_boot_at_once(tmp_path: Path) -> None:
+    node = make_member(tmp_path, version=2)
+    done = node.run("boot.sh", TRAINYARD_DEADLINE="600")
+    assert done.returncode == 65
+    assert "must be an object of version 1" in done.stdout
+
+
+# ---------------------------------------------------------------- the list of members
+def test_a_throttled_question_is_asked_again(node: FakeNode) -> None:
+    done = node.run("setup.sh", STUB_THROTTLED=f"{FLEET}:1:3", **PATIENT)
+    assert done.returncode == 0, done.stdout
+    assert sum(call.startswith(FLEET) for call in node.calls) == 4
+    assert (node.root / "opt/trainyard/hostfile").read_text() == "10.1.0.9 slots=32\n10.1.0.10 slots=32\n"
+
+
+def test_runs_that_come_together_write_one_after_the_other(node: FakeNode) -> None:
+    """The first stands between writing and renaming until the second has come to its end or waits for its turn."""
+    node.program("chmod", f'{WAIT}exec {which("chmod")} "$@"')
+    node.program("flock", f'echo >>"${{TRAINYARD_ROOT}}/turns"\nexec {which("flock")} "$@"')
+    turns = node.root / "turns"
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(node.run, "members.sh")
+        try:
+            wait_for((node.root / "stands").exists)
+            second = pool.submit(node.run, "members.sh")
+            wait_for(lambda: second.done() or (turns.exists() and turns.read_text().count("\n") > 1))
+        finally:
+            (node.root / "goes-on").touch()
+    for done in (first.result(), second.result()):
+        assert done.returncode == 0, done.stdout
+    assert (node.root / "opt/trainyard/hostfile").read_text() == "10.1.0.9 slots=32\n10.1.0.10 slots=32\n"
