@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup
+from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, PamSlurmAdopt
 from tests.lifecycle_scripts.extras_node import ENTRY, full_setup, make_full_node, tools
 from tests.lifecycle_scripts.fake_node import FakeNode, change_settings
 
@@ -79,6 +79,7 @@ class Case:
         before: What the node is like before the first run.
         change: What changes after a first, whole run; with None it is the first run that is cut.
         group: The node's group.
+        entry: The entry script; the one of extras does not run Slurm's own steps.
     """
 
     call: str
@@ -86,6 +87,7 @@ class Case:
     before: Callable[[FakeNode], None] | None = None
     change: Callable[[FakeNode], None] | None = None
     group: str = "worker"
+    entry: str = ENTRY
 
 
 RELOAD = "systemctl daemon-reload"
@@ -113,6 +115,16 @@ PLUGIN = Case(
     group="controller",
 )
 
+CONFIGURATION = Case(
+    "systemctl restart slurmctld", NodeSetup, before=active("slurmctld"), group="controller", entry="on_create.sh"
+)
+EXTERN_STEP = Case(
+    "systemctl try-restart slurmctld",
+    lambda: NodeSetup(pam_slurm_adopt=PamSlurmAdopt(), tools=tools()),
+    group="controller",
+)
+OPTIONS = Case("systemctl restart slurmd", NodeSetup, before=active("slurmd"), entry="on_create.sh")
+
 
 @pytest.mark.parametrize(
     ("case", "cut"),
@@ -125,6 +137,9 @@ PLUGIN = Case(
         pytest.param(MOUNT, MOUNT.call, id="mount"),
         pytest.param(DOCKER, DOCKER.call, id="Docker"),
         pytest.param(PLUGIN, PLUGIN.call, id="plugin"),
+        pytest.param(CONFIGURATION, CONFIGURATION.call, id="configuration"),
+        pytest.param(EXTERN_STEP, EXTERN_STEP.call, id="extern step"),
+        pytest.param(OPTIONS, OPTIONS.call, id="options"),
     ],
 )
 def test_what_was_written_and_not_taken_is_taken_by_the_next_run(tmp_path: Path, case: Case, cut: str) -> None:
@@ -134,12 +149,12 @@ def test_what_was_written_and_not_taken_is_taken_by_the_next_run(tmp_path: Path,
     if case.before:
         case.before(node)
     if case.change:
-        done = node.run(ENTRY)
+        done = node.run(case.entry)
         assert done.returncode == 0, done.stdout
         case.change(node)
-    assert node.run(ENTRY, STUB_CUT_BEFORE=cut).returncode == -9
+    assert node.run(case.entry, STUB_CUT_BEFORE=cut).returncode == -9
     for wanted in (True, False):  # once, and never again
         calls = len(node.calls)
-        done = node.run(ENTRY)
+        done = node.run(case.entry)
         assert done.returncode == 0, done.stdout
         assert (case.call in node.calls[calls:]) is wanted

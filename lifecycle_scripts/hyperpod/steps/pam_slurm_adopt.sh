@@ -7,6 +7,8 @@
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
 source "${BUNDLE}/lib/packages.sh"
+# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+source "${BUNDLE}/lib/restarts.sh"
 
 PAM_SLURM_ADOPT_SSHD=${ROOT}/etc/pam.d/sshd
 PAM_SLURM_ADOPT_SESSION=${ROOT}/etc/pam.d/trainyard-session
@@ -79,7 +81,8 @@ pam_slurm_adopt_conf_text() {
 
 pam_slurm_adopt_contains() {
   local file text
-  file=$(pam_slurm_adopt_conf 2>/dev/null) && text=$(pam_slurm_adopt_conf_text) && holds "${file}" "${text}"
+  file=$(pam_slurm_adopt_conf 2>/dev/null) && text=$(pam_slurm_adopt_conf_text) && holds "${file}" "${text}" \
+    && ! is_restart_due pam_slurm_adopt
 }
 
 pam_slurm_adopt_contain() {
@@ -88,9 +91,11 @@ pam_slurm_adopt_contain() {
   file=$(pam_slurm_adopt_conf)
   text=$(pam_slurm_adopt_conf_text)
   # shellcheck disable=SC2310  # a question
-  holds "${file}" "${text}" || {
+  pam_slurm_adopt_contains || {
+    restart_due pam_slurm_adopt
     put_file "${file}" 0644 "${text}"
     systemctl try-restart slurmctld
+    restart_made pam_slurm_adopt
   }
   # seen with proctrack/linuxproc: a job never ends, and its node is drained
   ! grep -qE '^ProctrackType=' -- "${ROOT}/opt/slurm/etc/slurm.conf" \

@@ -3,6 +3,8 @@
 # HyperPod writes slurm.conf; nothing of it is changed here.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+source "${BUNDLE}/lib/restarts.sh"
 
 SLURM=${ROOT}/opt/slurm
 UNITS=${ROOT}/etc/systemd/system
@@ -15,7 +17,7 @@ step slurm 'start Slurm' \
 step_slurm_done() {
   case ${NODE[role]} in
     controller) slurm_answers 2>/dev/null && slurm_plugins_are_whole && [[ ! -e ${UNITS}/slurmd.service ]] ;;
-    *) slurm_listens && slurm_is_pointed ;;
+    *) slurm_listens && slurm_is_pointed && ! is_restart_due slurmd ;;
   esac
 }
 
@@ -75,6 +77,7 @@ slurm_start_node() {
   [[ ${unit} =~ (^|$'\n')ExecStart=[^$'\n']*(SLURMD_OPTIONS|--conf-server) ]] \
     || fail 'the unit slurmd takes no SLURMD_OPTIONS: this machine image is not one of HyperPod for Slurm'
   options=$(slurm_options)
+  restart_due slurmd
   put_file "${ROOT}${DROP_IN}.env" 0644 "${options}"
   drop_in=$(slurm_drop_in)
   put_file "${ROOT}${DROP_IN}.conf" 0644 "${drop_in}"
@@ -82,6 +85,7 @@ slurm_start_node() {
   systemctl enable --now munge
   systemctl enable slurmd
   systemctl restart slurmd || warn 'slurmd did not start at once'
+  restart_made slurmd
 }
 
 # The unit stays as the image has it: systemd expands SLURMD_OPTIONS by itself, and takes the last file that sets it.

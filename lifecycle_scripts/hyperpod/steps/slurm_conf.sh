@@ -1,8 +1,10 @@
 # shellcheck shell=bash
 # What is ours in Slurm's configuration, on the controller. slurm.conf is HyperPod's and stays as it is; it includes
 # accounting.conf, which HyperPod leaves empty. That is where accounting, prolog and epilog go, in a block of our own.
-: "${ROOT?}" "${HOST?}"
+: "${ROOT?}" "${HOST?}" "${BUNDLE?}"
 declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+source "${BUNDLE}/lib/restarts.sh"
 
 SLURM_SCRIPTS=/opt/slurm/etc/scripts # of step job_hooks
 SLURM_CONF=${ROOT}/opt/slurm/etc
@@ -12,7 +14,7 @@ step slurm_conf "wait for HyperPod's slurm.conf, and add what is ours" \
   'HyperPod has not written slurm.conf, or not for this controller' 'network'
 
 step_slurm_conf_done() {
-  [[ ${NODE[role]} != controller ]] || { slurm_conf_is_written && slurm_conf_is_ours; }
+  [[ ${NODE[role]} != controller ]] || { slurm_conf_is_written && slurm_conf_is_ours && ! is_restart_due slurm_conf; }
 }
 
 step_slurm_conf_run() {
@@ -20,10 +22,12 @@ step_slurm_conf_run() {
   wait_until 600 "${NODE[address]} or ${HOST} in slurm.conf" slurm_conf_is_written \
     || fail "HyperPod has not made this node the controller: is it ${NODE[group]} in ${SLURM_CONF_GROUPS[${NODE[topology]}]}?"
   lines=$(slurm_conf_lines)
+  restart_due slurm_conf
   put_file "${SLURM_CONF}/accounting.conf" 0644 "${lines}"
   slurm_conf_is_included || slurm_conf_include
   # A change of a controller that runs; at first it has not started.
   ! systemctl is-active --quiet slurmctld || systemctl restart slurmctld
+  restart_made slurm_conf
 }
 
 step_slurm_conf_verify() {
