@@ -2,8 +2,11 @@
 
 import re
 import subprocess
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -23,15 +26,19 @@ def provision(
         (folder / f"steps/{name}.sh").write_text(text)
     library = scripts_folder() / "lib/steps.sh"
     (folder / "entry.sh").write_text(f'source "{library}"\n{before}\nprovision "{folder}" {" ".join(steps)}\n')
-    return subprocess.run(
-        ["bash", str(folder / "entry.sh")],  # noqa: S607
-        env={"PATH": "/usr/bin:/bin", "TRAINYARD_ROOT": str(folder), "TRAINYARD_LOG_GRACE": "0", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    with TemporaryFile("w+") as said:  # no pipe: what a step leaves running would keep it open
+        done = subprocess.run(
+            ["bash", str(folder / "entry.sh")],  # noqa: S607
+            env={"PATH": "/usr/bin:/bin", "TRAINYARD_ROOT": str(folder), "TRAINYARD_LOG_GRACE": "0", **environment},
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        said.seek(0)
+        done.stdout = said.read()
+    return done
 
 
 @pytest.fixture
@@ -273,6 +280,28 @@ def test_a_step_whose_waiting_shell_is_killed_is_a_failure(run_steps: Run) -> No
     assert done.returncode == 137
     assert "[end] ERROR: the shell that waits for the step a was killed" in lines(done)
     assert "failed: a, see above" in lines(done)[-1]
+
+
+def test_a_run_waits_for_the_steps_of_one_that_was_killed(run_steps: Run, tmp_path: Path) -> None:
+    log, order = tmp_path / "var/log/provision/provisioning.log", tmp_path / "order"
+    wait = "wait_until 60 'the word' test -e \"${ROOT}/go\""
+    work = f'echo begin >>"${{ROOT}}/order"; {wait}; echo end >>"${{ROOT}}/order"'
+    with ThreadPoolExecutor(1) as pool:
+        assert run_steps(a=("", f'kill -KILL "$$"; {work}')).returncode == -9
+        second = pool.submit(run_steps, a=("", work))
+        while "another run has not ended" not in log.read_text() and order.read_text().count("begin") < 2:
+            time.sleep(0.05)
+        (tmp_path / "go").touch()
+        assert second.result().returncode == 0, log.read_text()
+    assert order.read_text().split() == ["begin", "end", "begin", "end"]
+
+
+def test_what_a_step_leaves_running_keeps_no_run_waiting(run_steps: Run) -> None:
+    daemon = "setsid sleep 20 >/dev/null 2>&1 &"
+    assert run_steps(a=("", daemon), b=(None, daemon)).returncode == 0
+    done = run_steps(a=("", "true"))
+    assert done.returncode == 0
+    assert "another run" not in done.stdout
 
 
 def test_a_run_that_is_told_to_end_waits_for_what_runs(run_steps: Run, tmp_path: Path) -> None:
