@@ -3,7 +3,8 @@
 # of "Configuring EFA clients" in the FSx for Lustre user guide. Says in its last line why it cannot.
 set -Eeuo pipefail
 ROOT=${TRAINYARD_ROOT:-}
-OLDEST_DRIVER=2.12.1 # of EFA
+OLDEST_DRIVER=2.12.1                       # of EFA
+HALF=${ROOT}/run/trainyard-lustre-efa.half # while there is a part of what follows
 
 refuse() {
   echo "$*" >&2
@@ -20,6 +21,7 @@ oldest=$(printf '%s\n%s\n' "${OLDEST_DRIVER}" "${driver}" | sort -V | head -n 1)
 interface=$(ip -o -4 route show default)
 interface=${interface#*dev } interface=${interface%% *}
 
+touch -- "${HALF}"
 modprobe lnet || refuse 'the module lnet cannot be loaded'
 modprobe kefalnd "ipif_name=${interface}" || refuse 'the module kefalnd cannot be loaded: the client of Lustre is without EFA'
 modprobe ksocklnd || refuse 'the module ksocklnd cannot be loaded'
@@ -35,8 +37,10 @@ if ((${#devices[@]} >= 32)); then
 elif ((${#devices[@]} > 1)); then
   chosen+=("${devices[-1]##*/}")
 fi
+lnetctl net del --net efa 2>/dev/null || true # of a run that was cut off
 for device in "${chosen[@]}"; do
   lnetctl net add --net efa --if "${device}" --peer-credits 32 || refuse "LNet does not take the EFA device ${device}"
 done
 lnetctl set discovery 1 || refuse 'LNet does not look for the other network'
 lnetctl udsp add --src efa --priority 0 || refuse 'LNet does not prefer EFA'
+rm -f -- "${HALF}"

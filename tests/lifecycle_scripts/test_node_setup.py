@@ -83,6 +83,8 @@ def with_efa(node: FakeNode) -> FakeNode:
     node.program(
         "lnetctl",
         'echo "lnetctl $*" >>"${TRAINYARD_ROOT}/state/calls"\n'
+        "read -r -a stat </proc/$$/stat\n"
+        '[[ -z ${STUB_CUT:-} || $* != *"${STUB_CUT}"* ]] || kill -KILL -- "-${stat[5]}"\n'
         '[[ $* != "net add --net efa"* ]] || touch "${TRAINYARD_ROOT}/state/efa"\n'
         '[[ $* != "net del --net efa" ]] || rm -f "${TRAINYARD_ROOT}/state/efa"\n'
         '[[ $* != "net show --net efa" || ! -e ${TRAINYARD_ROOT}/state/efa ]] || echo "status: up"',
@@ -101,6 +103,18 @@ def test_lustre_gets_efa_before_it_is_mounted(with_efa: FakeNode, steps: tuple[s
     assert added == [f"lnetctl net add --net efa --if rdmap{n}s0 --peer-credits 32" for n in (0, 7)]
     assert calls.index("lnetctl udsp add --src efa --priority 0") < calls.index("mount -- /fsx")
     assert "[lustre_efa] let Lustre use EFA: nothing to do" in run(with_efa, *steps)
+
+
+@some_or_all(*LUSTRE)
+@pytest.mark.parametrize("cut", ["--if rdmap7s0", "udsp add"])
+def test_half_of_efa_is_done_again(with_efa: FakeNode, steps: tuple[str, ...], cut: str) -> None:
+    assert with_efa.run(entry_of(with_efa, steps), STUB_CUT=cut).returncode == -9
+    before = len(with_efa.calls)
+    assert not any("WARNING" in line for line in run(with_efa, *steps))
+    calls = with_efa.calls[before:]
+    added = [call for call in calls if call.startswith("lnetctl net add --net efa")]
+    assert added == [f"lnetctl net add --net efa --if rdmap{n}s0 --peer-credits 32" for n in (0, 7)]
+    assert "lnetctl udsp add --src efa --priority 0" in calls
 
 
 @pytest.mark.slow

@@ -284,6 +284,7 @@ def test_a_step_whose_waiting_shell_is_killed_is_a_failure(run_steps: Run) -> No
 
 def test_a_run_waits_for_the_steps_of_one_that_was_killed(run_steps: Run, tmp_path: Path) -> None:
     log, order = tmp_path / "var/log/provision/provisioning.log", tmp_path / "order"
+    order.touch()
     wait = "wait_until 60 'the word' test -e \"${ROOT}/go\""
     work = f'echo begin >>"${{ROOT}}/order"; {wait}; echo end >>"${{ROOT}}/order"'
     with ThreadPoolExecutor(1) as pool:

@@ -43,7 +43,7 @@ lustre_efa_start() {
 
 lustre_efa_is_up() {
   local networks
-  networks=$(lnetctl net show --net efa) && [[ ${networks} == *'status: up'* ]]
+  networks=$(lnetctl net show --net efa) && [[ ${networks} == *'status: up'* && ! -e ${ROOT}/run/trainyard-lustre-efa.half ]]
 }
 
 # The last word of the program that failed.
