@@ -1,5 +1,5 @@
 #!/bin/bash
-# What user data starts: sets the node up, ships its log, and says how it went: to the other members by a tag, and to the
+# What user data starts, and a unit at every later boot: sets the node up, ships its log, and says how it went: to the other members by a tag, and to the
 # Auto Scaling group, which gives a node back whose set-up failed and launches another. The group waits an hour, and then
 # takes the node away, with the job that it may have by then: so whatever can fail once is asked again.
 set -Eeuo pipefail
@@ -13,6 +13,23 @@ export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
 
 node() {
   python3 -B "${here}/node.py" --settings "${ROOT}/etc/trainyard/settings.json" "$@"
+}
+
+# cloud-init runs user data once for an instance. A set-up that the power ended goes on at the next boot, and what no boot
+# survives, as the mount of the instance store, comes back.
+enable_at_boot() {
+  local unit
+  unit=$(printf '%s\n' '[Unit]' 'Description=Set this member of the fleet up' 'Wants=network-online.target' \
+    'After=network-online.target' '[Service]' 'Type=oneshot' 'TimeoutStartSec=infinity' "ExecStart=${here}/boot.sh" \
+    '[Install]' 'WantedBy=multi-user.target')
+  put_file "${ROOT}/etc/systemd/system/trainyard-boot.service" 0644 "${unit}"
+  systemctl daemon-reload
+  systemctl enable trainyard-boot.service
+}
+
+# has_answered: whether the group of this very instance, and not of one whose image this is, has been told that it is ready.
+has_answered() {
+  holds "${ANSWERED}" "${FACTS[instance]}"
 }
 
 # One stream for each start of the set-up.
@@ -46,6 +63,8 @@ give_back() {
   exit "$1"
 }
 
+ANSWERED=${ROOT}/var/lib/trainyard/answered
+enable_at_boot
 declare -A FACTS=()
 # Longer than the step node waits: who does not know what node this is can answer nobody. Only 75 may pass with time.
 while true; do
@@ -61,7 +80,8 @@ while IFS='=' read -r key value; do
 done <<<"${lines}"
 AWS_DEFAULT_REGION=${FACTS[region]}
 export AWS_DEFAULT_REGION
-trap 'give_back "$?"' EXIT
+# shellcheck disable=SC2310  # a question
+has_answered || trap 'give_back "$?"' EXIT
 
 TRAINYARD_LOG_GRACE=0 "${here}/setup.sh" || code=$?
 if ((code == 0)); then
@@ -73,5 +93,9 @@ ship_log || echo 'the log could not be shipped' >&2
 ((code == 0)) || exit "${code}"
 
 trap - EXIT # from here on this node may have a job: nothing gives it back any more
-wait_until 3600 'the group to hear that this node is ready' answer_group CONTINUE
+# shellcheck disable=SC2310  # a question
+has_answered || {
+  wait_until 3600 'the group to hear that this node is ready' answer_group CONTINUE
+  put_file "${ANSWERED}" 0644 "${FACTS[instance]}"
+}
 "${here}/members.sh" || echo 'the list of members is not renewed yet; the timer does it' >&2 # now that this node is one

@@ -58,9 +58,14 @@ case ${name} in
       echo "/dev/nvme${disk}n1 Amazon EC2 NVMe Instance Storage"
     done
     ;;
-  mdadm | mkfs.xfs)
+  mdadm)
+    [[ $1 == --create || -e ${state}/array ]] # there is nothing to assemble before it was created
     mkdir -p "${TRAINYARD_ROOT}/dev/md"
-    touch "${TRAINYARD_ROOT}/dev/md/trainyard"
+    touch "${TRAINYARD_ROOT}/dev/md/trainyard" "${state}/array"
+    changed
+    ;;
+  mkfs.xfs)
+    touch "${state}/file-system"
     changed
     ;;
   mountpoint)
@@ -69,6 +74,7 @@ case ${name} in
     ;;
   mount)
     path=${subject#"${TRAINYARD_ROOT}"}
+    [[ ${path} != /scratch || -e ${state}/file-system ]]
     touch "${state}/mounted${path//\//-}"
     changed
     ;;

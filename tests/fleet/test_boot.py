@@ -92,6 +92,29 @@ def test_settings_that_cannot_be_right_end_the_boot_at_once(tmp_path: Path) -> N
     assert "must be an object of version 1" in done.stdout
 
 
+# ---------------------------------------------------------------- later boots
+def test_a_unit_does_it_again_at_every_boot(node: FakeNode) -> None:
+    (node.bundle / "setup.sh").write_text("#!/bin/bash\nkill -KILL $PPID\n")  # the power is cut during the set-up
+    assert node.run("boot.sh").returncode == -9
+    unit = (node.root / "etc/systemd/system/trainyard-boot.service").read_text().splitlines()
+    assert f"ExecStart={node.bundle}/boot.sh" in unit
+    assert "systemctl enable trainyard-boot.service" in node.calls
+
+
+def test_a_group_is_answered_once(node: FakeNode) -> None:
+    assert [node.run("boot.sh").returncode for _ in range(2)] == [0, 0]
+    assert answers(node) == ["CONTINUE"]
+    (node.bundle / "setup.sh").write_text("#!/bin/bash\nexit 7\n")
+    assert node.run("boot.sh").returncode == 7
+    assert answers(node) == ["CONTINUE"]  # a node that was taken is not given back
+
+
+def test_an_instance_of_this_ones_image_answers_for_itself(node: FakeNode) -> None:
+    node.write("var/lib/trainyard/answered", "i-another\n")
+    assert node.run("boot.sh").returncode == 0
+    assert answers(node) == ["CONTINUE"]
+
+
 # ---------------------------------------------------------------- the list of members
 def test_a_throttled_question_is_asked_again(node: FakeNode) -> None:
     done = node.run("setup.sh", STUB_THROTTLED=f"{FLEET}:1:3", **PATIENT)

@@ -31,13 +31,20 @@ step_scratch_run() {
   device=${disks[0]}
   if ((${#disks[@]} > 1)); then
     device=/dev/md/trainyard
-    [[ -e ${ROOT}${device} ]] \
+    [[ -e ${ROOT}${device} ]] || mdadm --assemble "${device}" "${disks[@]}" 2>/dev/null \
       || mdadm --create "${device}" --run --homehost=any --level=0 --raid-devices="${#disks[@]}" "${disks[@]}"
   fi
-  mkfs.xfs -q -f -L scratch "${device}"
   mkdir -p -- "${ROOT}${SCRATCH}"
-  mount -o "${SCRATCH_OPTIONS}" -- "${device}" "${ROOT}${SCRATCH}"
+  # shellcheck disable=SC2310  # a question: after a reboot everything is there
+  scratch_mount "${device}" 2>/dev/null || {
+    mkfs.xfs -q -f -L scratch "${device}"
+    scratch_mount "${device}"
+  }
   chmod -- 1777 "${ROOT}${SCRATCH}"
+}
+
+scratch_mount() {
+  mount -o "${SCRATCH_OPTIONS}" -- "$1" "${ROOT}${SCRATCH}"
 }
 
 step_scratch_verify() {
