@@ -115,6 +115,7 @@ provision() {
   BUNDLE=$1
   shift
   start_log
+  take_run
   for name in "$@"; do
     STEP_STATE[${name}]=waiting
     source "${BUNDLE}/steps/${name}.sh"
@@ -131,6 +132,14 @@ provision() {
     [[ ${STEP_STATE[${name}]} == 'done' ]] || fail "the step ${name} cannot start: it needs ${STEP_NEEDS[${name}]}"
   done
   log "all steps are done, after ${SECONDS} s"
+}
+take_run() {
+  mkdir -p -- "${ROOT}/run/lock"
+  exec 8>>"${ROOT}/run/lock/trainyard-run"
+  flock --nonblock 8 || {
+    log 'another run has not ended on this node: it is waited for'
+    wait_until 3600 'the end of the run before' flock --nonblock 8
+  }
 }
 start_steps() {
   local name before=''
@@ -156,7 +165,7 @@ start_step() {
     BESIDE+=("$!")
     STEP_PROCESS[$1]=$!
   else
-    run_step "$1"
+    run_step "$1" 8>&-
     STEP_STATE[$1]='done'
   fi
 }
@@ -192,7 +201,7 @@ lost_step() {
 run_beside() {
   set +e
   trap - ERR EXIT TERM INT
-  step_shell "$1" 2>&1 | label "$1"
+  step_shell "$1" 2>&1 8>&- | label "$1" 8>&-
   printf '%s %s\n' "$1" "${PIPESTATUS[0]}" >&"${ENDS}"
 }
 step_shell() {
