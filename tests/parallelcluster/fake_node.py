@@ -13,7 +13,8 @@ STUBBED = [
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
-    "awk", "bash", "cat", "chmod", "cp", "dirname", "env", "grep", "ln", "mkdir", "mv", "rm", "sleep", "tee", "touch",
+    "awk", "bash", "cat", "chmod", "cp", "dirname", "env", "flock", "grep", "ln", "mkdir", "mv", "rm", "sleep", "tee",
+    "touch",
 ]  # fmt: skip
 SYSTEMS = {
     "ubuntu-22.04": 'ID=ubuntu\nVERSION_ID="22.04"\nVERSION_CODENAME=jammy\n',
