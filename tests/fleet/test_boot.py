@@ -85,13 +85,6 @@ def test_metadata_may_be_late(node: FakeNode) -> None:
     assert answers(node) == ["CONTINUE"]
 
 
-def test_settings_that_cannot_be_right_end_the_boot_at_once(tmp_path: Path) -> None:
-    node = make_member(tmp_path, version=2)
-    done = node.run("boot.sh", TRAINYARD_DEADLINE="600")
-    assert done.returncode == 65
-    assert "must be an object of version 1" in done.stdout
-
-
 # ---------------------------------------------------------------- later boots
 def test_a_unit_does_it_again_at_every_boot(node: FakeNode) -> None:
     (node.bundle / "setup.sh").write_text("#!/bin/bash\nkill -KILL $PPID\n")  # the power is cut during the set-up

@@ -326,9 +326,10 @@ def test_a_log_that_cannot_be_shipped_does_not_cost_the_node(node: FakeNode) -> 
     assert (node.root / "state/answer").read_text() == "CONTINUE"
 
 
-def test_settings_of_another_version_end_the_run_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", ["setup.sh", "boot.sh"])
+def test_settings_of_another_version_end_the_run_at_once(tmp_path: Path, script: str) -> None:
     node = make_member(tmp_path, version=2)
-    done = node.run("setup.sh", TRAINYARD_DEADLINE="600")
+    done = node.run(script, TRAINYARD_DEADLINE="600")
     assert done.returncode == 65
     assert "must be an object of version 1" in done.stdout
 

@@ -92,22 +92,22 @@ def start_process(node: FakeNode, job: str | None) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_the_epilog_ends_what_its_job_left_and_nothing_else(hooks: FakeNode) -> None:
-    own, other, none = (start_process(hooks, job) for job in ("9", "8", None))
-    assert hook(hooks, "epilog.sh").returncode == 0
-    assert own.wait(timeout=5) == -9
-    assert (other.poll(), none.poll()) == (None, None)
-    for process in (other, none):
-        process.kill()
-        process.wait()
-
-
-def test_the_prolog_ends_what_jobs_left_that_slurm_does_not_run(hooks: FakeNode) -> None:
-    running, left, own = (start_process(hooks, job) for job in ("8", "7", "9"))  # pgrep finds the steps of job 8
-    assert hook(hooks, "prolog.sh").returncode == 0
-    assert left.wait(timeout=5) == -9
-    assert (running.poll(), own.poll()) == (None, None)
-    for process in (running, own):
+@pytest.mark.parametrize(
+    ("script", "left", "others"),
+    [
+        pytest.param("epilog.sh", "9", ("8", None), id="epilog, of its own job"),
+        # pgrep finds the steps of job 8
+        pytest.param("prolog.sh", "7", ("8", "9"), id="prolog, of jobs that Slurm does not run"),
+    ],
+)
+def test_a_hook_ends_what_was_left_and_nothing_else(
+    hooks: FakeNode, script: str, left: str, others: tuple[str | None, ...]
+) -> None:
+    ended, *kept = (start_process(hooks, job) for job in (left, *others))
+    assert hook(hooks, script).returncode == 0
+    assert ended.wait(timeout=5) == -9
+    assert [process.poll() for process in kept] == [None, None]
+    for process in kept:
         process.kill()
         process.wait()
 
