@@ -67,11 +67,14 @@ ANSWERED=${ROOT}/var/lib/trainyard/answered
 enable_at_boot
 declare -A FACTS=()
 # Longer than the step node waits: who does not know what node this is can answer nobody. Only 75 may pass with time.
+deadline=$(seconds_up)
+deadline=$((deadline + ${TRAINYARD_DEADLINE:-600}))
 while true; do
   code=0
   # shellcheck disable=SC2310  # its code is looked at
   lines=$(node facts) || code=$?
-  ((code == 75 && SECONDS < ${TRAINYARD_DEADLINE:-600})) || break
+  now=$(seconds_up)
+  ((code == 75 && now < deadline)) || break
   sleep 1
 done
 ((code == 0)) || exit "${code}"
