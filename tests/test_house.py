@@ -17,7 +17,7 @@ PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 FLOORS = {
     "acknowledgments": 0, "errors": 0, "inline_function": 0, "instances": 0, "json_value": 0, "log_groups": 0,
     "managed_policy": 0, "node_scripts": 0, "tokens": 0,
-    "network": 1, "storage": 1, "lifecycle": 1,
+    "network": 1, "storage": 1, "lifecycle": 1, "quotas": 1,
     "hyperpod": 2, "parallelcluster": 2, "serving": 2, "fleet": 2,
     "deployment": 3, "review": 3, "local": 3, "rehearsal": 3,
 }  # fmt: skip
@@ -110,7 +110,8 @@ def test_public_names_are_unique_and_importable() -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["instances", "network", "storage", "lifecycle", "hyperpod", "parallelcluster", "fleet", "serving"]
+    "room",
+    ["instances", "network", "storage", "lifecycle", "quotas", "hyperpod", "parallelcluster", "fleet", "serving"],
 )
 def test_every_public_name_of_a_room_is_exported_and_in_its_readme(room: str) -> None:
     module = importlib.import_module(f"cdk_trainyard.{room}")

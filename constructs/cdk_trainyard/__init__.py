@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.network import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.parallelcluster import *  # noqa: F403  for type checkers; the table below is what runs
+    from cdk_trainyard.quotas import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.serving import *  # noqa: F403  for type checkers; the table below is what runs
     from cdk_trainyard.storage import *  # noqa: F403  for type checkers; the table below is what runs
 
@@ -143,6 +144,16 @@ _NAMES = {
         Timeouts
         VolumeType
         parallelcluster_version
+    """,
+    "quotas": """
+        Market
+        Needs
+        Prerequisite
+        Quota
+        QuotaNeed
+        hyperpod_needs
+        instance_needs
+        most_of
     """,
     "serving": """
         AuthenticationKind

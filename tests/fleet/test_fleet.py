@@ -335,7 +335,12 @@ def test_commands_and_quota_are_said() -> None:
         ("trn1.32xlarge", FleetCapacity.on_demand(), "'Running On-Demand Trn instances' (L-2C3B7624)"),
         ("trn1.32xlarge", FleetCapacity.spot(), "'All Trn Spot Instance Requests' (L-6B0D517C)"),
         ("g6e.48xlarge", FleetCapacity.on_demand(), "'Running On-Demand G and VT instances' (L-DB2E81BA)"),
-        ("p5.48xlarge", FleetCapacity.spot(), "for Spot requests of the family p5"),
+        ("p5.48xlarge", FleetCapacity.spot(), "'All P5 Spot Instance Requests' (L-C4BD4855)"),
+        (
+            "p5.48xlarge",
+            FleetCapacity.capacity_block("cr-0123456789abcdef0"),
+            "1536 vCPUs of a capacity block, which no quota of running instances counts",
+        ),
         ("hpc7a.96xlarge", FleetCapacity.on_demand(), "'Running On-Demand HPC instances' (L-F7808C92)"),
         (
             "c5n.18xlarge",

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from cdk_trainyard.fleet.capacity import FleetCapacityKind
-from cdk_trainyard.fleet.quotas import interface_quota
 from cdk_trainyard.fleet.resolved import ResolvedFleet
+from cdk_trainyard.quotas import Quota
 from cdk_trainyard.storage.reach import in_other_zone
 from cdk_trainyard.tokens import unresolved
 
@@ -43,14 +43,14 @@ def no_way_out(fleet: ResolvedFleet) -> Warnings:
 
 def interface_quota_near(fleet: ResolvedFleet) -> Warnings:
     """Many cards on many nodes are more interfaces than an account has by default."""
-    quota, value = interface_quota()
+    quota = Quota.of("network-interfaces")
     if unresolved(fleet.size.maximum):
         return
     count = fleet.size.maximum * fleet.interfaces_per_node
-    if count > value:
+    if count > (quota.first or 0):
         yield (
-            f"{fleet.size.maximum} nodes have {count} network interfaces, more than {value}, the default of the quota "
-            f"{quota}"
+            f"{fleet.size.maximum} nodes have {count} network interfaces, more than {quota.first}, the default of the "
+            f"quota {quota}"
         )
 
 

@@ -1,0 +1,44 @@
+"""What an account needs once, before the first deployment of a kind."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cdk_trainyard.quotas._data import load
+
+BOOTSTRAP = "bootstrap"
+"""What every deployment needs."""
+_ABOUT = ("captured", "note")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prerequisite:
+    """Something that an account needs once. Source: ``data/prerequisites.json``.
+
+    Attributes:
+        what: What it is, and why it matters.
+        command: The command that makes it, or that shows whether it is there.
+    """
+
+    what: str
+    command: str
+
+    def __str__(self) -> str:
+        """The command, and what it is for."""
+        return f"{self.command} ({self.what})"
+
+
+def prerequisites(services: Iterable[str]) -> tuple[Prerequisite, ...]:
+    """Return what services and features need once, and what everything needs, in the order of the data file.
+
+    Args:
+        services: Keys of ``data/prerequisites.json``, as ``"ecs"``.
+
+    Raises:
+        KeyError: There is no such key.
+    """
+    data = load("prerequisites")
+    known = [key for key in data if key not in _ABOUT]
+    wanted = {BOOTSTRAP, *services}
+    if unknown := wanted - set(known):
+        raise KeyError(*sorted(unknown))
+    return tuple(Prerequisite(what=data[key]["what"], command=data[key]["command"]) for key in known if key in wanted)
