@@ -1,0 +1,27 @@
+"""What a HyperPod cluster needs of its account."""
+
+from cdk_trainyard.deployment.accounting import AccountingSection
+from cdk_trainyard.deployment.hyperpod.model import HyperPodDeployment
+from cdk_trainyard.deployment.hyperpod.section import GroupSection
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.quotas import Market, Needs, QuotaNeed, hyperpod_needs, most_of
+
+
+def cluster_needs(deployment: HyperPodDeployment) -> Needs:
+    """Return what the nodes need, and the accounting database."""
+    section = deployment.cluster
+    needs = sum(map(_group_needs, section.groups.values()), Needs())
+    sizes = [volume.size_gb or 0 for group in section.groups.values() for volume in group.volumes]
+    if any(sizes):
+        needs += Needs((QuotaNeed.of("hyperpod-volume", max(sizes)),))
+    if isinstance(section.accounting, AccountingSection):
+        needs += Needs((QuotaNeed.of("db-instances"),), frozenset({"rds"}))
+    return needs
+
+
+def _group_needs(group: GroupSection) -> Needs:
+    market = Market.SPOT if group.capacity == "Spot" else Market.ON_DEMAND
+    if group.training_plan_arn:
+        market = Market.RESERVED
+    names = (*([group.instance_type] if group.instance_type else []), *group.instance_types)
+    return most_of(hyperpod_needs(InstanceType.of(name), group.count, market) for name in names)

@@ -1,0 +1,85 @@
+"""What a deployment needs of its account before it can succeed: quotas by name, and what is made once. Pure."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Final
+
+from cdk_trainyard.deployment import values
+from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.network import NetworkSection
+from cdk_trainyard.deployment.storage import LustreSection
+from cdk_trainyard.network import Nat
+from cdk_trainyard.quotas import Needs, QuotaNeed
+from cdk_trainyard.storage import LustreStorage, LustreType
+
+
+def network_needs(deployment: Deployment) -> Needs:
+    """Return what the VPC needs; nothing for one that exists."""
+    section = deployment.network
+    if not isinstance(section, NetworkSection):
+        return Needs()
+    public = len(section.zones_of_public_subnets)
+    gateways = {Nat.NONE: 0, Nat.ONE: 1, Nat.PER_ZONE: public}[section.nat]
+    amounts = {
+        "vpcs": 1,
+        "internet-gateways": min(1, public),
+        "nat-gateways": min(1, gateways),
+        "elastic-ips": gateways,
+        "gateway-endpoints": 1,
+        "interface-endpoints": len(section.interface_endpoints),
+    }
+    return Needs(tuple(QuotaNeed.of(key, amount) for key, amount in amounts.items() if amount))
+
+
+def storage_needs(deployment: Deployment) -> Needs:
+    """Return what the file system needs; nothing for one that exists."""
+    section = deployment.storage.lustre
+    if not isinstance(section, LustreSection):
+        return Needs()
+    settings = values.lustre_settings(section)
+    key = {
+        LustreType.PERSISTENT_2: "lustre-persistent-2",
+        LustreType.PERSISTENT_1: "lustre-persistent-1",
+    }.get(section.deployment, "lustre-scratch")
+    needs = [QuotaNeed.of(key)]
+    if section.storage is LustreStorage.INTELLIGENT_TIERING:
+        needs += [
+            QuotaNeed.of("lustre-tiering-throughput", settings.deployment.throughput_mb_s or 0),
+            *([QuotaNeed.of("lustre-tiering-cache", section.read_cache_gib)] if section.read_cache_gib else []),
+        ]
+    elif section.storage is LustreStorage.HDD:
+        needs.append(QuotaNeed.of("lustre-hdd-storage", settings.capacity_gib or 0))
+    else:
+        needs.append(QuotaNeed.of(f"{key}-storage", settings.capacity_gib or 0))
+    return Needs(tuple(needs), frozenset({"fsx"}))
+
+
+def training_needs(deployment: Deployment) -> Needs:
+    """Return what the cluster needs."""
+    if deployment.orchestrator is None:
+        return Needs()
+    module = import_module(f"cdk_trainyard.deployment.{deployment.orchestrator}.needs")
+    needs: Needs = module.cluster_needs(deployment)
+    return needs
+
+
+def serving_needs(deployment: Deployment) -> Needs:
+    """Return what the served model needs."""
+    if deployment.serving is None:
+        return Needs()
+    needs: Needs = import_module("cdk_trainyard.deployment.serving.needs").served_needs(deployment.serving)
+    return needs
+
+
+PARTS: Final[Mapping[str, Callable[[Deployment], Needs]]] = {
+    "network": network_needs,
+    "storage": storage_needs,
+    "training": training_needs,
+    "serving": serving_needs,
+}
+"""What each stack of a deployment needs, by its part of the deployment."""
+
+
+def deployment_needs(deployment: Deployment) -> Needs:
+    """Return what all stacks of a deployment need together."""
+    return sum((needs(deployment) for needs in PARTS.values()), Needs())
