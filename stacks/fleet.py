@@ -45,7 +45,6 @@ class FleetStack(DeploymentStack):
 
         CfnOutput(self, "NodesCommand", value=self.fleet.nodes_command)
         CfnOutput(self, "LogGroupName", value=self.fleet.log_group.log_group_name)
-        CfnOutput(self, "Quota", value=self.fleet.quota)
         if self.master:
             CfnOutput(self, "ConnectCommand", value=self.master.connect_command)
         for image in images.built:

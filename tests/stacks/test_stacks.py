@@ -15,6 +15,8 @@ from aws_cdk.assertions import Match, Template
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
+from cdk_trainyard.deployment import Deployment, Orchestrator
+from cdk_trainyard.deployment.needs import deployment_needs
 from cdk_trainyard.local import supported_types
 from tests.support import DEPLOYMENTS, ROOT
 
@@ -89,7 +91,7 @@ def test_a_served_model_puts_out_how_to_call_it_and_where_to_look(templates: Tem
     outputs = templates(ONLY_SERVING)["ServingStack"].find_outputs("*")
     assert set(outputs) == {
         "BaseUrl", "DoorAddress", "CallWithOpenAi", "CallWithCurl", "ClusterName", "ServiceName", "LogGroupName",
-        "DashboardName", "CompileCommand", "CompileLogGroupName",
+        "DashboardName", "CompileCommand", "CompileLogGroupName", "Quotas", "Prerequisites",
     }  # fmt: skip
     assert outputs["BaseUrl"]["Value"] == "https://models.example.com/v1"
     called = shlex.split(outputs["CallWithCurl"]["Value"])
@@ -136,20 +138,55 @@ def test_what_people_need_is_put_out(templates: Templates) -> None:
         for name, template in templates(CPU).items()
     }
     assert outputs == {
-        "NetworkStack": {"VpcId", "AcceleratorSubnetId", "SecurityGroupId"},
+        "NetworkStack": {"VpcId", "AcceleratorSubnetId", "SecurityGroupId", "Quotas", "Prerequisites"},
         "StorageStack": {
             "ScriptsBucket", "DatasetsBucket", "CheckpointsBucket", "ModelsBucket",
-            "LustreFileSystemId", "LustreMountSource",
+            "LustreFileSystemId", "LustreMountSource", "Quotas", "Prerequisites",
         },
-        "TrainingStack": {"ClusterName", "ClusterArn", "LogGroupName", "ConnectCommand"},
+        "TrainingStack": {
+            "ClusterName", "ClusterArn", "LogGroupName", "ConnectCommand", "Quotas", "Prerequisites",
+        },
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_what_computes_puts_out_the_quotas_and_prerequisites_it_needs(path: Path, templates: Templates) -> None:
+    computing = {name: one for name, one in templates(path).items() if name in {"TrainingStack", "ServingStack"}}
+    assert computing
+    for template in computing.values():
+        outputs = template.find_outputs("*")
+        assert ", a new account has " in outputs["Quotas"]["Value"]
+        assert outputs["Prerequisites"]["Value"].startswith("cdk bootstrap ")
+
+
+COUNTED = {
+    "VPCs per Region": "AWS::EC2::VPC",
+    "Internet gateways per Region": "AWS::EC2::InternetGateway",
+    "EC2-VPC Elastic IPs": "AWS::EC2::EIP",
+    "Lustre Persistent_2 file systems": "AWS::FSx::FileSystem",
+    "Application Load Balancers per Region": "AWS::ElasticLoadBalancingV2::LoadBalancer",
+    "DB instances": "AWS::RDS::DBInstance",
+}
+
+
+@pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_what_is_needed_is_what_the_templates_make(path: Path, templates: Templates) -> None:
+    """The needs are read off the file, the templates off the constructs: they must agree about what both can count."""
+    made = {
+        quota: sum(len(one.find_resources(kind)) for one in templates(path).values()) for quota, kind in COUNTED.items()
+    }
+    deployment = Deployment.load(path)
+    if deployment.orchestrator is Orchestrator.PARALLELCLUSTER:
+        made["EC2-VPC Elastic IPs"] += 1  # ParallelCluster makes it, for a public head node
+    needed = {need.quota.name: need.amount for need in deployment_needs(deployment).quotas}
+    assert {quota: needed.get(quota, 0) for quota in COUNTED} == made
 
 
 def test_a_parallelcluster_puts_out_how_to_reach_it_and_where_it_tells_of_trouble(templates: Templates) -> None:
     outputs = templates(HELLO)["TrainingStack"].find_outputs("*")
     assert set(outputs) == {
         "ClusterName", "HeadNodeAddress", "HeadNodePublicAddress", "ConnectCommand", "LogGroupPrefix",
-        "ProviderLogGroup", "ValidationMessages",
+        "ProviderLogGroup", "ValidationMessages", "Quotas", "Prerequisites",
     }  # fmt: skip
     name = outputs["ClusterName"]["Value"]
     assert outputs["LogGroupPrefix"]["Value"] == f"/aws/parallelcluster/{name}-"
