@@ -15,12 +15,30 @@ import cdk_trainyard
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 FLOORS = {
-    "acknowledgments": 0, "errors": 0, "inline_function": 0, "instances": 0, "json_value": 0, "log_groups": 0,
-    "managed_policy": 0, "node_scripts": 0, "tokens": 0,
-    "network": 1, "storage": 1, "lifecycle": 1, "quotas": 1,
-    "hyperpod": 2, "parallelcluster": 2, "serving": 2, "fleet": 2,
-    "deployment": 3, "review": 3, "local": 3, "rehearsal": 3,
-}  # fmt: skip
+    "acknowledgments": 0,
+    "errors": 0,
+    "inline_function": 0,
+    "instances": 0,
+    "json_value": 0,
+    "log_groups": 0,
+    "managed_policy": 0,
+    "node_scripts": 0,
+    "options": 0,
+    "problems": 0,
+    "tokens": 0,
+    "lifecycle": 1,
+    "network": 1,
+    "quotas": 1,
+    "storage": 1,
+    "fleet": 2,
+    "hyperpod": 2,
+    "parallelcluster": 2,
+    "serving": 2,
+    "deployment": 3,
+    "local": 3,
+    "rehearsal": 3,
+    "review": 3,
+}
 PRIVATE_FLOOR_1 = {("storage", "network")}  # a file system stands in a network: the one arrow along floor 1
 MODULES = sorted(module.name for module in pkgutil.walk_packages(cdk_trainyard.__path__, "cdk_trainyard."))
 SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if "__pycache__" not in path.parts]

@@ -1,11 +1,17 @@
 """Token guards: what is known at deployment only is not judged.
 
-CDK is asked only about what could be a Token, since a call of it costs a fraction of a millisecond and a cluster of a
-hundred groups has thousands of values. CDK writes Tokens in text as ``${Token[…]}``, in lists of text as
-``#{Token[…]}``, and in numbers as floats; integers are never Tokens.
+CDK is not asked, and not even imported: it writes Tokens in text as ``${Token[…]}``, in lists of text as
+``#{Token[…]}``, and in numbers as floats whose first 16 bits are FBFF (aws-cdk-lib, ``core/lib/private/encoding.ts``).
+Only an object of CDK's own may have to be asked. What was written in a wrong form counts as unresolved as well: it is
+answered where it is read, and nothing that follows from it is.
 """
 
-from aws_cdk import Token
+import re
+import struct
+from typing import Any, Final
+
+_IN_TEXT: Final = re.compile(r"\$\{Token\[[a-zA-Z0-9_:. -]*\.[0-9]+\]\}")
+_TOKEN_BITS: Final = 0xFBFF
 
 
 def unresolved(*values: object) -> bool:
@@ -16,10 +22,66 @@ def unresolved(*values: object) -> bool:
 def _is_token(value: object) -> bool:
     match value:
         case str():
-            return "{Token[" in value and Token.is_unresolved(value)
+            return "{Token[" in value and _IN_TEXT.search(value) is not None
         case float():
-            return Token.is_unresolved(value)
+            return bool(struct.unpack(">Q", struct.pack(">d", value))[0] >> 48 == _TOKEN_BITS)
         case list() | tuple():
             return any(isinstance(item, str) and item.startswith("#{Token[") for item in value)
+        case Unknown():
+            return True
         case _:
-            return hasattr(value, "__jsii_type__") and Token.is_unresolved(value)
+            return hasattr(value, "__jsii_type__") and _ask_cdk(value)
+
+
+def _ask_cdk(value: object) -> bool:
+    from aws_cdk import Token  # noqa: PLC0415  whoever has an object of CDK has imported it
+
+    return Token.is_unresolved(value)
+
+
+class Unknown:
+    """Stands for a value that was written in a wrong form, so that the rules of everything else can still be asked.
+
+    It has every attribute and every item, each as unknown as itself, equals nothing, and is longer or greater than
+    nothing: a rule that looks at it finds nothing wrong.
+    """
+
+    def __getattr__(self, name: str) -> "Unknown":
+        """Return an unknown."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_args: Any, **_more: Any) -> "Unknown":
+        """Return an unknown."""
+        return self
+
+    def __iter__(self) -> Any:
+        """Have no items."""
+        return iter(())
+
+    def __len__(self) -> int:
+        """Have no items."""
+        return 0
+
+    def __bool__(self) -> bool:
+        """Be there."""
+        return True
+
+    def __contains__(self, _item: object) -> bool:
+        """Hold nothing."""
+        return False
+
+    def _no(self, _other: object) -> bool:
+        return False
+
+    def _same(self, *_other: object) -> "Unknown":
+        return self
+
+    def __hash__(self) -> int:
+        """Be itself."""
+        return id(self)
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no
+    __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = _same

@@ -1,0 +1,248 @@
+"""The options of a specification: what a frozen dataclass says of itself.
+
+A specification (``spec.py`` of a room) declares each option once: name, type, default, and below it a docstring. What
+this module finds out from that serves the constructor, the deployment file, its JSON Schema and its reference.
+"""
+
+import ast
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from itertools import pairwise
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from cdk_trainyard.options.kinds import Choice, Kind
+from cdk_trainyard.options.stand_ins import CDK_TYPES, StandIn
+
+
+@dataclass(frozen=True, slots=True)
+class ByName:
+    """Marks a sequence of parts that is a mapping in a file: each part's name is its key.
+
+    Attributes:
+        field: The part's field that has the name.
+    """
+
+    field: str = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class Unless:
+    """Marks ``New | Existing``: a file's section with this key describes something that exists already.
+
+    Attributes:
+        key: A key that only the second of both has.
+    """
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Marks a duration: the unit in which a file has it, which its key ends with.
+
+    Attributes:
+        name: ``seconds``, ``minutes``, ``hours`` or ``days``.
+    """
+
+    name: Literal["seconds", "minutes", "hours", "days"]
+
+    @property
+    def seconds(self) -> int:
+        """Seconds in it."""
+        return {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Marks an option that a file calls something else, or that only one of both has.
+
+    Attributes:
+        key: Its key in a file. None: a file does not have it.
+        python: Whether the constructor has it.
+    """
+
+    key: str | None
+    python: bool = True
+
+
+INLINE: Final = "inline"
+"""Marks a part whose options stand among those of the whole in a file."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scalar:
+    """A number, text, truth value or member of an enumeration, of certain kinds."""
+
+    type: type
+    kinds: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Object:
+    """An object of CDK, for which a file has a stand-in."""
+
+    type: type[StandIn]
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A specification inside another one, or one of two of which a key decides."""
+
+    spec: type
+    existing: type | None = None
+    unless: str = ""
+
+    def chosen(self, keys: Any) -> type:
+        """Return the specification that a section with these keys is of."""
+        return self.existing if self.existing is not None and self.unless in keys else self.spec
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Items:
+    """Several values of one shape; a mapping in a file when parts have names there."""
+
+    item: "Shape"
+    by_name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """Values of one shape by names of the user's."""
+
+    item: "Shape"
+    names: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A JSON object that is handed on as it is."""
+
+
+Shape = Scalar | Object | Part | Items | Named | Json
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """One option.
+
+    Attributes:
+        name: Its keyword in Python.
+        key: Its key in a file. None: a file does not have it.
+        shape: What its value is.
+        optional: Whether it may be None.
+        required: Whether it has no default.
+        default: Its default.
+        inline: Whether the options of the part stand among those of the whole in a file.
+    """
+
+    name: str
+    key: str | None
+    shape: Shape
+    optional: bool
+    required: bool
+    default: Any
+    inline: bool
+
+
+@cache
+def fields_of(spec: type) -> Mapping[str, Field]:
+    """Return the options of a specification by their names in Python, in the order of their declaration."""
+    hints = get_type_hints(spec, localns=CDK_TYPES, include_extras=True)
+    return {field.name: _field(field, hints[field.name]) for field in fields(spec)}
+
+
+@cache
+def keys_of(spec: type) -> Mapping[str, Field]:
+    """Return the options that a file's section has by their keys, those of inline parts among them."""
+    found: dict[str, Field] = {}
+    for field in fields_of(spec).values():
+        if field.inline and isinstance(field.shape, Part):
+            found |= keys_of(field.shape.spec)
+        elif field.key is not None:
+            found[field.key] = field
+    return found
+
+
+@cache
+def docs_of(spec: type) -> Mapping[str, str]:
+    """Return what stands below the options in the source, in one line each."""
+    found: dict[str, str] = {}
+    for base in reversed(spec.__mro__):
+        if is_dataclass(base):
+            [definition] = ast.parse(inspect.getsource(base)).body
+            for node, text in pairwise(ast.iter_child_nodes(definition)):
+                match node, text:
+                    case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(docstring))):
+                        found[name] = " ".join(docstring.split())
+    return found
+
+
+def _field(field: Any, hint: Any) -> Field:
+    marks = list(get_args(hint)[1:]) if get_origin(hint) is Annotated else []
+    inner = get_args(hint)[0] if marks else hint
+    choices = get_args(inner) if get_origin(inner) in {Union, UnionType} else (inner,)
+    types = [choice for choice in choices if choice is not NoneType]
+    shape = _shape(types, marks)
+    required = field.default is MISSING and field.default_factory is MISSING
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    return Field(
+        name=field.name,
+        key=next((mark.key for mark in marks if isinstance(mark, Said)), _key(field.name, shape)),
+        shape=shape,
+        optional=NoneType in choices,
+        required=required,
+        default=None if required else default,
+        inline=INLINE in marks,
+    )
+
+
+def _key(name: str, shape: Shape) -> str:
+    match shape:
+        case Object(unit=Unit(name=unit)):
+            return f"{name}_{unit}"
+        case Object(type=kind) if not name.endswith(kind.suffix):
+            return f"{name}{kind.suffix}"
+        case Items(item=Object(type=kind)) if kind.suffix:
+            return f"{name.removesuffix('s')}{kind.suffix}s"
+    return name
+
+
+def _shape(types: Sequence[Any], marks: Sequence[Any]) -> Shape:
+    """Return the shape of a type, or of a union of a specification and one of what exists already."""
+    if len(types) > 1:
+        [unless] = [mark for mark in marks if isinstance(mark, Unless)]
+        new, existing = types
+        return Part(spec=new, existing=existing, unless=unless.key)
+    [found] = types
+    if get_origin(found) is Annotated:
+        found, *inner = get_args(found)
+        return _shape([found], [*marks, *inner])
+    return _plain_shape(found, marks)
+
+
+def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
+    kinds = tuple(mark for mark in marks if hasattr(mark, "problem"))
+    origin, arguments = get_origin(found), get_args(found)
+    shape: Shape
+    if origin is Literal:
+        shape = Scalar(type=type(arguments[0]), kinds=(Choice(values=arguments),))
+    elif origin in {tuple, Sequence}:
+        by_name = next((mark.field for mark in marks if isinstance(mark, ByName)), None)
+        shape = Items(item=_shape([arguments[0]], kinds), by_name=by_name)
+    elif origin is Mapping:
+        shape = Json() if arguments[1] is Any else Named(item=_shape([arguments[1]], ()), names=_kinds(arguments[0]))
+    elif issubclass(found, StandIn):
+        shape = Object(type=found, unit=next((mark for mark in marks if isinstance(mark, Unit)), None))
+    elif is_dataclass(found):
+        shape = Part(spec=cast("type", found))
+    else:
+        shape = Scalar(type=found, kinds=kinds)
+    return shape
+
+
+def _kinds(annotation: Any) -> tuple[Kind, ...]:
+    return tuple(mark for mark in get_args(annotation)[1:] if hasattr(mark, "problem"))

@@ -1,0 +1,291 @@
+"""Kinds of values: what a text, a number or an ARN must look like, wherever it stands.
+
+One table for the whole library: an option is annotated with a kind, and the constructor, the deployment file, its JSON
+Schema and its reference ask the kind. A text without a kind is refused by a test, as it would reach a template, a
+script or a configuration file unlooked at.
+"""
+
+import re
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+from typing import Any, Final, Protocol
+from zoneinfo import available_timezones
+
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.problems import either, shown
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """Where something is deployed, as far as it is known.
+
+    Attributes:
+        region: The Region. None: not known.
+        account: The account number. None: not known.
+    """
+
+    region: str | None = None
+    account: str | None = None
+
+    @property
+    def partition(self) -> str | None:
+        """The partition of the Region."""
+        if self.region is None:
+            return None
+        return next((name for prefix, name in _PARTITIONS if self.region.startswith(prefix)), "aws")
+
+
+_PARTITIONS: Final = (
+    ("cn-", "aws-cn"),
+    ("us-gov-", "aws-us-gov"),
+    ("us-isob-", "aws-iso-b"),
+    ("us-isof-", "aws-iso-f"),
+    ("us-iso-", "aws-iso"),
+    ("eu-isoe-", "aws-iso-e"),
+    ("eusc-", "aws-eusc"),
+)  # botocore's partitions.json, which a test compares
+
+
+class Kind(Protocol):
+    """What a value must be."""
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Return what is wrong with a value of the right type, after the option's name, or None."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the keywords of JSON Schema that say the same, as far as it can."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Number:
+    """A number within bounds.
+
+    Attributes:
+        minimum: The smallest. None: there is none.
+        maximum: The largest. None: there is none.
+        unit: What is counted, in messages.
+    """
+
+    minimum: float | None = None
+    maximum: float | None = None
+    unit: str = ""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Compare with the bounds."""
+        low, high = self.minimum, self.maximum
+        if (low is None or value >= low) and (high is None or value <= high):
+            return None
+        bounds = (
+            f"{low} to {high}" if None not in {low, high} else f"{low} or more" if high is None else f"at most {high}"
+        )
+        return f"must be {bounds}{self.unit and ' ' + self.unit}, got {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the bounds."""
+        bounds = {"minimum": self.minimum, "maximum": self.maximum}
+        return {word: bound for word, bound in bounds.items() if bound is not None}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """One of several values.
+
+    Attributes:
+        values: The values.
+        open: Whether another value may be right too, which a rule decides: editors complete, and nothing is refused.
+        where: Where all of them are listed, when they are many.
+    """
+
+    values: tuple[Any, ...]
+    open: bool = False
+    where: str = "the reference of the deployment file"
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Look for the value."""
+        if self.open or value in self.values:
+            return None
+        hint = did_you_mean(value, self.values) if isinstance(value, str) else ""
+        return f"must be {either(map(str, self.values), all_in=self.where)}, got {shown(value)}{hint}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the values."""
+        return {"anyOf": [{"enum": list(self.values)}, {}]} if self.open else {"enum": list(self.values)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Text:
+    """Text of a certain form.
+
+    Attributes:
+        pattern: A regular expression for all of it.
+        words: What it is, after "must be".
+        example: One that fits.
+        longest: Characters at most.
+        shortest: Characters at least.
+    """
+
+    pattern: str
+    words: str
+    example: str
+    longest: int | None = None
+    shortest: int = 1
+    remedy: str = ""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Match the text."""
+        if re.fullmatch(self.pattern, value) is None:
+            return f"must be {self.words}, as {self.example}, got {shown(value)}{self.remedy and '; ' + self.remedy}"
+        if not self.shortest <= len(value) <= (self.longest or len(value)):
+            bounds = f"{self.shortest} to {self.longest}" if self.longest else f"{self.shortest} or more"
+            return f"must have {bounds} characters, got {len(value)}"
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the pattern, with words for editors that show them."""
+        length = {"minLength": self.shortest} if self.shortest > 1 else {}
+        longest = {"maxLength": self.longest} if self.longest else {}
+        return {
+            "pattern": f"^(?:{self.pattern})$",
+            "patternErrorMessage": f"must be {self.words}",
+            "examples": [self.example],
+            **length,
+            **longest,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Arn:
+    """The ARN of one kind of resource, of the deployment's partition, Region and account.
+
+    Attributes:
+        service: The service's part.
+        resource: A regular expression for what follows the account.
+        form: The same in words, for messages.
+        what: What it is the ARN of.
+        regional: Whether it has a Region; it must be the deployment's.
+        any_region: Whether another Region will do.
+        any_account: Whether another account's will do.
+    """
+
+    service: str
+    resource: str
+    form: str
+    what: str
+    regional: bool = True
+    any_region: bool = False
+    any_account: bool = True
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Compare each part."""
+        found = _ARN.fullmatch(value)
+        if found is None or found["service"] != self.service or re.fullmatch(self.resource, found["resource"]) is None:
+            return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
+        if bool(found["region"]) is not self.regional:
+            return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
+        wanted = {
+            "partition": environment.partition,
+            "region": environment.region if self.regional and not self.any_region else None,
+            "account": None if self.any_account else environment.account,
+        }
+        wrong = [
+            f"{name.replace('region', 'Region')} {want}"
+            for name, want in wanted.items()
+            if want not in {None, found[name]}
+        ]
+        return f"must be of {' and '.join(wrong)}, got {shown(value)}" if wrong else None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form as a pattern."""
+        region = "[a-z0-9-]+" if self.regional else ""
+        return {
+            "pattern": f"^arn:[a-z0-9-]+:{self.service}:{region}:[0-9]{{12}}:(?:{self.resource})$",
+            "patternErrorMessage": f"must be the ARN of {self.what}",
+            "examples": [self._form(Environment())],
+        }
+
+    def _form(self, environment: Environment) -> str:
+        region = (environment.region or "<region>") if self.regional else ""
+        partition, account = environment.partition or "<partition>", environment.account or "<account>"
+        return f"arn:{partition}:{self.service}:{region}:{account}:{self.form}"
+
+
+_ARN: Final = re.compile(
+    r"arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+):(?P<region>[a-z0-9-]*):(?P<account>[0-9]{12}):(?P<resource>\S+)"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cidr:
+    """An IPv4 block.
+
+    Attributes:
+        masks: Lengths of its prefix that are allowed.
+    """
+
+    masks: tuple[int, int] = (0, 32)
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Read the block: four numbers and a length, no bit set behind it."""
+        low, high = self.masks
+        if re.fullmatch(r"((0|[1-9][0-9]{0,2})\.){3}(0|[1-9][0-9]{0,2})/(0|[1-9][0-9]?)", value) is None:
+            return f"must be an IPv4 block, as 10.1.0.0/16, got {shown(value)}"
+        try:
+            block = IPv4Network(value, strict=False)
+        except ValueError:
+            return f"must be an IPv4 block, as 10.1.0.0/16, got {shown(value)}"
+        if str(block) != value:
+            return f"must begin where its mask says, got {shown(value)}; use {block}"
+        if not low <= block.prefixlen <= high:
+            return f"must have a mask of /{low} to /{high}, got {shown(value)}"
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$", "examples": ["10.1.0.0/16"]}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeZone:
+    """A time zone of the IANA database."""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Look it up."""
+        known = available_timezones()
+        return (
+            None
+            if value in known
+            else f"must be a time zone, as Europe/Berlin, got {shown(value)}{did_you_mean(value, known)}"
+        )
+
+    def schema(self) -> dict[str, Any]:
+        """Return examples."""
+        return {"examples": ["Etc/UTC", "Europe/Berlin"]}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Open:
+    """A value that a rule of the room judges: its form is not of a kind that others have.
+
+    Attributes:
+        rule: The name of the rule, which a test looks for.
+        examples: For editors and the reference.
+        keywords: Further keywords of JSON Schema.
+    """
+
+    rule: str
+    examples: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    def problem(self, _value: Any, _environment: Environment) -> str | None:
+        """Leave it to the rule."""
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        """Return what editors may know."""
+        return {**self.keywords, **({"examples": list(self.examples)} if self.examples else {})}
+
+
+def resource_id(prefix: str, what: str) -> Text:
+    """Return the kind of an id of EC2 or FSx."""
+    example = f"{prefix}-0123456789abcdef0"
+    return Text(pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?", words=f"the id of {what}", example=example)

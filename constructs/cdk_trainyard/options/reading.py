@@ -1,0 +1,184 @@
+"""Plain data of a file in; a specification out, and every problem of its form.
+
+What has a wrong form is answered here, once, and stands in the specification as unknown: rules find nothing wrong with
+it, and judge everything else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, cast
+
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.fields import Field, Items, Json, Named, Object, Part, Scalar, Shape, fields_of, keys_of
+from cdk_trainyard.options.kinds import Environment, Kind
+from cdk_trainyard.options.stand_ins import StandIn
+from cdk_trainyard.problems import At, Problem, either, shown
+from cdk_trainyard.tokens import Unknown
+
+_SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_NOTHING: Final[Mapping[str, Any]] = {}
+_FORMER: Final = "FORMER_KEYS"
+"""A specification may have a table of keys that it had, or never will have: key → what to do instead."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reader:
+    """Reads the sections of one file.
+
+    Attributes:
+        environment: Where the deployment goes.
+        sources: Every scalar as it is written in the file, for those that must be put in quotes.
+        problems: What was found, with the file's own keys as paths.
+    """
+
+    environment: Environment
+    sources: Mapping[At, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def read(self, spec: type, data: object, at: At) -> Any:
+        """Return a section as its specification, with unknowns where it has a wrong form.
+
+        Args:
+            spec: What the section is.
+            data: What the file says.
+            at: Where it says so.
+        """
+        if not isinstance(data, Mapping):
+            first = next(iter(keys_of(spec)), "key")
+            return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
+        keys = keys_of(spec)
+        for key in data:
+            if key not in keys:
+                self._unknown_key(spec, key, at)
+        return self._made(spec, data, at)
+
+    def _made(self, spec: type, data: Mapping[str, Any], at: At, given: Mapping[str, Any] = _NOTHING) -> Any:
+        values: dict[str, Any] = dict(given)
+        for name, option in fields_of(spec).items():
+            if name in values:
+                continue
+            if option.inline and isinstance(option.shape, Part):
+                values |= self._inline(option, data, at)
+            elif option.key is not None and option.key in data:
+                values[name] = self._value(option.shape, data[option.key], (*at, option.key))
+            elif option.required:
+                values[name] = self._refused((*at, str(option.key)), "is missing")
+        return spec(**values)
+
+    def _inline(self, option: Field, data: Mapping[str, Any], at: At) -> dict[str, Any]:
+        part = cast("Part", option.shape).spec
+        if option.optional and not keys_of(part).keys() & data.keys():
+            return {}
+        return {option.name: self._made(part, data, at)}
+
+    def _value(self, shape: Shape, data: Any, at: At) -> Any:
+        match shape:
+            case Scalar():
+                return self._scalar(shape.type, shape.kinds, data, at)
+            case Object():
+                return self._object(shape, data, at)
+            case Part():
+                return self.read(shape.chosen(data if isinstance(data, Mapping) else ()), data, at)
+            case Items():
+                return tuple(self._items(shape, data, at)) if self._fits(shape, data, at) else Unknown()
+            case Named():
+                return dict(self._named(shape, data, at)) if self._fits(shape, data, at) else Unknown()
+            case Json():
+                return _json(data) if self._fits(shape, data, at) else Unknown()
+
+    def _fits(self, shape: Items | Named | Json, data: Any, at: At) -> bool:
+        """Say whether a list, or a mapping, stands where one must."""
+        if isinstance(shape, Items) and shape.by_name is None:
+            if isinstance(data, tuple):
+                return True
+            remedy = f"; write [{self.sources[at]}]" if at in self.sources else ""
+            self._refused(at, f"must be a list, got {self._got(data, at)}{remedy}")
+            return False
+        if isinstance(data, Mapping):
+            return True
+        self._refused(at, f"must be a mapping ('a name: …' on lines below it), got {self._got(data, at)}")
+        return False
+
+    def _items(self, shape: Items, data: Any, at: At) -> Iterator[Any]:
+        if shape.by_name is None:
+            yield from (self._value(shape.item, item, (*at, index)) for index, item in enumerate(data))
+            return
+        part = cast("Part", shape.item).spec
+        for name, item in data.items():
+            yield self._part_of_name(part, shape.by_name, name, item, (*at, name))
+
+    def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
+        for kind in cast("Scalar", fields_of(spec)[name_field].shape).kinds:
+            if text := kind.problem(name, self.environment):
+                self._refused(at, f"{text} as a name")
+        if not isinstance(data, Mapping):
+            return self.read(spec, data, at)
+        for key in data:
+            if key == name_field or key not in keys_of(spec):
+                self._unknown_key(spec, key, at, without=name_field)
+        return self._made(spec, data, at, {name_field: name})
+
+    def _named(self, shape: Named, data: Mapping[str, Any], at: At) -> Iterator[tuple[str, Any]]:
+        for name, value in data.items():
+            for kind in shape.names:
+                if text := kind.problem(name, self.environment):
+                    self._refused((*at, name), f"{text} as a name")
+            yield name, self._value(shape.item, value, (*at, name))
+
+    def _object(self, shape: Object, data: Any, at: At) -> Any:
+        stand_in: type[StandIn] = shape.type
+        value = self._scalar(stand_in.written, (stand_in.kind,), data, at)
+        if isinstance(value, Unknown):
+            return value
+        return stand_in(value * shape.unit.seconds if shape.unit else value)
+
+    def _scalar(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Any:
+        if issubclass(wanted, Enum):
+            return self._member(wanted, data, at)
+        fits = isinstance(data, (int, float) if wanted is float else wanted)
+        if not fits or (isinstance(data, bool) and wanted is not bool):
+            quoted = wanted is str and at in self.sources
+            remedy = f'; put it in quotes: "{self.sources[at]}"' if quoted else ""
+            return self._refused(at, f"must be {_SYMBOLS[wanted]}, got {self._got(data, at)}{remedy}")
+        for kind in kinds:
+            if text := kind.problem(data, self.environment):
+                return self._refused(at, text)
+        return data
+
+    def _member(self, wanted: type[Enum], data: Any, at: At) -> Any:
+        words = spellings(wanted)
+        if isinstance(data, str) and data in words:
+            return words[data]
+        hint = did_you_mean(data, words) if isinstance(data, str) else ""
+        return self._refused(at, f"must be {either(words)}, got {self._got(data, at)}{hint}")
+
+    def _unknown_key(self, spec: type, key: str, at: At, *, without: str = "") -> None:
+        instead = getattr(spec, _FORMER, {}).get(key)
+        known = [name for name in keys_of(spec) if name != without]
+        hint = f"; {instead}" if instead else did_you_mean(key, known) or f"; there are {either(known)}"
+        self.problems.append(Problem((*at, key), f"is no key here{hint}"))
+
+    def _refused(self, at: At, text: str) -> Any:
+        self.problems.append(Problem(at, text))
+        return Unknown()
+
+    def _got(self, data: Any, at: At) -> str:
+        match data:
+            case Mapping():
+                return "a mapping"
+            case tuple():
+                return "a list"
+        return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
+
+
+def spellings(enumeration: type[Enum]) -> dict[str, Enum]:
+    """Return the members of an enumeration by how a file spells them."""
+    return {str(member.value if isinstance(member.value, str) else member.name): member for member in enumeration}
+
+
+def _json(value: Any) -> Any:
+    """Return a JSON value whose lists, which are read as tuples, are lists."""
+    if isinstance(value, Mapping):
+        return {key: _json(inner) for key, inner in value.items()}
+    return [_json(inner) for inner in value] if isinstance(value, tuple) else value

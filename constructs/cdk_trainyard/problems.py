@@ -1,0 +1,93 @@
+"""What is wrong with what a user wrote: where, and a sentence.
+
+Rules return problems; nobody reads a place back out of a sentence. The path names options as they are called in Python;
+whoever shows a problem translates it: a construct leaves it as it is, the deployment file says file, line and column.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+At = tuple[str | int, ...]
+"""Where: names of options, names of items and indices, from the construct's keywords on:
+``("groups", "workers", "volumes", 1, "size_gb")``."""
+
+_OPEN, _CLOSE = "\ue000", "\ue001"  # private characters: no value has them, since a value is shown by its repr
+_REFERENCE: Final = re.compile(f"{_OPEN}(.*?){_CLOSE}")
+_LONGEST: Final = 60
+_MOST_CHOICES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        at: The option that is wrong, or the one that is missing.
+        text: What is wrong, as a sentence whose subject is that option: ``must be 0 to 6758, got 9000``. Other options
+            are named with `option`, values with `shown`.
+    """
+
+    at: At
+    text: str
+
+
+def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Return problems of a part as problems of the whole.
+
+    Args:
+        around: Where the part stands in the whole.
+        problems: The part's.
+    """
+    return (Problem((*around, *problem.at), problem.text) for problem in problems)
+
+
+def option(name: str) -> str:
+    """Return what names another option of the same section in a sentence, whatever it is called there."""
+    return f"{_OPEN}{name}{_CLOSE}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as a sentence shows it: as it was written, in quotes when it is text, cut when it fills lines."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return repr(value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…")
+        case None:
+            return "nothing"
+    return str(value)
+
+
+def either(choices: Iterable[str], *, all_in: str = "") -> str:
+    """Return choices as a sentence lists them, a few of them when there are many.
+
+    Args:
+        choices: The choices.
+        all_in: Where all of them are. Default - nobody is sent anywhere.
+    """
+    words = list(choices)
+    if len(words) > _MOST_CHOICES:
+        return f"{', '.join(words[:_MOST_CHOICES])}, …" + (f" (all are in {all_in})" if all_in else "")
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def dotted(at: At) -> str:
+    """Return a path as text: ``groups.workers.volumes[1].size_gb``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at).removeprefix(".")
+
+
+def sentence(problem: Problem, *, called: Callable[[At], At] = lambda at: at) -> str:
+    """Return a problem as a sentence with its subject.
+
+    Args:
+        problem: The problem.
+        called: What an option is called by whoever reads this. Default - as in Python.
+    """
+
+    def named(reference: re.Match[str]) -> str:
+        return repr(str(called((*problem.at[:-1], reference[1]))[-1]))
+
+    text = _REFERENCE.sub(named, problem.text)
+    return f"'{dotted(called(problem.at))}' {text}" if problem.at else text

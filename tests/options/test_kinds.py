@@ -1,0 +1,128 @@
+# ruff: noqa: E501  the messages are the point, each on its line
+"""Kinds of values: one that fits, the nearest ones that do not, and sources that say the same."""
+
+import re
+from typing import Any
+
+import botocore.loaders
+import botocore.session
+import jsonschema
+import pytest
+
+from cdk_trainyard.options import stand_ins
+from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Environment, Kind, Number, Text, TimeZone, resource_id
+
+HERE = Environment(region="us-east-1", account="111111111111")
+NOWHERE = Environment()
+QUEUE = Arn(service="sqs", resource=r"[a-z]+", form="<name>", what="a queue", any_account=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Number(minimum=1), 1),
+        (Number(maximum=1), -5),
+        (Number(minimum=0.5, maximum=2), 0.5),
+        (Choice(values=(1, 2)), 2),
+        (Choice(values=("a",), open=True), "b"),
+        (Text(pattern="a+", words="as", example="a", longest=3), "aaa"),
+        (QUEUE, "arn:aws:sqs:us-east-1:111111111111:jobs"),
+        (Cidr(), "10.0.0.0/8"),
+        (Cidr(masks=(16, 28)), "10.0.0.0/16"),
+        (TimeZone(), "Europe/Berlin"),
+        (resource_id("vpc", "a VPC"), "vpc-0123456789abcdef0"),
+        (resource_id("vpc", "a VPC"), "vpc-01234567"),
+    ],
+)
+def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
+    assert kind.problem(value, HERE) is None
+    assert kind.problem(value, NOWHERE) is None
+    jsonschema.validate(value, kind.schema())
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "says"),
+    [
+        (Number(minimum=1), 0, "must be 1 or more, got 0"),
+        (Number(maximum=1), 2, "must be at most 1, got 2"),
+        (Number(minimum=1, maximum=9, unit="GiB"), 10, "must be 1 to 9 GiB, got 10"),
+        (
+            Choice(values=tuple(range(20))),
+            30,
+            "must be 0, 1, 2, 3, 4, 5, 6, 7, … (all are in the reference of the deployment file), got 30",
+        ),
+        (Choice(values=("read", "write")), "writ", "must be read or write, got 'writ'; did you mean 'write'?"),
+        (Text(pattern="a+", words="as", example="aa"), "b", "must be as, as aa, got 'b'"),
+        (Text(pattern="a+", words="as", example="aa", remedy="press a"), "b", "must be as, as aa, got 'b'; press a"),
+        (Text(pattern="a+", words="as", example="aa"), "a\n", r"must be as, as aa, got 'a\n'"),
+        (Text(pattern="a*", words="as", example="aa", longest=3), "aaaa", "must have 1 to 3 characters, got 4"),
+        (Text(pattern="a*", words="as", example="aa"), "", "must have 1 or more characters, got 0"),
+        (QUEUE, "jobs", "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'jobs'"),
+        (
+            QUEUE,
+            "arn:aws:sns:us-east-1:111111111111:jobs",
+            "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'arn:aws:sns:us-east-1:111111111111:jobs'",
+        ),
+        (
+            QUEUE,
+            "arn:aws:sqs::111111111111:jobs",
+            "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'arn:aws:sqs::111111111111:jobs'",
+        ),
+        (
+            QUEUE,
+            "arn:aws:sqs:us-east-1:111111111111:JOBS",
+            "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'arn:aws:sqs:us-east-1:111111111111:JOBS'",
+        ),
+        (
+            QUEUE,
+            "arn:aws:sqs:us-east-1:111111111111:jobs ",
+            "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'arn:aws:sqs:us-east-1:111111111111:jobs '",
+        ),
+        (
+            QUEUE,
+            "arn:aws-cn:sqs:cn-north-1:222222222222:jobs",
+            "must be of partition aws and Region us-east-1 and account 111111111111, got 'arn:aws-cn:sqs:cn-north-1:222222222222:jobs'",
+        ),
+        (Cidr(), "10.1.0.0", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0'"),
+        (Cidr(), "10.1.0.0/255.255.0.0", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0/255.255.0.0'"),
+        (Cidr(), "010.1.0.0/16", "must be an IPv4 block, as 10.1.0.0/16, got '010.1.0.0/16'"),
+        (Cidr(), "10.1.0.256/16", "must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.256/16'"),
+        (Cidr(), "10.1.0.1/16", "must begin where its mask says, got '10.1.0.1/16'; use 10.1.0.0/16"),
+        (Cidr(masks=(16, 28)), "10.0.0.0/8", "must have a mask of /16 to /28, got '10.0.0.0/8'"),
+        (
+            resource_id("vpc", "a VPC"),
+            "vpc-0123456",
+            "must be the id of a VPC, as vpc-0123456789abcdef0, got 'vpc-0123456'",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_answered(kind: Kind, value: Any, says: str) -> None:
+    assert kind.problem(value, HERE) == says
+
+
+def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
+    found = TimeZone().problem("Europe/Berlim", HERE) or ""
+    assert found.startswith(
+        "must be a time zone, as Europe/Berlin, got 'Europe/Berlim'; did you mean 'Europe/Berlin' or"
+    )
+
+
+@pytest.mark.parametrize(
+    "partition", ["aws", "aws-cn", "aws-us-gov", "aws-iso", "aws-iso-b", "aws-iso-e", "aws-iso-f", "aws-eusc"]
+)
+def test_partitions_are_those_of_botocore(partition: str) -> None:
+    data = botocore.session.get_session().get_component("data_loader").load_data("partitions")
+    [found] = [entry for entry in data["partitions"] if entry["id"] == partition]
+    regions = [region for region in found["regions"] if not region.startswith("aws-")]
+    assert regions
+    assert {Environment(region=region).partition for region in regions} == {partition}
+
+
+def test_retention_is_that_of_botocore() -> None:
+    model = botocore.loaders.Loader().load_service_model("logs", "service-2")
+    text = model["shapes"]["PutRetentionPolicyRequest"]["members"].get("retentionInDays", {})
+    said = {
+        int(number)
+        for number in re.findall(r"\b\d+\b", text.get("documentation", "") + model["shapes"]["Days"]["documentation"])
+    }
+    assert set(stand_ins.Retention.kind.values) <= said  # type: ignore[attr-defined]

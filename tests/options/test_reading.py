@@ -1,0 +1,160 @@
+# ruff: noqa: E501  the messages are the point, each on its line
+"""A file's data become a specification; what has a wrong form is answered once, at its place, and nowhere else."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.reading import Reader
+from cdk_trainyard.options.stand_ins import Alarm, Key, Span
+from cdk_trainyard.problems import At, sentence
+from cdk_trainyard.tokens import Unknown
+from tests.options.example_spec import Capacity, Cluster, Day, ExistingStore, Group, Job, NewStore, Volume
+
+KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
+ALARM = "arn:aws:cloudwatch:us-east-1:111111111111:alarm:loud"
+GOOD: dict[str, Any] = {"job": "compute", "count": 4}
+
+
+def read(data: object, sources: dict[At, str] | None = None) -> tuple[Any, list[str]]:
+    reader = Reader(environment=Environment(region="us-east-1", account="111111111111"), sources=sources or {})
+    found = reader.read(Cluster, data, ())
+    return found, [sentence(problem) for problem in reader.problems]
+
+
+def group(**more: Any) -> dict[str, Any]:
+    return {"groups": {"workers": GOOD | more}}
+
+
+def test_everything_can_be_said() -> None:
+    found, problems = read(
+        {
+            "groups": {
+                "workers": {
+                    **GOOD,
+                    "volumes": ({"size_gb": 5, "key_arn": KEY}, {"root": True}),
+                    "cooldown_minutes": 2,
+                    "alarm_arns": (ALARM,),
+                    "capacity": "Spot",
+                    "price": 1,
+                }
+            },
+            "store": {"days": ("MONDAY", "SUNDAY")},
+            "tags": {"team": "Red"},
+            "raw_overrides": {"A.B": ({"c": (1, 2)},)},
+        }
+    )
+    assert problems == []
+    assert found == Cluster(
+        groups=(
+            Group(
+                name="workers",
+                job=Job.COMPUTE,
+                count=4,
+                volumes=(Volume(size_gb=5, key=Key(KEY)), Volume(root=True)),
+                cooldown=Span(120),
+                alarms=(Alarm(ALARM),),
+                source=Capacity(capacity="Spot", price=1),
+            ),
+        ),
+        store=NewStore(days=(Day.MONDAY, Day.SUNDAY)),
+        tags={"team": "Red"},
+        raw_overrides={"A.B": [{"c": [1, 2]}]},
+    )
+
+
+def test_defaults_are_those_of_the_specification() -> None:
+    assert read(group()) == (Cluster(groups=(Group(name="workers", job=Job.COMPUTE, count=4),)), [])
+
+
+def test_a_key_says_that_something_exists_already() -> None:
+    assert read(group() | {"store": {"store_id": "abc"}})[0].store == ExistingStore(store_id="abc")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (group(count="4"), "'groups.workers.count' must be a whole number, got '4'"),
+        (group(count=True), "'groups.workers.count' must be a whole number, got true"),
+        (group(count=101), "'groups.workers.count' must be 0 to 100, got 101"),
+        (group(price="x", capacity="Spot"), "'groups.workers.price' must be a number, got 'x'"),
+        (
+            group(capacity="spot"),
+            "'groups.workers.capacity' must be OnDemand or Spot, got 'spot'; did you mean 'Spot'?",
+        ),
+        (group(price=1.5), "'groups.workers.capacity' is missing"),
+        (
+            group(job="computer"),
+            "'groups.workers.job' must be controller or compute, got 'computer'; did you mean 'compute'?",
+        ),
+        (group(volumes={"size_gb": 1}), "'groups.workers.volumes' must be a list, got a mapping"),
+        (
+            group(volumes=("a",)),
+            "'groups.workers.volumes[0]' must be a mapping ('size_gb: …' on lines below it), got 'a'",
+        ),
+        (group(volumes=({"size_gb": 0},)), "'groups.workers.volumes[0].size_gb' must be 1 to 16384 GB, got 0"),
+        (
+            group(volumes=({"key_arn": KEY.replace("us-east-1", "eu-west-1")},)),
+            "'groups.workers.volumes[0].key_arn' must be of Region us-east-1, got 'arn:aws:kms:eu-west-1:111111111111:key/01234567-89ab-cdef-0…'",
+        ),
+        (
+            group(alarm_arns=("loud",)),
+            "'groups.workers.alarm_arns[0]' must be the ARN of an alarm, arn:aws:cloudwatch:us-east-1:111111111111:alarm:<name>, got 'loud'",
+        ),
+        (group(cooldown_minutes=-1), "'groups.workers.cooldown_minutes' must be 0 or more, got -1"),
+        (group(cooldown=1), "'groups.workers.cooldown' is no key here; did you mean 'cooldown_minutes'?"),
+        (group(size=1), "'groups.workers.size' is no key here; use 'count'"),
+        (
+            group(name="a"),
+            "'groups.workers.name' is no key here; there are job, count, volumes, cooldown_minutes, alarm_arns, capacity or price",
+        ),
+        (
+            group(security_group="sg"),
+            "'groups.workers.security_group' is no key here; there are job, count, volumes, cooldown_minutes, alarm_arns, capacity or price",
+        ),
+        ({"groups": {"workers": {"job": "compute"}}}, "'groups.workers.count' is missing"),
+        (
+            {"groups": {"Workers": GOOD}},
+            "'groups.Workers' must be lowercase letters, as workers, got 'Workers' as a name",
+        ),
+        ({"groups": {"workers": 1}}, "'groups.workers' must be a mapping ('name: …' on lines below it), got 1"),
+        ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
+        ({}, "'groups' is missing"),
+        (group() | {"store": {"days": ("Monday",)}}, "'store.days[0]' must be MONDAY or SUNDAY, got 'Monday'"),
+        (group() | {"store": {"store_id": "1"}}, "'store.store_id' must be letters, as Word, got '1'"),
+        (group() | {"store": {"store_id": "a", "days": ()}}, "'store.days' is no key here; there are store_id"),
+        (group() | {"tags": {"A": "b"}}, "'tags.A' must be lowercase letters, as workers, got 'A' as a name"),
+        (group() | {"tags": {"a": "1"}}, "'tags.a' must be letters, as Word, got '1'"),
+        (group() | {"tags": {"a": "b" * 61 + "1"}}, f"'tags.a' must be letters, as Word, got '{'b' * 59}…'"),
+        (
+            group() | {"raw_overrides": "x"},
+            "'raw_overrides' must be a mapping ('a name: …' on lines below it), got 'x'",
+        ),
+    ],
+)
+def test_a_wrong_form_is_answered_once(data: object, says: str) -> None:
+    assert read(data)[1] == [says]
+
+
+def test_a_file_is_a_mapping() -> None:
+    assert read(("a",))[1] == ["must be a mapping ('groups: …' on lines below it), got a list"]
+
+
+def test_text_that_yaml_read_as_something_else_is_shown_as_it_is_written() -> None:
+    at: At = ("tags", "a")
+    assert read(group() | {"tags": {"a": 12}}, {at: "012"})[1] == [
+        "'tags.a' must be text, got 012; put it in quotes: \"012\""
+    ]
+
+
+def test_what_should_be_a_list_is_shown_as_one() -> None:
+    at: At = ("groups", "workers", "alarm_arns")
+    says = "'groups.workers.alarm_arns' must be a list, got 'loud'; write [loud]"
+    assert read(group(alarm_arns="loud"), {at: "loud"})[1] == [says]
+
+
+def test_what_is_wrong_is_unknown_and_the_rest_is_there() -> None:
+    found, problems = read({"groups": {"workers": {"job": "x", "count": 101}, "others": GOOD}})
+    workers, others = found.groups
+    assert (type(workers.job), type(workers.count), others.count, len(problems)) == (Unknown, Unknown, 4, 2)

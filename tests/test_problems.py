@@ -1,0 +1,39 @@
+"""Problems as sentences."""
+
+from cdk_trainyard.problems import Problem, dotted, either, option, sentence, shown, within
+
+
+def test_a_path_as_text() -> None:
+    assert dotted(("groups", "workers", "volumes", 1, "size_gb")) == "groups.workers.volumes[1].size_gb"
+
+
+def test_a_problem_of_a_part_is_one_of_the_whole() -> None:
+    assert list(within(("groups", "a"), [Problem(("count",), "is missing")])) == [
+        Problem(("groups", "a", "count"), "is missing")
+    ]
+
+
+def test_a_value_cannot_pass_for_the_name_of_an_option() -> None:
+    hostile = f"{option('count')}"
+    text = sentence(Problem(("size",), f"got {shown(hostile)}"), called=lambda _: ("other",))
+    assert text == r"'other' got '\ue000count\ue001'"
+
+
+def test_a_problem_of_everything_has_no_subject() -> None:
+    assert sentence(Problem((), "the file is empty")) == "the file is empty"
+
+
+def test_values_are_shown_as_written_and_cut() -> None:
+    assert [shown(value) for value in (True, 5, "a'b", None, "x" * 61)] == [
+        "true",
+        "5",
+        '"a\'b"',
+        "nothing",
+        repr("x" * 59 + "…"),
+    ]
+
+
+def test_choices_are_listed_up_to_eight() -> None:
+    assert either("a") == "a"
+    assert either("abc") == "a, b or c"
+    assert either("abcdefghi", all_in="the list") == "a, b, c, d, e, f, g, h, … (all are in the list)"
