@@ -24,6 +24,7 @@ FLOORS = {
     "managed_policy": 0,
     "node_scripts": 0,
     "options": 0,
+    "policy": 0,
     "problems": 0,
     "tokens": 0,
     "lifecycle": 1,
