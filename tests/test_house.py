@@ -30,6 +30,7 @@ FLOORS = {
     "lifecycle": 1,
     "network": 1,
     "quotas": 1,
+    "reach": 1,
     "storage": 1,
     "fleet": 2,
     "hyperpod": 2,

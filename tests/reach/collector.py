@@ -11,8 +11,8 @@ from cdk_trainyard.reach import addresses
 from tests.support import ROOT
 
 SHIPPED = ("lifecycle_scripts", "constructs/cdk_trainyard")
-NOT_ON_NODES = ("local", "rehearsal", "reach", "review")
-"""Rooms that stand on the machine of whoever develops, and the table itself."""
+NOT_ON_NODES = ("local", "quotas", "rehearsal", "reach", "review")
+"""Rooms that stand on the machine of whoever deploys, and the table itself."""
 LIBRARIES = ("lifecycle_scripts/lib/packages.sh", "lifecycle_scripts/parallelcluster/neuron_node.sh")
 """Files with functions alone: who calls these fetches."""
 TOOLS = "constructs/cdk_trainyard/lifecycle/data/tools.json"
