@@ -19,7 +19,6 @@ TOOLS = "constructs/cdk_trainyard/lifecycle/data/tools.json"
 PINNED = (TOOLS, "lifecycle_scripts/lib/neuron-requirements.txt")
 """Files that steps name: what stands there, they fetch."""
 FOR_PEOPLE = (
-    "constructs/cdk_trainyard/deployment/serving/build.py",
     "constructs/cdk_trainyard/fleet/fleet.py",
     "constructs/cdk_trainyard/fleet/training_image.py",
     "constructs/cdk_trainyard/hyperpod/cluster_base.py",

@@ -122,7 +122,7 @@ def test_layers_of_kubernetes_images_come_from_one_bucket_in_every_region() -> N
         ({"what": "x", "targets": [], "source": "y"}, "address 'a' must have 'date'"),
         (
             {"what": "x", "targets": [{"port": 80}], "source": "y", "date": "z"},
-            "address 'a' has a target that says no 'host', 'service' or 'bucket'",
+            "address 'a' has a target that says no 'host', 'public', 'service' or 'bucket'",
         ),
     ],
 )
@@ -132,12 +132,12 @@ def test_an_address_without_a_source_or_a_place_is_refused(row: dict[str, Any], 
 
 def test_a_fetch_of_what_no_table_knows_is_refused_by_name() -> None:
     rows = [
-        {"by": "agent: X", "addresses": ["pipy"], "source": "y", "date": "z"},
+        {"by": "agent: X", "addresses": ["neuron-pipp"], "source": "y", "date": "z"},
         {"by": "agent: Y", "addresses": ["pypi"]},
         {"by": "a.sh", "addresses": [], "where": "there"},
     ]
     assert fetch_problems(rows, addresses()) == [
-        "the fetch of 'agent: X' names the address 'pipy', which the table lacks; did you mean 'pypi'?",
+        "the fetch of 'agent: X' names the address 'neuron-pipp', which the table lacks; did you mean 'neuron-pip'?",
         "the fetch of 'agent: Y' must have 'source' and 'date'",
         "the fetch of 'a.sh' has 'where', which no fetch has",
     ]

@@ -82,7 +82,8 @@ class Target:
     """One server that is asked: of the internet, of a service, or of S3. Texts hold ``{region}`` until written out.
 
     Attributes:
-        host: Its name. ``*`` stands for what only AWS knows.
+        host: Its name. ``*`` stands for what only AWS knows; words for a server of the internet that the machine's own
+            configuration names.
         port: The port.
         service: The service of AWS, as its endpoint is called. None: none.
         bucket: The bucket. None: not of S3.
@@ -116,7 +117,7 @@ class Target:
         signed = Signer(row.get("signed", "account" if service else "no"))
         name = f"{bucket}.s3" if bucket else service
         return cls(
-            host=row.get("host") or f"{name}.{{region}}.{{suffix}}",
+            host=row.get("host") or row.get("public") or f"{name}.{{region}}.{{suffix}}",
             port=row.get("port", _HTTPS),
             service=service,
             bucket=bucket,
@@ -233,10 +234,10 @@ def address_problems(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if not row.get(key)
     ]
     return problems + [
-        f"address {name!r} has a target that says no 'host', 'service' or 'bucket'"
+        f"address {name!r} has a target that says no 'host', 'public', 'service' or 'bucket'"
         for name, row in rows.items()
         for target in row["targets"]
-        if not {"host", "service", "bucket"} & target.keys()
+        if not {"host", "public", "service", "bucket"} & target.keys()
     ]
 
 
