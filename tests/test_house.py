@@ -27,6 +27,7 @@ FLOORS = {
     "policy": 0,
     "problems": 0,
     "tokens": 0,
+    "versions": 0,
     "lifecycle": 1,
     "network": 1,
     "quotas": 1,
@@ -80,8 +81,9 @@ def test_modules_import_only_from_floors_below() -> None:
     assert {path: rooms for path, rooms in above.items() if rooms} == {}
 
 
-def test_the_instance_catalogue_needs_no_cdk() -> None:
-    for path in (PACKAGE / "instances").glob("*.py"):
+@pytest.mark.parametrize("room", ["instances", "versions"])
+def test_a_room_of_facts_needs_no_cdk(room: str) -> None:
+    for path in (PACKAGE / room).glob("*.py"):
         assert "aws_cdk" not in path.read_text()
 
 

@@ -5,11 +5,12 @@ import pytest
 from cdk_trainyard.serving import TextGenerationEngine, catalogue
 from cdk_trainyard.serving._data import load
 from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.versions import driver_conflicts
 
 
 def test_every_row_has_a_source_and_a_date() -> None:
     data = load("compatibility")
-    rows = [*data["constraints"], *data["engine_images"], *data["host_images"], data["registries"], load("models")]
+    rows = [*data["engine_images"], *data["host_images"], data["registries"], load("models")]
     assert [row for row in rows if len(row["source"]) < 20 or len(row["date"]) != 10] == []
 
 
@@ -18,7 +19,7 @@ def test_every_server_has_one_default_image_that_runs_on_inf2_on_the_default_hos
     for server in Server:
         image = catalogue.engine_image(None, server)
         assert image in catalogue.images_for(server, "inf2")
-        assert catalogue.conflicts(image.runtime, host.driver) == []
+        assert driver_conflicts(image.runtime, host.driver) == []
 
 
 @pytest.mark.parametrize("server", Server)
@@ -36,31 +37,6 @@ def test_the_default_host_is_the_newest_that_every_default_image_works_on() -> N
     hosts = [catalogue.hosts_for(catalogue.engine_image(None, server)) for server in Server]
     common = [host for host in hosts[0] if all(host in others for others in hosts)]
     assert common[0] == catalogue.host_image(None)
-
-
-@pytest.mark.parametrize(
-    ("runtime", "driver", "works"),
-    [
-        ("2.26.42", "2.28.0", True),
-        ("2.26.42", "2.29", False),
-        ("2.30.51", "2.30.2", False),
-        ("2.33.10", "2.30.2", True),
-        ("2.33.10", "2.26.10", False),
-        ("2.31.0", "2.26.10", True),
-        ("2.9.0", "2.29", False),  # numbers, not text
-        (None, "2.29", True),
-        ("2.26.42", None, True),
-    ],
-)
-def test_driver_and_runtime(runtime: str | None, driver: str | None, works: bool) -> None:
-    assert (catalogue.conflicts(runtime, driver) == []) is works
-
-
-@pytest.mark.parametrize(
-    ("runtime", "window"), [("2.26.42", (None, "2.29")), ("2.33.10", ("2.27", None)), (None, (None, None))]
-)
-def test_the_drivers_that_a_host_checks_for(runtime: str | None, window: tuple[str | None, str | None]) -> None:
-    assert catalogue.constraint_window(runtime) == window
 
 
 def test_a_host_is_pinned_by_name_and_never_recommended() -> None:

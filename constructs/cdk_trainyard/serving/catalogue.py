@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from cdk_trainyard.serving._data import load
+from cdk_trainyard.versions import driver_conflicts
 
 _HOST_PREFIX = "al2023-ami-ecs-neuron-hvm-2023.0."
 _HOST_SUFFIX = "-kernel-6.1-x86_64"
@@ -150,30 +151,9 @@ def registry_account(region: str) -> str | None:
     return found
 
 
-def conflicts(runtime: str | None, driver: str | None) -> list[str]:
-    """Return what the release notes say against a runtime library on a driver; nothing when one is not known."""
-    if runtime is None or driver is None:
-        return []
-    return [row["says"] for row in load("compatibility")["constraints"] if _broken(row, runtime, driver)]
-
-
-def constraint_window(runtime: str | None) -> tuple[str | None, str | None]:
-    """Return from which driver on, and before which, nothing speaks against a runtime library. None: no bound."""
-    rows = load("compatibility")["constraints"] if runtime is not None else []
-    lowest = [
-        row["driver_before"]
-        for row in rows
-        if "driver_before" in row and _at_least(str(runtime), row["runtime_before"])
-    ]
-    highest = [
-        row["driver_from"] for row in rows if "driver_from" in row and not _at_least(str(runtime), row["runtime_from"])
-    ]
-    return max(lowest, key=_numbers, default=None), min(highest, key=_numbers, default=None)
-
-
 def hosts_for(image: EngineImage) -> Sequence[HostImage]:
     """Return the host images of the catalogue that nothing speaks against, newest first."""
-    return [host for host in reversed(host_images()) if not conflicts(image.runtime, host.driver)]
+    return [host for host in reversed(host_images()) if not driver_conflicts(image.runtime, host.driver)]
 
 
 def images_for(server: Server, family: str) -> Sequence[EngineImage]:
@@ -183,26 +163,6 @@ def images_for(server: Server, family: str) -> Sequence[EngineImage]:
         for image in engine_images()
         if image.server is server and family in image.families and family not in image.disputed
     ]
-
-
-def _broken(row: dict[str, str], runtime: str, driver: str) -> bool:
-    too_new = (
-        "driver_from" in row and _at_least(driver, row["driver_from"]) and not _at_least(runtime, row["runtime_from"])
-    )
-    too_old = (
-        "driver_before" in row
-        and not _at_least(driver, row["driver_before"])
-        and _at_least(runtime, row["runtime_before"])
-    )
-    return too_new or too_old
-
-
-def _at_least(version: str, other: str) -> bool:
-    return _numbers(version) >= _numbers(other)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
 
 
 def _defaults(table: str, key: str) -> frozenset[str]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdk_trainyard.node_scripts import scripts_folder
-from cdk_trainyard.serving.catalogue import EngineImage, constraint_window
+from cdk_trainyard.serving.catalogue import EngineImage
 from cdk_trainyard.serving.engine_settings import STOP_SECONDS
+from cdk_trainyard.versions import driver_window
 
 USER_DATA_BYTES = 16384
 """What EC2 takes (EC2 user guide, "Work with instance user data")."""
@@ -69,7 +70,7 @@ def render(settings: HostSettings) -> str:
 
 
 def _values(settings: HostSettings) -> Mapping[str, str]:
-    driver_from, driver_before = constraint_window(settings.image.runtime)
+    driver_from, driver_before = driver_window(settings.image.runtime)
     return {
         "ECS_AWSVPC_BLOCK_IMDS": "true",
         "ECS_CLUSTER": settings.cluster_name,

@@ -6,7 +6,6 @@ from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.serving.catalogue import (
     EngineImage,
     HostImage,
-    conflicts,
     engine_images,
     hosts_for,
     images_for,
@@ -14,6 +13,7 @@ from cdk_trainyard.serving.catalogue import (
 )
 from cdk_trainyard.serving.engine import TextGenerationEngine
 from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.versions import driver_conflicts
 
 
 def image_problems(image: EngineImage, family: str) -> list[str]:
@@ -29,7 +29,7 @@ def driver_problems(image: EngineImage, host: HostImage) -> list[str]:
     return [
         f"'host_image' must carry a driver that runtime library {image.runtime} of {image.key} works with, got "
         f"{host.version} with driver {host.driver}: {said}; use {hosts_for(image)[0].version}"
-        for said in conflicts(image.runtime, host.driver)
+        for said in driver_conflicts(image.runtime, host.driver)
     ]
 
 

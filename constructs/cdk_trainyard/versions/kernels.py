@@ -1,0 +1,146 @@
+"""What is built for a kernel: the EFA driver, NVIDIA's driver, the Lustre client."""
+
+from collections.abc import Sequence
+
+from cdk_trainyard.versions.images import ImageFacts, system_words
+from cdk_trainyard.versions.judgement import Judgement
+from cdk_trainyard.versions.matrix import Row, at_least, numbers, of_series, rows
+
+
+def default_efa_installer() -> str:
+    """Return the EFA installer that this project installs where a base has none."""
+    return str(next(row["installer"] for row in rows("efa_installers") if row.get("default")))
+
+
+def judge_build(
+    image: ImageFacts, *, efa_installer: str | None, nvidia_branch: str | None, families: Sequence[str]
+) -> Judgement:
+    """Judge what is installed on an image, against its kernel: EFA, NVIDIA, Lustre.
+
+    Args:
+        image: The image to begin with.
+        efa_installer: The version of the EFA installer. None: the image keeps its own.
+        nvidia_branch: The branch of NVIDIA's proprietary driver. None: the image keeps its own.
+        families: Families of instance types that it is for.
+    """
+    found = judge_lustre(image)
+    if efa_installer is not None:
+        found += judge_efa(efa_installer, image)
+    if nvidia_branch is not None:
+        found += judge_nvidia(nvidia_branch, image, families)
+    return found
+
+
+def judge_efa(installer: str, image: ImageFacts) -> Judgement:
+    """Judge a version of the EFA installer on a kernel.
+
+    Args:
+        installer: The version.
+        image: The image with the kernel.
+    """
+    kernel = image.kernel
+    row = next((row for row in rows("efa_installers") if row["installer"] == installer), None)
+    if kernel is None or row is None:
+        what = f"kernel of {image.words}" if kernel is None else f"driver in EFA installer {installer}"
+        return Judgement(unknown=(f"no source says which {what} is, so whether both fit is not known",))
+    against = [
+        rule
+        for rule in rows("efa_kernels")
+        if at_least(kernel, rule["kernel_from"]) and not at_least(row["driver"], rule["driver_from"])
+    ]
+    if against:
+        said = (
+            f"'version' of the EFA installer must fit kernel {kernel} of {image.words}, got {installer} with driver "
+            f"{row['driver']}: {against[0]['says']}; use {_installer_for(against[0])}"
+        )
+        return _against(image, said)
+    newest = max(rows("efa_kernels"), key=lambda rule: numbers(rule["kernel_from"]))["kernel_from"]
+    tried = any(of_series(kernel, one["kernel"]) and at_least(installer, one["installer"]) for one in rows("efa_tried"))
+    if tried or of_series(kernel, newest) or not at_least(kernel, newest):
+        return Judgement()
+    return Judgement(
+        unknown=(f"no source says that EFA installer {installer} works on kernel {kernel} of {image.words}",)
+    )
+
+
+def judge_nvidia(branch: str, image: ImageFacts, families: Sequence[str]) -> Judgement:
+    """Judge a branch of NVIDIA's proprietary driver on a kernel, for GPUs.
+
+    Args:
+        branch: The branch.
+        image: The image with the kernel.
+        families: Families of instance types.
+    """
+    rules = [row for row in rows("nvidia_families") if set(row["families"]) & set(families)]
+    refused = [
+        f"'nvidia_branch' must be one for {row['gpu']} of {', '.join(row['families'])}, got {branch!r}: {row['says']}; "
+        + (f"use {row['last_branch']!r}" if "last_branch" in row else "use a Deep Learning AMI as the base")
+        for row in rules
+        if row["modules"] == "open" or numbers(branch) > numbers(row["last_branch"])
+    ]
+    known = next((row for row in rows("nvidia_branches") if row["branch"] == branch), None)
+    if known is None:
+        said = f"no source says on which kernels NVIDIA's branch {branch} works: {image.words} has {image.kernel}"
+        return Judgement(tuple(refused), (said,))
+    if image.kernel is None or any(of_series(image.kernel, kernel) for kernel in known["kernels"]):
+        return Judgement(tuple(refused))
+    tried = ", ".join(known["kernels"]) or "none"
+    said = (
+        f"no source says that NVIDIA's branch {branch} works on kernel {image.kernel} of {image.words}; known: {tried}"
+    )
+    return Judgement(tuple(refused), (said,))
+
+
+def judge_lustre(image: ImageFacts) -> Judgement:
+    """Judge whether FSx publishes a Lustre client for a kernel.
+
+    Args:
+        image: The image with the kernel.
+    """
+    kernel = image.kernel
+    listed = [row for row in rows("lustre_kernels") if row["system"] == image.system]
+    if kernel is None or not listed:
+        return Judgement(unknown=(f"no source says whether the kernel of {image.words} has a Lustre client",))
+    if any(_within(kernel, row) for row in listed):
+        return Judgement()
+    ranges = ", ".join(f"{row['first']} to {row['last']}" for row in listed)
+    system = system_words(image.system)
+    if any(of_series(kernel, ".".join(map(str, numbers(row["first"])[:2]))) for row in listed):
+        return Judgement(
+            unknown=(f"FSx lists Lustre clients of {system} for kernels {ranges}, and {image.words} has {kernel}",)
+        )
+    said = (
+        f"'base' must have a kernel with a Lustre client, got {kernel} of {image.words}: FSx lists {ranges} for "
+        f"{system}; use {_bases(image)}"
+    )
+    return _against(image, said)
+
+
+def _within(kernel: str, row: Row) -> bool:
+    last = numbers(row["last"])
+    return at_least(kernel, row["first"]) and numbers(kernel)[: len(last)] <= last
+
+
+def _installer_for(rule: Row) -> str:
+    """Name the oldest installer that a kernel's rule allows."""
+    fitting = [row for row in rows("efa_installers") if at_least(row["driver"], rule["driver_from"])]
+    return f"{fitting[0]['installer']} or later" if fitting else "a later one"
+
+
+def _bases(image: ImageFacts) -> str:
+    """Name the images like one, which do not move, whose kernel has a client."""
+    like = [row for row in rows("images") if not row["moving"] and row["system"] == image.system and "kernel" in row]
+    listed = [row for row in rows("lustre_kernels") if row["system"] == image.system]
+    names = [
+        row["image"]
+        for row in like
+        if image.architecture in {None, row["architecture"]} and any(_within(row["kernel"], one) for one in listed)
+    ]
+    return " or ".join(names) or "another base"
+
+
+def _against(image: ImageFacts, said: str) -> Judgement:
+    """Refuse what a kernel rules out. A moving image may have another kernel by now, so there it is a doubt."""
+    if not image.moving:
+        return Judgement(refused=(said,))
+    return Judgement(unknown=(f"{said} (as the image was on {image.date}; a newer one takes its place)",))

@@ -1,0 +1,78 @@
+"""What the matrix says of an image that is built: its kernel with EFA, NVIDIA and Lustre."""
+
+from dataclasses import replace
+
+import pytest
+
+from cdk_trainyard.versions import ImageFacts, Judgement, default_efa_installer, image_facts, judge_build
+
+PINNED, NEWER = "ubuntu-24.04", "ubuntu-24.04-20260904"
+
+
+def image(name: str) -> ImageFacts:
+    found = image_facts(name)
+    assert found
+    return found
+
+
+def build(
+    facts: ImageFacts, *, installer: str | None = None, branch: str | None = None, family: str = "p3dn"
+) -> Judgement:
+    return judge_build(facts, efa_installer=installer, nvidia_branch=branch, families=[family])
+
+
+def test_the_combination_that_is_shipped_is_known_good() -> None:
+    for name in (PINNED, "arm64-ubuntu-24.04"):
+        assert build(image(name), installer=default_efa_installer(), branch="580") == Judgement()
+
+
+def test_an_efa_driver_older_than_its_kernel_wants_is_refused() -> None:
+    assert build(image(PINNED), installer="1.41.0").refused == (
+        (
+            "'version' of the EFA installer must fit kernel 6.17.0-1019-aws of Canonical's Ubuntu 24.04 of 20260714, "
+            "got 1.41.0 with driver 2.15.0: kernel 6.17 changed how memory is registered, and driver 2.17.3 follows; "
+            "use 1.49.0 or later"
+        ),
+    )
+    assert build(replace(image(PINNED), kernel="6.8.0-1030-aws"), installer="1.41.0") == Judgement()
+
+
+def test_a_kernel_without_a_lustre_client_is_refused() -> None:
+    (said,) = build(image(NEWER)).refused
+    assert "must have a kernel with a Lustre client, got 7.0.0-1012-aws" in said
+    assert said.endswith("use ubuntu-24.04")
+
+
+def test_a_kernel_that_fsx_does_not_list_is_a_doubt() -> None:
+    (said,) = build(replace(image(PINNED), kernel="6.8.0-1063-aws")).unknown
+    assert "6.8.0-1024 to 6.8.0-1033" in said
+
+
+def test_what_rules_a_moving_image_out_is_a_doubt() -> None:
+    """It was so on a day; the next release may have another kernel."""
+    said = build(image("arm64-base-oss-nvidia-driver-gpu-ubuntu-24.04"))
+    assert said.refused == ()
+    assert "(as the image was on 2026-10-09; a newer one takes its place)" in said.unknown[0]
+
+
+@pytest.mark.parametrize(
+    ("branch", "family", "words"),
+    [
+        ("595", "p3dn", "branch 580 is the last for Volta, and the open kernel modules begin with Turing; use '580'"),
+        ("580", "p6-b200", "Blackwell has the open kernel modules alone"),
+    ],
+)
+def test_a_branch_that_does_not_know_the_gpu_is_refused(branch: str, family: str, words: str) -> None:
+    (said,) = build(image(PINNED), branch=branch, family=family).refused
+    assert words in said
+
+
+def test_what_no_source_tried_is_said() -> None:
+    assert (
+        "no source says on which kernels NVIDIA's branch 610 works"
+        in build(image(PINNED), branch="610", family="p5").unknown[0]
+    )
+    assert "which driver in EFA installer 1.46.0 is" in build(image(PINNED), installer="1.46.0").unknown[0]
+    newer = replace(image(PINNED), kernel="7.1.0-1001-aws")
+    assert [said for said in build(newer, installer="1.51.0", branch="580").unknown if "no source says" in said]
+    assert build(replace(image(PINNED), kernel=None)).unknown
