@@ -1,5 +1,7 @@
 """Ways to AWS services without the internet."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +9,12 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat
+from cdk_trainyard.network import endpoints as endpoints_module
 from cdk_trainyard.network.endpoints import aws_buckets
 from tests.network.parts import REGION, new_network, new_stack, resources
 
 KIND = "AWS::EC2::VPCEndpoint"
+DATA = Path(endpoints_module.__file__).parent / "data"
 
 
 def endpoints(stack: Any, service: str) -> list[dict[str, Any]]:
@@ -138,6 +142,59 @@ def test_without_service_subnets_interface_endpoints_stand_beside_the_accelerato
 def test_every_bucket_says_what_it_is_for() -> None:
     assert all(bucket["purpose"] and bucket["action"] in {"s3:GetObject", "s3:PutObject"} for bucket in aws_buckets())
     assert len({bucket["name"] for bucket in aws_buckets()}) == len(aws_buckets())
+
+
+def test_every_bucket_of_the_published_list_passes_or_is_left_out_for_a_reason() -> None:
+    """AWS's list has a date: when it grows, whoever copies it here has to say of each bucket what becomes of it."""
+    published = json.loads((Path(__file__).parent / "data" / "aws_owned_buckets.json").read_text())
+    ours = json.loads((DATA / "aws_buckets.json").read_text())
+    placeholders = {"{region}": "<region>", "{region_without_dashes}": "<RegionWithoutDashes>"}
+    passing = set()
+    for bucket in ours["buckets"]:
+        name = bucket["name"]
+        for own, theirs in placeholders.items():
+            name = name.replace(own, theirs)
+        passing.add(f"{name}/{bucket.get('prefix', '')}*")
+    left_out = [name for row in ours["left_out"] for name in row["names"]]
+    missing = [
+        resource
+        for resource in published["resources"]
+        if resource not in passing and resource.partition("/")[0] not in left_out
+    ]
+    assert missing == []
+    assert all(row["why"] for row in ours["left_out"])
+    assert set(left_out) <= {resource.partition("/")[0] for resource in published["resources"]}
+    assert published["commit"][:7] in ours["source"]
+    assert published["date"] in ours["source"]
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "ec2imagebuilder-toe-us-east-1-prod/*",
+        "ec2imagebuilder-managed-resources-us-east-1-prod/components/*",
+        "prod-registry-k8s-io-us-east-1/*",
+        "mountpoint-s3-release/*",
+    ],
+)
+def test_unsigned_downloads_of_builds_images_and_tools_pass(resource: str) -> None:
+    stack = new_stack()
+    new_network(stack)
+    (endpoint,) = resources(stack, KIND).values()
+    found = statements(endpoint)["AwsPackagesAndImages"]
+    assert "Condition" not in found
+    assert f":s3:::{resource}" in [arn["Fn::Join"][1][2] for arn in found["Resource"]]
+
+
+def test_public_buckets_may_be_listed_and_read_by_everybody_and_no_others() -> None:
+    stack = new_stack()
+    new_network(stack, public_buckets=["open-data"])
+    (endpoint,) = resources(stack, KIND).values()
+    found = statements(endpoint)["PublicBuckets"]
+    assert found["Action"] == ["s3:GetObject", "s3:ListBucket"]
+    assert found["Principal"] == "*"
+    assert [arn["Fn::Join"][1][2] for arn in found["Resource"]] == [":s3:::open-data", ":s3:::open-data/*"]
+    assert "Condition" not in found
 
 
 def test_the_gateway_in_an_existing_vpc_is_somebody_elses() -> None:

@@ -437,6 +437,14 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
         "'interface_endpoints' must name each service once, got ssm again",
     ),
     (
+        {"public_buckets": ["s3://open/data"]},
+        "'public_buckets' must be names of buckets, without s3:// and path, got 's3://open/data'",
+    ),
+    (
+        {"public_buckets": ["open-data", "open-data"]},
+        "'public_buckets' must name each bucket once, got open-data again",
+    ),
+    (
         {"s3_statements": [WITHOUT_PRINCIPAL]},
         (
             "'s3_statements' must each have a principal, got one without: number 1; "

@@ -137,7 +137,10 @@ def test_a_fetch_of_what_no_table_knows_is_refused_by_name() -> None:
         {"by": "a.sh", "addresses": [], "where": "there"},
     ]
     assert fetch_problems(rows, addresses()) == [
-        "the fetch of 'agent: X' names the address 'neuron-pipp', which the table lacks; did you mean 'neuron-pip'?",
+        (
+            "the fetch of 'agent: X' names the address 'neuron-pipp', which the table lacks; "
+            "did you mean 'neuron-pip' or 'neuron-apt' or 'neuron-yum'?"
+        ),
         "the fetch of 'agent: Y' must have 'source' and 'date'",
         "the fetch of 'a.sh' has 'where', which no fetch has",
     ]

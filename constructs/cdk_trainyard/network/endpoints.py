@@ -68,6 +68,7 @@ class Endpoints(Construct):
         endpoints: Which services beside S3.
         s3_statements: What may pass through the S3 endpoint, beside the use of AWS's own buckets. None: whatever
             principals of this account may do.
+        public_buckets: Buckets that everybody may list and read through it.
 
     Attributes:
         s3: The endpoint of S3.
@@ -82,6 +83,7 @@ class Endpoints(Construct):
         cidrs: Sequence[str],
         endpoints: Sequence[Endpoint],
         s3_statements: Sequence[iam.PolicyStatement] | None,
+        public_buckets: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, construct_id)
         self.s3 = self._gateway(
@@ -91,6 +93,7 @@ class Endpoints(Construct):
             [
                 *(s3_statements if s3_statements is not None else [_account_statement("s3")]),
                 *aws_bucket_statements(Stack.of(self)),
+                *public_bucket_statements(Stack.of(self), public_buckets),
             ],
         )
         if Endpoint.DYNAMODB in endpoints:
@@ -150,10 +153,11 @@ def _account_statement(service: str) -> iam.PolicyStatement:
 
 
 def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
-    """Return the statements that let everybody use the buckets of AWS's own that nodes need.
+    """Return the statements that let everybody use the buckets of AWS and Kubernetes that nodes need.
 
-    Package managers ask without credentials, layers of container images come by links that ECR has signed, and
-    CloudFormation is answered by links that it has signed, so the account's own statement does not cover them.
+    Package managers and downloads of tools ask without credentials, layers of container images come without them or
+    by links that ECR has signed, and CloudFormation is answered by links that it has signed, so the account's own
+    statement does not cover them.
 
     Args:
         stack: The stack, for its Region and partition.
@@ -170,14 +174,34 @@ def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
 def _bucket_arns(stack: Stack, action: str) -> list[str]:
     region = stack.region
     regions = {"region": region, "region_without_dashes": Fn.join("", Fn.split("-", region))}
-    names = [bucket["name"].format_map(regions) for bucket in aws_buckets() if bucket["action"] == action]
+    chosen = [bucket for bucket in aws_buckets() if bucket["action"] == action]
     before = f"arn:{stack.partition}:s3:::"
-    return [f"{before}{name}/*" for name in names]
+    return [f"{before}{bucket['name'].format_map(regions)}/{bucket.get('prefix', '')}*" for bucket in chosen]
+
+
+def public_bucket_statements(stack: Stack, names: Sequence[str]) -> list[iam.PolicyStatement]:
+    """Return the statement that lets everybody list and read buckets, without credentials too; none for no bucket.
+
+    Args:
+        stack: The stack, for its partition.
+        names: The buckets.
+    """
+    if not names:
+        return []
+    before = f"arn:{stack.partition}:s3:::"
+    return [
+        iam.PolicyStatement(
+            sid="PublicBuckets",
+            principals=[iam.StarPrincipal()],
+            actions=["s3:GetObject", "s3:ListBucket"],
+            resources=[f"{before}{name}{end}" for name in names for end in ("", "/*")],
+        )
+    ]
 
 
 @cache
 def aws_buckets() -> tuple[dict[str, str], ...]:
-    """Return those buckets: name, with ``{region}`` for the Region, action and purpose."""
+    """Return those buckets: name, with ``{region}`` for the Region, prefix if not all of it, action and purpose."""
     data = json.loads(files(__package__).joinpath("data", "aws_buckets.json").read_text(encoding="utf-8"))
     return tuple(data["buckets"])
 

@@ -34,6 +34,7 @@ from cdk_trainyard.network.rules_resources import (
     existing_subnets_problems,
     existing_zone_problems,
     flow_logs_problems,
+    public_bucket_problems,
     s3_statement_problems,
 )
 from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
@@ -106,6 +107,9 @@ class TrainingNetwork(Network):
         interface_endpoints: Services that are reached inside the VPC. Default: none; S3 always is.
         s3_statements: What may pass through the S3 endpoint, each with a principal. The buckets of AWS's own that
             nodes need are always added. Default - whatever principals of this account may do.
+        public_buckets: Names of buckets that nodes read without credentials, as public data sets are
+            (``--no-sign-request``): they may be listed and read through the S3 endpoint by everybody. Those of other
+            Regions need NAT instead. Default: none.
         flow_logs_retention: How long flow logs are kept; None for no flow logs. Default: THREE_MONTHS.
         flow_logs_key: The key that encrypts them. Default - one of CloudWatch Logs.
         restrict_default_security_group: Whether the default security group is closed. Default: True.
@@ -133,6 +137,7 @@ class TrainingNetwork(Network):
         secondary_cidr: str | None = None,
         interface_endpoints: Sequence[Endpoint] = (),
         s3_statements: Sequence[iam.PolicyStatement] | None = None,
+        public_buckets: Sequence[str] = (),
         flow_logs_retention: logs.RetentionDays | None = logs.RetentionDays.THREE_MONTHS,
         flow_logs_key: kms.IKey | None = None,
         restrict_default_security_group: bool = True,
@@ -153,6 +158,7 @@ class TrainingNetwork(Network):
             *nat_problems(nat, with_public, [zone, *service_zones]),
             *endpoint_problems(interface_endpoints),
             *s3_statement_problems(s3_statements),
+            *public_bucket_problems(public_buckets),
             *flow_logs_problems(kept=flow_logs_retention is not None, key_given=flow_logs_key is not None),
         ]
         raise_problems(self.node.path, problems)
@@ -186,6 +192,7 @@ class TrainingNetwork(Network):
             cidrs=[block for block in (cidr, secondary_cidr) if block is not None],
             endpoints=interface_endpoints,
             s3_statements=s3_statements,
+            public_buckets=public_buckets,
         )
         self.s3_endpoint = endpoints.s3
         self.route_out = DependencyGroup(self.vpc.internet_connectivity_established, endpoints)

@@ -1,5 +1,6 @@
 """What the parts of a network may look like: endpoints, interfaces, placement groups, selections, existing networks."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from cdk_trainyard.tokens import unresolved
 
 _ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 _MOST_PARTITIONS = 7  # EC2 user guide, "Placement group rules": of a partition placement group in one zone
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")  # Amazon S3 user guide, "General purpose bucket naming rules"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +68,20 @@ def s3_statement_problems(statements: Sequence[iam.PolicyStatement] | None) -> l
         f"narrow it by a condition"
         for number, statement in enumerate(statements or (), start=1)
         if not statement.has_principal
+    ]
+
+
+def public_bucket_problems(names: Sequence[str]) -> list[str]:
+    """Check that buckets which everybody may read are names, each once."""
+    given = [name for name in names if not unresolved(name)]
+    repeated = sorted({name for name in given if given.count(name) > 1})
+    return [
+        *(
+            f"'public_buckets' must be names of buckets, without s3:// and path, got {name!r}"
+            for name in given
+            if not _BUCKET.fullmatch(name)
+        ),
+        *([f"'public_buckets' must name each bucket once, got {', '.join(repeated)} again"] if repeated else []),
     ]
 
 
