@@ -25,7 +25,7 @@ AT_LOAD = [
     row(
         "unknown-key-nothing-near",
         [("  zone: use1-az4", "  zone: use1-az4\n  xyzzy: 1")],
-        "5:3: 'xyzzy' is not a key in 'network'; known are accelerator_cidr, accelerator_mask, cidr, flow_logs_retention_days, interface_endpoints, nat, public_zones, secondary_cidr, service_zones, zone",
+        "5:3: 'xyzzy' is not a key in 'network'; known are accelerator_cidr, accelerator_mask, cidr, flow_logs_retention_days, interface_endpoints, nat, public_buckets, public_zones, secondary_cidr, service_zones, zone",
     ),
     row(
         "unknown-group-key",

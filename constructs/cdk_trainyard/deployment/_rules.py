@@ -47,6 +47,7 @@ def _new_network_problems(network: NetworkSection, region: str | None) -> list[s
         ),
         *rules.nat_problems(network.nat, network.zones_of_public_subnets, [network.zone, *network.service_zones]),
         *rules_resources.endpoint_problems(network.interface_endpoints),
+        *rules_resources.public_bucket_problems(network.public_buckets),
     ]
 
 

@@ -84,6 +84,7 @@ def network(scope: Construct, construct_id: str, section: NetworkSection | Exist
         nat=section.nat,
         secondary_cidr=section.secondary_cidr,
         interface_endpoints=section.interface_endpoints,
+        public_buckets=section.public_buckets,
         flow_logs_retention=RETENTION[retention] if retention else None,
     )
 

@@ -40,6 +40,8 @@ class NetworkSection(Section):
     """NAT gateways: one, per-zone or none. Default: one."""
     interface_endpoints: tuple[Annotated[Endpoint, LAX], ...] = ()
     """AWS services that are reached inside the VPC, at a price by the hour. Default - none; S3 always is, for free."""
+    public_buckets: tuple[Annotated[str, Field(examples=["a-public-data-set"])], ...] = ()
+    """Names of buckets of this Region that nodes read without credentials, as public data sets. Default - none."""
     flow_logs_retention_days: Literal[0, RetentionDays] = 90
     """How long the VPC's flow logs are kept; 0 turns them off. Default: 90."""
 
