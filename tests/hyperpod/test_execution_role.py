@@ -136,11 +136,15 @@ def test_interfaces_are_made_and_changed_only_in_the_clusters_subnets(stack: Sta
                 "Action": [
                     "ec2:CreateNetworkInterfacePermission",
                     "ec2:DeleteNetworkInterface",
-                    "ec2:DeleteNetworkInterfacePermission",
                     "ec2:DetachNetworkInterface",
                 ],
                 "Resource": interfaces,
                 "Condition": {"ArnLike": {"ec2:Subnet": [near, far]}},
+            },
+            "RevokeInterfaces": {  # names no interface, so it may be evaluated without one
+                "Action": "ec2:DeleteNetworkInterfacePermission",
+                "Resource": "*",
+                "Condition": {"StringEquals": {"ec2:Region": {"Ref": "AWS::Region"}}},
             },
             "DetachFromInstances": {
                 "Action": "ec2:DetachNetworkInterface",
@@ -168,12 +172,7 @@ def test_scripts_are_read_and_never_written(stack: Stack) -> None:
             "Effect": "Allow",
             "Resource": {"Fn::Join": ["", [bucket_arn, f"/{versions}/*"]]},
         },
-        {
-            "Action": "s3:ListBucket",
-            "Effect": "Allow",
-            "Resource": bucket_arn,
-            "Condition": {"StringLike": {"s3:prefix": f"{versions}/*"}},
-        },
+        {"Action": "s3:ListBucket", "Effect": "Allow", "Resource": bucket_arn},
         {"Action": "kms:Decrypt", "Effect": "Allow", "Resource": {"Fn::GetAtt": [key_id, "Arn"]}},
     ]
 

@@ -10,9 +10,10 @@ from constructs import Construct, IDependable
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, read_bundle
+from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.uploader import HASH_LENGTH, ROOT_PREFIX, Uploader
 from cdk_trainyard.node_scripts import scripts_folder
-from cdk_trainyard.storage.grants import objects_arn, read_statements
+from cdk_trainyard.storage.grants import objects_arn
 
 _FAMILY = f"{ROOT_PREFIX}/fleet"
 _SHARED_STEPS = ("devices", "lustre")
@@ -82,4 +83,4 @@ class FleetScripts(Construct):
 
     def read_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions of a node: list and read the scripts. It can never write."""
-        return read_statements(self.bucket, prefix=_FAMILY)
+        return script_statements(self.bucket, objects_arn=self.objects_arn)

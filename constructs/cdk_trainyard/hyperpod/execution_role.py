@@ -27,7 +27,6 @@ _DESCRIBE_NETWORK = (
 _CHANGE_INTERFACES = (
     "ec2:CreateNetworkInterfacePermission",
     "ec2:DeleteNetworkInterface",
-    "ec2:DeleteNetworkInterfacePermission",
     "ec2:DetachNetworkInterface",
 )
 
@@ -85,11 +84,17 @@ class ExecutionRole(JobRole):
         self._allow("DescribeNetwork", _DESCRIBE_NETWORK, ["*"])
         self._allow("CreateInterfaces", ["ec2:CreateNetworkInterface"], [*in_subnets, *with_groups, interfaces])
         self._allow("ChangeInterfaces", _CHANGE_INTERFACES, [interfaces], here)
+        # The request names a permission, not an interface (API_DeleteNetworkInterfacePermission in the EC2 API
+        # reference), and IAM's definition has the interface as optional: EC2 may evaluate no resource and none of its
+        # keys. "All Amazon EC2 actions support the ec2:Region condition key" (EC2 user guide, IAM policies).
+        in_region = {"StringEquals": {"ec2:Region": Aws.REGION}}
+        self._allow("RevokeInterfaces", ["ec2:DeleteNetworkInterfacePermission"], ["*"], in_region)
         self._allow("DetachFromInstances", ["ec2:DetachNetworkInterface"], [instances])
         self._allow("TagInterfaces", ["ec2:CreateTags"], [interfaces])
         self.acknowledge(
             "the Describe actions know no resources; interfaces get ids from EC2 and are changed only in the cluster's "
-            "subnets, which may be shared by another account; the instances belong to the service's account",
+            "subnets, which may be shared by another account, while permissions are revoked by an id of their own; the "
+            "instances belong to the service's account",
             "*",
             interfaces,
             instances,

@@ -1,7 +1,7 @@
 """Node scripts as content-addressed objects in a bucket, checked before they are uploaded."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,7 @@ from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, read_bundle
 from cdk_trainyard.lifecycle.node_basics import AUTHORITY_FILE
+from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings, SlurmTopology
 from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
 from cdk_trainyard.node_scripts import scripts_folder
@@ -138,32 +139,17 @@ class LifecycleScripts(Construct):
 
     def read_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions of a node: read this folder and its earlier versions. It can never write."""
-        return [
-            iam.PolicyStatement(actions=[*actions], resources=[*resources], conditions=conditions)
-            for actions, resources, conditions in self._permissions()
-        ]
+        return script_statements(self.bucket, objects_arn=self.objects_arn)
 
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant the permissions of ``read_statements``; a role of this app gets them as an inline policy."""
-        grants = [
-            iam.Grant.add_to_principal(
-                grantee=grantee, actions=[*actions], resource_arns=[*resources], conditions=conditions
-            )
-            for actions, resources, conditions in self._permissions()
-        ]
-        combined = grants[0]
-        for grant in grants[1:]:
-            combined = combined.combine(grant)
-        return combined
-
-    def _permissions(self) -> list[tuple[Sequence[str], Sequence[str], dict[str, dict[str, str]] | None]]:
-        listed = {"StringLike": {"s3:prefix": f"{ROOT_PREFIX}/{self._family}/*"}}
-        key = self.bucket.encryption_key
-        return [
-            (["s3:GetObject"], [self.objects_arn], None),
-            (["s3:ListBucket"], [self.bucket.bucket_arn], listed),
-            *([(["kms:Decrypt"], [key.key_arn], None)] if key else []),
-        ]
+        first, *others = (
+            iam.Grant.add_to_principal(grantee=grantee, actions=statement.actions, resource_arns=statement.resources)
+            for statement in self.read_statements()
+        )
+        for other in others:
+            first = first.combine(other)
+        return first
 
     def _render(
         self, settings: NodeSettings | None, topology: SlurmTopology, legacy_topology: Mapping[str, object] | None

@@ -20,10 +20,11 @@ from constructs import Construct, IDependable
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.lifecycle import rules as bundle_rules
 from cdk_trainyard.lifecycle.bundle import read_bundle
+from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.parallelcluster.rules_scripts import argument_problems
-from cdk_trainyard.storage.grants import objects_arn, read_statements
+from cdk_trainyard.storage.grants import objects_arn
 
 BOOTSTRAP = "bootstrap.sh"
 """The small program: it fetches a folder and runs a file of it, or follows a plan."""
@@ -133,7 +134,7 @@ class NodeScripts(Construct):
 
     def read_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions of a node: list and read this folder and its earlier versions. It can never write."""
-        return read_statements(self.bucket, prefix=self._family)
+        return script_statements(self.bucket, objects_arn=self.objects_arn)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -211,7 +212,7 @@ class FixedScripts(Construct):
 
     def read_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions of a node."""
-        return read_statements(self._bucket, prefix=self.prefix)
+        return script_statements(self._bucket, objects_arn=self.objects_arn)
 
     @staticmethod
     def _canonical(plans: dict[str, Sequence[PlanLine]]) -> dict[str, Any]:
