@@ -26,6 +26,7 @@ FLOORS = {
     "options": 0,
     "policy": 0,
     "problems": 0,
+    "retention": 0,
     "tokens": 0,
     "versions": 0,
     "lifecycle": 1,

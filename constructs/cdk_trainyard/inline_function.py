@@ -52,6 +52,7 @@ class InlineFunction(Construct):
         statements: What it may do, beside writing its log.
         resource_type: Type of the custom resource, ``Custom::…``.
         properties: Properties of the custom resource; a change of them calls the function again.
+        timeout: How long the function may take, at most 10 minutes. Default: 1 minute.
 
     Attributes:
         resource: The custom resource.
@@ -67,8 +68,10 @@ class InlineFunction(Construct):
         statements: Sequence[iam.PolicyStatement],
         resource_type: str,
         properties: Mapping[str, Any],
+        timeout: Duration | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        patience = timeout or Duration.minutes(1)
         log_group = logs.LogGroup(
             self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.DESTROY
         )
@@ -90,14 +93,14 @@ class InlineFunction(Construct):
             code=lambda_.Code.from_inline(code),
             role=role,
             log_group=log_group,
-            timeout=Duration.minutes(1),
+            timeout=patience,
         )
         self.resource = CustomResource(
             self,
             "Resource",
             resource_type=resource_type,
             service_token=function.function_arn,
-            service_timeout=Duration.minutes(5),
+            service_timeout=patience.plus(Duration.minutes(4)),
             properties=dict(properties),
         )
         self.resource.node.add_dependency(policy)

@@ -123,7 +123,7 @@ def test_the_cluster(everything: Template) -> None:
     found = resource(everything)
     assert found["Properties"]["ClusterName"] == "everything"
     assert found["Properties"]["SuppressValidators"] == ["type:HeadNodeMemorySizeValidator"]
-    assert found["DeletionPolicy"] == "Retain"
+    assert found["DeletionPolicy"] == "RetainExceptOnCreate"
     written = config(everything)
     assert written["Image"] == {"Os": "ubuntu2204", "CustomAmi": "ami-0123456789abcdef0"}
     assert written["DeploymentSettings"] == {"DefaultUserHome": "Local"}

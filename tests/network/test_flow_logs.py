@@ -37,7 +37,7 @@ def test_all_traffic_of_the_vpc_is_logged(template: Template) -> None:
 def test_entries_are_kept_for_three_months_and_the_group_outlives_the_network(template: Template) -> None:
     template.has_resource(
         "AWS::Logs::LogGroup",
-        {"Properties": {"RetentionInDays": 90, "KmsKeyId": Match.absent()}, "DeletionPolicy": "Retain"},
+        {"Properties": {"RetentionInDays": 90, "KmsKeyId": Match.absent()}, "DeletionPolicy": "RetainExceptOnCreate"},
     )
 
 

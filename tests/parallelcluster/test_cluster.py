@@ -194,10 +194,20 @@ def test_the_logical_id_of_the_cluster_is_the_same_for_every_version() -> None:
     assert provider != other_provider
 
 
-def test_a_cluster_that_is_kept_is_kept_by_both(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
-    build(removal_policy=RemovalPolicy.RETAIN)
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (RemovalPolicy.RETAIN, ("Retain", "Retain")),
+        # asked to delete only when a first creation has failed, the provider does
+        (RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, ("RetainExceptOnCreate", "Delete")),
+    ],
+)
+def test_a_cluster_that_is_kept_is_kept_by_both(
+    stack: Stack, build: Callable[..., ParallelCluster], policy: RemovalPolicy, said: tuple[str, str]
+) -> None:
+    build(removal_policy=policy)
     kept = resource(Template.from_stack(stack))
-    assert (kept["DeletionPolicy"], kept["Properties"]["DeletionPolicy"]) == ("Retain", "Retain")
+    assert (kept["DeletionPolicy"], kept["Properties"]["DeletionPolicy"]) == said
 
 
 def test_checks_can_be_left_out(stack: Stack, build: Callable[..., ParallelCluster]) -> None:

@@ -34,11 +34,12 @@ def test_defaults(stack: Stack, network: Network) -> None:
     AccountingDatabase(stack, "Database", network=network)
     template = Template.from_stack(stack)
     ids = {kind: next(iter(template.find_resources(f"AWS::{kind}"))) for kind in (
-        "RDS::DBSubnetGroup", "RDS::DBParameterGroup", "EC2::SecurityGroup", "SecretsManager::Secret", "IAM::Role",
+        "RDS::DBSubnetGroup", "RDS::DBParameterGroup", "EC2::SecurityGroup", "SecretsManager::Secret",
     )}  # fmt: skip
+    (monitoring,) = [name for name in template.find_resources("AWS::IAM::Role") if "MonitoringRole" in name]
     secret = "{{resolve:secretsmanager:"  # noqa: S105  a reference
     database = one(stack, "AWS::RDS::DBInstance")
-    assert (database["DeletionPolicy"], database["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert (database["DeletionPolicy"], database["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
     assert database["Properties"] == {
         "AllocatedStorage": "20",
         "AutoMinorVersionUpgrade": True,
@@ -47,7 +48,6 @@ def test_defaults(stack: Stack, network: Network) -> None:
         "DBInstanceClass": "db.t4g.medium",
         "DBParameterGroupName": {"Ref": ids["RDS::DBParameterGroup"]},
         "DBSubnetGroupName": {"Ref": ids["RDS::DBSubnetGroup"]},
-        "DeletionProtection": True,
         "EnableIAMDatabaseAuthentication": True,
         "Engine": "mysql",
         "EngineVersion": "8.4.9",
@@ -59,7 +59,7 @@ def test_defaults(stack: Stack, network: Network) -> None:
         },
         "MaxAllocatedStorage": 200,
         "MonitoringInterval": 60,
-        "MonitoringRoleArn": {"Fn::GetAtt": [ids["IAM::Role"], "Arn"]},
+        "MonitoringRoleArn": {"Fn::GetAtt": [monitoring, "Arn"]},
         "MultiAZ": True,
         "Port": "3306",
         "PubliclyAccessible": False,
@@ -76,7 +76,7 @@ def test_defaults(stack: Stack, network: Network) -> None:
         subnet.subnet_id for subnet in network.service_subnets
     ]
     stored = one(stack, "AWS::SecretsManager::Secret")
-    assert stored["DeletionPolicy"] == "Retain"
+    assert stored["DeletionPolicy"] == "RetainExceptOnCreate"
     assert stored["Properties"]["GenerateSecretString"]["SecretStringTemplate"] == '{"username":"slurm"}'
     template.resource_count_is("AWS::SecretsManager::RotationSchedule", 0)
 
@@ -84,7 +84,9 @@ def test_defaults(stack: Stack, network: Network) -> None:
 def test_what_is_retained_keeps_what_it_cannot_do_without(stack: Stack, network: Network) -> None:
     _ = AccountingDatabase(stack, "Database", network=network).password_secret
     resources = Template.from_stack(stack).to_json()["Resources"].values()
-    kept = [one["Type"] for one in resources if one.get("DeletionPolicy") == one.get("UpdateReplacePolicy") == "Retain"]
+    policies = [(one["Type"], one.get("DeletionPolicy"), one.get("UpdateReplacePolicy")) for one in resources]
+    kept = [kind for kind, *policy in policies if policy == ["RetainExceptOnCreate", "Retain"]]
+    assert "Retain" not in {deletion for _, deletion, _ in policies}  # a first creation that fails leaves nothing
     assert sorted(kept) == [
         "AWS::EC2::SecurityGroup",
         "AWS::RDS::DBInstance",
@@ -92,6 +94,7 @@ def test_what_is_retained_keeps_what_it_cannot_do_without(stack: Stack, network:
         "AWS::RDS::DBSubnetGroup",
         "AWS::SecretsManager::Secret",
         "AWS::SecretsManager::Secret",
+        "Custom::DeletionProtection",
     ]
 
 

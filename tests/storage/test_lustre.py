@@ -91,7 +91,9 @@ def test_minimal(minimal: tuple[LustreFileSystem, Template]) -> None:
 
 def test_minimal_is_retained_with_its_log(minimal: tuple[LustreFileSystem, Template]) -> None:
     for resource_type in ("AWS::FSx::FileSystem", "AWS::Logs::LogGroup"):
-        minimal[1].has_resource(resource_type, {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"})
+        minimal[1].has_resource(
+            resource_type, {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
+        )
 
 
 def test_logical_ids_are_pinned(minimal: tuple[LustreFileSystem, Template]) -> None:

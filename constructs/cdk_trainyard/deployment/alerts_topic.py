@@ -9,6 +9,7 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import acknowledge_checkov, main_resource
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.existing import Existing
+from cdk_trainyard.retention import KEPT
 
 
 def alerts_topic(
@@ -35,7 +36,9 @@ def alerts_topic(
     if section.topic_arn is not None:
         return Existing.of(scope).topic(section.topic_arn)
     inside = Construct(scope, construct_id)
-    key = kms.Key(inside, "Key", description="Alerts of a training cluster", enable_key_rotation=True)
+    key = kms.Key(
+        inside, "Key", description="Alerts of a training cluster", enable_key_rotation=True, removal_policy=KEPT
+    )
     # Without aws:SourceAccount or aws:SourceArn: "not supported for EventBridge-to-encrypted topics" (SNS guide,
     # sns-key-management); nothing would be delivered, and nobody told. The topic's own policy says who may publish.
     key.add_to_resource_policy(

@@ -1,11 +1,12 @@
 """Sections as the values that constructs take. Nothing is defined here; the rules are asked with the same values."""
 
-from typing import Any
+from typing import Any, Final
 
 from aws_cdk import RemovalPolicy
 
 from cdk_trainyard.deployment._section import Section
 from cdk_trainyard.deployment.storage import LustreSection
+from cdk_trainyard.retention import KEPT
 from cdk_trainyard.storage import (
     LustreBackups,
     LustreDeployment,
@@ -77,9 +78,13 @@ def root_squash(section: LustreSection) -> RootSquash | None:
     return RootSquash(uid=said.uid, gid=said.gid, no_squash_nids=said.no_squash_nids) if said else None
 
 
+REMOVAL: Final = {"RETAIN": KEPT, "DESTROY": RemovalPolicy.DESTROY}
+"""What a file says about removal."""
+
+
 def removal_policy(section: LustreSection) -> RemovalPolicy | None:
     """Return what becomes of the file system."""
-    return None if section.removal_policy is None else RemovalPolicy[section.removal_policy]
+    return None if section.removal_policy is None else REMOVAL[section.removal_policy]
 
 
 def fields(section: Section, *, without: str = "") -> dict[str, Any]:

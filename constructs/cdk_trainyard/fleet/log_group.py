@@ -4,6 +4,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk_trainyard.log_groups import acknowledge_logs_own_key
+from cdk_trainyard.retention import KEPT
 
 _REASON = "says which steps a node ran and what failed: holds no data and no secrets, since no values are logged"
 
@@ -15,6 +16,6 @@ def node_logs(scope: Construct, retention: logs.RetentionDays) -> logs.ILogGroup
         scope: Whose nodes.
         retention: How long logs are kept.
     """
-    group = logs.LogGroup(scope, "Logs", retention=retention)
+    group = logs.LogGroup(scope, "Logs", retention=retention, removal_policy=KEPT)
     acknowledge_logs_own_key(group, _REASON)
     return group

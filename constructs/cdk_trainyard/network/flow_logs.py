@@ -8,6 +8,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk_trainyard.log_groups import acknowledge_logs_own_key, let_logs_use
+from cdk_trainyard.retention import KEPT
 
 _KEY_REASON = (
     "addresses, ports and byte counts, no payload; encrypted by CloudWatch Logs, with flow_logs_key by your own key"
@@ -39,7 +40,7 @@ class FlowLogs(Construct):
         super().__init__(scope, construct_id)
         if key is not None:
             let_logs_use(key, self, warning_id="@cdk-trainyard/network:flow-logs-key")
-        self.log_group = logs.LogGroup(self, "LogGroup", retention=retention, encryption_key=key)
+        self.log_group = logs.LogGroup(self, "LogGroup", retention=retention, encryption_key=key, removal_policy=KEPT)
         policy = iam.ManagedPolicy(
             self,
             "Policy",

@@ -274,14 +274,14 @@ class ParallelCluster(ParallelClusterBase):
         )
 
     def _custom_resource(self, removal_policy: RemovalPolicy) -> CustomResource:
-        keep = removal_policy in {RemovalPolicy.RETAIN, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE}
         suppressed = list(self._cluster.suppressed_validators)
         # Nothing else may stand here: the provider hands every further property on to ParallelCluster as an argument,
         # and those of creating and of updating differ. ServiceTimeout is one of them; its default is the most there is.
         properties = {
             "ClusterName": self.cluster_name,
             "ClusterConfiguration": self.config,
-            "DeletionPolicy": "Retain" if keep else "Delete",
+            # With RETAIN_ON_UPDATE_OR_DELETE only a first creation that failed is ever asked to delete, and it should.
+            "DeletionPolicy": "Retain" if removal_policy is RemovalPolicy.RETAIN else "Delete",
             **({"SuppressValidators": suppressed} if suppressed else {}),
         }
         return CustomResource(

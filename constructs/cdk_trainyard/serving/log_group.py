@@ -5,6 +5,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk_trainyard.log_groups import acknowledge_logs_own_key, let_logs_use, unique_of_stack
+from cdk_trainyard.retention import KEPT
 
 _REASON = "no prompts and no answers are logged; encrypted by CloudWatch Logs, with log_key by your own key"
 
@@ -31,7 +32,9 @@ def log_group(
     if key is not None:
         let_logs_use(key, scope, warning_id="@cdk-trainyard/serving:log-key")
     name = None if prefix is None else f"{prefix}{unique_of_stack(scope)}"
-    group = logs.LogGroup(scope, construct_id, log_group_name=name, retention=retention, encryption_key=key)
+    group = logs.LogGroup(
+        scope, construct_id, log_group_name=name, retention=retention, encryption_key=key, removal_policy=KEPT
+    )
     if key is None:
         acknowledge_logs_own_key(group, _REASON)
     return group

@@ -18,6 +18,8 @@ from cdk_trainyard.acknowledgments import (
 )
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.network import Network
+from cdk_trainyard.retention import KEPT, is_kept
+from cdk_trainyard.storage.deletion_protection import DeletionProtection
 from cdk_trainyard.storage.rules_accounting import retention_problems, schema_name_problems, subnet_zone_problems
 
 if TYPE_CHECKING:  # a large module: only who makes a database waits for it
@@ -30,10 +32,14 @@ _ONE_ZONE = (
     "RDSMultiAZSupport",
     "asked for with 'multi_az': without a standby, accounting stops while its zone is down; jobs go on",
 )
+_PROTECTION_RULES = ("RDS10", "RDSInstanceDeletionProtectionEnabled")
 _DELETABLE = (
-    "RDS10",
-    "RDSInstanceDeletionProtectionEnabled",
+    *_PROTECTION_RULES,
     "asked for with 'deletion_protection'; what becomes of the database in its stack is 'removal_policy'",
+)
+_PROTECTED_LATER = (
+    *_PROTECTION_RULES,
+    "a function beside it switches it on when it stands: said here, a creation that fails could not be rolled back",
 )
 
 _USER = "slurm"
@@ -48,7 +54,6 @@ _NOT_PLAIN = (
     "'password_secret' must be given for ParallelCluster, which reads no JSON; give from_attributes a secret that "
     "holds the password and nothing else"
 )
-_KEPT = {RemovalPolicy.RETAIN, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE}
 _NO_EXPORTS = (
     "RDS makes the exported log groups itself, without retention; the error log stays on the instance, and the general "
     "log would repeat every job record"
@@ -122,9 +127,10 @@ class AccountingDatabase(AccountingDatabaseBase):
             Default: False, both are taken.
         backup_retention: How long automatic backups are kept, 1 to 35 days. Default: 35 days.
         key: Key that encrypts storage and secrets. Default - the account's AWS managed keys.
-        deletion_protection: Whether deleting needs a second step. Default: True.
+        deletion_protection: Whether deleting needs a second step, once the database stands: a small function switches
+            the protection on then, so that a first creation that fails can be taken back. Default: True.
         removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
-            the groups that RDS would not let go. Default: RETAIN.
+            the groups that RDS would not let go. Default: RETAIN_ON_UPDATE_OR_DELETE.
 
     Raises:
         ConfigurationError: The network, the schema's name or the retention cannot work.
@@ -147,7 +153,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         backup_retention: Duration | None = None,
         key: kms.IKey | None = None,
         deletion_protection: bool = True,
-        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
+        removal_policy: RemovalPolicy = KEPT,
     ) -> None:
         super().__init__(scope, construct_id)
         from aws_cdk import aws_rds as rds  # noqa: PLC0415  a large module: only who makes a database waits for it
@@ -197,12 +203,14 @@ class AccountingDatabase(AccountingDatabaseBase):
             iam_authentication=True,
             auto_minor_version_upgrade=True,
             monitoring_interval=Duration.minutes(1),
-            deletion_protection=deletion_protection,
+            deletion_protection=False,
             removal_policy=removal_policy,
         )
         self._key = key
-        self._beside = removal_policy if removal_policy in _KEPT else RemovalPolicy.DESTROY
-        for part in (group, secret, database.node.find_child("ParameterGroup")):
+        self._beside = removal_policy if is_kept(removal_policy) else RemovalPolicy.DESTROY
+        # CDK itself would let the subnet group go beside a database that is kept (aws-cdk#37780)
+        beside = (group, secret, *(database.node.find_child(part) for part in ("ParameterGroup", "SubnetGroup")))
+        for part in beside:
             main_resource(part).apply_removal_policy(self._beside)
         self.endpoint = database.db_instance_endpoint_address
         self.port = port
@@ -211,6 +219,14 @@ class AccountingDatabase(AccountingDatabaseBase):
         self.schema_name = schema_name
         self._connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(port))
         instance = main_resource(database)
+        if deletion_protection:
+            instance.add_property_deletion_override("DeletionProtection")  # or an update would switch it off again
+            DeletionProtection(
+                self,
+                "DeletionProtection",
+                db_instance_identifier=database.instance_identifier,
+                db_instance_arn=database.instance_arn,
+            )
         _acknowledge_always(database)
         _acknowledge_secret(secret)
         if port == MYSQL_PORT:
@@ -222,6 +238,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         for chosen, (aws_solutions, nist, reason) in (
             (not multi_az, _ONE_ZONE),
             (not deletion_protection, _DELETABLE),
+            (deletion_protection, _PROTECTED_LATER),
         ):
             if chosen:
                 acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule=aws_solutions, reason=reason)

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aws_cdk import Duration
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_s3 as s3
+
+from cdk_trainyard.retention import KEPT
 
 EXPIRING_PREFIX = "runs/"
 """Objects of a checkpoint bucket under this prefix expire by age."""
@@ -30,6 +32,15 @@ class BucketPurpose(StrEnum):
     def expires(self) -> bool:
         """Whether objects of this purpose expire by age."""
         return _POLICIES[self].expire_days is not None
+
+    @property
+    def retention(self) -> RemovalPolicy:
+        """What becomes of a bucket that is not emptied with its stack.
+
+        Access logs are kept even when their first creation fails: load balancers write a test file at once, S3 delivers
+        within the hour (aws-cdk#21776), and CloudFormation cannot delete a bucket that is not empty.
+        """
+        return RemovalPolicy.RETAIN if self is BucketPurpose.ACCESS_LOGS else KEPT
 
     @property
     def versioned(self) -> bool:

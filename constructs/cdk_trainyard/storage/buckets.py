@@ -17,6 +17,7 @@ from cdk_trainyard.acknowledgments import (
     main_resource,
 )
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.retention import KEPT
 from cdk_trainyard.storage import rules, rules_data
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose, lifecycle_rules
 from cdk_trainyard.storage.grants import BucketGrants
@@ -113,7 +114,7 @@ class TrainingBucket(Construct):
         return cast("s3.CfnBucket", main_resource(self.bucket))
 
     def _define(self, expire_after_days: int | None, *, auto_delete: bool) -> s3.Bucket:
-        removal_policy = RemovalPolicy.DESTROY if auto_delete else RemovalPolicy.RETAIN
+        removal_policy = RemovalPolicy.DESTROY if auto_delete else self.purpose.retention
         bucket = s3.Bucket(
             self,
             "Resource",
@@ -276,5 +277,5 @@ def training_key(scope: Construct, construct_id: str, *, auto_delete: bool) -> k
         construct_id,
         description="Training data: scripts, datasets, checkpoints and models",
         enable_key_rotation=True,
-        removal_policy=RemovalPolicy.DESTROY if auto_delete else RemovalPolicy.RETAIN,
+        removal_policy=RemovalPolicy.DESTROY if auto_delete else KEPT,
     )

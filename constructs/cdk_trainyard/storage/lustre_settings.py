@@ -6,6 +6,7 @@ from aws_cdk import ArnFormat, RemovalPolicy, Stack
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_logs as logs
 
+from cdk_trainyard.retention import KEPT
 from cdk_trainyard.storage import rules
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment, automatic_metadata_iops, file_server_count
 from cdk_trainyard.storage.lustre_facts import METADATA_VERSION, LustreStorage
@@ -60,7 +61,7 @@ class LustreSettings:
             backups=backups or daily,
             compression=compression,
             maintenance=maintenance,
-            removal_policy=removal_policy or (RemovalPolicy.RETAIN if persistent else RemovalPolicy.DESTROY),
+            removal_policy=removal_policy or (KEPT if persistent else RemovalPolicy.DESTROY),
             linked=linked,
         )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
@@ -15,7 +14,7 @@ from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.parallelcluster import values
 from cdk_trainyard.deployment.parallelcluster.model import ParallelClusterDeployment
 from cdk_trainyard.deployment.parallelcluster.section import SubnetName
-from cdk_trainyard.deployment.values import plain
+from cdk_trainyard.deployment.values import REMOVAL, plain
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.parallelcluster import CustomAction, NodeScripts, ParallelCluster
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount
@@ -55,7 +54,7 @@ def parallelcluster(
         tags=values.tags(section, deployment.tags),
         suppress_validators=section.suppress_validators,
         extra=plain(section.extra) or None,
-        removal_policy=RemovalPolicy[section.removal_policy],
+        removal_policy=REMOVAL[section.removal_policy],
     )
     # the nodes alone wait for the rules that let them in: some of these refer to security groups of the cluster
     cluster.node.find_child("Resource").node.add_dependency(around)

@@ -232,12 +232,15 @@ class Deployment:
         failures = [failure for failure in map(self._undo, self._journal.updated) if failure]
         if not self._creating:
             self._stack.note("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
+        stuck: dict[str, Deployed] = {}
         for deployed in reversed(self._journal.created):
             try:
                 self._worker.delete(deployed, created_now=True)
             except StepFailed as failure:
                 failures.append(str(failure))
-        self._stack.resources = dict(self._before)
+                stuck[deployed.logical_id] = deployed
+        # what a creation could not take back is still the stack's, and its to delete or to keep
+        self._stack.resources = {**self._before, **(stuck if self._creating else {})}
         self._stack.template, self._stack.parameters, self._stack.tags = self._words_before
         self._stack.pending = None
         if failures:
