@@ -37,6 +37,7 @@ class ParallelClusterStack(DeploymentStack):
             security_group=network.security_group,
             scripts_bucket=storage.buckets.scripts,
             mounts=storage.mounts,
+            accounting=storage.accounting,
         )
 
         for name, value in self.cluster.outputs.items():

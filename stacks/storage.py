@@ -9,12 +9,13 @@ from stacks.network import NetworkStack
 
 
 class StorageStack(DeploymentStack):
-    """The buckets and file systems of a deployment. Nothing in it depends on the cluster.
+    """The buckets, file systems and database of a deployment. Nothing in it depends on the cluster.
 
     Attributes:
         buckets: The buckets.
         lustre: The shared file system. None: there is none.
         mounts: What every node mounts.
+        accounting: The database of Slurm's accounting. None: there is none, or it exists.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment, network: NetworkStack) -> None:
@@ -23,7 +24,7 @@ class StorageStack(DeploymentStack):
             construct_id,
             deployment=deployment,
             part="storage",
-            holds="file systems and buckets that outlive the cluster",
+            holds="file systems, buckets and databases that outlive the cluster",
         )
         section = deployment.storage
         self.buckets = build.buckets(self, "Buckets", section.buckets)
@@ -38,6 +39,7 @@ class StorageStack(DeploymentStack):
                 buckets=self.buckets,
             )
         self.mounts = build.mounts(section, self.lustre)
+        self.accounting = build.accounting_database(self, "Accounting", deployment.new_accounting, network.network)
 
         for purpose in ("Scripts", "Datasets", "Checkpoints", "Models"):
             CfnOutput(self, f"{purpose}Bucket", value=getattr(self.buckets, purpose.lower()).bucket_name)

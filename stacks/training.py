@@ -35,6 +35,7 @@ class TrainingStack(DeploymentStack):
             security_group=network.security_group,
             buckets=storage.buckets,
             mounts=storage.mounts,
+            accounting=storage.accounting,
         )
         self.cluster.use(storage.buckets)
         if deployment.alerts:

@@ -249,8 +249,10 @@ def test_an_accounting_database_of_its_own(tmp_path: Path) -> None:
     }
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump(content))
-    template = training(path)
-    ((database_id, database),) = template.find_resources("AWS::RDS::DBInstance").items()
+    _, storage, stack = build_stacks(App(), Deployment.load(path))
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::RDS::DBInstance", 0)
+    ((database_id, database),) = Template.from_stack(storage).find_resources("AWS::RDS::DBInstance").items()
     assert {
         "AllocatedStorage": "30",
         "BackupRetentionPeriod": 14,
@@ -261,7 +263,9 @@ def test_an_accounting_database_of_its_own(tmp_path: Path) -> None:
         "MultiAZ": False,
     }.items() <= database["Properties"].items()
     written = config(template)["Scheduling"]["SlurmSettings"]["Database"]
-    assert written["Uri"] == {"Fn::Join": ["", [{"Fn::GetAtt": [database_id, "Endpoint.Address"]}, ":3306"]]}
+    name, port = written["Uri"]["Fn::Join"][1]
+    assert name["Fn::ImportValue"].startswith(f"{storage.stack_name}:ExportsOutputFnGetAtt{database_id}EndpointAddress")
+    assert port == ":3306"
     assert (written["UserName"], written["DatabaseName"]) == ("slurm", "jobs")
 
 
@@ -301,7 +305,14 @@ def test_a_cluster_stands_beside_other_things_in_one_stack() -> None:
     group = build.security_group(stack, "Efa", deployment.network, network.vpc)
     buckets = build.buckets(stack, "Buckets", deployment.storage.buckets)
     cluster = parallelcluster(
-        stack, "Cluster", deployment, network=network, security_group=group, scripts_bucket=buckets.scripts, mounts=()
+        stack,
+        "Cluster",
+        deployment,
+        network=network,
+        security_group=group,
+        scripts_bucket=buckets.scripts,
+        mounts=(),
+        accounting=None,
     )
     assert [one["MountDir"] for one in cluster.config["SharedStorage"]] == ["/home", "/apps"]
 

@@ -25,6 +25,7 @@ TRN1 = ROOT / "deployments" / "hyperpod-trn1-llama2.yaml"
 EVERYTHING = ROOT / "tests" / "review" / "deployments" / "everything.yaml"
 SERVING = ROOT / "deployments" / "serving-inf2-tgi.yaml"
 ONLY_SERVING = ROOT / "deployments" / "serving-inf2-vllm.yaml"
+ULTRACLUSTER = ROOT / "deployments" / "parallelcluster-trn1-ultracluster.yaml"
 HELLO = ROOT / "deployments" / "parallelcluster-hello.yaml"
 EVERYTHING_PARALLELCLUSTER = EVERYTHING.with_name("everything-parallelcluster.yaml")
 
@@ -57,11 +58,12 @@ def without_user_data(template: Any) -> Any:
     return [without_user_data(item) for item in template] if isinstance(template, list) else template
 
 
+@pytest.mark.parametrize("path", [TRN1, EVERYTHING, ULTRACLUSTER], ids=lambda path: path.stem)
 def test_training_stands_on_storage_and_both_on_the_network(
-    build: Callable[[Path], dict[str, Stack]], templates: Templates
+    path: Path, build: Callable[[Path], dict[str, Stack]], templates: Templates
 ) -> None:
-    templates(TRN1)  # a synthesis finds out who needs whom
-    stacks = build(TRN1)
+    templates(path)  # a synthesis finds out who needs whom
+    stacks = build(path)
     depends = {name: {other.node.id for other in stack.dependencies} for name, stack in stacks.items()}
     assert depends == {
         "NetworkStack": set(),

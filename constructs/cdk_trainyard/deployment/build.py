@@ -208,9 +208,11 @@ def mounts(section: StorageSection, file_system: Lustre | None) -> list[Mount]:
 
 
 def accounting_database(
-    scope: Construct, construct_id: str, section: AccountingSection, network: Network
-) -> AccountingDatabase:
-    """Define the database of Slurm's accounting."""
+    scope: Construct, construct_id: str, section: AccountingSection | None, network: Network
+) -> AccountingDatabase | None:
+    """Define the database of Slurm's accounting, if the deployment has one of its own."""
+    if section is None:
+        return None
     return AccountingDatabase(
         scope,
         construct_id,

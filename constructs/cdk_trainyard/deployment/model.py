@@ -17,6 +17,7 @@ from cdk_trainyard.deployment._on_demand import OnDemand
 from cdk_trainyard.deployment._schema import schema_of
 from cdk_trainyard.deployment._section import LAX, Section, TagKey, TagValue, text
 from cdk_trainyard.deployment._sections import Said, Sections
+from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.network import AnyNetwork
 from cdk_trainyard.deployment.storage import StorageSection
@@ -124,6 +125,11 @@ class Deployment(Section):
             sections: The parts of the file that have the right form.
         """
         return iter(())
+
+    @property
+    def new_accounting(self) -> AccountingSection | None:
+        """The database of Slurm's accounting that is made with the storage. None: there is none, or it exists."""
+        return None
 
     @property
     def document(self) -> Document | None:

@@ -25,10 +25,10 @@ from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, dist
 from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.json_value import JsonObject
-from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
+from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
-from cdk_trainyard.storage.reach import open_lustre
+from cdk_trainyard.storage.reach import open_database, open_lustre
 from cdk_trainyard.tokens import unresolved
 
 
@@ -325,7 +325,6 @@ class HyperPodCluster(HyperPodClusterBase):
         databases = distinct([cluster.accounting, multi_head.database if multi_head else None])
         for database in databases:
             role.allow_secret(database.secret)
-            database.connections.allow_default_port_from(self, "slurmdbd of a HyperPod cluster")
         if multi_head and multi_head.topic:
             role.allow_topic(multi_head.topic)
         self._resource.node.add_dependency(
@@ -333,9 +332,16 @@ class HyperPodCluster(HyperPodClusterBase):
             *(network.route_out for network in networks),
             *(group.self_rules for group in security_groups),
             *(scripts.uploaded for scripts in bundles),
-            *(doors for database in databases for doors in database.connections.security_groups),
+            *self._doors(databases),
         )
         self._reach()
+
+    def _doors(self, databases: Sequence[AccountingDatabaseBase]) -> list[Construct]:
+        """Let the controllers reach their databases."""
+        controllers = self._cluster.of_role(GroupRole.CONTROLLER)
+        clients = distinct([(group.given.security_groups or self.security_groups)[0] for group in controllers])
+        groups = [client.security_group for client in clients]
+        return [door for one in databases for door in open_database(self, one.connections, groups, port=one.port)]
 
     def _reach(self) -> None:
         """Let the nodes see and reach their file systems, and start after them."""

@@ -9,6 +9,7 @@ from constructs import Construct, IDependable
 
 from cdk_trainyard.parallelcluster.node_policy import PATH
 from cdk_trainyard.parallelcluster.settings import SlurmAccounting
+from cdk_trainyard.storage.reach import open_database
 
 
 class AccountingClient(Construct):
@@ -29,13 +30,13 @@ class AccountingClient(Construct):
         self, scope: Construct, construct_id: str, *, accounting: SlurmAccounting | None, vpc: ec2.IVpc
     ) -> None:
         super().__init__(scope, construct_id)
-        self._doors: list[ec2.ISecurityGroup] = []
+        self._doors: list[Construct] = []
         self.security_groups: list[ec2.SecurityGroup] = []
         self.policies: list[iam.ManagedPolicy] = []
         if accounting is None:
             return
         if accounting.connections is not None:
-            self._open(accounting.connections.connections, vpc)
+            self._open(accounting.connections.connections, vpc, accounting.port)
         if (key := accounting.password.encryption_key) is not None:
             self._decrypt(key.key_arn)
 
@@ -43,10 +44,8 @@ class AccountingClient(Construct):
     def needs(self) -> Iterator[IDependable]:
         """What must be there before slurmdbd starts, beside what the configuration refers to."""
         yield from self._doors
-        for group in self.security_groups:
-            yield from (rule for rule in group.node.children if rule.node.id != "Resource")
 
-    def _open(self, database: ec2.Connections, vpc: ec2.IVpc) -> None:
+    def _open(self, database: ec2.Connections, vpc: ec2.IVpc, port: int) -> None:
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -54,9 +53,8 @@ class AccountingClient(Construct):
             description="Head node of a ParallelCluster: out to its accounting database",
             allow_all_outbound=False,
         )
-        database.allow_default_port_from(group, "slurmdbd of a ParallelCluster")
         self.security_groups.append(group)
-        self._doors += database.security_groups
+        self._doors += open_database(self, database, [group], port=port)
 
     def _decrypt(self, key_arn: str) -> None:
         policy = iam.ManagedPolicy(

@@ -1,4 +1,4 @@
-"""How nodes reach a file system: whether from another zone, and through security groups that they do not share."""
+"""How nodes reach storage: a file system from another zone, and what has another security group than theirs."""
 
 from collections.abc import Sequence
 
@@ -15,6 +15,7 @@ from cdk_trainyard.tokens import unresolved
 _LUSTRE_PORTS = (("tcp", 988, 988), ("tcp", 1018, 1023))
 _EFA_PORTS = (("-1", None, None),)
 _DESCRIPTION = "Lustre between nodes and their file system"
+_DATABASE = "slurmdbd to its accounting database"
 _EFA_REASON = "the source is the security group of the other side, and EFA needs all traffic between the two"
 
 
@@ -76,4 +77,50 @@ def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecu
             )
             if file_system.efa_enabled:
                 acknowledge_nag(ingress, pack=NIST_800_53_R5, rule="EC2RestrictedCommonPorts", reason=_EFA_REASON)
+    return rules
+
+
+def open_database(
+    scope: Construct, connections: ec2.Connections, clients: Sequence[ec2.ISecurityGroup], *, port: int
+) -> list[Construct]:
+    """Let nodes reach a database, by rules that depend on it and on which it does not depend.
+
+    CDK's own ``allow_default_port_from`` would put the rule into the database's stack, which would then wait for the
+    cluster's.
+
+    Args:
+        scope: Where the rules belong: with the clients.
+        connections: The database's.
+        clients: Security groups of the nodes that connect.
+        port: The database's port.
+
+    Returns:
+        The rules.
+    """
+    pairs = [(server, client) for server in connections.security_groups for client in clients]
+    return [_open_port(scope, server, client, port) for server, client in pairs]
+
+
+def _open_port(scope: Construct, server: ec2.ISecurityGroup, client: ec2.ISecurityGroup, port: int) -> Construct:
+    rules = Construct(scope, f"{Names.node_unique_id(client.node)}To{Names.node_unique_id(server.node)}")
+    ec2.CfnSecurityGroupIngress(
+        rules,
+        "In",
+        group_id=server.security_group_id,
+        source_security_group_id=client.security_group_id,
+        ip_protocol="tcp",
+        from_port=port,
+        to_port=port,
+        description=_DATABASE,
+    )
+    ec2.CfnSecurityGroupEgress(
+        rules,
+        "Out",
+        group_id=client.security_group_id,
+        destination_security_group_id=server.security_group_id,
+        ip_protocol="tcp",
+        from_port=port,
+        to_port=port,
+        description=_DATABASE,
+    )
     return rules

@@ -7,8 +7,6 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.deployment import build
-from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.alerts_topic import alerts_topic
 from cdk_trainyard.deployment.existing import Existing
@@ -17,7 +15,6 @@ from cdk_trainyard.deployment.hyperpod.model import HyperPodDeployment
 from cdk_trainyard.deployment.hyperpod.node_setup import node_setup
 from cdk_trainyard.deployment.hyperpod.section import (
     ExistingAccountingSection,
-    HyperPodSection,
     LifecycleSection,
 )
 from cdk_trainyard.deployment.values import plain
@@ -36,8 +33,9 @@ def hyperpod_cluster(
     security_group: EfaSecurityGroup,
     buckets: TrainingBuckets,
     mounts: Sequence[Mount],
+    accounting: AccountingDatabaseBase | None,
 ) -> HyperPodCluster:
-    """Define the cluster with its scripts and its accounting database."""
+    """Define the cluster with its scripts; ``accounting`` is the database that was made for it, if any."""
     section, existing = deployment.cluster, Existing.of(scope)
     bundles = _Bundles(scope, deployment, buckets.scripts)
     groups = [
@@ -61,7 +59,7 @@ def hyperpod_cluster(
         scripts_bucket=buckets.scripts if own else None,
         node_setup=node_setup(section.node_setup, buckets),
         mounts=mounts,
-        accounting=_accounting(scope, section, network),
+        accounting=accounting or _existing_accounting(scope, section.accounting),
         role=existing.role(section.role_arn) if section.role_arn else None,
         raw_overrides=plain(section.raw_overrides) or None,
     )
@@ -91,22 +89,19 @@ class _Bundles(Construct):
         return self._known[section.folder]
 
 
-def _accounting(scope: Construct, section: HyperPodSection, network: Network) -> AccountingDatabaseBase | None:
-    match section.accounting:
-        case AccountingSection() as new:
-            return build.accounting_database(scope, "Accounting", new, network)
-        case ExistingAccountingSection() as old:
-            existing = Existing.of(scope)
-            return AccountingDatabase.from_attributes(
-                scope,
-                "Accounting",
-                endpoint=old.endpoint,
-                secret=existing.secret(old.secret_arn),
-                security_group=existing.security_group(old.security_group_id),
-                port=old.port,
-                schema_name=old.schema_name,
-            )
-    return None
+def _existing_accounting(scope: Construct, section: object) -> AccountingDatabaseBase | None:
+    if not isinstance(section, ExistingAccountingSection):
+        return None
+    existing = Existing.of(scope)
+    return AccountingDatabase.from_attributes(
+        scope,
+        "Accounting",
+        endpoint=section.endpoint,
+        secret=existing.secret(section.secret_arn),
+        security_group=existing.security_group(section.security_group_id),
+        port=section.port,
+        schema_name=section.schema_name,
+    )
 
 
 def alerts(scope: Construct, construct_id: str, section: AlertsSection, cluster: HyperPodCluster) -> sns.ITopic:

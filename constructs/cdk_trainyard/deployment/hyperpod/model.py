@@ -3,6 +3,7 @@
 from typing import Literal
 
 from cdk_trainyard.deployment._sections import Said, Sections
+from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.hyperpod.rules import hyperpod_problems, partial_hyperpod_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
@@ -15,6 +16,12 @@ class HyperPodDeployment(Deployment):
     """What runs the jobs."""
     cluster: HyperPodSection
     """The cluster."""
+
+    @property
+    def new_accounting(self) -> AccountingSection | None:
+        """The database of Slurm's accounting that is made with the storage. None: there is none, or it exists."""
+        said = self.cluster.accounting
+        return said if isinstance(said, AccountingSection) else None
 
     @classmethod
     def own_problems(cls, sections: Sections) -> Said:

@@ -8,7 +8,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.deployment import build
 from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.parallelcluster import values
@@ -29,10 +28,11 @@ def parallelcluster(
     security_group: EfaSecurityGroup,
     scripts_bucket: s3.IBucket,
     mounts: Sequence[Mount],
+    accounting: AccountingDatabaseBase | None,
 ) -> ParallelCluster:
-    """Define the cluster with its scripts and its accounting database."""
+    """Define the cluster with its scripts; ``accounting`` is the database that was made for it, if any."""
     section = deployment.cluster
-    around = _Surroundings(scope, deployment, network, security_group, scripts_bucket)
+    around = _Surroundings(scope, deployment, network, security_group, scripts_bucket, accounting)
     lustre = {mount.path: mount.file_system for mount in mounts if isinstance(mount.file_system, Lustre)}
     cluster = ParallelCluster(
         scope,
@@ -71,9 +71,10 @@ class _Surroundings(Existing):
         network: Network,
         nodes: EfaSecurityGroup,
         bucket: s3.IBucket,
+        accounting: AccountingDatabaseBase | None,
     ) -> None:
         super().__init__(Construct(scope, "Surroundings"))
-        self._scope = scope
+        self._scope, self._accounting = scope, accounting
         self._deployment, self._network, self._nodes, self._bucket = deployment, network, nodes, bucket
         self._scripts: NodeScripts | None = None
 
@@ -102,8 +103,10 @@ class _Surroundings(Existing):
         return found
 
     def new_database(self, section: AccountingSection) -> AccountingDatabaseBase:
-        """Define a database of the deployment's own."""
-        return build.accounting_database(self._scope, "Accounting", section, self._network)
+        """Return the database of the deployment's own, which stands with the storage."""
+        if self._accounting is None:
+            raise TypeError(f"nobody made the database of {section!r}")
+        return self._accounting
 
     def subnets(self, name: SubnetName) -> Sequence[ec2.ISubnet]:
         """Return the subnets of a kind."""

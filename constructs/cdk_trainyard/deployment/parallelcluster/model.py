@@ -3,6 +3,7 @@
 from typing import Literal
 
 from cdk_trainyard.deployment._sections import Said, Sections
+from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
 from cdk_trainyard.deployment.network import AnyNetwork
@@ -24,6 +25,12 @@ class ParallelClusterDeployment(Deployment):
     """What runs the jobs."""
     cluster: ParallelClusterSection
     """The cluster."""
+
+    @property
+    def new_accounting(self) -> AccountingSection | None:
+        """The database of Slurm's accounting that is made with the storage. None: there is none, or it exists."""
+        said = self.cluster.slurm.accounting
+        return said if isinstance(said, AccountingSection) else None
 
     @classmethod
     def own_problems(cls, sections: Sections) -> Said:
