@@ -1,7 +1,10 @@
 """The command line."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -89,15 +92,35 @@ def test_fails_on_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]
     assert "usage:" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_serve_ends_when_it_is_told_to() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "cdk_trainyard.local", "serve"], stderr=subprocess.PIPE, text=True
-    ) as process:
+@pytest.fixture
+def serving() -> Iterator["subprocess.Popen[str]"]:
+    """A server in a process of its own, which says that it serves."""
+    command = [sys.executable, "-m", "cdk_trainyard.local", "serve", "--region", "eu-west-1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert "is account" in process.stderr.readline()
-        process.terminate()
-        try:
-            assert process.wait(timeout=60) == 143
-        finally:
-            process.kill()
+        assert "serving" in process.stderr.readline()
+        yield process
+        process.kill()
+
+
+@pytest.mark.slow
+def test_serve_says_how_it_is_called_and_ends_when_it_is_told_to(serving: "subprocess.Popen[str]") -> None:
+    serving.terminate()
+    said, _ = serving.communicate(timeout=60)
+    assert serving.returncode == 143
+    assert re.search(r"^export AWS_ENDPOINT_URL=http://127.0.0.1:\d+$", said, re.MULTILINE)
+    assert re.search(r"^export AWS_ACCESS_KEY_ID=AKIA[A-Z2-7]{16}$", said, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_serve_answers_who_has_set_what_it_says(serving: "subprocess.Popen[str]") -> None:
+    assert serving.stdout is not None
+    lines = takewhile(lambda line: not line.startswith("export CDK_"), iter(serving.stdout.readline, ""))
+    exports = dict(line.removeprefix("export ").rstrip().split("=", 1) for line in lines)
+    command = [sys.executable, "-c", _TOPICS]
+    done = subprocess.run(command, env=exports, capture_output=True, text=True, check=False)
+    assert done.stdout == "arn:aws:sns:eu-west-1:123456789012:x eu-west-1\n", done.stderr
+    stranger = exports | {"AWS_SECRET_ACCESS_KEY": "guessed"}
+    done = subprocess.run(command, env=stranger, capture_output=True, text=True, check=False)
+    assert "SignatureDoesNotMatch" in done.stderr

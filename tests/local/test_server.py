@@ -34,7 +34,7 @@ def test_fails_for_a_number_that_is_no_account() -> None:
 
 
 def test_clients_need_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients._Server, "endpoint", None)
+    monkeypatch.setattr(clients._Server, "connection", None)
     with pytest.raises(RuntimeError, match="no local AWS runs in this process"):
         clients.endpoint()
 

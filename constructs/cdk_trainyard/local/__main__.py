@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 parser.error(f"argument --existing: {problem}")
         code = _bootstrap(aws, regions) if options.bootstrap else 0
         if code or options.mode == "serve":
-            return code or _serve()
+            return code or _serve(aws)
         return _run(command, aws)
 
 
@@ -94,8 +95,12 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _serve() -> int:
-    _say("serving; Ctrl-C ends it")
+def _serve(aws: LocalAws) -> int:
+    own = {name: value for name, value in aws.environment.items() if os.environ.get(name) != value}
+    for name, value in own.items():
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+    sys.stdout.flush()
+    _say("serving who has set these; Ctrl-C ends it")
     try:
         while True:  # signal.pause() would sleep through one that comes just before it
             time.sleep(1)

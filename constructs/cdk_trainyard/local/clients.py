@@ -13,6 +13,7 @@ import boto3
 import botocore.config
 import botocore.session
 
+from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.shapes import fit
 
 _LONGEST_LAMBDA_S = 900
@@ -22,6 +23,7 @@ _CONFIG = botocore.config.Config(
     s3={"addressing_style": "path"},
     proxies={},
 )
+_S3_CONFIG = _CONFIG.merge(botocore.config.Config(signature_version="s3v4"))  # presigned addresses, too
 # What botocore would otherwise look up in the user's environment: (option, variable, default, conversion).
 _SESSION_VARIABLES = {
     "profile": (None, None, None, None),
@@ -32,23 +34,34 @@ _lock = RLock()
 
 
 class _Server:
-    """Where the server of this process listens."""
+    """Where the server of this process listens, and the key of its administrator."""
 
-    endpoint: str | None = None
+    connection: tuple[str, Credentials] | None = None
 
 
-def connect(endpoint: str | None) -> None:
-    """Point every client at ``endpoint``; ``None`` when the server has stopped."""
+def connect(endpoint: str, administrator: Credentials) -> None:
+    """Point every client at ``endpoint``, where calls are signed with the key of ``administrator``."""
     with _lock:
-        _Server.endpoint = endpoint
+        _Server.connection = endpoint, administrator
         client.cache_clear()
+
+
+def disconnect() -> None:
+    """Point no client anywhere: the server has stopped."""
+    with _lock:
+        _Server.connection = None
+        client.cache_clear()
+
+
+def _connection() -> tuple[str, Credentials]:
+    if _Server.connection is None:
+        raise RuntimeError("no local AWS runs in this process; enter a LocalAws first")
+    return _Server.connection
 
 
 def endpoint() -> str:
     """Return where the server of this process listens."""
-    if _Server.endpoint is None:
-        raise RuntimeError("no local AWS runs in this process; enter a LocalAws first")
-    return _Server.endpoint
+    return _connection()[0]
 
 
 @lru_cache(maxsize=1)
@@ -57,16 +70,25 @@ def _session() -> Any:
 
 
 @lru_cache(maxsize=256)
-def client(service: str, region: str) -> Any:
-    """Return a boto3 client of ``service`` in ``region`` on this server."""
+def client(service: str, region: str, credentials: Credentials | None = None) -> Any:
+    """Return a boto3 client of ``service`` in ``region`` on this server.
+
+    Args:
+        service: boto3's name of the service.
+        region: Region of the calls.
+        credentials: Whose calls they are. Default - the administrator's.
+    """
+    endpoint, administrator = _connection()
+    key = credentials or administrator
     with _lock:
         return _session().client(
             service,
             region_name=region,
-            endpoint_url=endpoint(),
-            aws_access_key_id="local",
-            aws_secret_access_key="local",  # noqa: S106  not a secret: no account exists
-            config=_CONFIG,
+            endpoint_url=endpoint,
+            aws_access_key_id=key.access_key_id,
+            aws_secret_access_key=key.secret_access_key,
+            aws_session_token=key.session_token or None,
+            config=_S3_CONFIG if service == "s3" else _CONFIG,
         )
 
 

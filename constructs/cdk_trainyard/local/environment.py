@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from cdk_trainyard.local.access.credentials import Credentials
+
 ACCOUNT = "123456789012"
 """The account number that every caller has, unless another is asked for."""
 
@@ -13,7 +15,9 @@ _DROPPED_PREFIXES = ("AWS_", "CDK_DEFAULT_")
 _LOOPBACK = "127.0.0.1,localhost"
 
 
-def environment(endpoint: str, region: str, inherited: Mapping[str, str], account: str = ACCOUNT) -> dict[str, str]:
+def environment(
+    endpoint: str, region: str, inherited: Mapping[str, str], credentials: Credentials, account: str = ACCOUNT
+) -> dict[str, str]:
     """Return ``inherited`` with every way to a real account removed and the way to ``endpoint`` put in.
 
     Every inherited ``AWS_*`` variable is dropped: profiles, credentials, endpoints and regions of a real account. The
@@ -23,6 +27,7 @@ def environment(endpoint: str, region: str, inherited: Mapping[str, str], accoun
         endpoint: ``http://127.0.0.1:<port>``, where the server listens.
         region: The region that the SDKs and the CDK app see.
         inherited: The variables to start from, usually ``os.environ``.
+        credentials: What calls are signed with.
         account: The account that the CDK app sees.
     """
     kept = {name: value for name, value in inherited.items() if not name.startswith(_DROPPED_PREFIXES)}
@@ -33,9 +38,7 @@ def environment(endpoint: str, region: str, inherited: Mapping[str, str], accoun
         "no_proxy": no_proxy,
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ENDPOINT_URL_S3": endpoint,
-        # the cdk CLI remembers, in the user's home, which account an access key is of
-        "AWS_ACCESS_KEY_ID": f"local-{account}",
-        "AWS_SECRET_ACCESS_KEY": "local",
+        **credentials.variables,
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_CONFIG_FILE": os.devnull,

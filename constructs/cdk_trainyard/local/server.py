@@ -1,10 +1,6 @@
 """The server: moto's services with this package's CloudFormation, on 127.0.0.1 and nowhere else."""
 
-import html
-import json
-import logging
 import os
-from collections.abc import Callable, Iterable
 from threading import Thread
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -12,11 +8,13 @@ from typing import Any, ClassVar, Self
 from moto import backends
 from moto.core.base_backend import AccountSpecificBackend, BackendDict
 from moto.core.config import default_user_config
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from cdk_trainyard.local import clients
-from cdk_trainyard.local.custom_resources import answers
+from cdk_trainyard.local.access import sessions
+from cdk_trainyard.local.access.credentials import Credentials, new_credentials
+from cdk_trainyard.local.application import application
 from cdk_trainyard.local.engine.api import replace_cloudformation
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
 from cdk_trainyard.local.existing import make_existing
@@ -30,7 +28,6 @@ from cdk_trainyard.local.services import (
     ecs,
     elbv2,
     fsx,
-    imagebuilder,
     lambda_,
     launches,
     rds,
@@ -56,12 +53,10 @@ _EXTENDED = (
     rds,
     s3,
     sagemaker,
+    sessions,
     ssm,
 )
 AccountSpecificBackend.get_session()  # made once, now: later the user's profile would be in the way
-_log = logging.getLogger(__name__)
-_StartResponse = Callable[..., Any]
-_Application = Callable[[dict[str, Any], _StartResponse], Iterable[bytes]]
 
 
 class LocalAws:
@@ -89,6 +84,7 @@ class LocalAws:
         self.account = accounts.checked(account)
         self._wanted_port = port
         self._server: BaseWSGIServer | None = None
+        self._credentials = new_credentials()
 
     def start(self) -> Self:
         """Start to serve, in a thread of this process.
@@ -100,9 +96,12 @@ class LocalAws:
             raise RuntimeError(f"a LocalAws runs in this process already, on {LocalAws._running.endpoint}")
         _extend_moto()
         accounts.use(self.account)
-        self._server = make_server(_HOST, self._wanted_port, _application(), threaded=True, request_handler=_Handler)
+        self._credentials = new_credentials()
+        self._server = make_server(
+            _HOST, self._wanted_port, application(self._credentials), threaded=True, request_handler=_Handler
+        )
         os.environ["MOTO_PORT"] = str(self._server.port)  # moto's own calls of itself read it
-        clients.connect(self.endpoint)
+        clients.connect(self.endpoint, self._credentials)
         self.reset()
         Thread(target=self._server.serve_forever, name="local-aws", daemon=True).start()
         LocalAws._running = self
@@ -114,7 +113,7 @@ class LocalAws:
             self._server.shutdown()
             self._server.server_close()
             self._server, LocalAws._running = None, None
-            clients.connect(None)
+            clients.disconnect()
             lambda_.clean_up()
 
     def __enter__(self) -> Self:
@@ -135,9 +134,14 @@ class LocalAws:
         return f"http://{_HOST}:{self._server.port}"
 
     @property
+    def credentials(self) -> Credentials:
+        """The access key of this run, made when it started: whoever has it is the administrator."""
+        return self._credentials
+
+    @property
     def environment(self) -> dict[str, str]:
         """This process's environment, changed so that SDKs and the CDK CLI reach this AWS and nothing else."""
-        return environment(self.endpoint, self.region, os.environ, self.account)
+        return environment(self.endpoint, self.region, os.environ, self._credentials, self.account)
 
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client of ``service`` here."""
@@ -184,42 +188,3 @@ def _extend_moto() -> None:
 
 class _Extended:
     done = False
-
-
-def _application() -> _Application:
-    """Return moto's application behind a guard.
-
-    moto raises on what it does not know. A 500 makes every SDK try again for most of a minute; a 501 does not.
-    """
-    inner = DomainDispatcherApplication(create_backend_app)
-
-    def guarded(environ: dict[str, Any], start_response: _StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        if path.startswith(answers.PATH):
-            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            answers.put(path.removeprefix(answers.PATH), body)
-            start_response("200 OK", [("Content-Type", "text/plain")])
-            return [b""]
-        if path == "/moto-api/reset":
-            forget_everything()
-        answer = imagebuilder.respond if f"/{imagebuilder.NAME}/" in environ.get("HTTP_AUTHORIZATION", "") else inner
-        try:
-            found: Iterable[bytes] = answer(environ, start_response)
-        except Exception as error:  # noqa: BLE001  moto raises anything
-            _log.exception("not emulated: %s %s", environ.get("HTTP_X_AMZ_TARGET", ""), path)
-            return _not_emulated(environ, start_response, f"local AWS: {type(error).__name__}: {error}")
-        return found
-
-    return guarded
-
-
-def _not_emulated(environ: dict[str, Any], start_response: _StartResponse, message: str) -> list[bytes]:
-    """Answer 501 in the protocol of the service that was asked."""
-    if "json" in environ.get("CONTENT_TYPE", ""):
-        start_response("501 Not Implemented", [("Content-Type", "application/x-amz-json-1.1")])
-        return [json.dumps({"__type": "NotImplemented", "message": message}).encode()]
-    start_response("501 Not Implemented", [("Content-Type", "text/xml")])
-    error = f"<Error><Code>NotImplemented</Code><Message>{html.escape(message)}</Message></Error>"
-    if "/ec2/" in environ.get("HTTP_AUTHORIZATION", ""):
-        return [f"<Response><Errors>{error}</Errors></Response>".encode()]
-    return [f"<ErrorResponse>{error}</ErrorResponse>".encode()]

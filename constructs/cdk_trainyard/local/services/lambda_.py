@@ -18,8 +18,10 @@ from typing import Any
 
 from moto.awslambda.models import LambdaFunction, lambda_backends
 
+from cdk_trainyard.local.access.sessions import issue
 from cdk_trainyard.local.clients import endpoint
 from cdk_trainyard.local.environment import environment
+from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.services.api import replace
 
 _GRACE_S = 10
@@ -63,12 +65,17 @@ def _layer_folders(function: LambdaFunction) -> list[Path]:
 
 
 def _variables(function: LambdaFunction, code: Path, scratch: str) -> dict[str, str]:
-    """Return the environment of the function: Lambda's variables, its own, and the way to this server only."""
+    """Return the environment of the function: Lambda's variables, its own, its role's, and the way to this server only.
+
+    Raises:
+        ApiError: The function's role does not exist.
+    """
+    session = issue(function.role, function.function_name, "function", function.region)
     inherited = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     paths = [code, *(folder / "python" for folder in _layer_folders(function))]
     own = {name: str(value) for name, value in function.environment_vars.items()}
     return {
-        **environment(endpoint(), function.region, inherited),
+        **environment(endpoint(), function.region, inherited, session.credentials, current()),
         "HOME": scratch,
         "TMPDIR": scratch,
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -1,0 +1,1 @@
+"""Who may call the local AWS, and as whom."""
