@@ -14,6 +14,7 @@ from cdk_trainyard.rehearsal.agent import run_unit
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
 from cdk_trainyard.rehearsal.parallelcluster.clusters import HEAD, Described
 from cdk_trainyard.rehearsal.parallelcluster.neuron import SCRIPT, Repositories, with_key
+from tests.rehearsal.node_role import may_everything
 
 REGION = "us-west-2"
 BUCKET = "rehearsed-scripts"
@@ -132,7 +133,7 @@ def booted(
     found = described(config)
     agent = ParallelClusterAgent(found, cluster_of(found, *nodes))
     way_out = WayOut(endpoint=aws.endpoint, region=REGION, sites=sites or {})
-    with way_out, NodeYard(agent, image=image, way_out=way_out) as yard:
+    with way_out, NodeYard(agent, image=image, way_out=way_out, role_of=may_everything(aws, REGION)) as yard:
         agent.fill_shared(yard.shared_folder)
         yard.boot()
         yield yard

@@ -12,6 +12,7 @@ from cdk_trainyard.rehearsal.control_plane import ControlPlane
 from cdk_trainyard.rehearsal.fleet.agent import FleetAgent
 from cdk_trainyard.rehearsal.fleet.fleets import Fleets
 from cdk_trainyard.rehearsal.metadata import USER_DATA, metadata_of
+from tests.rehearsal.node_role import started_in
 
 REGION = "eu-north-1"  # of these tests alone
 IMAGE = "ami-12c6146b"
@@ -37,7 +38,7 @@ def launch(ec2: Any, role: str, kind: str, subnet: str) -> None:
 @pytest.fixture
 def fleets(aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleets]:
     """A group of two workers with a hook, and a master."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", aws.endpoint)
+    started_in(aws, monkeypatch)
     ec2, groups = aws.client("ec2", REGION), aws.client("autoscaling", REGION)
     subnet = ec2.describe_subnets()["Subnets"][0]["SubnetId"]
     data = {"ImageId": IMAGE, "InstanceType": "p4d.24xlarge", "UserData": base64.b64encode(SCRIPT.encode()).decode()}
@@ -120,7 +121,7 @@ def test_members_are_ready_when_they_have_said_so(fleets: Fleets, aws: LocalAws)
     assert fleets.ready() == {first}
 
 
-def test_a_node_has_its_user_data_and_credentials(fleets: Fleets) -> None:
+def test_a_node_has_its_user_data(fleets: Fleets) -> None:
     found = fleets.cluster()
     agent = FleetAgent(found, user_data=lambda _node: SCRIPT)
     (master,) = found.with_role("master")
@@ -128,4 +129,3 @@ def test_a_node_has_its_user_data_and_credentials(fleets: Fleets) -> None:
     told = dict(agent.metadata(master))
     assert metadata_of("/latest/user-data", told) == SCRIPT
     assert USER_DATA.strip("/") not in (metadata_of("/latest/meta-data/", told) or "")
-    assert metadata_of("/latest/meta-data/iam/security-credentials/", told) == "demo-master"

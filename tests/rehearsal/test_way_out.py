@@ -17,6 +17,7 @@ from cdk_trainyard.rehearsal.hyperpod.agent import HyperPodAgent
 from cdk_trainyard.rehearsal.metadata import answer
 from cdk_trainyard.rehearsal.way_out import Authority, service_names
 from tests.rehearsal.clusters import make_cluster
+from tests.rehearsal.node_role import may_everything
 from tests.rehearsal.test_metadata import query
 
 REGION = "us-west-2"
@@ -95,7 +96,7 @@ def machine(aws: LocalAws, image: Path, tmp_path_factory: pytest.TempPathFactory
     (site / "file").write_text("hello\n")
     way_out = WayOut(endpoint=aws.endpoint, region=REGION, sites={"files.example": site})
     agent = HyperPodAgent(make_cluster(workers=0), bundles={})
-    with way_out, NodeYard(agent, image=image, way_out=way_out) as yard:
+    with way_out, NodeYard(agent, image=image, way_out=way_out, role_of=may_everything(aws, REGION)) as yard:
         yard.boot()
         yield yard.machine("controller-group-1")
 
@@ -105,11 +106,11 @@ def test_the_command_line_of_aws_reaches_the_local_one(machine: Machine, aws: Lo
     bucket = aws.client("s3", REGION)
     bucket.create_bucket(Bucket="way-out", CreateBucketConfiguration={"LocationConstraint": REGION})
     bucket.put_object(Bucket="way-out", Key="folder/file", Body=b"from the bucket")
-    keys = ["AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", f"AWS_DEFAULT_REGION={REGION}"]
-    machine.run(
-        "env", *keys, "aws", "s3", "cp", "--recursive", "--only-show-errors", "s3://way-out/folder/", "/root/folder/"
-    )
+    copy = ["aws", "s3", "cp", "--recursive", "--only-show-errors", "s3://way-out/folder/", "/root/folder/"]
+    machine.run("env", f"AWS_DEFAULT_REGION={REGION}", *copy)  # with the role of its metadata service
     assert machine.run("cat", "/root/folder/file").out == "from the bucket"
+    keys = ["AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", f"AWS_DEFAULT_REGION={REGION}"]
+    assert "InvalidClientTokenId" in machine.run("env", *keys, *copy, check=False).err
 
 
 @pytest.mark.nodes

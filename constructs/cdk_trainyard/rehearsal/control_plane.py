@@ -34,8 +34,12 @@ class ControlPlane:
         region: The region.
     """
 
-    def __init__(self, region: str) -> None:
+    def __init__(self, region: str, credentials: Mapping[str, Any] | None = None) -> None:
         """Connect to the API.
+
+        Args:
+            region: The region.
+            credentials: ``Credentials`` of ``AssumeRole``, which calls are signed with. Default - the environment's.
 
         Raises:
             RehearsalError: The environment names no API on this machine.
@@ -46,12 +50,29 @@ class ControlPlane:
         self.endpoint = endpoint
         self.region = region
         self._clients: dict[str, Any] = {}
+        names = {
+            "AccessKeyId": "access_key_id",
+            "SecretAccessKey": "secret_access_key",
+            "SessionToken": "session_token",
+        }
+        self._key = {f"aws_{name}": (credentials or {}).get(member) for member, name in names.items()}
 
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
         if service not in self._clients:
-            self._clients[service] = boto3.client(service, region_name=self.region, endpoint_url=self.endpoint)
+            self._clients[service] = boto3.client(
+                service, region_name=self.region, endpoint_url=self.endpoint, **self._key
+            )
         return self._clients[service]
+
+    def credentials_of(self, role_arn: str, instance_id: str) -> Mapping[str, Any]:
+        """Return the ``Credentials`` of an instance with a role: of a session that has the instance's id."""
+        made: Mapping[str, Any] = self.client("sts").assume_role(RoleArn=role_arn, RoleSessionName=instance_id)
+        return dict(made["Credentials"])
+
+    def as_instance(self, role_arn: str, instance_id: str) -> "ControlPlane":
+        """Return the API as an instance with a role calls it."""
+        return ControlPlane(self.region, self.credentials_of(role_arn, instance_id))
 
     def bundle(self, source: str) -> Bundle:
         """Return every file under ``s3://<bucket>/<prefix>``.

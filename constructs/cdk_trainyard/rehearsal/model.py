@@ -39,6 +39,7 @@ class Group:
         partition: Slurm partition of a compute group beside ``dev``, or None.
         lifecycle: What runs on its nodes, or None when the machine image does everything.
         lustre: DNS name, mount name and path that HyperPod mounts, or None.
+        execution_role: ARN of the role of its nodes in HyperPod, or None.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Group:
     partition: str | None = None
     lifecycle: LifecycleConfig | None = None
     lustre: tuple[str, str, str] | None = None
+    execution_role: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

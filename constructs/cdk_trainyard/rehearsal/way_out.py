@@ -55,23 +55,6 @@ def service_names(region: str) -> list[str]:
     return [f"{service}.{region}.amazonaws.com" for service in services]
 
 
-def instance_profile(role: str) -> dict[str, str]:
-    """Return what the metadata service says of an instance's role: credentials that the local AWS takes.
-
-    Args:
-        role: The role's name.
-    """
-    credentials = {
-        "Code": "Success",
-        "Type": "AWS-HMAC",
-        "AccessKeyId": "ASIAREHEARSALREHEARS",
-        "SecretAccessKey": "rehearsal",
-        "Token": "rehearsal",
-        "Expiration": "2099-01-01T00:00:00Z",
-    }
-    return {f"iam/security-credentials/{role}": json.dumps(credentials)}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Authority:
     """A certificate authority of this rehearsal, and what it has signed for the server.

@@ -19,6 +19,7 @@ from cdk_trainyard.rehearsal.capsule import YARD, Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
+from cdk_trainyard.rehearsal.roles import RoleOf
 from cdk_trainyard.rehearsal.slurm import Slurm
 from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, TIME_ADDRESS, Switch
 from cdk_trainyard.rehearsal.way_out import WAY_OUT_LOG, WayOut
@@ -50,6 +51,7 @@ class NodeYard(Generic[AgentT]):
         image: Path,
         job_environment: Path | None = None,
         way_out: WayOut | None = None,
+        role_of: RoleOf | None = None,
     ) -> None:
         """Make the network and the shared storage; ``boot`` starts nodes.
 
@@ -58,6 +60,7 @@ class NodeYard(Generic[AgentT]):
             image: The nodes' machine image, from ``node_image``.
             job_environment: A Python environment that jobs find at ``JOB_ENVIRONMENT``. Default - none.
             way_out: What nodes reach beyond their subnet; the caller opens and closes it. Default - nothing.
+            role_of: What the metadata service says of a node's role. Default - nodes have none.
 
         Raises:
             RehearsalError: This machine cannot give a node what it needs.
@@ -71,6 +74,7 @@ class NodeYard(Generic[AgentT]):
         self._seconds_ahead = 0
         self._job_environment = job_environment
         self._way_out = way_out
+        self._role_of = role_of
         self._capsule = Capsule()
         try:
             self._switch = Switch(self._capsule, cluster.subnet)
@@ -266,6 +270,7 @@ class NodeYard(Generic[AgentT]):
             "local-hostname": f"{node.host}.{self.cluster.region}.compute.internal",
             "placement/region": self.cluster.region,
             "placement/availability-zone": self.cluster.zone or f"{self.cluster.region}a",
+            **(self._role_of(node) if self._role_of else {}),
             **self.agent.metadata(node),
         }
 

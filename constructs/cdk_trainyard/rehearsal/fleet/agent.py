@@ -8,7 +8,6 @@ from cdk_trainyard.rehearsal.devices import device_files, plug_devices
 from cdk_trainyard.rehearsal.metadata import USER_DATA
 from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
-from cdk_trainyard.rehearsal.way_out import instance_profile
 
 UNIT = "cloud-final"
 """The unit in which user data runs."""
@@ -39,9 +38,8 @@ class FleetAgent(Agent):
         }
 
     def metadata(self, node: Node) -> Mapping[str, str]:
-        """Return the credentials and the user data that the metadata service hands out."""
-        role = self.cluster.group_of(node).role
-        return {**instance_profile(f"{self.cluster.name}-{role}"), USER_DATA: self._user_data(node)}
+        """Return the user data that the metadata service hands out."""
+        return {USER_DATA: self._user_data(node)}
 
     def plug(self, machine: Machine) -> None:
         """Give a node its devices, and huge pages that are a number: ten gigabytes of this machine are not taken."""

@@ -16,6 +16,7 @@ from cdk_trainyard.rehearsal.fleet.fleets import Fleets
 from cdk_trainyard.rehearsal.model import Node
 from cdk_trainyard.rehearsal.nodes import Machine
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
+from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 from cdk_trainyard.rehearsal.way_out import WayOut
 from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, NodeYard
@@ -55,7 +56,13 @@ class FleetScenario(Scenario[FleetAgent]):
         way_out = WayOut(endpoint=control_plane.endpoint, region=control_plane.region)
         self.stage.stack.enter_context(way_out)
         agent = FleetAgent(self.capped(fleet), user_data=self._fleets.user_data)
-        return NodeYard(agent, image=self.stage.image, job_environment=self.stage.job_environment, way_out=way_out)
+        return NodeYard(
+            agent,
+            image=self.stage.image,
+            job_environment=self.stage.job_environment,
+            way_out=way_out,
+            role_of=InstanceRoles(control_plane),
+        )
 
     # ------------------------------------------------------------ steps
     def provision(self) -> None:

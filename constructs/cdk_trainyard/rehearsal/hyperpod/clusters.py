@@ -10,6 +10,7 @@ from cdk_trainyard.rehearsal.control_plane import ControlPlane, lustre_of, netwo
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.hyperpod.agent import LEGACY_FILE
 from cdk_trainyard.rehearsal.model import Cluster, Group, LifecycleConfig, Node
+from cdk_trainyard.rehearsal.roles import RoleOf, role_credentials
 
 _ROLES = {"Controller": "controller", "Login": "login", "Compute": "compute"}
 
@@ -54,8 +55,30 @@ class HyperPodClusters:
         Raises:
             RehearsalError: There is nothing where a group says that there are scripts.
         """
-        sources = {group.lifecycle.source for group in cluster.groups if group.lifecycle}
-        return {source: self._control_plane.bundle(source) for source in sorted(sources)}
+        return {
+            group.lifecycle.source: self._as_node(cluster, group).bundle(group.lifecycle.source)
+            for group in cluster.groups
+            if group.lifecycle
+        }
+
+    def role_of(self, cluster: Cluster) -> RoleOf:
+        """Return what tells a node's role: the execution role of its group."""
+        known: dict[str, Mapping[str, str]] = {}
+
+        def role(node: Node) -> Mapping[str, str]:
+            arn = cluster.group_of(node).execution_role
+            if node.instance_id not in known:
+                known[node.instance_id] = role_credentials(self._control_plane, arn, node) if arn else {}
+            return known[node.instance_id]
+
+        return role
+
+    def _as_node(self, cluster: Cluster, group: Group) -> ControlPlane:
+        """Return the API as a group's first node calls it, with the group's role: HyperPod's agents run on nodes."""
+        node = next((node for node in cluster.nodes if node.group == group.name), None)
+        if node is None or group.execution_role is None:
+            return self._control_plane
+        return self._control_plane.as_instance(group.execution_role, node.instance_id)
 
     def scale(self, group: str, count: int) -> None:
         """Ask for another number of nodes in a group.
@@ -159,6 +182,7 @@ def _group(row: Mapping[str, Any], legacy: Mapping[str, tuple[str, str | None]])
         partition=partition,
         lifecycle=_lifecycle(lifecycle) if lifecycle else None,
         lustre=_lustre_mount(row.get("InstanceStorageConfigs") or []),
+        execution_role=row.get("ExecutionRole"),
     )
 
 

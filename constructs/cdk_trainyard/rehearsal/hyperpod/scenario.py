@@ -47,6 +47,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
             bundles=bundles,
             job_environment=stage.job_environment,
             auto_resume=stage.options.auto_resume,
+            role_of=self._clusters.role_of(cluster),
         )
 
     def provision(self) -> None:

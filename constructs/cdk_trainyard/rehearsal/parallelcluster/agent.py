@@ -19,7 +19,6 @@ from cdk_trainyard.rehearsal.parallelcluster.neuron import PIP_CONF
 from cdk_trainyard.rehearsal.parallelcluster.slurm_conf import SCRIPTS, capped, slurm_files
 from cdk_trainyard.rehearsal.parallelcluster.systems import system_files
 from cdk_trainyard.rehearsal.slurm import MUNGE_KEY, munge_key
-from cdk_trainyard.rehearsal.way_out import instance_profile
 
 SHARED = str(YARD / "shared")
 """Where the nodes' shared volumes are, a directory each, beside the nodes."""
@@ -88,10 +87,6 @@ class ParallelClusterAgent(Agent):
         if group.role == "login":
             files["/etc/rehearsal/login-pool"] = NodeFile(text=self._pool(node)["Name"])
         return files
-
-    def metadata(self, node: Node) -> Mapping[str, str]:
-        """Return the credentials that the metadata service hands out."""
-        return instance_profile(f"{self.described.name}-{_NODE_TYPES[self.cluster.group_of(node).role]}")
 
     def plug(self, machine: Machine) -> None:
         """Give a node its devices. Its image has no driver of Neuron devices: the scripts bring it."""

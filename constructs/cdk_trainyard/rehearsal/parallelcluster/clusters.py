@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha1
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Self
 
@@ -12,6 +13,7 @@ from cdk_trainyard.rehearsal.model import Cluster, Group, Node
 HEAD = "HeadNode"
 """Name of the head node's group."""
 
+_POOL = "login-"
 _VERSION_TAG = "parallelcluster:version"
 Config = Mapping[str, Any]
 """A configuration, as CloudFormation hands it over: every scalar is a text."""
@@ -201,6 +203,7 @@ class ParallelClusters:
             ImageId=self._image(described),
             InstanceType=group.instance_type,
             SubnetId=described.subnet_of(group.name),
+            IamInstanceProfile={"Name": self._profile(described, group)},
             MinCount=1,
             MaxCount=1,
             TagSpecifications=[
@@ -208,6 +211,17 @@ class ParallelClusters:
             ],
         )
         return _node(group.name, number, answer["Instances"][0], own_name=group.role == "compute")
+
+    def _profile(self, described: Described, group: Group) -> str:
+        """Return the name of the instance profile of a group: the file's, or the one of its queue or pool."""
+        owner = group.partition or group.name.removeprefix(_POOL)
+        (section,) = [one for one in (*described.queues, *described.pools) if one["Name"] == owner]
+        if given := (section.get("Iam") or {}).get("InstanceProfile"):
+            return str(given.rpartition("/")[2])
+        # as ParallelCluster names what belongs to a queue
+        logical_id = f"InstanceProfile{sha1(owner.encode(), usedforsecurity=False).hexdigest()[:16].capitalize()}"
+        found = self._stacks.describe_stack_resource(StackName=described.name, LogicalResourceId=logical_id)
+        return str(found["StackResourceDetail"]["PhysicalResourceId"])
 
     def _image(self, described: Described) -> str:
         found = self._ec2.describe_instances(InstanceIds=[described.head.instance_id])
@@ -220,7 +234,7 @@ class ParallelClusters:
 
 def pool_group(pool: Config) -> str:
     """Return the name of the group of a pool's nodes."""
-    return f"login-{pool['Name']}"
+    return f"{_POOL}{pool['Name']}"
 
 
 def mount_path(storage: Config) -> str:

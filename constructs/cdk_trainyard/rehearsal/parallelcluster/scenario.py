@@ -24,6 +24,7 @@ from cdk_trainyard.rehearsal.parallelcluster.clusters import (
     mount_path,
 )
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
+from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 from cdk_trainyard.rehearsal.way_out import WayOut
 from cdk_trainyard.rehearsal.yard import NodeYard
@@ -68,7 +69,13 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         agent = ParallelClusterAgent(
             self.described, self._clusters.cluster(self.described), most_static=max(0, most_static)
         )
-        yard = NodeYard(agent, image=stage.image, job_environment=stage.job_environment, way_out=way_out)
+        yard = NodeYard(
+            agent,
+            image=stage.image,
+            job_environment=stage.job_environment,
+            way_out=way_out,
+            role_of=InstanceRoles(stage.control_plane),
+        )
         agent.fill_shared(yard.shared_folder)
         return yard
 

@@ -1,0 +1,53 @@
+"""Roles of nodes: what the metadata service says of them is good for calls of the local AWS."""
+
+import json
+from ipaddress import IPv4Address
+
+import pytest
+
+from cdk_trainyard.local import LocalAws
+from cdk_trainyard.rehearsal.control_plane import ControlPlane
+from cdk_trainyard.rehearsal.metadata import metadata_of
+from cdk_trainyard.rehearsal.model import Node
+from cdk_trainyard.rehearsal.roles import InstanceRoles
+from tests.rehearsal.node_role import started_in
+
+REGION = "eu-west-3"  # of these tests alone
+_FOLDER = "/latest/meta-data/iam"
+
+
+@pytest.fixture
+def plane(aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> ControlPlane:
+    started_in(aws, monkeypatch)
+    return ControlPlane(REGION)
+
+
+def launched(plane: ControlPlane, **more: object) -> Node:
+    subnet = plane.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
+    (made,) = plane.client("ec2").run_instances(
+        ImageId="ami-12c6146b", InstanceType="c5.large", SubnetId=subnet, MinCount=1, MaxCount=1, **more
+    )["Instances"]
+    address = IPv4Address(made["PrivateIpAddress"])
+    return Node(group="worker", number=1, address=address, instance_id=made["InstanceId"])
+
+
+def test_an_instance_has_the_role_of_its_profile(plane: ControlPlane) -> None:
+    iam = plane.client("iam")
+    role = iam.create_role(RoleName="of-roles", Path="/deep/", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    profile = iam.create_instance_profile(InstanceProfileName="of-roles")["InstanceProfile"]["Arn"]
+    iam.add_role_to_instance_profile(InstanceProfileName="of-roles", RoleName="of-roles")
+    node = launched(plane, IamInstanceProfile={"Name": "of-roles"})
+    roles = InstanceRoles(plane)
+    told = dict(roles(node))
+    assert json.loads(metadata_of(f"{_FOLDER}/info", told) or "")["InstanceProfileArn"] == profile
+    assert metadata_of(f"{_FOLDER}/security-credentials/", told) == "of-roles"
+    found = json.loads(metadata_of(f"{_FOLDER}/security-credentials/of-roles", told) or "")
+    own = {"AccessKeyId": found["AccessKeyId"], "SecretAccessKey": found["SecretAccessKey"]}
+    identity = ControlPlane(REGION, {**own, "SessionToken": found["Token"]}).client("sts").get_caller_identity()
+    account = role.split(":")[4]
+    assert identity["Arn"] == f"arn:aws:sts::{account}:assumed-role/of-roles/{node.instance_id}"
+    assert roles(node) == told, "asked again and again, as the metadata service is"
+
+
+def test_an_instance_without_a_profile_has_none(plane: ControlPlane) -> None:
+    assert InstanceRoles(plane)(launched(plane)) == {}
