@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-import boto3
 import pytest
 
 from cdk_trainyard.local import LocalAws
@@ -116,13 +115,7 @@ def test_cut_off_it_goes_on_with_the_files_that_are_whole(desk: Desk, tmp_path: 
 
 
 def test_the_model_is_in_the_bucket_bit_by_bit(desk: Desk, tmp_path: Path, aws: LocalAws) -> None:
-    client = boto3.client(
-        "s3",
-        endpoint_url=aws.endpoint,
-        region_name="us-west-2",
-        aws_access_key_id="x",
-        aws_secret_access_key="x",  # noqa: S106
-    )
+    client = aws.client("s3", "us-west-2")
     bucket = f"models-{uuid4().hex[:8]}"
     client.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
     program = tmp_path / "bin" / "aws"

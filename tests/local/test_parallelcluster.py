@@ -35,6 +35,8 @@ _ATTRIBUTES = (
     "creationTime",
     "validationMessages",
 )
+_HASH_OF_COMPUTE = "24989d8ee41c1575"
+"""The first 16 digits of the SHA-1 of the queue's name, capitalized: so ParallelCluster names what is a queue's."""
 _CONFIG: Config = {
     "Image": {"Os": "alinux2023"},
     "HeadNode": {
@@ -165,6 +167,56 @@ def test_from_creation_to_deletion(aws: LocalAws, stacks: Stacks) -> None:
     assert _made(aws) is None
     (group,) = aws.client("ec2").describe_instances(InstanceIds=[found["headNode.instanceId"]])["Reservations"]
     assert group["Instances"][0]["State"]["Name"] == "terminated"
+
+
+def _policies(aws: LocalAws, profile: str) -> dict[str, Any]:
+    """Return the policies of an instance profile's role: documents by name, and ARNs of managed ones."""
+    iam = aws.client("iam")
+    (role,) = iam.get_instance_profile(InstanceProfileName=profile)["InstanceProfile"]["Roles"]
+    name = role["RoleName"]
+    inline = {
+        key: iam.get_role_policy(RoleName=name, PolicyName=key)["PolicyDocument"]["Statement"]
+        for key in iam.list_role_policies(RoleName=name)["PolicyNames"]
+    }
+    managed = [row["PolicyArn"] for row in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]]
+    return {**inline, "managed": managed, "path": role["Path"]}
+
+
+def test_nodes_have_the_roles_that_parallelcluster_makes(aws: LocalAws, stacks: Stacks) -> None:
+    read_only = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+    access = [{"BucketName": "data", "KeyName": "in/*"}, {"BucketName": "out", "EnableWriteAccess": "true"}]
+    queue_iam = {"AdditionalIamPolicies": [{"Policy": read_only}], "S3Access": access}
+    stack = stacks.deployed(_stack(_config(Queue__Iam=queue_iam), attributes=("headNode.instanceId",)))
+    (association,) = aws.client("ec2").describe_iam_instance_profile_associations(
+        Filters=[{"Name": "instance-id", "Values": [stacks.outputs(stack)["A0"]]}]
+    )["IamInstanceProfileAssociations"]
+    head = _policies(aws, association["IamInstanceProfile"]["Arn"].rpartition("/")[2])
+    assert head["path"] == "/parallelcluster/tried/"
+    assert head["managed"] == ["arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"]
+    assert "ec2:RunInstances" in str(head["parallelcluster"])
+    assert "S3Access" not in head
+    found = _policies(aws, stacks.physical_id("tried", "InstanceProfile" + _HASH_OF_COMPUTE))
+    assert read_only in found["managed"]
+    assert "ec2:RunInstances" not in str(found["parallelcluster"])
+    read, write = found["S3Access"]
+    assert (read["Action"], read["Resource"]) == (["s3:Get*", "s3:List*"], ["arn:aws:s3:::data/in/*"])
+    assert (write["Action"], write["Resource"]) == (["s3:*"], ["arn:aws:s3:::out", "arn:aws:s3:::out/*"])
+
+
+def test_nodes_have_roles_of_yours(aws: LocalAws, stacks: Stacks) -> None:
+    stack = stacks.deployed(
+        _stack(
+            _config(
+                Head__Iam={"InstanceRole": of("RoleArn")},
+                Queue__Iam={"InstanceProfile": "arn:aws:iam::111111111111:instance-profile/mine"},
+            ),
+            attributes=("headNode.instanceId",),
+        )
+    )
+    rows = aws.client("cloudformation").describe_stack_resources(StackName="tried")["StackResources"]
+    made = [row["LogicalResourceId"] for row in rows]
+    assert sorted(name for name in made if "Role" in name or "Profile" in name) == ["InstanceProfileHeadNode"]
+    assert stacks.status(stack) == "CREATE_COMPLETE"
 
 
 def test_a_public_address_needs_an_elastic_ip(stacks: Stacks) -> None:

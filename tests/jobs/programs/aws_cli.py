@@ -9,11 +9,13 @@ started for every call.
 import argparse
 import base64
 import hashlib
+import hmac
 import json
 import os
 import re
 import socket
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -67,13 +69,11 @@ def main():
 
 def request(action, chosen, body):
     headers = {header: chosen[name] for name, header in HEADERS.items() if chosen.get(name)}
-    scope = f"{os.environ['AWS_ACCESS_KEY_ID']}/20261120/{os.environ['AWS_REGION']}/s3/aws4_request"
-    headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0"
-    place = urlsplit(os.environ["AWS_ENDPOINT_URL"])
+    place, method = urlsplit(os.environ["AWS_ENDPOINT_URL"]), action.split("-")[0].upper()
     path = quote(f"/{chosen['bucket']}/{chosen['key']}")
-    headers |= {"Host": place.netloc, "Content-Length": len(body)}
+    headers |= {"Host": place.netloc, "Content-Length": len(body), **signature(method, place.netloc, path)}
     lines = [
-        f"{action.split('-')[0].upper()} {path} HTTP/1.0",
+        f"{method} {path} HTTP/1.0",
         *(f"{name}: {value}" for name, value in headers.items()),
     ]
     with socket.create_connection((place.hostname, place.port), timeout=60) as link, link.makefile("rb") as answer:
@@ -82,6 +82,22 @@ def request(action, chosen, body):
     status, *fields = head.decode().split("\r\n")
     pairs = (field.split(": ", 1) for field in fields)
     return int(status.split()[1]), {name.lower(): value for name, value in pairs}, content
+
+
+def signature(method, host, path):
+    """Return the headers of a request that is signed with version 4."""
+    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    own = {"host": host, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "x-amz-date": time}
+    names = ";".join(own)
+    lines = [method, path, "", *(f"{name}:{value}" for name, value in own.items()), "", names, "UNSIGNED-PAYLOAD"]
+    scope = [time[:8], os.environ["AWS_REGION"], "s3", "aws4_request"]
+    canonical = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    key = b"AWS4" + os.environ["AWS_SECRET_ACCESS_KEY"].encode()
+    for part in [*scope, "\n".join(["AWS4-HMAC-SHA256", time, "/".join(scope), canonical])]:
+        key = hmac.digest(key, part.encode(), "sha256")
+    credential = "/".join([os.environ["AWS_ACCESS_KEY_ID"], *scope])
+    words = f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders={names}, Signature={key.hex()}"
+    return {"Authorization": words, "X-Amz-Content-SHA256": "UNSIGNED-PAYLOAD", "X-Amz-Date": time}
 
 
 def injected(action, key, operation):

@@ -1,5 +1,6 @@
 """Who calls: the administrator of this run, a user of IAM, or a role in one of its sessions."""
 
+import re
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -41,6 +42,7 @@ class Session:
 
 
 _SESSIONS: Store[dict[str, Session]] = Store(lambda _account, _region: {})
+_INSTANCE = re.compile(r"i-[0-9a-f]{8,17}")
 _EVERYWHERE = "aws-global"
 _assume = STSBackend.assume_role
 caller: ContextVar[Session | None] = ContextVar("caller", default=None)
@@ -108,10 +110,13 @@ def _keep(made: AssumedRole, kind: Kind) -> Session:
 
 
 def _assume_role(self: STSBackend, region_name: str, role_session_name: str, role_arn: str, **more: Any) -> AssumedRole:
-    """AssumeRole: what a role's session assumes stays what it was."""
+    """AssumeRole: what a role's session assumes stays what it was.
+
+    EC2 names the session of an instance after it; who asks for one of that name is given an instance's.
+    """
     made = _assumed(self, region_name, role_session_name, role_arn, **more)
     by = caller.get()
-    _keep(made, by.kind if by else "assumed")
+    _keep(made, by.kind if by else "instance" if _INSTANCE.fullmatch(role_session_name) else "assumed")
     return made
 
 

@@ -1,6 +1,6 @@
 """A cluster is a stack of its own, of the cluster's name, as ParallelCluster makes them; it carries its configuration.
 
-It has the head node, with its elastic IP, and a load balancer for every login pool.
+It has the head node, with its elastic IP, a load balancer for every login pool, and the roles of all nodes.
 """
 
 import json
@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from cdk_trainyard.local.custom_resources.request import Request
 from cdk_trainyard.local.errors import ResourceFailed
 from cdk_trainyard.local.parallelcluster.provider import VERSION_TAG
+from cdk_trainyard.local.parallelcluster.roles import HEAD, profile_of, roles
 from cdk_trainyard.local.services.ssm import IMAGE
 
 _NAME_TAG = "parallelcluster:cluster-name"
@@ -157,6 +158,7 @@ def _template(name: str, config: Config) -> dict[str, Any]:
     return {
         "Metadata": {"Config": config},
         "Resources": {
+            **roles(config),
             **_head_node(name, config),
             **{key: _login_pool(pool) for key, pool in pools.items()},
         },
@@ -176,6 +178,7 @@ def _head_node(name: str, config: Config) -> dict[str, Any]:
         "ImageId": (config.get("Image") or {}).get("CustomAmi") or IMAGE,
         "InstanceType": head["InstanceType"],
         "SubnetId": networking["SubnetId"],
+        "IamInstanceProfile": profile_of(HEAD, head),
         **({"SecurityGroupIds": groups} if groups else {}),
         **({"KeyName": key} if key else {}),
         "Tags": [
