@@ -4,6 +4,7 @@
 #   STUB_FAIL=NAME:N:C  NAME fails its first N times, with exit code C
 #   STUB_NO_DNS=1       no name is known
 #   STUB_LATE=UNIT      UNIT is active, and never listens
+#   STUB_NODE_STATE=X   what slurmctld says of a node
 #   STUB_EFA=N          there are N EFA interfaces
 set -euo pipefail
 
@@ -176,9 +177,11 @@ case ${name} in
       *) cat "${state}/clusters" ;;
     esac
     ;;
+  journalctl) [[ ! -e ${state}/journal ]] || tail -n 1 "${state}/journal" ;;
   scontrol)
-    [[ -e ${state}/active.slurmctld ]]
+    [[ -e ${state}/active.slurmctld || $1 == --oneliner ]]
     case $1 in
+      --oneliner) echo "NodeName=${subject} State=${STUB_NODE_STATE:-IDLE} SlurmdStartTime=2026-11-20T09:53:56" ;;
       ping) echo 'Slurmctld(primary) at ip-10-1-0-5 is UP' ;;
       *) cat "${TRAINYARD_ROOT}/opt/slurm/etc/slurm.conf" ;;
     esac

@@ -72,7 +72,7 @@ def test_ubuntu_keeps_its_files_on_shared_storage(undisturbed: dict[str, FakeNod
 def test_a_worker_runs_a_configless_slurmd_that_waits_for_the_controller(undisturbed: dict[str, FakeNode]) -> None:
     node = undisturbed["worker"]
     units = node.root / "etc/systemd/system"
-    assert (units / "slurmd.service.d/trainyard.env").read_text() == 'SLURMD_OPTIONS="--conf-server 10.1.0.5"\n'
+    assert (units / "slurmd.service.d/trainyard.env").read_text() == 'SLURMD_OPTIONS="--conf-server=10.1.0.5"\n'
     drop_in = (units / "slurmd.service.d/trainyard.conf").read_text().splitlines()
     assert drop_in == [
         "[Unit]",
@@ -84,10 +84,11 @@ def test_a_worker_runs_a_configless_slurmd_that_waits_for_the_controller(undistu
         "LimitMEMLOCK=infinity",
         "LimitNOFILE=131072",
     ]
-    assert node.calls[-3:] == [
+    assert node.calls[-4:] == [
         "systemctl is-enabled --quiet slurmd",
         "systemctl is-active --quiet slurmd",
         "ss --no-header --listening --tcp --processes",
+        "scontrol --oneliner show node ip-10-1-0-5",
     ]
     assert not (units / "slurmctld.service").exists()
 
@@ -223,13 +224,6 @@ def test_settings_that_auto_resume_needs_are_missed_aloud(tmp_path: Path, steps:
     node.write("opt/slurm/etc/slurm.conf", "SlurmctldHost=ip-10-1-0-5\nTaskPlugin=task/cgroup\n")
     assert node.run(entry_of(node, steps)).returncode == 0
     assert node.log.count("WARNING") == 2
-
-
-@some_or_all("slurm_conf", "slurm")
-def test_a_worker_does_not_wait_for_a_controller_that_is_late(node: FakeNode, steps: tuple[str, ...]) -> None:
-    done = node.run(entry_of(node, steps), STUB_LATE="slurmd")
-    assert done.returncode == 0
-    assert "slurmd does not run yet; it tries every 10 s until the controller (10.1.0.5) knows this node" in done.stdout
 
 
 @some_or_all("slurm_conf", "slurm")

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Slurm by role: slurmctld on the controller; a configless slurmd elsewhere, which takes slurm.conf from the controller.
 # HyperPod writes slurm.conf; nothing of it is changed here.
-: "${ROOT?}" "${BUNDLE?}"
+: "${ROOT?}" "${BUNDLE?}" "${HOST?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
 source "${BUNDLE}/lib/restarts.sh"
@@ -10,14 +10,20 @@ SLURM=${ROOT}/opt/slurm
 UNITS=${ROOT}/etc/systemd/system
 DROP_IN=/etc/systemd/system/slurmd.service.d/trainyard
 SLURM_PLUGINS=${SLURM}/etc/plugstack.conf
+SLURM_TAKEN=${ROOT}/var/spool/slurmd/conf-cache/slurm.conf # what a slurmd without a configuration of its own was sent
+SLURM_PORT=${TRAINYARD_SLURMCTLD_PORT:-6817}
+SLURM_RETRY=$'[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=on-failure\nRestartSec=5'
 
 step slurm 'start Slurm' \
-  "HyperPod has not written slurm.conf, or a daemon cannot start with it: see journalctl -u slurmctld -u slurmd -u munge"
+  "HyperPod's slurm.conf is not right, or a daemon cannot start with it: see journalctl -u slurmctld -u slurmd -u munge"
 
 step_slurm_done() {
   case ${NODE[role]} in
-    controller) slurm_answers 2>/dev/null && slurm_plugins_are_whole && [[ ! -e ${UNITS}/slurmd.service ]] ;;
-    *) slurm_listens && slurm_is_pointed && ! is_restart_due slurmd ;;
+    controller)
+      slurm_answers 2>/dev/null && slurm_plugins_are_whole && [[ ! -e ${UNITS}/slurmd.service ]] \
+        && holds "${UNITS}/slurmctld.service.d/trainyard.conf" "${SLURM_RETRY}"
+      ;;
+    *) slurm_is_registered 2>/dev/null && slurm_is_pointed && ! is_restart_due slurmd ;;
   esac
 }
 
@@ -39,7 +45,9 @@ step_slurm_verify() {
 slurm_start_controller() {
   slurm_park slurmd # one that is restarted on the controller deletes slurm.conf there
   slurm_plugins_are_whole || slurm_write_plugins
-  systemctl enable --now munge slurmctld
+  put_file "${UNITS}/slurmctld.service.d/trainyard.conf" 0644 "${SLURM_RETRY}"
+  systemctl daemon-reload
+  systemctl enable --now munge slurmctld || warn 'slurmctld did not start at once; it is started again every 5 s'
 }
 
 # Nodes without a configuration of their own are sent plugstack.conf, and nothing that it includes.
@@ -58,10 +66,21 @@ slurm_answers() {
   answer=$(timeout 10 "${SLURM}/bin/scontrol" ping) && [[ ${answer} == *UP* ]]
 }
 
+# With continuous provisioning the controller comes before the nodes, and a Slurm whose partitions or topology have no node
+# may refuse to start: it is started again until HyperPod has named one.
+slurm_has_nodes() {
+  grep -qiE '^[[:space:]]*NodeName=' -- "${SLURM}/etc/slurm.conf"
+}
+
 # HyperPod's auto-resume stands on two settings of its slurm.conf.
 slurm_verify_controller() {
   local running
-  wait_until 60 'an answer of slurmctld' slurm_answers
+  wait_until 300 'an answer of slurmctld' slurm_answers || {
+    # shellcheck disable=SC2310  # a question
+    ! slurm_has_nodes || slurm_fail 'slurmctld does not answer' slurmctld
+    warn 'slurmctld does not run yet: slurm.conf names no node; it is started again every 5 s until it does'
+    return
+  }
   running=$(timeout 10 "${SLURM}/bin/scontrol" show config)
   [[ ${running} =~ TaskPlugin[[:blank:]]*=[[:blank:]]*task/none ]] \
     || warn 'TaskPlugin is not task/none: auto-resume of jobs will not work'
@@ -88,9 +107,10 @@ slurm_start_node() {
   restart_made slurmd
 }
 
-# The unit stays as the image has it: systemd expands SLURMD_OPTIONS by itself, and takes the last file that sets it.
+# The unit stays as the image has it: systemd expands SLURMD_OPTIONS by itself, and takes the last file that sets it. One
+# word, because ${SLURMD_OPTIONS} in a unit is one argument, whatever blanks are in it.
 slurm_options() {
-  printf 'SLURMD_OPTIONS="--conf-server %s"\n' "${NODE[controllers]}"
+  printf 'SLURMD_OPTIONS="--conf-server=%s"\n' "${NODE[controllers]}"
 }
 
 # The controller may come later than this node, and this node's line in slurm.conf later still: slurmd tries for ever.
@@ -109,8 +129,42 @@ slurm_is_pointed() {
 
 slurm_verify_node() {
   systemctl is-enabled --quiet slurmd
-  wait_until 30 'slurmd' slurm_listens \
-    || warn "slurmd does not run yet; it tries every 10 s until the controller (${NODE[controllers]}) knows this node"
+  # shellcheck disable=SC2310  # a question
+  wait_until 60 'slurmd to register' slurm_is_registered || slurm_waits_for_others \
+    || wait_until 300 'slurmd to register' slurm_is_registered \
+    || slurm_fail "slurmd did not register with the controller (${NODE[controllers]})" slurmd
+}
+
+# What slurmctld says of a node that has registered, and answers.
+slurm_is_registered() {
+  local said
+  slurm_listens && said=$(timeout 10 "${SLURM}/bin/scontrol" --oneliner show node "${HOST}") \
+    && [[ ${said} == *' SlurmdStartTime='[0-9]* && ! ${said} =~ \ State=[^\ ]*(UNKNOWN|NOT_RESPONDING|\*) ]]
+}
+
+# A slurmd that lacks what others have to do tries for ever, and that is no fault of this node: a controller that runs, or
+# the node's line in slurm.conf. HyperPod writes that minutes after the node, and where log-in nodes run no jobs never.
+slurm_waits_for_others() {
+  local lacks='knows this node'
+  slurm_reaches_controller || lacks='answers'
+  [[ ${lacks} == answers ]] || slurm_is_unknown || return
+  warn "slurmd does not run yet; it tries every 10 s until the controller (${NODE[controllers]}) ${lacks}"
+}
+
+slurm_is_unknown() {
+  local said name="(${HOST}|${NODE[address]//./\\.})"
+  said=$(slurm_last_word slurmd)
+  [[ ${said} == *"Unable to determine this slurmd's NodeName"* ]] \
+    || { [[ -e ${SLURM_TAKEN} ]] && ! grep -qE "^[[:space:]]*NodeName=(.*[=,])?${name}([,[:space:]]|$)" -- "${SLURM_TAKEN}"; }
+}
+
+slurm_reaches_controller() {
+  local address
+  for address in ${NODE[controllers]//,/ }; do
+    # shellcheck disable=SC2016  # the inner shell expands them
+    ! timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2"' - "${address}" "${SLURM_PORT}" 2>/dev/null || return 0
+  done
+  return 1
 }
 
 # A slurmd that the controller does not know is active too, until it has asked: it listens when it has been answered.
@@ -120,6 +174,18 @@ slurm_listens() {
 }
 
 # ---------------------------------------------------------------- both
+# slurm_last_word DAEMON: what it said last, and not what systemd said of it.
+slurm_last_word() {
+  journalctl --boot --lines=1 --output=cat "_COMM=$1" 2>&1 || true
+}
+
+# slurm_fail SENTENCE DAEMON
+slurm_fail() {
+  local said
+  said=$(slurm_last_word "$2")
+  fail "$1: ${said}"
+}
+
 # slurm_park UNIT: a unit that must not run here. It cannot be masked: its own file stands where the mask would.
 slurm_park() {
   local unit=${UNITS}/$1.service

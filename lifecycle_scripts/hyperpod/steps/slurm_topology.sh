@@ -32,7 +32,8 @@ step_slurm_topology_verify() {
 slurm_topology_write() {
   local changed
   changed=$(python3 -B "${BUNDLE}/slurm_topology.py" "${ROOT}/opt/slurm/etc") \
-    && { [[ -z ${changed} ]] || ! systemctl is-active --quiet slurmctld || systemctl restart slurmctld; }
+    && { [[ -z ${changed} ]] || ! systemctl is-active --quiet slurmctld || systemctl restart slurmctld \
+      || warn 'slurmctld did not restart at once; step slurm asks for its answer'; }
 }
 
 slurm_topology_is_there() {
