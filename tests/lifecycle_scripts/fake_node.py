@@ -28,15 +28,15 @@ STUB_EXTRAS = STUB.with_name("stub_extras.sh")
 STUB_LIB = STUB.with_name("stub_lib.sh")
 STUBBED = [
     "hostname", "sync", "chown", "getent", "id", "groupadd", "useradd", "usermod",
-    "mountpoint", "mount", "systemctl", "journalctl", "ss", "ssh-keygen", "runuser", "logrotate", "mysql",
+    "mountpoint", "mount", "umount", "systemctl", "journalctl", "ss", "ssh-keygen", "runuser", "logrotate", "mysql",
     "mariadb-install-db",
     "apt-get", "aws", "curl", "dpkg", "dpkg-query", "make",
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
     "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "df", "dirname", "find", "flock", "grep", "gzip",
-    "ln", "ls", "mkdir", "mv", "readlink", "rm", "sed", "sha256sum", "sleep", "tail", "tar", "tee", "timeout", "touch", "tr",
-    "uname",
+    "ln", "ls", "mkdir", "mv", "readlink", "rm", "sed", "sha256sum", "sleep", "tail", "tar", "tee", "timeout", "touch",
+    "tr", "uname",
 ]  # fmt: skip
 # The node's Python: none of its scripts has a package at hand, and looking for them is most of a start.
 PYTHON = f'exec {os.path.realpath(sys.executable)} -S "$@"'

@@ -104,6 +104,11 @@ case ${name} in
     esac
     changed
     ;;
+  umount)
+    [[ ! -e ${state}/busy ]] || { echo 'umount: target is busy' >&2 && exit 32; }
+    rm -f "${state}/mounted" "${TRAINYARD_ROOT}/proc/mounts"
+    changed
+    ;;
   systemctl)
     subject=${subject%.service}
     case $1 in

@@ -162,13 +162,27 @@ def test_a_mount_that_fails_for_good_names_step_command_code_and_cause(node: Fak
 
 
 @some_or_all("lustre")
-def test_a_file_system_that_hyperpod_has_mounted_is_left_alone(node: FakeNode, steps: tuple[str, ...]) -> None:
+def test_what_hyperpod_has_mounted_is_there_after_a_reboot(node: FakeNode, steps: tuple[str, ...]) -> None:
     node.write("state/mounted", "")
-    node.write("fsx/data", "")
-    before = (node.root / "etc/fstab").read_text()
+    node.write("proc/mounts", f"old@tcp:/x {node.root}/fsx lustre rw,noatime,flock,lazystatfs 0 0\n")
     assert node.run(entry_of(node, steps)).returncode == 0
-    assert (node.root / "etc/fstab").read_text() == before
+    assert (node.root / "etc/fstab").read_text() == "UUID=1 / ext4 defaults 0 1\n" + LUSTRE_LINE
+    assert not any(call.startswith(("mount ", "umount")) for call in node.calls)
+    assert "WARNING" not in node.log
+    node.run(entry_of(node, steps))
     assert "[lustre] mount FSx for Lustre: nothing to do" in node.log
+
+
+@pytest.mark.parametrize("options", ["rw,noatime", "rw,localflock", "rw,noflock,lazystatfs"])
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_mount_without_flock_is_made_again_or_told(node: FakeNode, options: str, *, busy: bool) -> None:
+    node.write("state/mounted", "")
+    node.write("proc/mounts", f"x@tcp:/x /other lustre rw,flock 0 0\nx@tcp:/y {node.root}/fsx lustre {options} 0 0\n")
+    if busy:
+        node.write("state/busy", "")
+    assert node.run(node.write_entry("lustre.sh", ["network", "lustre"])).returncode == 0
+    assert ("mount -- /fsx" in node.calls) is not busy
+    assert ("WARNING: /fsx is in use and without flock" in node.log) is busy
 
 
 def test_no_name_service_fails_the_first_step(node: FakeNode) -> None:
@@ -186,7 +200,7 @@ def test_a_program_that_fails_is_named_with_its_place(node: FakeNode) -> None:
 def test_an_unexpected_failure_names_command_and_line(node: FakeNode) -> None:
     told = failure(node, STUB_FAIL="systemctl:9:5")
     assert "with exit code 5, in the command: systemctl daemon-reload #" in told[-3]
-    assert told[-3].endswith("(at lustre.sh:22)")
+    assert told[-3].endswith("(at fstab.sh:14)")
 
 
 def test_a_missing_efa_interface_keeps_the_node_out_of_slurm(node: FakeNode) -> None:

@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# The shared file system. HyperPod mounts it itself when FsxLustreConfig says so and its image configures the node.
-: "${ROOT?}" "${HOST?}"
+# The shared file system. HyperPod may have mounted it: for now only, or without flock, as far as anybody outside can tell.
+: "${ROOT?}" "${HOST?}" "${BUNDLE?}"
 declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/fstab.sh
+source "${BUNDLE}/lib/fstab.sh"
 
 # flock: MPI-IO and package managers need it. automount: a reboot without the file system still boots.
 LUSTRE_OPTIONS=noatime,flock,_netdev,x-systemd.automount,x-systemd.requires=network-online.target
@@ -12,31 +14,45 @@ step lustre 'mount FSx for Lustre' \
 
 step_lustre_done() {
   [[ -z ${NODE[lustre_dns_name]-} ]] \
-    || { mountpoint -q -- "${ROOT}${NODE[lustre_mount_path]}" && lustre_answers 2>/dev/null; }
+    || { mountpoint -q -- "${ROOT}${NODE[lustre_mount_path]}" && lustre_has_flock \
+      && lustre_is_listed && lustre_answers 2>/dev/null; }
 }
 
 step_lustre_run() {
-  local path=${ROOT}${NODE[lustre_mount_path]}
+  local path=${ROOT}${NODE[lustre_mount_path]} line
   mkdir -p -- "${path}"
-  rewrite "${ROOT}/etc/fstab" 0644 lustre_fstab
-  systemctl daemon-reload # the automount unit that the line stands for
+  line=$(lustre_line)
+  fstab_put "${NODE[lustre_mount_path]}" "${line}"
+  # shellcheck disable=SC2310  # a question
+  lustre_has_flock || umount -- "${path}" || true # verify says so
   wait_until 600 "the mount of ${path}" lustre_mount "${path}"
 }
 
 step_lustre_verify() {
   wait_until 60 "a file that is written to ${NODE[lustre_mount_path]} and read again" lustre_answers
+  lustre_has_flock || warn "${NODE[lustre_mount_path]} is in use and without flock, so no node sees another's locks: a reboot mounts it right"
 }
 
 lustre_mount() {
   mountpoint -q -- "$1" || mount -- "$1"
 }
 
-# The file of mounts, with our line in the place of any other for the same path. With EFA too the address is the one of TCP:
-# clients find the other way by asking there.
-lustre_fstab() {
-  awk -v path="${NODE[lustre_mount_path]}" '$2 != path || /^[[:space:]]*#/' "${ROOT}/etc/fstab"
-  printf '%s@tcp:/%s %s lustre %s 0 0\n' "${NODE[lustre_dns_name]}" "${NODE[lustre_mount_name]}" \
+# With EFA too the address is the one of TCP: clients find the other way by asking there.
+lustre_line() {
+  printf '%s@tcp:/%s %s lustre %s 0 0' "${NODE[lustre_dns_name]}" "${NODE[lustre_mount_name]}" \
     "${NODE[lustre_mount_path]}" "${LUSTRE_OPTIONS}"
+}
+
+lustre_is_listed() {
+  local line
+  line=$(lustre_line) && fstab_has "${NODE[lustre_mount_path]}" "${line}"
+}
+
+# What is not mounted yet is mounted with our options.
+lustre_has_flock() {
+  local options
+  options=$(awk -v path="${ROOT}${NODE[lustre_mount_path]}" '$2 == path && $3 == "lustre" { print "," $4 "," }' "${ROOT}/proc/mounts" 2>/dev/null) || true
+  [[ -z ${options} || ${options} == *,flock,* ]]
 }
 
 # A mounted file system whose servers are gone would hang whoever asks it: hence the time limit.

@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# FSx for OpenZFS, for homes. HyperPod mounts it itself when FsxOpenZfsConfig says so and its image configures the node.
-: "${ROOT?}" "${HOST?}"
+# FSx for OpenZFS, for homes. HyperPod may have mounted it, for now only as far as anybody outside can tell.
+: "${ROOT?}" "${HOST?}" "${BUNDLE?}"
 declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/fstab.sh
+source "${BUNDLE}/lib/fstab.sh"
 
 # As AWS's own scripts; nconnect: one connection to the server carries one flow of EC2, which is held to 5 Gbit/s.
 OPENZFS_OPTIONS=nfsvers=4.2,noatime,nconnect=16,rsize=1048576,wsize=1048576,_netdev,x-systemd.automount
@@ -13,15 +15,16 @@ step openzfs 'mount FSx for OpenZFS' \
 
 step_openzfs_done() {
   [[ -z ${NODE[openzfs]-} ]] \
-    || { mountpoint -q -- "${ROOT}${NODE[openzfs_mount_path]}" && openzfs_answers 2>/dev/null; }
+    || { mountpoint -q -- "${ROOT}${NODE[openzfs_mount_path]}" \
+      && openzfs_is_listed && openzfs_answers 2>/dev/null; }
 }
 
 step_openzfs_run() {
-  local path=${ROOT}${NODE[openzfs_mount_path]}
+  local path=${ROOT}${NODE[openzfs_mount_path]} line
   mkdir -p -- "${path}"
   openzfs_keep_homes "${path}"
-  rewrite "${ROOT}/etc/fstab" 0644 openzfs_fstab
-  systemctl daemon-reload # the automount unit that the line stands for
+  line=$(openzfs_line)
+  fstab_put "${NODE[openzfs_mount_path]}" "${line}"
   wait_until 300 "the name ${NODE[openzfs_dns_name]}" getent hosts "${NODE[openzfs_dns_name]}"
   wait_until 600 "the mount of ${path}" openzfs_mount "${path}"
 }
@@ -45,9 +48,13 @@ openzfs_keep_homes() {
   fi
 }
 
-openzfs_fstab() {
-  awk -v path="${NODE[openzfs_mount_path]}" '$2 != path || /^[[:space:]]*#/' "${ROOT}/etc/fstab"
-  printf '%s:/fsx %s nfs %s 0 0\n' "${NODE[openzfs_dns_name]}" "${NODE[openzfs_mount_path]}" "${OPENZFS_OPTIONS}"
+openzfs_line() {
+  printf '%s:/fsx %s nfs %s 0 0' "${NODE[openzfs_dns_name]}" "${NODE[openzfs_mount_path]}" "${OPENZFS_OPTIONS}"
+}
+
+openzfs_is_listed() {
+  local line
+  line=$(openzfs_line) && fstab_has "${NODE[openzfs_mount_path]}" "${line}"
 }
 
 openzfs_answers() {
