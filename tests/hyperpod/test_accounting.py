@@ -1,5 +1,6 @@
 """The accounting database of a HyperPod cluster: who reaches it, reads its secret and waits for it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.hyperpod import HyperPodCluster, LegacyTopology, Lifecycle, NodeProvisioning, bundle
-from cdk_trainyard.lifecycle import DatabaseAccounting, LocalAccounting, NodeOpenZfs, NodeSetup
+from cdk_trainyard.lifecycle import DatabaseAccounting, GroupRole, LocalAccounting, NodeOpenZfs, NodeSetup
 from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs
 from tests.hyperpod.parts import (
     cluster_properties,
@@ -117,10 +118,13 @@ def test_an_openzfs_mount_and_efa_reach_the_scripts(stack: Stack) -> None:
 
 @pytest.mark.parametrize(
     ("lifecycle", "hooks"),
-    [(None, True), (Lifecycle.on_init_complete(), True), (Lifecycle.image(), False)],
+    [(None, True), (Lifecycle.on_init_complete(), False), (Lifecycle.image(), False)],
 )
-def test_prolog_and_epilog_are_on_every_node_that_runs_jobs_or_on_none(
-    stack: Stack, lifecycle: Lifecycle | None, hooks: bool
+@pytest.mark.parametrize("role", [GroupRole.COMPUTE, GroupRole.LOGIN, GroupRole.CONTROLLER])
+def test_prolog_and_epilog_are_on_every_node_before_its_slurm_runs_or_on_none(
+    stack: Stack, role: GroupRole, lifecycle: Lifecycle | None, hooks: bool
 ) -> None:
-    cluster = cluster_of_scripts(stack, accounting=None, groups=[controller(), worker(lifecycle=lifecycle)])
+    groups = [controller(), worker(), worker(name="login", role=GroupRole.LOGIN)]
+    groups = [replace(group, lifecycle=lifecycle) if group.role is role else group for group in groups]
+    cluster = cluster_of_scripts(stack, accounting=None, groups=groups)
     assert bundle._settings(cluster._cluster, "unused").setup.job_hooks is hooks

@@ -17,7 +17,7 @@ from cdk_trainyard.hyperpod import (
 )
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.instances import catalogue_date
-from cdk_trainyard.lifecycle import LifecycleScripts
+from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
 from cdk_trainyard.storage import Mount
 from tests.hyperpod.parts import ACCOUNT, controller, existing_lustre, existing_network, shared_group, worker
 
@@ -108,6 +108,29 @@ def test_deep_health_checks_on_neuron(stack: Stack, build: Build) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("lifecycle", "setup", "left_out"),
+    [
+        (Lifecycle.on_create(), NodeSetup(), False),
+        (Lifecycle.image(), NodeSetup(), False),
+        (Lifecycle.on_init_complete(), None, False),  # nobody has asked
+        (Lifecycle.on_init_complete(), NodeSetup(job_hooks=False), False),
+        (Lifecycle.on_init_complete(), NodeSetup(), True),
+    ],
+)
+def test_prolog_and_epilog_that_are_left_out(
+    stack: Stack, build: Build, lifecycle: Lifecycle, setup: NodeSetup | None, *, left_out: bool
+) -> None:
+    bucket = s3.Bucket(stack, "Scripts") if lifecycle.runs_scripts else None
+    build(lifecycle=lifecycle, node_setup=setup, scripts_bucket=bucket)
+    expected = (
+        "no job gets prolog and epilog of 'node_setup', since HyperPod's image or other scripts configure some "
+        "groups: nodes without them would be drained; set 'job_hooks' to False, or give every group on_create "
+        "[ack: @cdk-trainyard/hyperpod:job-hooks-left-out]"
+    )
+    assert warned(stack) == [expected] * left_out
+
+
 def test_the_ids_are_api() -> None:
     assert list(WARNINGS) == [
         "zone-without-type",
@@ -115,4 +138,5 @@ def test_the_ids_are_api() -> None:
         "mixed-architectures",
         "spot-controller",
         "deep-health-checks-on-neuron",
+        "job-hooks-left-out",
     ]

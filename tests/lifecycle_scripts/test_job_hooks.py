@@ -4,17 +4,18 @@ import os
 import stat
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lifecycle_scripts.fake_node import FakeNode
+from tests.lifecycle_scripts.fake_node import FakeNode, make_node
 
 
 @pytest.fixture
 def hooks(node: FakeNode) -> FakeNode:
     """A worker with its prolog and epilog."""
-    entry = node.write_entry("hooks.sh", ["network", "job_hooks"])
+    entry = node.write_entry("hooks.sh", ["network", "devices", "job_hooks"])
     assert node.run(entry).returncode == 0
     (node.root / "proc").mkdir()
     (node.root / "tmp").mkdir()
@@ -80,6 +81,16 @@ def test_a_missing_device_drains_the_node_with_the_reason(hooks: FakeNode, spoil
     assert (done.returncode, done.stderr) == (1, reason + "\n")
     told = (hooks.root / "state/scontrol").read_text()
     assert told == f"update nodename=ip-10-1-0-7 state=drain reason={reason}\n"
+
+
+@pytest.mark.parametrize("group", ["controller", "login", "worker"])
+def test_every_node_has_them_before_slurm_conf_speaks_of_them(tmp_path: Path, group: str) -> None:
+    """Log-in nodes run jobs of the partition `dev`; the controller may check the programs that its file names."""
+    node = make_node(tmp_path / "node", group)
+    entry = node.write_entry("hooks.sh", ["network", "devices", "job_hooks", "slurm_conf"])
+    assert node.run(entry).returncode == 0
+    scripts = node.root / "opt/slurm/etc/scripts"
+    assert sorted(path.name for path in scripts.iterdir()) == ["devices", "epilog.sh", "prolog.sh", "task-prolog.sh"]
 
 
 def start_process(node: FakeNode, job: str | None) -> subprocess.Popen[bytes]:

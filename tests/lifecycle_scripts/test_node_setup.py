@@ -15,7 +15,7 @@ from cdk_trainyard.lifecycle import scripts_folder
 from tests.lifecycle_scripts.fake_node import CLOCK, FakeNode, change_settings, entry_of, make_node, some_or_all
 
 LUSTRE = ("lustre_efa", "lustre")
-SLURM = ("job_hooks", "slurm_conf", "slurm_topology", "accounting", "slurm")
+SLURM = ("devices", "job_hooks", "slurm_conf", "slurm_topology", "accounting", "slurm")
 SSH = ("lustre", "users", "home", "ssh")
 SECRET = "arn:aws-us-gov:secretsmanager:us-gov-west-1:111111111111:secret:db-AbCdEf"  # noqa: S105
 
@@ -313,7 +313,8 @@ def test_no_host_is_trusted_blindly() -> None:
 def test_the_hostfile_is_renewed_whole_and_only_when_it_differs(tmp_path: Path) -> None:
     sinfo = tmp_path / "opt/slurm/bin/sinfo"
     sinfo.parent.mkdir(parents=True)
-    sinfo.write_text("#!/bin/sh\nprintf 'ip-10-1-0-10\\nip-10-1-0-9\\nip-10-1-0-9\\n'\n")
+    nodes = "ip-10-1-0-10 dev\nip-10-1-0-9 dev\nip-10-1-0-9 workers\nip-10-1-0-10 workers\nip-10-1-0-6 dev\n"
+    sinfo.write_text(f"#!/bin/sh\nprintf '{nodes}'\n")
     sinfo.chmod(0o755)
     program = [str(scripts_folder() / "hyperpod/hostfile.sh"), str(tmp_path / "hostfile")]
     environment = {"PATH": "/usr/bin:/bin", "TRAINYARD_ROOT": str(tmp_path)}
@@ -326,6 +327,9 @@ def test_the_hostfile_is_renewed_whole_and_only_when_it_differs(tmp_path: Path) 
     sinfo.write_text("#!/bin/sh\nexit 1\n")
     assert subprocess.run(program, env=environment, check=False).returncode != 0
     assert (tmp_path / "hostfile").stat().st_ino == before
+    sinfo.write_text("#!/bin/sh\nprintf 'ip-10-1-0-6 dev\\n'\n")  # with no partition beside it nothing tells them apart
+    subprocess.run(program, env=environment, check=True)
+    assert (tmp_path / "hostfile").read_text() == "ip-10-1-0-6\n"
 
 
 @pytest.mark.slow

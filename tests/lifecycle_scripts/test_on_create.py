@@ -210,6 +210,35 @@ def test_a_missing_efa_interface_keeps_the_node_out_of_slurm(node: FakeNode) -> 
     assert not any("slurm" in call for call in node.calls)
 
 
+@pytest.mark.parametrize(
+    ("kind", "found", "fails", "held_to"),
+    [
+        ("ml.p5.48xlarge", "31", True, None),
+        ("ml.trn2.48xlarge", "31", True, None),
+        ("ml.c5n.18xlarge", "0", False, "0"),
+        ("ml.g6e.48xlarge", "3", False, "3"),
+        ("ml.g6e.48xlarge", "40", False, "32"),
+    ],
+)
+def test_efa_that_hyperpod_may_not_attach_is_missed_aloud_and_nothing_more(
+    node: FakeNode, kind: str, found: str, held_to: str | None, *, fails: bool
+) -> None:
+    """Of P and Trn it is known that HyperPod attaches it. The prolog holds any other node to what it has."""
+    config = resource_config()
+    config["InstanceGroups"][3]["InstanceType"] = kind
+    node.write("opt/ml/config/resource_config.json", json.dumps(config))
+    worker = {"role": "compute", "instance_types": {kind: {"efa_interfaces": 32, "neuron_devices": 0, "gpus": 0}}}
+    settings_with(node, lambda settings: settings["groups"].update(worker=worker))
+    entry = node.write_entry("devices.sh", ["network", "devices", "job_hooks"])
+    done = node.run(entry, STUB_EFA=found)
+    assert (done.returncode != 0) is fails, done.stdout
+    missing = f"efa_interfaces: {kind} has 32, found {found}"
+    assert (f"WARNING: {missing}: HyperPod may give this type none" in done.stdout) is (not fails and int(found) < 32)
+    if held_to:
+        counted = (node.root / "opt/slurm/etc/scripts/devices").read_text()
+        assert counted == f"efa_interfaces={held_to}\nneuron_devices=0\ngpus=0\n"
+
+
 def test_a_missing_neuron_device_is_counted(node: FakeNode) -> None:
     (node.root / "dev/neuron15").unlink()
     assert any("neuron_devices: ml.trn1.32xlarge has 16, found 15" in line for line in failure(node))

@@ -56,6 +56,7 @@ def bundle(setup: NodeSetup | None = None, openzfs: NodeOpenZfs | None = None) -
         groups=[
             NodeGroup(name="controller-group", role=GroupRole.CONTROLLER, instance_types=["ml.m5.large"]),
             NodeGroup(name="worker-group", role=GroupRole.COMPUTE, instance_types=["ml.c5.4xlarge"]),
+            NodeGroup(name="login-group", role=GroupRole.LOGIN, instance_types=["ml.m5.large"]),
         ],
         lustre=NodeLustre(dns_name=SYSTEM.dns_name, mount_name=SYSTEM.mount_name),
         openzfs=openzfs,

@@ -1,6 +1,7 @@
 from dataclasses import replace
+from ipaddress import IPv4Address
 
-from cdk_trainyard.rehearsal import Cluster, slurm_files
+from cdk_trainyard.rehearsal import Cluster, Group, Node, slurm_files
 
 
 def lines(cluster: Cluster, name: str = "slurm.conf") -> list[str]:
@@ -27,6 +28,16 @@ def test_every_compute_node_is_in_dev_and_in_its_own_partition(cluster: Cluster)
     assert [line for line in lines(cluster) if line.startswith("PartitionName=")] == [
         f"PartitionName=dev {nodes} Default=YES MaxTime=INFINITE State=UP",
         f"PartitionName=workers {nodes} Default=NO MaxTime=INFINITE State=UP",
+    ]
+
+
+def test_login_nodes_are_in_dev_alone(cluster: Cluster) -> None:
+    door = Group(name="login", role="login", instance_type="ml.m5.large")
+    node = Node(group="login", number=1, address=IPv4Address("10.1.128.40"), instance_id="i-0123456789abcdef0")
+    found = lines(replace(cluster, groups=[*cluster.groups, door], nodes=[*cluster.nodes, node]))
+    assert "NodeName=ip-10-1-128-40 NodeAddr=10.1.128.40 CPUs=2 RealMemory=8192 State=UNKNOWN" in found
+    assert [line for line in found if line.startswith("PartitionName=") and "ip-10-1-128-40" in line] == [
+        "PartitionName=dev Nodes=ip-10-1-128-11,ip-10-1-128-12,ip-10-1-128-40 Default=YES MaxTime=INFINITE State=UP"
     ]
 
 

@@ -13,7 +13,6 @@ from cdk_trainyard.hyperpod.resolved import ResolvedCluster, type_names
 from cdk_trainyard.hyperpod.topology import LegacyTopology
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
-    GroupRole,
     LifecycleScripts,
     NodeGroup,
     NodeLustre,
@@ -84,13 +83,9 @@ def _settings(cluster: ResolvedCluster, schema_name: str) -> NodeSettings:
 
 
 def _setup(cluster: ResolvedCluster, schema_name: str) -> NodeSetup:
-    """The database that the cluster is given is the scripts' to set up where no image does.
-
-    A node without a prolog that the controller speaks of is drained: so every node that runs jobs has one, or none.
-    """
+    """The database that the cluster is given is the scripts' to set up where no image does."""
     setup, database = cluster.node_setup or NodeSetup(), cluster.accounting
-    modes = [group.lifecycle for group in cluster.of_role(GroupRole.COMPUTE)]
-    if not all(mode.runs_scripts and not mode.scripts for mode in modes):
+    if not cluster.scripts_hook_jobs:
         setup = replace(setup, job_hooks=False)
     if setup.accounting is not None or database is None or not cluster.scripts_account:
         return setup

@@ -87,7 +87,19 @@ class ResolvedCluster:
         """Whether the project's own scripts can set the accounting up: they configure the one controller alone."""
         if isinstance(self.topology, LegacyTopology) and self.topology.multi_head:
             return False
-        modes = [group.lifecycle for group in self.of_role(GroupRole.CONTROLLER)]
+        return self._configured_by_scripts(GroupRole.CONTROLLER)
+
+    @property
+    def scripts_hook_jobs(self) -> bool:
+        """Whether prolog and epilog of jobs can be the project's own.
+
+        A node without a prolog that ``slurm.conf`` speaks of is drained by its first job. The partition ``dev`` has
+        every node, and after HyperPod's image Slurm runs before a script does: so its own scripts alone configure all.
+        """
+        return self._configured_by_scripts(*GroupRole)
+
+    def _configured_by_scripts(self, *roles: GroupRole) -> bool:
+        modes = [group.lifecycle for group in self.groups if group.role in roles]
         return bool(modes) and all(mode.trigger is LifecycleTrigger.ON_CREATE and not mode.scripts for mode in modes)
 
     def of_role(self, role: GroupRole) -> tuple[ResolvedGroup, ...]:

@@ -62,11 +62,23 @@ def deep_health_checks_on_neuron(cluster: ResolvedCluster) -> Warnings:
             )
 
 
+def job_hooks_left_out(cluster: ResolvedCluster) -> Warnings:
+    """Whoever says what nodes are set up with may expect prolog and epilog too."""
+    setup = cluster.node_setup
+    ours = any(group.lifecycle.runs_scripts and not group.lifecycle.scripts for group in cluster.groups)
+    if ours and setup is not None and setup.job_hooks and not cluster.scripts_hook_jobs:
+        yield (
+            "no job gets prolog and epilog of 'node_setup', since HyperPod's image or other scripts configure some "
+            "groups: nodes without them would be drained; set 'job_hooks' to False, or give every group on_create"
+        )
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
     "mixed-architectures": mixed_architectures,
     "spot-controller": spot_controller,
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,
+    "job-hooks-left-out": job_hooks_left_out,
 }
 """Every warning by its id, which is API."""

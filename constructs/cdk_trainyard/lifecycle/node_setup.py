@@ -24,8 +24,8 @@ class NodeSetup:
             on the shared file system, and no other. Default: True.
         hostfile: Whether the controller keeps ``trainyard/hostfile`` on the shared file system. Default: True.
         job_hooks: Prolog and epilog of Slurm's jobs: a job starts where all devices are there, and leaves no process
-            and no temporary file. ``HyperPodCluster`` leaves them out when nodes that run jobs do not run these
-            scripts. Default: True.
+            and no temporary file. ``HyperPodCluster`` leaves them out, and the image's own stay, unless these scripts
+            configure every group by ``OnCreate``. Default: True.
         logs: How long logs stay. Default - 14 days.
         motd: Whether a log-in says what the node is. Default: True.
         accounting: Where Slurm keeps its accounting. Default - ``HyperPodCluster`` fills in the database that it is

@@ -13,17 +13,35 @@ step_devices_done() {
 }
 
 step_devices_run() {
-  wait_until 120 'drivers that may still be loading' devices_complete
+  wait_until 120 'drivers that may still be loading' devices_complete || devices_complete devices_due
 }
 
 step_devices_verify() {
-  devices_complete
+  local missing
+  missing=$(devices_complete 2>&1) || {
+    devices_complete devices_due
+    warn "${missing}: HyperPod may give this type none"
+  }
 }
 
+# devices_due KIND: how many must be there. On P and Trn HyperPod checks EFA itself; of its other types EC2 says that they can
+# have EFA, and nobody that HyperPod attaches it: such a node is held to what it has.
+devices_due() {
+  local due=${NODE[$1]} found
+  [[ $1 != efa_interfaces || ${NODE[instance_type]} != ml.* || ${NODE[instance_type]} == ml.@(p|trn)[0-9]* ]] \
+    || ((due == 0)) || {
+    found=$(devices_efa_interfaces)
+    ((found >= due)) || due=${found}
+  }
+  printf '%s' "${due}"
+}
+
+# devices_complete [FUNCTION]: whether all are there, or as many as FUNCTION says.
 devices_complete() {
   local kind expected found
   for kind in efa_interfaces neuron_devices gpus; do
     expected=${NODE[${kind}]}
+    [[ -z ${1-} ]] || expected=$("$1" "${kind}")
     ((expected == 0)) || {
       found=$("devices_${kind}")
       ((found >= expected)) || {

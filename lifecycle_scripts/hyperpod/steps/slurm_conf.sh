@@ -11,7 +11,7 @@ SLURM_CONF=${ROOT}/opt/slurm/etc
 declare -gA SLURM_CONF_GROUPS=([api]="SlurmConfig of the cluster's instance groups" [legacy]='provisioning_parameters.json')
 
 step slurm_conf "wait for HyperPod's slurm.conf, and add what is ours" \
-  'HyperPod has not written slurm.conf, or not for this controller' 'network'
+  'HyperPod has not written slurm.conf, or not for this controller' 'job_hooks'
 
 step_slurm_conf_done() {
   [[ ${NODE[role]} != controller ]] || { slurm_conf_is_written && slurm_conf_is_ours && ! is_restart_due slurm_conf; }

@@ -25,7 +25,8 @@ class NodeSetupSection(ExtrasSection):
     hostfile: bool = True
     """Whether the controller keeps trainyard/hostfile on the shared file system. Default: true."""
     job_hooks: bool = True
-    """Prolog and epilog of jobs: a device check before, no process or temporary file after. Default: true."""
+    """Prolog and epilog of jobs: a device check before, no process or temporary file after. With on_create only: the
+    image's own stay otherwise. Default: true."""
     motd: bool = True
     """Whether a log-in says what the node is. Default: true."""
     rotate_logs: bool = True

@@ -11,7 +11,11 @@ from cdk_trainyard.rehearsal.devices import device_of_gres, generic_resources
 from cdk_trainyard.rehearsal.model import Cluster, Node
 
 UNIVERSAL_PARTITION = "dev"
-"""The partition of all compute nodes, and the default one."""
+"""The default partition, of all nodes that run slurmd: log-in nodes too.
+
+"All nodes are automatically added to the universal dev partition" (SageMaker developer guide, HyperPod references);
+"jobs submitted to dev can land on the login node" (awsome-distributed-ai, hyperpod-mental-model.md, 2026-07-21).
+"""
 
 CONTROLLER_PORT = 6817
 
@@ -77,9 +81,9 @@ def _slurm_conf(cluster: Cluster) -> Iterator[str]:
     if kinds:
         yield f"GresTypes={','.join(kinds)}"
     compute = cluster.with_role("compute")
-    for node in compute:
+    for node in _with_slurmd(cluster):
         yield _node_line(cluster, node)
-    yield _partition_line(UNIVERSAL_PARTITION, compute, default=True)
+    yield _partition_line(UNIVERSAL_PARTITION, _with_slurmd(cluster), default=True)
     partitions: dict[str, list[Node]] = {}
     for node in compute:
         name = cluster.group_of(node).partition
@@ -87,6 +91,10 @@ def _slurm_conf(cluster: Cluster) -> Iterator[str]:
             partitions.setdefault(name, []).append(node)
     for name, nodes in partitions.items():
         yield _partition_line(name, nodes, default=False)
+
+
+def _with_slurmd(cluster: Cluster) -> list[Node]:
+    return [*cluster.with_role("compute"), *cluster.with_role("login")]
 
 
 def _node_line(cluster: Cluster, node: Node) -> str:
@@ -110,6 +118,6 @@ def _partition_line(name: str, nodes: list[Node], *, default: bool) -> str:
 
 def _gres_conf(cluster: Cluster) -> Iterator[str]:
     yield "# devices by type: files of GPUs, and a number of everything else"
-    for node in cluster.with_role("compute"):
+    for node in _with_slurmd(cluster):
         for name, count in generic_resources(cluster.group_of(node).instance_type).items():
             yield f"NodeName={node.host} {device_of_gres(name, count)}"

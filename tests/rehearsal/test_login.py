@@ -1,0 +1,101 @@
+"""A cluster with a log-in node: HyperPod's partition `dev` has it too, so jobs may run there."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.rehearsal import Group, Machine, Node, Yard
+from cdk_trainyard.rehearsal.nodes import NodeFile
+from tests.rehearsal.clusters import MOUNT, SUBNET, SYSTEM, wait_until_idle
+from tests.rehearsal.script_cluster import (
+    CONTROLLER,
+    FIRST,
+    SOURCE,
+    bundle,
+    cluster_of,
+    fresh,
+    run,
+    shell,
+    text,
+    until,
+    until_slurmd_answers,
+)
+
+pytestmark = pytest.mark.nodes
+
+LOGIN = "login-group-1"
+OPTIONS_IN_BRACES = """\
+[Service]
+ExecStart=
+ExecStart=/opt/slurm/sbin/slurmd -D ${SLURMD_OPTIONS}
+"""
+
+
+@pytest.fixture(scope="module")
+def yard(image: Path) -> Iterator[Yard]:
+    """A controller, a worker and a log-in node."""
+    made = cluster_of(1)
+    door = Group(
+        name="login-group", role="login", instance_type="ml.m5.large", lifecycle=made.groups[0].lifecycle, lustre=MOUNT
+    )
+    node = Node(group="login-group", number=1, address=SUBNET[40], instance_id="i-0123456789abcdef0")
+    cluster = replace(made, groups=[*made.groups, door], nodes=[*made.nodes, node])
+    with Yard(cluster, image=image, bundles={SOURCE: bundle()}) as booted:
+        booted.boot()
+        # as a unit may have it: the options are one argument, whatever blanks are in them
+        for machine in booted.machines.values():
+            machine.write("/etc/systemd/system/slurmd.service.d/braces.conf", NodeFile(text=OPTIONS_IN_BRACES))
+        ended = booted.provision()
+        assert [done.code for done in ended] == [0, 0, 0], [done.output for done in ended]
+        wait_until_idle(booted, booted.cluster.with_role("compute", "login"))
+        yield booted
+
+
+def as_user(yard: Yard, *words: str) -> str:
+    return yard.machine(CONTROLLER).run("runuser", "--user", "ubuntu", "--", *words).out.strip()
+
+
+def test_a_job_of_dev_runs_on_the_login_node_and_leaves_it_idle(yard: Yard) -> None:
+    door = yard.machine(LOGIN).node
+    said = as_user(yard, "srun", "--partition=dev", "--nodelist", door.host, "sh", "-c", "echo $TMPDIR")
+    assert said.startswith("/tmp/job-")  # noqa: S108  the prolog ran there
+    wait_until_idle(yard, [door])
+
+
+def test_a_partition_of_a_group_and_the_hostfile_leave_it_out(yard: Yard) -> None:
+    worker = yard.machine(FIRST).node.host
+    assert as_user(yard, "sinfo", "--noheader", "--partition=workers", "--Node", "--format=%N") == worker
+    until("the hostfile", lambda: (yard.shared(SYSTEM) / "trainyard/hostfile").read_text() == f"{worker}\n")
+
+
+def test_a_node_whose_slurmd_does_not_take_its_options_fails(yard: Yard) -> None:
+    machine = fresh(yard, FIRST)
+    deaf = OPTIONS_IN_BRACES.replace("${SLURMD_OPTIONS}", "--conf-serverr=${SLURMD_OPTIONS}")
+    machine.write("/etc/systemd/system/slurmd.service.d/zz-deaf.conf", NodeFile(text=deaf))
+    failed = run(yard, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
+    assert failed.code != 0, failed.output
+    assert "ERROR: slurmd did not register with the controller (10.1.128.10): " in failed.output
+    assert_joins(yard, machine, "rm /etc/systemd/system/slurmd.service.d/zz-deaf.conf")
+
+
+def test_a_node_that_slurmctld_does_not_let_in_fails(yard: Yard) -> None:
+    machine = fresh(yard, FIRST)
+    key = (machine.root / "etc/munge/munge.key").read_bytes()
+    machine.write("/etc/munge/munge.key", NodeFile(text=bytes(reversed(key)), mode=0o400, owner="munge"))
+    failed = run(yard, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
+    assert failed.code != 0, failed.output
+    assert "slurmd did not register" in failed.output
+    machine.write("/etc/munge/munge.key", NodeFile(text=key, mode=0o400, owner="munge"))
+    assert_joins(yard, machine, "systemctl restart munge")
+
+
+def assert_joins(yard: Yard, machine: Machine, mend: str) -> None:
+    shell(machine, f"{mend}; systemctl daemon-reload")
+    done = run(yard, machine)
+    assert done.code == 0, done.output
+    assert "WARNING: slurmd" not in done.output
+    until_slurmd_answers(machine)
+    wait_until_idle(yard, [machine.node])
+    assert "SLURMD_OPTIONS" in text(machine, "/etc/systemd/system/slurmd.service.d/trainyard.env")
