@@ -197,7 +197,7 @@ def test_the_environment_is_that_of_neuron_and_efa(node: Stage) -> None:
     node.run("launch.sh", "train")
     found = node.passed_on()
     expected = {
-        "FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1", "FI_EFA_FORK_SAFE": "1", "CCOM_SOCKET_IFNAME": "ens5",
+        "FI_PROVIDER": "efa", "CCOM_SOCKET_IFNAME": "ens5",
         "NEURON_RT_NUM_CORES": "4", "TPU_NUM_DEVICES": "4", "TPU_CHIPS_PER_HOST_BOUNDS": "4",
         "NEURON_RT_STOCHASTIC_ROUNDING_EN": "0", "NEURON_RT_EXEC_TIMEOUT": "600", "NEURON_FUSE_SOFTMAX": "1",
         "XLA_DISABLE_FUNCTIONALIZATION": "0", "MALLOC_ARENA_MAX": "64", "OMP_NUM_THREADS": "1",

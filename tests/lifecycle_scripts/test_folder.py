@@ -54,6 +54,15 @@ def test_programs_are_for_the_python_of_old_images_and_need_nothing_else(path: P
     assert {str(name).partition(".")[0] for name in modules} <= sys.stdlib_module_names
 
 
+@pytest.mark.parametrize("variable", ["FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE"])
+def test_no_script_tells_libfabric_what_it_finds_out_itself(variable: str) -> None:
+    """Under the one it aborts on devices without RDMA read (p3dn, c5n), under the other it gives huge pages up."""
+    files = [path for path in ROOT.rglob("*") if path.suffix in {".sh", ".py", ".sbatch", ".json", ".yaml"}]
+    assert len(files) > 50
+    lines = {path.name: [line for line in path.read_text().splitlines() if variable in line] for path in files}
+    assert {name: said for name, said in lines.items() if any(not line.lstrip().startswith("#") for line in said)} == {}
+
+
 @pytest.mark.parametrize("path", STEPS, ids=lambda path: path.stem)
 def test_a_step_has_its_three_functions_and_a_cause(path: Path) -> None:
     text = path.read_text()

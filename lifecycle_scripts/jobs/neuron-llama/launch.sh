@@ -65,8 +65,8 @@ need_directory RUN_DIRECTORY
 need_directory CACHE_DIRECTORY
 need_devices
 
-# between nodes: EFA, with the device writing into memory; fork-safe, which kernels before 5.15 want to be told
-export FI_PROVIDER=${FI_PROVIDER:-efa} FI_EFA_USE_DEVICE_RDMA=1 FI_EFA_FORK_SAFE=1
+# between nodes: EFA. Libfabric finds out itself whether the device writes into memory, and forks need nothing (fi_efa.7).
+export FI_PROVIDER=${FI_PROVIDER:-efa}
 if [[ -z ${CCOM_SOCKET_IFNAME:-} ]]; then
   CCOM_SOCKET_IFNAME=$(interface)
 fi
