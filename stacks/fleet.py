@@ -44,6 +44,7 @@ class FleetStack(DeploymentStack):
         self.master = master(self, "Master", deployment, fleet=self.fleet, images=images)
 
         CfnOutput(self, "NodesCommand", value=self.fleet.nodes_command)
+        CfnOutput(self, "ResumeCommand", value=self.fleet.resume_command)
         CfnOutput(self, "LogGroupName", value=self.fleet.log_group.log_group_name)
         if self.master:
             CfnOutput(self, "ConnectCommand", value=self.master.connect_command)

@@ -86,6 +86,7 @@ def facts(settings: dict[str, Any], base: str) -> dict[str, Any]:
         "key_parameter": settings.get("key_parameter"),
         "log_group": settings.get("log_group"),
         "hook": settings.get("hook"),
+        "failures": settings.get("failures"),
         "lustre_dns_name": lustre.get("dns_name"),
         "lustre_mount_name": lustre.get("mount_name"),
         "lustre_mount_path": lustre.get("mount_path"),

@@ -143,7 +143,7 @@ def test_a_capacity_block_owns_the_placement(block: Template) -> None:
 def test_people_learn_how_to_reach_every_node(bert: Template, block: Template) -> None:
     named = {name for name in bert.find_outputs("*") if not name.startswith("ExportsOutput")}
     assert named == {
-        "NodesCommand", "ConnectCommand", "LogGroupName", "Quotas", "Prerequisites",
+        "NodesCommand", "ConnectCommand", "ResumeCommand", "LogGroupName", "Quotas", "Prerequisites",
         "ImageBuildCommand", "ImageParameter",
     }  # fmt: skip
     assert "ConnectCommand" not in block.find_outputs("*")

@@ -11,12 +11,13 @@ from tests.lifecycle_scripts.fake_node import PYTHON, FakeNode
 STUB = Path(__file__).parent / "stub.sh"
 STUBBED = [
     "hostname", "sync", "chown", "getent", "sysctl", "modprobe", "lsblk", "mdadm", "mkfs.xfs", "mountpoint", "mount",
-    "install", "stat", "systemctl", "ssh-keygen", "runuser", "aws",
+    "install", "stat", "systemctl", "ssh-keygen", "runuser", "aws", "modinfo", "uname", "curl", "gpg", "apt-get",
+    "apt-mark", "apt-cache", "dnf", "depmod",
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [
     "awk", "basename", "bash", "cat", "chmod", "cp", "cut", "date", "dirname", "flock", "grep", "ln", "mkdir", "mv",
-    "rm", "sleep", "tee", "timeout", "touch",
+    "rm", "sleep", "sort", "tail", "tee", "timeout", "touch",
 ]  # fmt: skip
 ADDRESS = "10.1.0.7"
 INSTANCE = "i-0123456789abcdef0"
@@ -29,6 +30,7 @@ SETTINGS: dict[str, Any] = {
     "key_parameter": "/ec2/keypair/key-0123456789abcdef0",
     "log_group": "the-logs",
     "hook": "set-up",
+    "failures": "the-failures",
     "instance_types": {
         "trn1.32xlarge": {"efa_interfaces": 8, "neuron_devices": 16, "neuron_cores": 32, "gpus": 0, "cores": 64},
         "p5.48xlarge": {"efa_interfaces": 32, "neuron_devices": 0, "neuron_cores": 0, "gpus": 8, "cores": 96},
@@ -79,6 +81,9 @@ def make_member(directory: Path, kind: str = "trn1.32xlarge", **changes: Any) ->
         (metadata / name).write_text(value)
     node.write("state/instances.json", json.dumps(answer(FELLOWS)))
     node.write("etc/fstab", "UUID=1 / ext4 defaults 0 1\n")
+    node.write("etc/os-release", "ID=ubuntu\nVERSION_CODENAME=noble\n")
+    for folder in ("etc/apt/sources.list.d", "usr/share/keyrings"):
+        (node.root / folder).mkdir(parents=True)
     node.write("etc/trainyard/settings.json", json.dumps({**SETTINGS, **changes}))
     fi_info = node.root / "opt/amazon/efa/bin/fi_info"
     fi_info.parent.mkdir(parents=True)

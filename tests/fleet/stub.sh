@@ -6,6 +6,7 @@
 #   STUB_EFA=N          there are N EFA interfaces
 #   STUB_DISKS=N        there are N disks of the instance store
 #   STUB_DLAMI=1        the image has mounted them itself
+#   STUB_LUSTRE=absent  the image has no client of Lustre
 #   STUB_UNIT=sshd      the unit of the SSH server
 set -euo pipefail
 
@@ -124,9 +125,29 @@ case ${name} in
     [[ -e ${TRAINYARD_ROOT}/etc/ssh/ssh_host_ed25519_key-cert.pub ]]
     [[ -e ${TRAINYARD_ROOT}/etc/trainyard/ssh/authorized_keys/ubuntu ]]
     ;;
+  modinfo) [[ ${STUB_LUSTRE:-} != absent || -e ${state}/lustre-client ]] ;;
+  uname) echo 6.8.0-1021-aws ;;
+  curl) echo 'the key' ;;
+  gpg)
+    cat >"$(behind --output "$@")"
+    changed
+    ;;
+  apt-get | dnf)
+    [[ $* != *lustre-client* ]] || touch "${state}/lustre-client"
+    changed
+    ;;
+  apt-mark | apt-cache | depmod) ;;
   aws)
     case "$1 $2" in
-      'ssm get-parameter') echo 'the-private-key' ;;
+      'ssm get-parameter')
+        if [[ $* == *the-failures* ]]; then
+          cat "${state}/failures" 2>/dev/null || echo 0
+        else
+          echo 'the-private-key'
+        fi
+        ;;
+      'ssm put-parameter') behind --value "$@" >"${state}/failures" ;;
+      'autoscaling suspend-processes') behind --scaling-processes "$@" >"${state}/suspended" ;;
       'ec2 describe-instances')
         if [[ $* == *--instance-ids* ]]; then
           echo the-group

@@ -85,6 +85,63 @@ def test_metadata_may_be_late(node: FakeNode) -> None:
     assert answers(node) == ["CONTINUE"]
 
 
+# ---------------------------------------------------------------- failures in a row
+def fail(node: FakeNode, **variables: str) -> str:
+    """Boot a node whose set-up fails; return what the fleet counts then."""
+    node.write("var/log/provision/provisioning.log", "the set-up failed\n")
+    (node.bundle / "setup.sh").write_text("#!/bin/bash\nexit 7\n")
+    assert node.run("boot.sh", **variables).returncode == 7
+    assert answers(node)[-1] == "ABANDON"
+    failures = node.root / "state/failures"
+    return failures.read_text() if failures.exists() else "0"
+
+
+def test_a_failure_is_counted_and_the_group_goes_on(node: FakeNode) -> None:
+    assert fail(node) == "1"
+    assert not (node.root / "state/suspended").exists()
+
+
+def test_after_three_failures_in_a_row_the_group_launches_no_more(node: FakeNode) -> None:
+    node.write("state/failures", "2")
+    assert fail(node) == "3"
+    assert (node.root / "state/suspended").read_text() == "Launch"
+    calls = [call for call in node.calls if call.startswith("aws autoscaling")]
+    assert [call.split()[2] for call in calls] == ["suspend-processes", "complete-lifecycle-action"]
+    assert "3 set-ups in a row have failed" in (node.root / "state/shipped.json").read_text()
+
+
+def test_a_node_that_is_ready_forgets_the_failures_of_others(node: FakeNode) -> None:
+    node.write("state/failures", "2")
+    assert node.run("boot.sh").returncode == 0
+    assert (node.root / "state/failures").read_text() == "0"
+    assert sum("ssm put-parameter" in call for call in node.calls) == 1
+
+
+def test_where_nothing_has_failed_nothing_is_written(node: FakeNode) -> None:
+    assert node.run("boot.sh").returncode == 0
+    assert not any("ssm put-parameter" in call for call in node.calls)
+
+
+@pytest.mark.parametrize("refused", ["aws ssm get-parameter", "aws ssm put-parameter", "aws autoscaling suspend"])
+def test_a_failure_that_cannot_be_counted_still_gives_the_node_back(node: FakeNode, refused: str) -> None:
+    node.write("state/failures", "2")
+    fail(node, STUB_THROTTLED=f"{refused}:1:99")
+
+
+def test_a_run_that_ends_in_another_way_counts_too(node: FakeNode) -> None:
+    node.program("tee", "exit 3\n")  # nothing can be written to the log any more
+    done = node.run("boot.sh")
+    assert done.returncode != 0
+    assert (node.root / "state/failures").read_text() == "1"
+
+
+def test_nobody_counts_for_a_master_which_nobody_replaces(tmp_path: Path) -> None:
+    node = make_member(tmp_path, "c5n.18xlarge", role="master", hook=None, failures=None)
+    (node.bundle / "setup.sh").write_text("#!/bin/bash\nexit 7\n")
+    assert node.run("boot.sh").returncode == 7
+    assert not any("the-failures" in call or "put-parameter" in call for call in node.calls)
+
+
 # ---------------------------------------------------------------- later boots
 def test_a_unit_does_it_again_at_every_boot(node: FakeNode) -> None:
     (node.bundle / "setup.sh").write_text("#!/bin/bash\nkill -KILL $PPID\n")  # the power is cut during the set-up

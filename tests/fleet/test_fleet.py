@@ -179,6 +179,16 @@ def test_the_role_holds_what_the_set_up_asks_and_nothing_inline(smallest: Stack)
         "StringEquals": {"ec2:ResourceTag/trainyard:fleet": "Stack-Fleet-49D4F16D"},
     }
     assert "Fn::Join" in statements["ReadFleetKey"]["Resource"]
+    (counter,) = (name for name in resources(smallest, "AWS::SSM::Parameter") if name.startswith("FleetFailures"))
+    assert statements["CountFailures"]["Action"] == ["ssm:GetParameter", "ssm:PutParameter"]
+    assert {"Ref": counter} in statements["CountFailures"]["Resource"]["Fn::Join"][1]
+    assert statements["AnswerTheGroup"]["Action"] == [
+        "autoscaling:CompleteLifecycleAction",
+        "autoscaling:SuspendProcesses",
+    ]
+    assert statements["AnswerTheGroup"]["Condition"] == {
+        "StringEquals": {"autoscaling:ResourceTag/trainyard:fleet": "Stack-Fleet-49D4F16D"}
+    }
     written = json.dumps(policy["PolicyDocument"])
     for never in ("s3:Put", "s3:*", "FullAccess", "secretsmanager", "iam:", "ec2:RunInstances"):
         assert never not in written
@@ -194,7 +204,7 @@ def test_logs_are_kept_for_a_while(smallest: Stack) -> None:
 def test_nodes_wait_for_rules_way_out_policy_scripts_key_and_file_system(whole: Stack) -> None:
     (group,) = resources(whole, "AWS::AutoScaling::AutoScalingGroup").values()
     waits = " ".join(group["DependsOn"])
-    for part in ("DefaultRoute", "S3", "FleetRolePolicy", "FleetScripts", "FleetMemberKey", "Lustre"):
+    for part in ("DefaultRoute", "S3", "FleetRolePolicy", "FleetScripts", "FleetMemberKey", "FleetFailures", "Lustre"):
         assert part in waits
     (master,) = resources(whole, "AWS::EC2::Instance").values()
     assert set(master["DependsOn"]) == set(group["DependsOn"])
@@ -325,7 +335,7 @@ def test_commands_and_quota_are_said() -> None:
     assert "Name=tag:trainyard:fleet,Values=Stack-Fleet-49D4F16D" in fleet.nodes_command
     master = new_master(stack, fleet)
     assert master.connect_command.endswith(master.instance_id)
-    assert fleet.group_name
+    assert fleet.group_name in fleet.resume_command
     assert len(fleet.connections.security_groups) == 1
 
 
@@ -339,7 +349,7 @@ def test_commands_and_quota_are_said() -> None:
         (
             "p5.48xlarge",
             FleetCapacity.capacity_block("cr-0123456789abcdef0"),
-            "1536 vCPUs of a capacity block, which no quota of running instances counts",
+            "384 vCPUs of a capacity block, which no quota of running instances counts",
         ),
         ("hpc7a.96xlarge", FleetCapacity.on_demand(), "'Running On-Demand HPC instances' (L-F7808C92)"),
         (

@@ -12,7 +12,19 @@ from cdk_trainyard.lifecycle import scripts_folder
 from tests.fleet.fake_member import INSTANCE, answer, instance, make_member
 from tests.lifecycle_scripts.fake_node import FakeNode, some_or_all
 
-STEPS = ["node", "limits", "efa", "devices", "scratch", "lustre", "folders", "environment", "ssh", "members"]
+STEPS = [
+    "node",
+    "limits",
+    "efa",
+    "devices",
+    "scratch",
+    "lustre_client",
+    "lustre",
+    "folders",
+    "environment",
+    "ssh",
+    "members",
+]
 OWN = scripts_folder() / "fleet"
 
 
@@ -59,8 +71,8 @@ def test_a_step_keeps_to_its_own_names_and_waits_for_no_fixed_time(path: Path) -
     assert re.findall(r"set -[a-z]*x|\b(?:apt|apt-get|curl|wget|pip)\b|sleep \d", code) == []
 
 
-def test_what_images_are_built_with_is_not_downloaded() -> None:
-    assert not any(name.startswith("image/") for name in fleet_bundle().names)
+def test_of_what_images_are_built_with_only_the_lustre_client_is_downloaded() -> None:
+    assert [name for name in fleet_bundle().names if name.startswith("image/")] == ["image/lustre.sh"]
     assert {"boot.sh", "setup.sh", "members.sh", "node.py", "lib/steps.sh"} < set(fleet_bundle().names)
 
 
@@ -133,6 +145,36 @@ def test_lustre_is_mounted_and_has_the_folders_of_jobs(undisturbed: FakeNode) ->
     assert "a1b2c3d4 /fsx lustre" in (undisturbed.root / "etc/fstab").read_text()
     assert "mount -- /fsx" in undisturbed.calls
     assert {path.name for path in (undisturbed.root / "fsx").iterdir()} == {"data", "checkpoints", "logs", "jobs"}
+
+
+@pytest.mark.parametrize(
+    ("release", "installed"),
+    [
+        ("ID=ubuntu\nVERSION_CODENAME=noble\n", "install -qy lustre-client-modules-6.8.0-1021-aws"),
+        ('ID="amzn"\nVERSION_ID="2023"\n', "dnf install -qy lustre-client"),
+    ],
+    ids=["Ubuntu", "Amazon Linux"],
+)
+def test_a_client_of_lustre_that_the_image_lacks_is_installed_before_the_mount(
+    node: FakeNode, release: str, installed: str
+) -> None:
+    node.write("etc/os-release", release)
+    done = node.run("boot.sh", STUB_LUSTRE="absent")
+    assert done.returncode == 0, done.stdout
+    (at,) = [number for number, call in enumerate(node.calls) if installed in call]
+    assert at < node.calls.index("mount -- /fsx")
+    assert node.run("boot.sh", STUB_LUSTRE="absent").returncode == 0
+    assert sum(installed in call for call in node.calls) == 1
+
+
+def test_a_client_that_is_there_is_left_alone(undisturbed: FakeNode) -> None:
+    assert not any(call.startswith(("apt", "dnf", "curl")) for call in undisturbed.calls)
+
+
+def test_a_node_without_a_file_system_needs_no_client(tmp_path: Path) -> None:
+    node = make_member(tmp_path, "c5.4xlarge", lustre=None)
+    assert node.run("boot.sh", STUB_LUSTRE="absent").returncode == 0
+    assert not any(call.startswith(("apt", "dnf", "modinfo")) for call in node.calls)
 
 
 @some_or_all("environment")
@@ -234,7 +276,7 @@ def test_a_node_without_efa_accelerators_and_shared_storage_is_set_up_too(tmp_pa
 
 @pytest.mark.slow
 def test_a_master_has_no_group_to_answer(tmp_path: Path) -> None:
-    node = make_member(tmp_path, "c5n.18xlarge", role="master", hook=None)
+    node = make_member(tmp_path, "c5n.18xlarge", role="master", hook=None, failures=None)
     assert node.run("boot.sh").returncode == 0
     assert not any(call.startswith("aws autoscaling") for call in node.calls)
     assert (node.root / "state/ready").exists()
@@ -287,7 +329,7 @@ def test_a_node_that_lacks_an_efa_interface_is_given_back_before_it_does_anythin
     log = given_back(node, STUB_EFA="7")
     assert "trn1.32xlarge has 8 EFA interfaces, found 7" in log
     assert "[efa] FAILED in step 'efa'" in log
-    assert not any(call.startswith(("mount ", "aws ssm")) for call in node.calls)
+    assert not any(call.startswith("mount ") or "/ec2/keypair/" in call for call in node.calls)
 
 
 def test_a_node_that_lacks_a_neuron_device_is_given_back(node: FakeNode) -> None:

@@ -112,6 +112,19 @@ def test_a_node_that_abandons_its_set_up_is_replaced(group: _Group) -> None:
         group.client.record_lifecycle_action_heartbeat(**{**hook, "LifecycleHookName": "other"}, InstanceId=first)
 
 
+def test_nothing_takes_an_instances_place_while_launches_are_suspended(group: _Group) -> None:
+    named = {"AutoScalingGroupName": group.name}
+    lost, left = (row["InstanceId"] for row in group.now["Instances"])
+    group.client.suspend_processes(**named, ScalingProcesses=["Launch"])
+    group.client.complete_lifecycle_action(
+        **named, LifecycleHookName="set-up", InstanceId=lost, LifecycleActionResult="ABANDON"
+    )
+    assert [row["InstanceId"] for row in group.now["Instances"]] == [left]
+    group.client.resume_processes(**named, ScalingProcesses=["Launch"])
+    group.client.set_desired_capacity(**named, DesiredCapacity=group.now["DesiredCapacity"])
+    assert len(group.now["Instances"]) == 2
+
+
 def test_tags_change(group: _Group) -> None:
     group.change(Tags=[{**_TAG, "Key": "fleet", "Value": "bert"}])
     assert [(tag["Key"], tag["Value"], tag["PropagateAtLaunch"]) for tag in group.now["Tags"]] == [

@@ -38,6 +38,7 @@ class NodeFacts:
         key_parameter: The parameter that holds the fleet's SSH key.
         log_group: Where its log goes.
         hook: The hook of the Auto Scaling group that waits for it. None: nobody waits.
+        failures: The parameter that counts set-ups that failed in a row. None: nobody replaces it.
         lustre: The shared file system. None: none.
         mount_at: Where it is mounted.
     """
@@ -49,6 +50,7 @@ class NodeFacts:
     key_parameter: str
     log_group: str
     hook: str | None
+    failures: str | None
     lustre: Lustre | None
     mount_at: str
 
@@ -64,6 +66,7 @@ class NodeFacts:
             "key_parameter": self.key_parameter,
             "log_group": self.log_group,
             "hook": self.hook,
+            "failures": self.failures,
             "instance_types": {kind.name: _devices(kind) for kind in self.types},
             "lustre": {"dns_name": lustre.dns_name, "mount_name": lustre.mount_name, "mount_path": self.mount_at}
             if lustre

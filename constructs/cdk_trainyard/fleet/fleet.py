@@ -11,6 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct, DependencyGroup, IDependable
 
 from cdk_trainyard.errors import raise_problems
@@ -152,7 +153,19 @@ class EfaFleet(Construct):
         self.scripts = FleetScripts.of(self, scripts_bucket)
         self._key = ec2.CfnKeyPair(self, "MemberKey", key_name=self._key_name(), key_type="ed25519")
         self.node_role = NodeRole(self, "Role", fleet_name=fleet.name, role=role)
-        self.node_role.allow_setup(scripts=self.scripts, key_parameter_arn=self._key_arn(), log_group=self.log_group)
+        self._failures = ssm.CfnParameter(
+            self,
+            "Failures",
+            type="String",
+            value="0",
+            description="Set-ups of nodes that failed since the last success",
+        )
+        self.node_role.allow_setup(
+            scripts=self.scripts,
+            key_parameter_arn=self._key_arn(),
+            failures_parameter_arn=self._parameter_arn(self._failures.ref),
+            log_group=self.log_group,
+        )
         self.ready: IDependable = self._ready()
         template = MixedTemplate if len(given) > 1 else EfaLaunchTemplate
         facts = self.facts(WORKER, hook=render.HOOK)
@@ -195,6 +208,14 @@ class EfaFleet(Construct):
     def group_name(self) -> str:
         """Name of the Auto Scaling group."""
         return self.group.ref
+
+    @property
+    def resume_command(self) -> str:
+        """The command that lets the group launch again, after three set-ups in a row have failed."""
+        return (
+            f"aws autoscaling resume-processes --region {Aws.REGION} --auto-scaling-group-name {self.group_name} "
+            "--scaling-processes Launch"
+        )
 
     @property
     def quota(self) -> str:
@@ -243,6 +264,7 @@ class EfaFleet(Construct):
             key_parameter=f"/ec2/keypair/{self._key.attr_key_pair_id}",
             log_group=self.log_group.log_group_name,
             hook=hook,
+            failures=self._failures.ref if hook else None,
             lustre=self._fleet.lustre,
             mount_at=self._fleet.mount_at,
         )
@@ -263,13 +285,19 @@ class EfaFleet(Construct):
 
     def _key_arn(self) -> str:
         # EC2 keeps the private half of a key pair that it makes in Parameter Store, encrypted
-        return Stack.of(self).format_arn(
-            service="ssm", resource="parameter/ec2/keypair", resource_name=self._key.attr_key_pair_id
-        )
+        return self._parameter_arn(f"ec2/keypair/{self._key.attr_key_pair_id}")
+
+    def _parameter_arn(self, name: str) -> str:
+        return Stack.of(self).format_arn(service="ssm", resource="parameter", resource_name=name)
 
     def _ready(self) -> IDependable:
         ready = DependencyGroup(
-            self.node_role.policy, self.scripts.uploaded, self.network.route_out, self._key, self.log_group
+            self.node_role.policy,
+            self.scripts.uploaded,
+            self.network.route_out,
+            self._key,
+            self._failures,
+            self.log_group,
         )
         for group in self.security_groups:
             ready.add(group.self_rules)

@@ -34,16 +34,20 @@ class NodeRole(JobRole):
         self._allow("FindMembers", ["ec2:DescribeInstances"], ["*"])
         self._allow_the_node(fleet_name)
 
-    def allow_setup(self, *, scripts: FleetScripts, key_parameter_arn: str, log_group: logs.ILogGroup) -> None:
-        """Let nodes read the scripts and the fleet's SSH key, and write their log.
+    def allow_setup(
+        self, *, scripts: FleetScripts, key_parameter_arn: str, failures_parameter_arn: str, log_group: logs.ILogGroup
+    ) -> None:
+        """Let nodes read the scripts and the fleet's SSH key, count failures, and write their log.
 
         Args:
             scripts: The scripts.
             key_parameter_arn: The parameter that holds the private key.
+            failures_parameter_arn: The parameter that counts set-ups that failed in a row.
             log_group: Where the log goes.
         """
         self.policy.add_statements(*scripts.read_statements())
         self._allow("ReadFleetKey", ["ssm:GetParameter"], [key_parameter_arn])
+        self._allow("CountFailures", ["ssm:GetParameter", "ssm:PutParameter"], [failures_parameter_arn])
         self._allow("WriteLog", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.log_group_arn])
         self.acknowledge("the scripts of a fleet and their earlier versions are read as a folder", scripts.objects_arn)
 
@@ -63,7 +67,7 @@ class NodeRole(JobRole):
         )
         self._allow(
             "AnswerTheGroup",
-            ["autoscaling:CompleteLifecycleAction"],
+            ["autoscaling:CompleteLifecycleAction", "autoscaling:SuspendProcesses"],
             [groups],
             {"StringEquals": {f"autoscaling:ResourceTag/{FLEET_TAG}": fleet_name}},
         )

@@ -18,14 +18,18 @@ from cdk_trainyard.storage.grants import objects_arn
 _FAMILY = f"{ROOT_PREFIX}/fleet"
 _SHARED_STEPS = ("devices", "lustre")
 """Steps of other nodes that fit these as they are."""
+_IMAGE = "image/"
+"""What images are built with."""
+_SHARED_WITH_IMAGES = "image/lustre.sh"
+"""The one of them that a node may need: its image can be somebody else's."""
 
 
 def fleet_bundle() -> Bundle:
     """Return what a node downloads: the fleet's steps, those that it shares with other nodes, and the step library."""
     root = scripts_folder()
     whole = read_bundle(("", root / "fleet"), ("lib", root / "lib"))
-    # what images are built with is no part of it
-    bundle = replace(whole, files=tuple(file for file in whole.files if not file.name.startswith("image/")))
+    own = (file for file in whole.files if not file.name.startswith(_IMAGE) or file.name == _SHARED_WITH_IMAGES)
+    bundle = replace(whole, files=tuple(own))
     for step in _SHARED_STEPS:
         data = (root / "hyperpod" / "steps" / f"{step}.sh").read_bytes()
         bundle = bundle.with_file(BundleFile(name=f"steps/{step}.sh", data=data))

@@ -1,21 +1,23 @@
 #!/bin/bash
 # The Lustre client for the kernel that the image has, and no other: FSx for Lustre user guide, "Installing the Lustre
-# client". The kernel is held afterwards: an update without its client could not mount.
+# client". The kernel is held afterwards: an update without its client could not mount. Image Builder runs it for an image,
+# and a node whose image has no client runs it itself.
 set -Eeuo pipefail
+root=${TRAINYARD_ROOT:-}
 export DEBIAN_FRONTEND=noninteractive
 kernel=$(uname -r)
 ID='' VERSION_CODENAME=''
 # shellcheck source=/dev/null
-source /etc/os-release
+source "${root}/etc/os-release"
 
 if modinfo lustre >/dev/null 2>&1; then
   echo "the kernel ${kernel} has a Lustre client already"
 elif [[ ${ID} == ubuntu ]]; then
-  key=/usr/share/keyrings/fsx-ubuntu-public-key.gpg
+  key=${root}/usr/share/keyrings/fsx-ubuntu-public-key.gpg
   curl -fsS --retry 5 https://fsx-lustre-client-repo-public-keys.s3.amazonaws.com/fsx-ubuntu-public-key.asc \
     | gpg --dearmor --yes --output "${key}"
   echo "deb [signed-by=${key}] https://fsx-lustre-client-repo.s3.amazonaws.com/ubuntu ${VERSION_CODENAME} main" \
-    >/etc/apt/sources.list.d/fsxlustreclientrepo.list
+    >"${root}/etc/apt/sources.list.d/fsxlustreclientrepo.list"
   apt-get -o DPkg::Lock::Timeout=600 update -q
   apt-get -o DPkg::Lock::Timeout=600 install -qy "lustre-client-modules-${kernel}" || {
     echo "no Lustre client is published for the kernel ${kernel} of this image; it is for:" >&2

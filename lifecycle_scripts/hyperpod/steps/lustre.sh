@@ -10,7 +10,7 @@ LUSTRE_OPTIONS=noatime,flock,_netdev,x-systemd.automount,x-systemd.requires=netw
 
 step lustre 'mount FSx for Lustre' \
   "the security group lacks its rules to itself, the mount name is another file system's, or root squash covers the nodes" \
-  'network lustre_efa'
+  'network lustre_client lustre_efa'
 
 step_lustre_done() {
   [[ -z ${NODE[lustre_dns_name]-} ]] \

@@ -71,7 +71,9 @@ def _update_and_keep(response: AutoScalingResponse) -> ActionResult:
 
 
 def _launch(group: FakeAutoScalingGroup, count_needed: int, propagated_tags: dict[str, str]) -> None:
-    """Launch instances, each in the subnet that has the fewest."""
+    """Launch instances, each in the subnet that has the fewest; none while the process Launch is suspended."""
+    if "Launch" in {process["ProcessName"] for process in group.suspended_processes}:
+        return
     for _ in range(count_needed):
         try:
             instance = _launch_one(group, propagated_tags)

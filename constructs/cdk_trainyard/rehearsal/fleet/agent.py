@@ -14,6 +14,8 @@ UNIT = "cloud-final"
 
 _SCRIPT = "/var/lib/cloud/instance/scripts/part-001"
 _HUGE_PAGES = "/proc/sys/vm/nr_hugepages"
+_MODINFO = '#!/bin/sh\n[ "$*" = lustre ] || exec /usr/sbin/modinfo "$@"\n'
+"""Says that the kernel has Lustre's client, which the stand-in of its mount helper needs not."""
 
 
 class FleetAgent(Agent):
@@ -34,6 +36,7 @@ class FleetAgent(Agent):
         return {
             **self.network_files(node, search=f"{self.cluster.region}.compute.internal"),
             **device_files(InstanceType.of(self.cluster.group_of(node).instance_type)),
+            "/usr/local/sbin/modinfo": NodeFile(text=_MODINFO, mode=0o755),
             _SCRIPT: NodeFile(text=self._user_data(node), mode=0o700),
         }
 

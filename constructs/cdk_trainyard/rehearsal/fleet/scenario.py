@@ -33,7 +33,7 @@ class FleetScenario(Scenario[FleetAgent]):
 
     most_nodes = 3
     not_proven = (
-        "the machine image: nodes are Debian; drivers, EFA's and Lustre's software are not in it",
+        "the machine image: nodes are Debian; drivers, EFA's and Lustre's software are not in it, nor installed",
         "huge pages and instance store: a number that can be set, and no disk",
         "Auto Scaling: it launches at once and waits for no hook; a loss was reported to it, answers were noted",
         "a silent loss: what dies here closes its connections",
