@@ -16,7 +16,11 @@ NOT_ON_NODES = ("local", "quotas", "rehearsal", "reach", "review")
 LIBRARIES = ("lifecycle_scripts/lib/packages.sh", "lifecycle_scripts/parallelcluster/neuron_node.sh")
 """Files with functions alone: who calls these fetches."""
 TOOLS = "constructs/cdk_trainyard/lifecycle/data/tools.json"
-PINNED = (TOOLS, "lifecycle_scripts/lib/neuron-requirements.txt")
+PINNED = (
+    TOOLS,
+    "constructs/cdk_trainyard/versions/neuron.py",
+    "lifecycle_scripts/lib/neuron-requirements.txt",
+)
 """Files that steps name: what stands there, they fetch."""
 FOR_PEOPLE = (
     "constructs/cdk_trainyard/fleet/fleet.py",
