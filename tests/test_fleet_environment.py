@@ -108,6 +108,18 @@ def test_7_destroying_everything_keeps_the_data(bert: Fleet) -> None:
 def test_a_capacity_block_is_taken_whole(aws: LocalAws, tmp_path: Path) -> None:
     block = Fleet(aws, ROOT / "deployments" / "fleet-p5-capacity-block.yaml", tmp_path)
     block.deploy()
+    assert block.types() == []  # its capacity block has not started
+    groups = block.client("autoscaling")
+    starts, ends = sorted(
+        groups.describe_scheduled_actions()["ScheduledUpdateGroupActions"], key=lambda action: action["StartTime"]
+    )
+    assert [starts["StartTime"].isoformat(), ends["StartTime"].isoformat()] == [
+        "2027-06-01T11:30:00+00:00",
+        "2027-06-15T10:50:00+00:00",
+    ]
+    assert [ends[name] for name in ("MinSize", "MaxSize", "DesiredCapacity")] == [0, 0, 0]
+    sizes = {name: starts[name] for name in ("MinSize", "MaxSize", "DesiredCapacity")}
+    groups.update_auto_scaling_group(AutoScalingGroupName=starts["AutoScalingGroupName"], **sizes)
     assert block.types() == ["p5.48xlarge"] * 16
     template = block.group()["LaunchTemplate"]
     (version,) = block.client("ec2").describe_launch_template_versions(

@@ -13,6 +13,8 @@ from cdk_trainyard.deployment import Deployment, explain
 from stacks import build_stacks
 from tests.deployment.good_file import GOOD_FLEET, Edit, edited, problems_of, python_names, row
 
+BLOCK = "instance_type: p5.48xlarge\n  capacity: capacity-block\n  reservation_id: cr-0123456789abcdef0"
+
 AT_LOAD = [
     row(
         "a type without EFA",
@@ -163,7 +165,7 @@ AT_LOAD = [
     row(
         "a key that there is not",
         [("instance_type: p4d.24xlarge", "instance_type: p4d.24xlarge\n  whatever: 1")],
-        "11:3: 'whatever' is not a key in 'cluster'; known are capacity, count, fleet_name, image, instance_type, instance_types, interfaces, key_pair, log_retention_days, master, max_count, min_count, placement, reservation_group_arn, reservation_id, reserved_instances, role_arn, threads_per_core, volume_gib, volume_key_arn",
+        "11:3: 'whatever' is not a key in 'cluster'; known are capacity, count, ends, fleet_name, image, instance_type, instance_types, interfaces, key_pair, log_retention_days, master, max_count, min_count, placement, reservation_group_arn, reservation_id, reserved_instances, role_arn, starts, threads_per_core, volume_gib, volume_key_arn",
     ),
     row(
         "open zfs",
@@ -241,6 +243,28 @@ AT_LOAD = [
         "reserved_instances without a capacity block",
         [("count: 8", "count: 8\n  reserved_instances: 8")],
         "12:23: 'reserved_instances' must be left out without capacity capacity-block",
+    ),
+    row(
+        "times without a capacity block",
+        [("count: 8", "count: 8\n  starts: 2027-06-01T11:30:00Z\n  ends: 2027-06-02T11:30:00Z")],
+        "12:11: 'starts' must be left out without capacity capacity-block",
+        "13:9: 'ends' must be left out without capacity capacity-block",
+    ),
+    row(
+        "times that are none",
+        [("instance_type: p4d.24xlarge", BLOCK + "\n  starts: 2027-06-01\n  ends: tomorrow")],
+        "13:11: 'starts' must be a time in UTC, as '2027-06-01T11:30:00Z', got '2027-06-01'",
+        "14:9: 'ends' must be a time in UTC, as '2027-06-01T11:30:00Z', got 'tomorrow'",
+    ),
+    row(
+        "a capacity block that ends before it has started",
+        [("instance_type: p4d.24xlarge", BLOCK + "\n  starts: 2027-06-01T11:30:00Z\n  ends: 2027-06-01T12:10:00Z")],
+        "14:9: 'ends' must be more than 40 minutes after 'starts', got '2027-06-01T12:10:00Z' after '2027-06-01T11:30:00Z'",
+    ),
+    row(
+        "a capacity block that never ends",
+        [("instance_type: p4d.24xlarge", BLOCK + "\n  starts: 2027-06-01T11:30:00Z")],
+        "13:11: 'ends' must be given with 'starts', got 'starts' '2027-06-01T11:30:00Z' alone",
     ),
     row(
         "wrong form and rule",

@@ -339,6 +339,47 @@ def test_commands_and_quota_are_said() -> None:
     assert len(fleet.connections.security_groups) == 1
 
 
+# ---------------------------------------------------------------- a capacity block's times
+BLOCK = FleetCapacity.capacity_block("cr-0123456789abcdef0", starts="2027-06-01T11:30:00Z", ends="2027-06-15T11:30:00Z")
+
+
+def actions(stack: Stack) -> list[tuple[str, int, int, int]]:
+    """What changes the size of the group when."""
+    found = resources(stack, "AWS::AutoScaling::ScheduledAction").values()
+    rows = [one["Properties"] for one in found]
+    return sorted((row["StartTime"], row["MinSize"], row["MaxSize"], row["DesiredCapacity"]) for row in rows)
+
+
+def test_nodes_of_a_capacity_block_come_when_it_starts_and_go_before_ec2_takes_them() -> None:
+    stack = new_stack()
+    new_fleet(
+        stack, instance_type="p5.48xlarge", capacity=BLOCK, size=FleetSize.fixed(16), image=NodeImage.ami("ami-1")
+    )
+    assert actions(stack) == [("2027-06-01T11:30:00Z", 16, 16, 16), ("2027-06-15T10:50:00Z", 0, 0, 0)]
+    (group,) = resources(stack, "AWS::AutoScaling::AutoScalingGroup").values()
+    properties = group["Properties"]
+    assert (properties["MinSize"], properties["MaxSize"]) == ("0", "16")
+    assert "DesiredCapacity" not in properties
+    assert group["UpdatePolicy"] == {"AutoScalingScheduledAction": {"IgnoreUnmodifiedGroupSizeProperties": True}}
+
+
+def test_nodes_of_a_block_that_has_started_come_with_the_fleet() -> None:
+    stack = new_stack()
+    started = FleetCapacity.capacity_block("cr-0123456789abcdef0", ends="2027-06-15T11:30:00Z")
+    new_fleet(
+        stack, instance_type="p5.48xlarge", capacity=started, size=FleetSize.fixed(2), image=NodeImage.ami("ami-1")
+    )
+    assert actions(stack) == [("2027-06-15T10:50:00Z", 0, 0, 0)]
+    (group,) = resources(stack, "AWS::AutoScaling::AutoScalingGroup").values()
+    assert group["Properties"]["MinSize"] == "2"
+
+
+def test_without_times_nothing_is_scheduled(smallest: Stack) -> None:
+    assert actions(smallest) == []
+    (group,) = resources(smallest, "AWS::AutoScaling::AutoScalingGroup").values()
+    assert "UpdatePolicy" not in group
+
+
 @pytest.mark.parametrize(
     ("kind", "capacity", "quota"),
     [

@@ -237,6 +237,15 @@ def test_every_rule_is_silent_on_a_legal_fleet() -> None:
     [
         ("spot-loses-jobs", {"capacity": FleetCapacity.spot()}, "two minutes' notice"),
         (
+            "block-without-times",
+            {
+                "instance_type": "p5.48xlarge",
+                "capacity": FleetCapacity.capacity_block("cr-0123456789abcdef0"),
+                "image": NodeImage.ami("ami-1"),
+            },
+            "launches in vain before the capacity block starts and after it ends",
+        ),
+        (
             "zone-without-type",
             {"instance_type": "trn2u.48xlarge", "image": ANY},
             "trn2u.48xlarge is not known to be offered in us-west-2",

@@ -28,12 +28,16 @@ class FleetCapacity:
         reservation_id: The reservation or the capacity block, ``cr-…``.
         group_arn: A resource group of reservations, instead of one. Default - none.
         instances: Instances that the capacity block holds. Default - not known, and nothing is compared.
+        starts: When the capacity block starts, in UTC, as ``"2027-06-01T11:30:00Z"``. Default - it has started.
+        ends: When it ends. Default - not known.
     """
 
     kind: FleetCapacityKind
     reservation_id: str | None = None
     group_arn: str | None = None
     instances: int | None = None
+    starts: str | None = None
+    ends: str | None = None
 
     @classmethod
     def on_demand(cls) -> "FleetCapacity":
@@ -56,15 +60,22 @@ class FleetCapacity:
         return cls(kind=FleetCapacityKind.RESERVATION, reservation_id=reservation_id, group_arn=group_arn)
 
     @classmethod
-    def capacity_block(cls, reservation_id: str, *, instances: int | None = None) -> "FleetCapacity":
+    def capacity_block(
+        cls, reservation_id: str, *, instances: int | None = None, starts: str | None = None, ends: str | None = None
+    ) -> "FleetCapacity":
         """Instances of a capacity block for ML.
 
         Args:
             reservation_id: The block, ``cr-…``.
             instances: Instances that it holds: the fleet must take as many, since all of them are paid for.
                 Default - not known.
+            starts: When it starts, in UTC, as ``"2027-06-01T11:30:00Z"``: there are no nodes until then. Auto Scaling
+                takes no time that has passed. Default - it has started, and nodes come with the fleet.
+            ends: When it ends: 40 minutes before, the fleet goes to 0 nodes, as EC2 takes them 30 minutes before.
+                Default - not known: the group launches in vain when the block is over.
         """
-        return cls(kind=FleetCapacityKind.CAPACITY_BLOCK, reservation_id=reservation_id, instances=instances)
+        kind = FleetCapacityKind.CAPACITY_BLOCK
+        return cls(kind=kind, reservation_id=reservation_id, instances=instances, starts=starts, ends=ends)
 
     @property
     def owns_placement(self) -> bool:

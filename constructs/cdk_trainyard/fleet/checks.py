@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from cdk_trainyard.fleet.resolved import ResolvedFleet
 from cdk_trainyard.fleet.rules_fleet import (
+    block_time_problems,
     fleet_address_problems,
     fleet_capacity_problems,
     fleet_image_problems,
@@ -20,6 +21,7 @@ FLEET_RULES: tuple[Callable[[ResolvedFleet], list[str]], ...] = (
     fleet_name_problems,
     fleet_type_problems,
     size_problems,
+    block_time_problems,
     fleet_capacity_problems,
     fleet_placement_problems,
     fleet_image_problems,

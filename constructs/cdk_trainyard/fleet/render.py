@@ -7,6 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.fleet.block_times import schedule_block
 from cdk_trainyard.fleet.capacity import FleetCapacityKind
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
 from cdk_trainyard.fleet.resolved import ResolvedFleet
@@ -46,13 +47,14 @@ def auto_scaling_group(
         tags: Tags of the group and of its nodes.
         topic: Who is told of nodes that come and go.
     """
+    later = fleet.capacity.starts is not None
     group = autoscaling.CfnAutoScalingGroup(
         scope,
         "Resource",
-        min_size=str(fleet.size.minimum),
+        min_size="0" if later else str(fleet.size.minimum),
         max_size=str(fleet.size.maximum),
         # of a range nothing is said: a deployment would undo what somebody has asked for
-        desired_capacity=str(fleet.size.maximum) if fleet.size.minimum == fleet.size.maximum else None,
+        desired_capacity=str(fleet.size.maximum) if fleet.size.minimum == fleet.size.maximum and not later else None,
         vpc_zone_identifier=[fleet.network.accelerator_subnet.subnet_id],
         launch_template=_specification(templates[0]) if len(templates) == 1 else None,
         mixed_instances_policy=_mixed(fleet, templates) if len(templates) > 1 else None,
@@ -78,6 +80,7 @@ def auto_scaling_group(
     if len(templates) > 1:
         for pack, rule in ((AWS_SOLUTIONS, "EC26"), (NIST_800_53_R5, "EC2IMDSv2Enabled")):
             acknowledge_nag(group, pack=pack, rule=rule, reason=_UNREAD)
+    schedule_block(scope, group, fleet.capacity, fleet.size)
     if topic is None:
         acknowledge_nag(group, pack=AWS_SOLUTIONS, rule="AS3", reason=_UNTOLD)
     return group

@@ -3,6 +3,7 @@
 import re
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.fleet.block_times import BEFORE_END, block_time
 from cdk_trainyard.fleet.capacity import FleetCapacityKind
 from cdk_trainyard.fleet.quotas import quota_text
 from cdk_trainyard.fleet.resolved import ResolvedFleet
@@ -60,6 +61,30 @@ def size_problems(fleet: ResolvedFleet) -> list[str]:
             (
                 f"'size' must be {held} nodes, all that the capacity block holds, got {got}; "
                 f"more do not start, and fewer are paid for all the same"
+            )
+        ]
+    return []
+
+
+def block_time_problems(fleet: ResolvedFleet) -> list[str]:
+    """Times of a capacity block that are times, the end after the start."""
+    capacity = fleet.capacity
+    given = {name: text for name in ("starts", "ends") if (text := getattr(capacity, name)) is not None}
+    problems = [
+        f"{name!r} must be a time in UTC, as '2027-06-01T11:30:00Z', got {text!r}"
+        for name, text in given.items()
+        if block_time(text) is None
+    ]
+    if problems:
+        return problems
+    if capacity.starts and not capacity.ends:
+        return [f"'ends' must be given with 'starts', got 'starts' {capacity.starts!r} alone"]
+    starts, ends = block_time(capacity.starts or ""), block_time(capacity.ends or "")
+    if starts and ends and ends - starts <= BEFORE_END:
+        return [
+            (
+                f"'ends' must be more than {BEFORE_END.seconds // 60} minutes after 'starts', got {capacity.ends!r} "
+                f"after {capacity.starts!r}"
             )
         ]
     return []

@@ -63,6 +63,16 @@ def spot_loses_jobs(fleet: ResolvedFleet) -> Warnings:
         )
 
 
+def block_without_times(fleet: ResolvedFleet) -> Warnings:
+    """A group whose capacity block has not started, or is over, launches in vain until somebody looks."""
+    capacity = fleet.capacity
+    if capacity.kind is FleetCapacityKind.CAPACITY_BLOCK and capacity.ends is None:
+        yield (
+            "the Auto Scaling group launches in vain before the capacity block starts and after it ends: give its "
+            "'starts' and 'ends', as describe-capacity-reservations shows them"
+        )
+
+
 def image_not_built(fleet: ResolvedFleet) -> Warnings:
     """Nodes of an image that its pipeline has not built yet do not start."""
     image, nodes = fleet.image, fleet.size.minimum
@@ -79,6 +89,7 @@ WARNINGS: dict[str, Callable[[ResolvedFleet], Warnings]] = {
     "no-way-out": no_way_out,
     "interface-quota": interface_quota_near,
     "spot-loses-jobs": spot_loses_jobs,
+    "block-without-times": block_without_times,
     "image-not-built": image_not_built,
 }
 """Every warning by its id, which is API."""

@@ -235,5 +235,6 @@ def _reservation_problems(section: FleetSection) -> Iterator[str]:
     if section.capacity == "capacity-block" and named != ["reservation_id"]:
         got = " and ".join(named) or "nothing"
         yield f"'reservation_id' must name the capacity block with capacity capacity-block, got {got}"
-    if section.reserved_instances is not None and section.capacity != "capacity-block":
-        yield "'reserved_instances' must be left out without capacity capacity-block"
+    if section.capacity != "capacity-block":
+        of_blocks = (key for key in ("reserved_instances", "starts", "ends") if getattr(section, key) is not None)
+        yield from (f"{key!r} must be left out without capacity capacity-block" for key in of_blocks)

@@ -23,6 +23,7 @@ CapacityName = Literal["on-demand", "spot", "capacity-block"]
 PlacementName = Literal["cluster", "anywhere"]
 InterfacesName = Literal["launch-template", "legacy"]
 AcceleratorName = Literal["gpu", "neuron"]
+BlockTime = Annotated[str, Field(examples=["2027-06-01T11:30:00Z"])]
 
 _ONE_SUBNET = "nodes stand in the one accelerator subnet of 'network', since EFA does not cross zones; leave it out"
 _NO_ADDRESS = (
@@ -123,6 +124,12 @@ class FleetSection(Section):
     """A resource group of reservations instead. Default - none."""
     reserved_instances: int | None = None
     """Instances that the capacity block holds, all of which are paid for. Default - not known, nothing is compared."""
+    starts: BlockTime | None = None
+    """When the capacity block starts, in UTC: no nodes until then. Leave it out once that has passed. Default - it has
+    started."""
+    ends: BlockTime | None = None
+    """When the capacity block ends, in UTC: 40 minutes before, there are no nodes. Default - not known; instances are
+    launched in vain when it is over."""
     placement: PlacementName | None = None
     """Whether they are close together, in a placement group (cluster), or not (anywhere).
     Default - cluster; where a reservation says."""

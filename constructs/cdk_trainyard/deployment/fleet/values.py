@@ -30,7 +30,12 @@ def capacity(section: FleetSection) -> FleetCapacity:
         case "spot":
             return FleetCapacity.spot()
         case "capacity-block":
-            return FleetCapacity.capacity_block(section.reservation_id or "", instances=section.reserved_instances)
+            return FleetCapacity.capacity_block(
+                section.reservation_id or "",
+                instances=section.reserved_instances,
+                starts=section.starts,
+                ends=section.ends,
+            )
     if section.reservation_id is None and section.reservation_group_arn is None:
         return FleetCapacity.on_demand()
     return FleetCapacity.odcr(section.reservation_id, group_arn=section.reservation_group_arn)

@@ -23,8 +23,20 @@ class Fleets:
         self._ec2 = control_plane.client("ec2")
 
     def names(self) -> list[str]:
-        """Return the names of the fleets that there are."""
-        return sorted({tags_of(instance)[FLEET_TAG] for instance in self._instances()})
+        """Return the names of the fleets that there are; one whose capacity block has not started has no instances."""
+        groups = (tags_of(group) for group in self._auto_scaling_groups())
+        named = {tags[FLEET_TAG] for tags in groups if FLEET_TAG in tags}
+        return sorted(named | {tags_of(instance)[FLEET_TAG] for instance in self._instances()})
+
+    def start_blocks(self) -> list[str]:
+        """Do now what Auto Scaling is scheduled to do when a capacity block starts; return those times."""
+        client = self._control_plane.client("autoscaling")
+        actions = client.describe_scheduled_actions()["ScheduledUpdateGroupActions"]
+        starts = [action for action in actions if action["MaxSize"] > 0]
+        for action in starts:
+            sizes = {name: action[name] for name in ("MinSize", "MaxSize", "DesiredCapacity")}
+            client.update_auto_scaling_group(AutoScalingGroupName=action["AutoScalingGroupName"], **sizes)
+        return [action["StartTime"].isoformat() for action in starts]
 
     def cluster(self, known: Cluster | None = None) -> Cluster:
         """Return the fleet with its instances; a node that was known keeps its name.
@@ -104,6 +116,10 @@ class Fleets:
             return next((one["InstanceId"] for one in self._instances() if one["InstanceId"] not in before), None)
 
         return wait_for("another instance", launched, seconds=_SECONDS)
+
+    def _auto_scaling_groups(self) -> Iterator[Mapping[str, Any]]:
+        for page in self._control_plane.client("autoscaling").get_paginator("describe_auto_scaling_groups").paginate():
+            yield from page["AutoScalingGroups"]
 
     def _instances(self) -> Iterator[Mapping[str, Any]]:
         filters = [

@@ -48,6 +48,8 @@ class FleetScenario(Scenario[FleetAgent]):
     def _make_yard(self) -> NodeYard[FleetAgent]:
         control_plane = self.stage.control_plane
         self._fleets = Fleets(control_plane)
+        for time in self._fleets.start_blocks():
+            self.report.say(f"the capacity block starts, as if it were {time}")
         with self.report.step("fleet in EC2") as step:
             fleet = self._fleets.cluster()
             counts = {group.name: len(fleet.with_role(group.role)) for group in fleet.groups}
