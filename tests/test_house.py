@@ -27,6 +27,7 @@ FLOORS = {
     "policy": 0,
     "problems": 0,
     "retention": 0,
+    "surroundings": 0,
     "tokens": 0,
     "versions": 0,
     "lifecycle": 1,

@@ -7,6 +7,8 @@ loaded. It always carries *every* problem that could be found, each in the user'
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from cdk_trainyard.problems import Problem, sentence
+
 
 class ConfigurationError(ValueError):
     """What the user wrote cannot be deployed.
@@ -14,18 +16,20 @@ class ConfigurationError(ValueError):
     Attributes:
         path: Where it was written: a construct path (``TrainingStack/Cluster``) or a file (``deployments/x.yaml``).
         problems: Every problem found, one sentence each: keyword, value got, values allowed, remedy.
+        found: The same as they were found, with the paths of the options that are wrong.
     """
 
-    def __init__(self, path: str, problems: Sequence[str]) -> None:
+    def __init__(self, path: str, problems: Sequence[Problem | str]) -> None:
         """Format ``problems`` under ``path``."""
         self.path = path
-        self.problems = tuple(problems)
+        self.found = tuple(problems)
+        self.problems = tuple(each if isinstance(each, str) else sentence(each) for each in problems)
         noun = "problem" if len(self.problems) == 1 else "problems"
         lines = [f"{path}: {len(self.problems)} {noun}", *(f"  - {problem}" for problem in self.problems)]
         super().__init__("\n".join(lines))
 
 
-def raise_problems(path: str, problems: Sequence[str]) -> None:
+def raise_problems(path: str, problems: Sequence[Problem | str]) -> None:
     """Raise one ``ConfigurationError`` with every problem, or do nothing when there is none."""
     if problems:
         raise ConfigurationError(path, problems)

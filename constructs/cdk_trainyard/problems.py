@@ -6,7 +6,7 @@ whoever shows a problem translates it: a construct leaves it as it is, the deplo
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 At = tuple[str | int, ...]
@@ -27,10 +27,12 @@ class Problem:
         at: The option that is wrong, or the one that is missing.
         text: What is wrong, as a sentence whose subject is that option: ``must be 0 to 6758, got 9000``. Other options
             are named with `option`, values with `shown`.
+        of_key: Whether the option itself should not be there, whatever its value.
     """
 
     at: At
     text: str
+    of_key: bool = False
 
 
 def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
@@ -40,7 +42,7 @@ def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
         around: Where the part stands in the whole.
         problems: The part's.
     """
-    return (Problem((*around, *problem.at), problem.text) for problem in problems)
+    return (replace(problem, at=(*around, *problem.at)) for problem in problems)
 
 
 def option(name: str) -> str:

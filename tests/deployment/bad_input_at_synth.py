@@ -68,12 +68,6 @@ ROWS = [
         says=("'accelerator_cidr' must hold 48019 addresses", "got 10.1.128.0/17", "use a /16 or larger"),
     ),
     Row(
-        name="no-room-for-a-zone",
-        edits=network("cidr: 10.1.0.0/25\n  service_zones: [use1-az5, use1-az6]"),
-        place="5:9",
-        says=("'cidr' must be larger for", "'service_zones'", "got 10.1.0.0/25"),
-    ),
-    Row(
         name="folder-missing",
         edits=cluster("lifecycle: {on_create: own.sh, folder: nothing}"),
         place="10:42",

@@ -134,7 +134,7 @@ AT_LOAD = [
     row(
         "one service zone",
         [("[usw2-az1, usw2-az2]", "[usw2-az1]")],
-        "5:3: 'service_zones' must be at least 2 zones, got 'usw2-az1' alone; add a zone, or leave them out",
+        "5:3: 'network.service_zones' must be at least 2 zones, got 'usw2-az1' alone; add a zone, or leave them out",
         "5:3: 'service_zones' of the network must be in 2 zones or more for the internal door of 'serving', got usw2-az1",
     ),
     row(

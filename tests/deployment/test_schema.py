@@ -212,8 +212,11 @@ BOUNDS = {
     "ge": "greater_than_equal",
     "le": "less_than_equal",
 }
-SILENT = {"default", "nullable", "definitions", "definition-ref", "model-field", "any", "tagged-union"}
-"""What refuses nothing itself; the choice between new and existing has always an answer."""
+SILENT = {"default", "nullable", "definitions", "definition-ref", "model-field", "any", "tagged-union"} | {
+    "is-instance"
+}
+"""What refuses nothing itself: the choice between new and existing has always an answer, and specifications are read
+before."""
 ON_DEMAND = {"function-plain", "no-info", "none"}
 """What asks a model that is imported when a file has its section; and what only a file without the key can be."""
 

@@ -109,22 +109,22 @@ def refusals(stack: Stack) -> list[tuple[dict[str, Any], str]]:
             {"accelerator_cidr": "10.0.0.0/17"},
             "'accelerator_cidr' must be that of 'accelerator_subnet', '10.0.0.0/20', got '10.0.0.0/17'",
         ),
-        ({"accelerator_cidr": "ten"}, "'accelerator_cidr' must be an IPv4 block, as '10.1.128.0/17', got 'ten'"),
+        ({"accelerator_cidr": "ten"}, "'accelerator_cidr' must be an IPv4 block, as 10.1.128.0/17, got 'ten'"),
         (
             {"public_subnets": [nodes]},
             (
-                "'public_subnets' must not hold 'accelerator_subnet', got subnet-nodes; an instance with several "
+                "'public_subnets[0]' must not be 'accelerator_subnet', got subnet-nodes; an instance with several "
                 "interfaces gets no public address, so it needs a private subnet"
             ),
         ),
         (
             {"public_subnets": [front], "service_subnets": [front, two]},
-            "'service_subnets' must be private, got subnet-front, which is in 'public_subnets' too",
+            "'service_subnets[0]' must be private, got subnet-front, which is in 'public_subnets' too",
         ),
-        ({"public_subnets": [front, front]}, "'public_subnets' must name each subnet once, got subnet-front again"),
+        ({"public_subnets": [front, front]}, "'public_subnets[1]' must name each subnet once, got subnet-front again"),
         (
             {"service_subnets": [one, two, two]},
-            "'service_subnets' must name each subnet once, got subnet-two again",
+            "'service_subnets[2]' must name each subnet once, got subnet-two again",
         ),
         (
             {"service_subnets": [one]},

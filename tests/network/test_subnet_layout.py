@@ -110,7 +110,7 @@ def test_aws_keeps_five_addresses(prefix: int, usable: int) -> None:
 @given(requests())
 def test_no_two_subnets_overlap_and_all_lie_in_the_vpc(asked: LayoutRequest) -> None:
     layout = plan_subnets(asked)
-    assert layout_problems(asked) == []
+    assert list(layout_problems(asked)) == []
     assert [pair for pair in combinations(blocks(layout), 2) if pair[0].overlaps(pair[1])] == []
     assert layout.accelerator.subnet_of(asked.room)
     assert all(block.subnet_of(asked.cidr) for block in [*layout.public.values(), *layout.service.values()])

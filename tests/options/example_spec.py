@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from cdk_trainyard.options.fields import INLINE, ByName, Said, Unit, Unless
+from cdk_trainyard.options.fields import INLINE, ByName, NoneAs, Said, Unit, Unless
 from cdk_trainyard.options.kinds import Number, Text
+from cdk_trainyard.options.stand_ins import Retention
 
 if TYPE_CHECKING:
     from aws_cdk import Duration
     from aws_cdk import aws_cloudwatch as cloudwatch
     from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_kms as kms
+    from aws_cdk import aws_logs as logs
 
 Name = Annotated[str, Text(pattern="[a-z]+", words="lowercase letters", example="workers", longest=10)]
 Word = Annotated[str, Text(pattern="[A-Za-z]+", words="letters", example="Word")]
@@ -107,5 +109,7 @@ class Cluster:
     """Its store. Default - none."""
     tags: Mapping[Name, Word] = field(default_factory=dict)
     """Its tags. Default - none."""
+    logs: "Annotated[logs.RetentionDays | None, NoneAs(0)]" = Retention(90)  # noqa: RUF009  stands for three months
+    """How long logs are kept. Default: 90."""
     raw_overrides: Mapping[str, Any] = field(default_factory=dict)
     """Whatever else. Default - none."""

@@ -6,10 +6,11 @@ import pytest
 from aws_cdk import App, Duration, Stack, Token
 from aws_cdk import aws_kms as kms
 
-from cdk_trainyard.options.judging import form_problems, given
+from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.paths import in_file
 from cdk_trainyard.problems import Problem, option, sentence
+from cdk_trainyard.tokens import Unknown
 from tests.options.example_spec import Capacity, Cluster, ExistingStore, Group, Job, Volume
 
 
@@ -18,7 +19,9 @@ def group(**more: Any) -> Group:
 
 
 def said(cluster: Cluster) -> list[str]:
-    return [sentence(problem) for problem in form_problems(cluster, Environment(region="us-east-1"))]
+    judge = Judge(environment=Environment(region="us-east-1"))
+    judge.judged(cluster)
+    return [sentence(problem) for problem in judge.problems]
 
 
 def test_right_values_of_every_shape_pass() -> None:
@@ -79,3 +82,16 @@ def test_a_sentence_names_other_options_as_its_reader_does() -> None:
     assert sentence(problem) == "'groups.key.count' must be less than 'cooldown', got 'cooldown'"
     in_words_of_the_file = sentence(problem, called=lambda path: in_file(Cluster, path))
     assert in_words_of_the_file == "'groups.key.count' must be less than 'cooldown_minutes', got 'cooldown'"
+
+
+def test_what_is_wrong_is_unknown_and_the_rest_is_as_it_was() -> None:
+    right = group(name="others")
+    cluster = Cluster(groups=[group(count="4"), right], tags={"a": "b"})
+    found = Judge(environment=Environment()).judged(cluster)
+    assert isinstance(found.groups[0].count, Unknown)
+    assert (found.groups[0].job, found.groups[1], found.tags) == (Job.COMPUTE, right, {"a": "b"})
+
+
+def test_what_is_right_stays_the_very_object() -> None:
+    cluster = Cluster(groups=[group()])
+    assert Judge(environment=Environment()).judged(cluster) is cluster

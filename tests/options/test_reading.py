@@ -8,9 +8,11 @@ import pytest
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
+from cdk_trainyard.options.writing import written
 from cdk_trainyard.problems import At, sentence
 from cdk_trainyard.tokens import Unknown
 from tests.options.example_spec import Capacity, Cluster, Day, ExistingStore, Group, Job, NewStore, Volume
+from tests.options.test_schema import as_read
 
 KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
 ALARM = "arn:aws:cloudwatch:us-east-1:111111111111:alarm:loud"
@@ -42,6 +44,7 @@ def test_everything_can_be_said() -> None:
             },
             "store": {"days": ("MONDAY", "SUNDAY")},
             "tags": {"team": "Red"},
+            "logs_days": 0,
             "raw_overrides": {"A.B": ({"c": (1, 2)},)},
         }
     )
@@ -60,6 +63,7 @@ def test_everything_can_be_said() -> None:
         ),
         store=NewStore(days=(Day.MONDAY, Day.SUNDAY)),
         tags={"team": "Red"},
+        logs=None,
         raw_overrides={"A.B": [{"c": [1, 2]}]},
     )
 
@@ -158,3 +162,16 @@ def test_what_is_wrong_is_unknown_and_the_rest_is_there() -> None:
     found, problems = read({"groups": {"workers": {"job": "x", "count": 101}, "others": GOOD}})
     workers, others = found.groups
     assert (type(workers.job), type(workers.count), others.count, len(problems)) == (Unknown, Unknown, 4, 2)
+
+
+def test_a_specification_is_written_as_it_is_read() -> None:
+    found, _ = read(
+        group(
+            volumes=({"size_gb": 5, "key_arn": KEY},), cooldown_minutes=2, alarm_arns=(ALARM,), price=1, capacity="Spot"
+        )
+        | {"store": {"days": ("SUNDAY",)}, "tags": {"a": "b"}}
+    )
+    data = written(found)
+    assert data["groups"]["workers"]["volumes"] == [{"size_gb": 5, "key_arn": KEY, "root": False}]
+    assert (data["logs_days"], data["groups"]["workers"]["cooldown_minutes"]) == (90, 2)
+    assert read(as_read(data)) == (found, [])

@@ -24,6 +24,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 VALUES = st.sampled_from(
     [
         0,
+        90,
         4,
         101,
         -1,
@@ -50,7 +51,7 @@ GROUP = st.fixed_dictionaries(
 )
 CLUSTER = st.fixed_dictionaries(
     {"groups": st.one_of(VALUES, st.dictionaries(st.sampled_from(["abc", "A"]), GROUP, max_size=2))},
-    optional=dict.fromkeys(("store", "tags", "raw_overrides", "other"), VALUES),
+    optional=dict.fromkeys(("store", "tags", "logs_days", "raw_overrides", "other"), VALUES),
 )
 
 

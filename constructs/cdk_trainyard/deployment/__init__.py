@@ -6,17 +6,17 @@ What an orchestrator adds to it has a package of its own, which is imported when
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.explain import explain
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
-from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
 from cdk_trainyard.deployment.storage import BucketsSection, ExistingLustreSection, LustreSection, StorageSection
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 
 __all__ = [
     "AlertsSection",
     "BucketsSection",
     "Deployment",
     "ExistingLustreSection",
-    "ExistingNetworkSection",
+    "ExistingNetworkSpec",
     "LustreSection",
-    "NetworkSection",
+    "NetworkSpec",
     "Orchestrator",
     "StorageSection",
     "explain",

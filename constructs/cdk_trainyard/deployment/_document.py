@@ -64,10 +64,11 @@ class Document:
     def place(self, path: KeyPath) -> Place:
         """Return the place of the value at ``path``, or of the nearest thing around it that the file has.
 
-        A scalar's place is its own; a section's is its key, where a reader looks for what the section lacks.
+        A scalar's place is its own, and so is that of an item of a list; a section's is its key, where a reader looks
+        for what the section lacks.
         """
         while path:
-            if path in self.sources:
+            if path in self.sources or (isinstance(path[-1], int) and path in self.values):
                 return self.values[path]
             if path in self.keys:
                 return self.keys[path]

@@ -6,16 +6,21 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from cdk_trainyard.deployment._document import Document, KeyPath
+from cdk_trainyard.problems import Problem
 
-Said = Iterator[tuple[KeyPath, list[str]]]
+Said = Iterator[tuple[KeyPath, Sequence[str | Problem]]]
 """Sections, and what the rules say of each."""
 
 
 class Sections:
-    """The parts of the file that have the right form."""
+    """The parts of the file that have the right form.
 
-    def __init__(self, document: Document, invalid: Sequence[KeyPath]) -> None:
-        self._data = document.data
+    Attributes:
+        data: What the file says, its specified sections read.
+    """
+
+    def __init__(self, document: Document, data: Mapping[str, Any], invalid: Sequence[KeyPath]) -> None:
+        self.data = data
         self._invalid = [*invalid, *document.reported]
 
     def get(self, kind: Any, *path: str | int) -> Any:
@@ -46,7 +51,7 @@ class Sections:
         return tuple(item for index in range(count) if (item := self.get(Any, *path, index)) is not None)
 
     def _find(self, path: Sequence[str | int]) -> Any:
-        value: Any = self._data
+        value: Any = self.data
         for part in path:
             value = value[part] if isinstance(part, int) else value.get(part) if isinstance(value, Mapping) else None
         return value

@@ -2,15 +2,14 @@
 
 from aws_cdk import CfnResource, CfnWaitConditionHandle, Duration, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.deployment import values
 from cdk_trainyard.deployment.accounting import AccountingSection
+from cdk_trainyard.deployment.exchange import RETENTION, keywords
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.model import Deployment
-from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
 from cdk_trainyard.deployment.storage import (
     BucketsSection,
     DataRepositorySection,
@@ -19,6 +18,7 @@ from cdk_trainyard.deployment.storage import (
     StorageSection,
 )
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.storage import (
     AccountingDatabase,
     DataRepository,
@@ -28,31 +28,6 @@ from cdk_trainyard.storage import (
     OpenZfs,
     TrainingBuckets,
 )
-
-RETENTION = {
-    1: logs.RetentionDays.ONE_DAY,
-    3: logs.RetentionDays.THREE_DAYS,
-    5: logs.RetentionDays.FIVE_DAYS,
-    7: logs.RetentionDays.ONE_WEEK,
-    14: logs.RetentionDays.TWO_WEEKS,
-    30: logs.RetentionDays.ONE_MONTH,
-    60: logs.RetentionDays.TWO_MONTHS,
-    90: logs.RetentionDays.THREE_MONTHS,
-    120: logs.RetentionDays.FOUR_MONTHS,
-    150: logs.RetentionDays.FIVE_MONTHS,
-    180: logs.RetentionDays.SIX_MONTHS,
-    365: logs.RetentionDays.ONE_YEAR,
-    400: logs.RetentionDays.THIRTEEN_MONTHS,
-    545: logs.RetentionDays.EIGHTEEN_MONTHS,
-    731: logs.RetentionDays.TWO_YEARS,
-    1096: logs.RetentionDays.THREE_YEARS,
-    1827: logs.RetentionDays.FIVE_YEARS,
-    2192: logs.RetentionDays.SIX_YEARS,
-    2557: logs.RetentionDays.SEVEN_YEARS,
-    2922: logs.RetentionDays.EIGHT_YEARS,
-    3288: logs.RetentionDays.NINE_YEARS,
-    3653: logs.RetentionDays.TEN_YEARS,
-}
 
 
 def environment(deployment: Deployment) -> Environment:
@@ -67,29 +42,14 @@ def occupy(stack: Stack) -> None:
 
 
 # ---------------------------------------------------------------- network
-def network(scope: Construct, construct_id: str, section: NetworkSection | ExistingNetworkSection) -> Network:
+def network(scope: Construct, construct_id: str, section: NetworkSpec | ExistingNetworkSpec) -> Network:
     """Define the network, or take the one that exists."""
-    if isinstance(section, ExistingNetworkSection):
+    if isinstance(section, ExistingNetworkSpec):
         return _existing_network(scope, construct_id, section)
-    retention = section.flow_logs_retention_days
-    return TrainingNetwork(
-        scope,
-        construct_id,
-        zone=section.zone,
-        cidr=section.cidr,
-        public_zones=section.public_zones,
-        accelerator_mask=section.accelerator_mask,
-        accelerator_cidr=section.accelerator_cidr,
-        service_zones=section.service_zones,
-        nat=section.nat,
-        secondary_cidr=section.secondary_cidr,
-        interface_endpoints=section.interface_endpoints,
-        public_buckets=section.public_buckets,
-        flow_logs_retention=RETENTION[retention] if retention else None,
-    )
+    return TrainingNetwork(scope, construct_id, **keywords(section, Existing.of(scope)))
 
 
-def _existing_network(scope: Construct, construct_id: str, section: ExistingNetworkSection) -> Network:
+def _existing_network(scope: Construct, construct_id: str, section: ExistingNetworkSpec) -> Network:
     existing = Existing.of(scope)
     zones = [subnet.zone for subnet in (section.accelerator_subnet, *section.public_subnets, *section.service_subnets)]
     return TrainingNetwork.from_existing(
@@ -110,10 +70,10 @@ def _existing_network(scope: Construct, construct_id: str, section: ExistingNetw
 
 
 def security_group(
-    scope: Construct, construct_id: str, section: NetworkSection | ExistingNetworkSection, vpc: ec2.IVpc
+    scope: Construct, construct_id: str, section: NetworkSpec | ExistingNetworkSpec, vpc: ec2.IVpc
 ) -> EfaSecurityGroup:
     """Define the security group of nodes and file systems, or complete the one that exists."""
-    if isinstance(section, NetworkSection) or section.security_group_id is None:
+    if isinstance(section, NetworkSpec) or section.security_group_id is None:
         return EfaSecurityGroup(scope, construct_id, vpc=vpc)
     group = Existing.of(scope).security_group(section.security_group_id)
     return EfaSecurityGroup.from_security_group(scope, construct_id, group, self_rules_exist=section.self_rules_exist)

@@ -12,8 +12,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.deployment.network import SubnetSection
 from cdk_trainyard.deployment.storage import ExistingBucketSection
+from cdk_trainyard.network.spec import SubnetSpec
 
 
 class Existing(Construct):
@@ -72,7 +72,7 @@ class Existing(Construct):
         """Take a secret."""
         return secretsmanager.Secret.from_secret_complete_arn(self, self._next("Secret"), arn)
 
-    def subnet(self, section: SubnetSection) -> ec2.ISubnet:
+    def subnet(self, section: SubnetSpec) -> ec2.ISubnet:
         """Take a subnet."""
         return ec2.Subnet.from_subnet_attributes(
             self,

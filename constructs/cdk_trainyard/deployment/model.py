@@ -1,6 +1,6 @@
 """The deployment file as a whole: one frozen value for one environment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -11,23 +11,30 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from cdk_trainyard.deployment._checks import house_problems
 from cdk_trainyard.deployment._document import Document, KeyPath, read_document, write_document
+from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment._load import read_text
 from cdk_trainyard.deployment._messages import translate
 from cdk_trainyard.deployment._on_demand import OnDemand
 from cdk_trainyard.deployment._schema import schema_of
 from cdk_trainyard.deployment._section import LAX, Section, TagKey, TagValue, text
 from cdk_trainyard.deployment._sections import Said, Sections
+from cdk_trainyard.deployment._specified import read_specified
 from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.network import AnyNetwork
+from cdk_trainyard.deployment.network import NETWORK, AnyNetwork
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.options.fields import Part
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import Problem, sentence
 
 if TYPE_CHECKING:
     from cdk_trainyard.deployment.serving.section import ServingSection
 else:
     ServingSection = Any  # its model is imported when a file serves
 
+SPECIFIED: Final[Mapping[KeyPath, Part]] = {("network",): NETWORK}
+"""The sections that are specifications of a room."""
 _LONGEST_SUFFIX = len("-training")
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
 
@@ -98,18 +105,25 @@ class Deployment(Section):
         """
         document = read_document(read_text(Path(path)), str(path))
         kind = _kind_of_file(document.data)
-        problems, invalid, deployment = list(document.problems), [], None
+        region, account = document.data.get("region"), document.data.get("account")
+        environment = Environment(
+            region=region if isinstance(region, str) else None, account=account if isinstance(account, str) else None
+        )
+        data, wrong = read_specified(document, SPECIFIED, environment)
+        problems = [*document.problems, *_placed(document, wrong)]
+        invalid, deployment = [problem.at for problem in wrong], None
         try:
-            deployment = kind.model_validate(document.data)
+            deployment = kind.model_validate(data)
         except ValidationError as error:
             faults = [
                 fault
                 for fault in translate(error, document, schema_of(kind))
                 if fault.path not in _unjudged(kind, document.data)
+                and not any(problem.at[: len(fault.path)] == fault.path for problem in wrong)
             ]
             problems += [fault.problem for fault in faults]
-            invalid = [fault.path for fault in faults]
-        document.refuse([*problems, *house_problems(document, invalid, kind.own_problems)])
+            invalid += [fault.path for fault in faults]
+        document.refuse([*problems, *house_problems(document, data, invalid, kind.own_problems)])
         if not isinstance(deployment, cls):
             allowed = " or ".join(name for name, known in kinds().items() if issubclass(known, cls)) or "left out"
             text = f"'orchestrator' must be {allowed} here, got {document.data.get('orchestrator')!r}"
@@ -182,6 +196,14 @@ def serving_kind() -> type[Deployment]:
 def _kind_of_file(data: Mapping[str, Any]) -> type[Deployment]:
     without_cluster = "orchestrator" not in data and "cluster" not in data
     return serving_kind() if without_cluster else kind_of(data.get("orchestrator"))
+
+
+def _placed(document: Document, problems: Sequence[Problem]) -> Iterator[FileProblem]:
+    """Yield what is wrong with the form of sections, with its places; YAML's own problems are said already."""
+    for problem in problems:
+        if problem.at not in document.reported:
+            place = document.keys[problem.at] if problem.of_key else document.place(problem.at)
+            yield FileProblem(place=place, text=sentence(problem))
 
 
 def _unjudged(kind: type[Deployment], data: Mapping[str, Any]) -> Sequence[KeyPath]:

@@ -6,9 +6,9 @@ from typing import Final
 
 from cdk_trainyard.deployment import values
 from cdk_trainyard.deployment.model import Deployment
-from cdk_trainyard.deployment.network import NetworkSection
 from cdk_trainyard.deployment.storage import LustreSection
 from cdk_trainyard.network import Nat
+from cdk_trainyard.network.spec import NetworkSpec
 from cdk_trainyard.quotas import Needs, QuotaNeed
 from cdk_trainyard.storage import LustreStorage, LustreType
 
@@ -16,7 +16,7 @@ from cdk_trainyard.storage import LustreStorage, LustreType
 def network_needs(deployment: Deployment) -> Needs:
     """Return what the VPC needs; nothing for one that exists."""
     section = deployment.network
-    if not isinstance(section, NetworkSection):
+    if not isinstance(section, NetworkSpec):
         return Needs()
     public = len(section.zones_of_public_subnets)
     gateways = {Nat.NONE: 0, Nat.ONE: 1, Nat.PER_ZONE: public}[section.nat]

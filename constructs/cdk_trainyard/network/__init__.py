@@ -2,7 +2,6 @@
 
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
 from cdk_trainyard.network.efa_security_group import EfaSecurityGroup
-from cdk_trainyard.network.endpoints import HYPERPOD_ENDPOINTS, Endpoint
 from cdk_trainyard.network.interfaces import (
     EfaBackend,
     EfaInterface,
@@ -10,9 +9,9 @@ from cdk_trainyard.network.interfaces import (
     interface_addresses,
     launch_template_interfaces,
 )
-from cdk_trainyard.network.nat import Nat
 from cdk_trainyard.network.network import Network, TrainingNetwork
 from cdk_trainyard.network.placement_group import PlacementGroup
+from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, Nat
 
 __all__ = [
     "HYPERPOD_ENDPOINTS",

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
@@ -11,51 +10,9 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk_trainyard.network.spec import Endpoint
+
 _HTTPS = 443
-
-
-class Endpoint(StrEnum):
-    """Services that a network can reach through an endpoint. S3 always has one."""
-
-    CLOUDFORMATION = "cloudformation"
-    """AWS CloudFormation. Nodes of ParallelCluster tell it that they are ready."""
-    DYNAMODB = "dynamodb"
-    """DynamoDB, as a gateway in the route tables: free of charge, no address. ParallelCluster keeps its state there."""
-    EC2 = "ec2"
-    """Amazon EC2."""
-    EC2_MESSAGES = "ec2messages"
-    """Systems Manager's messages to its agent."""
-    ECR_API = "ecr.api"
-    """Amazon ECR: which images there are. Pulling one needs ``ECR_DKR`` too; its layers come from S3."""
-    ECR_DKR = "ecr.dkr"
-    """Amazon ECR's Docker registry."""
-    FSX = "fsx"
-    """Amazon FSx's API. Mounting needs no endpoint."""
-    LOGS = "logs"
-    """CloudWatch Logs."""
-    MONITORING = "monitoring"
-    """CloudWatch metrics."""
-    SAGEMAKER_API = "sagemaker.api"
-    """Amazon SageMaker's API, HyperPod's too."""
-    SECRETS_MANAGER = "secretsmanager"
-    """AWS Secrets Manager."""
-    SSM = "ssm"
-    """Systems Manager."""
-    SSM_MESSAGES = "ssmmessages"
-    """Session Manager's channel to the nodes."""
-    STS = "sts"
-    """AWS STS."""
-
-
-HYPERPOD_ENDPOINTS = (
-    Endpoint.EC2_MESSAGES,
-    Endpoint.LOGS,
-    Endpoint.SAGEMAKER_API,
-    Endpoint.SSM,
-    Endpoint.SSM_MESSAGES,
-    Endpoint.STS,
-)
-"""What HyperPod nodes use beside S3: sessions, logs, the service itself. AWS lists none for Slurm clusters."""
 
 
 class Endpoints(Construct):

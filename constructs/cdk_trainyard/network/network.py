@@ -1,9 +1,11 @@
 """Networks that clusters train in: one accelerator subnet in one named zone, and what it needs around it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Network
+from typing import Final, cast
 
-from aws_cdk import Annotations, CfnTag, Stack
+from aws_cdk import Annotations, CfnTag
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -13,34 +15,23 @@ from constructs import Construct, DependencyGroup, IDependable
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
-from cdk_trainyard.network.endpoints import HYPERPOD_ENDPOINTS, Endpoint, Endpoints
+from cdk_trainyard.network.endpoints import Endpoints
 from cdk_trainyard.network.flow_logs import FlowLogs
-from cdk_trainyard.network.nat import Nat
 from cdk_trainyard.network.rules import (
-    accelerator_block_problems,
-    cidr_problems,
-    further_zones_problems,
-    layout_problems,
-    nat_problems,
-    parse_cidr,
-    secondary_cidr_problems,
-    zone_problems,
-    zones_together_problems,
+    accelerator_subnet_problems,
+    existing_network_problems,
+    layout_request,
+    network_problems,
 )
-from cdk_trainyard.network.rules_resources import (
-    SubnetFacts,
-    endpoint_problems,
-    existing_cidr_problems,
-    existing_subnets_problems,
-    existing_zone_problems,
-    flow_logs_problems,
-    public_bucket_problems,
-    s3_statement_problems,
-)
+from cdk_trainyard.network.rules_resources import s3_statement_problems
+from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
 from cdk_trainyard.network.subnets import add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import At
+from cdk_trainyard.surroundings import surroundings
+from cdk_trainyard.tokens import Unknown
 
 # What a choice of the user's makes true, and the rules of cdk-nag's packs that would say so.
 _NO_FLOW_LOGS = (
@@ -143,35 +134,11 @@ class TrainingNetwork(Network):
         restrict_default_security_group: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
-        region = _region(self)
-        with_public = [zone, *public_zones] if nat != Nat.NONE else list(public_zones)
-        problems = [
-            *zone_problems("zone", zone, region),
-            *further_zones_problems("public_zones", public_zones, region),
-            *further_zones_problems("service_zones", service_zones, region),
-            *zones_together_problems(zone, public_zones, service_zones),
-            *cidr_problems("cidr", cidr),
-            *cidr_problems("secondary_cidr", secondary_cidr),
-            *secondary_cidr_problems(cidr, secondary_cidr),
-            *cidr_problems("accelerator_cidr", accelerator_cidr),
-            *accelerator_block_problems(cidr, secondary_cidr, accelerator_mask, accelerator_cidr),
-            *nat_problems(nat, with_public, [zone, *service_zones]),
-            *endpoint_problems(interface_endpoints),
-            *s3_statement_problems(s3_statements),
-            *public_bucket_problems(public_buckets),
-            *flow_logs_problems(kept=flow_logs_retention is not None, key_given=flow_logs_key is not None),
-        ]
-        raise_problems(self.node.path, problems)
-        request = LayoutRequest(
-            cidr=IPv4Network(cidr),
-            secondary_cidr=parse_cidr(secondary_cidr),
-            accelerator_cidr=parse_cidr(accelerator_cidr),
-            accelerator_mask=accelerator_mask,
-            zone=zone,
-            public_zones=tuple(dict.fromkeys(with_public)),
-            service_zones=tuple(service_zones),
-        )
-        raise_problems(self.node.path, layout_problems(request))
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(NetworkSpec, locals()))
+        rules = network_problems(spec, judge.environment.region)
+        raise_problems(self.node.path, [*judge.problems, *rules, *s3_statement_problems(s3_statements)])
+        request = cast("LayoutRequest", layout_request(spec))
         self._warn(request, nat, interface_endpoints)
         layout = plan_subnets(request)
         vpc = self._define_vpc(cidr)
@@ -281,6 +248,13 @@ class TrainingNetwork(Network):
             )
 
 
+_KEYWORDS: Final[Mapping[At, At]] = {
+    ("accelerator_subnet", "zone"): ("zone",),
+    ("accelerator_subnet", "cidr"): ("accelerator_cidr",),
+}
+"""Options that ``from_existing`` takes beside the subnet."""
+
+
 class _ExistingNetwork(Network):
     def __init__(
         self,
@@ -296,32 +270,35 @@ class _ExistingNetwork(Network):
         route_out: IDependable | None,
     ) -> None:
         super().__init__(scope, construct_id)
-        accelerator = _facts(accelerator_subnet)
-        raise_problems(
-            self.node.path,
-            [
-                *existing_zone_problems(zone, _region(self), accelerator),
-                *existing_cidr_problems(accelerator_cidr, accelerator),
-                *existing_subnets_problems(
-                    accelerator, [_facts(each) for each in public_subnets], [_facts(each) for each in service_subnets]
-                ),
-            ],
+        known, environment = _facts(accelerator_subnet), surroundings(self)
+        accelerator = replace(known, zone=zone, cidr=known.cidr if accelerator_cidr is None else accelerator_cidr)
+        spec = ExistingNetworkSpec(
+            vpc_id=vpc.vpc_id,
+            accelerator_subnet=accelerator,
+            public_subnets=[_facts(each) for each in public_subnets],
+            service_subnets=[_facts(each) for each in service_subnets],
         )
+        problems = [
+            *existing_network_problems(spec, environment.region),
+            *accelerator_subnet_problems(zone, accelerator_cidr, known),
+        ]
+        raise_problems(self.node.path, [replace(each, at=_KEYWORDS.get(each.at, each.at)) for each in problems])
         self.vpc = vpc
         self.zone = zone
         self.accelerator_subnet = accelerator_subnet
-        self.accelerator_cidr = accelerator_cidr if accelerator_cidr is not None else accelerator.cidr
+        self.accelerator_cidr = accelerator.cidr
         self.public_subnets = tuple(public_subnets)
         self.service_subnets = tuple(service_subnets)
-        self.service_zones = tuple(_facts(each).zone for each in service_subnets)
+        zones: list[str | Unknown] = [each.zone for each in spec.service_subnets]
+        self.service_zones = tuple(None if isinstance(zone, Unknown) else zone for zone in zones)
         self.route_out = route_out if route_out is not None else accelerator_subnet.internet_connectivity_established
-        self.has_nat = accelerator.subnet_id not in {subnet.subnet_id for subnet in vpc.isolated_subnets}
+        self.has_nat = accelerator_subnet.subnet_id not in {subnet.subnet_id for subnet in vpc.isolated_subnets}
 
 
-def _facts(subnet: ec2.ISubnet) -> SubnetFacts:
-    return SubnetFacts(
+def _facts(subnet: ec2.ISubnet) -> SubnetSpec:
+    return SubnetSpec(
         subnet_id=subnet.subnet_id,
-        zone=_known(lambda: subnet.availability_zone),
+        zone=_known(lambda: subnet.availability_zone) or cast("str", Unknown()),
         cidr=_known(lambda: subnet.ipv4_cidr_block),
     )
 
@@ -338,8 +315,3 @@ def _acknowledge(vpc: ec2.CfnVPC, choice: tuple[Mapping[str, str], str]) -> None
     rules, reason = choice
     for pack, rule in rules.items():
         acknowledge_nag(vpc, pack=pack, rule=rule, reason=reason)
-
-
-def _region(scope: Construct) -> str | None:
-    region = Stack.of(scope).region
-    return None if unresolved(region) else region

@@ -1,19 +1,19 @@
-"""What a network may look like: pure functions, one problem a sentence, silent about Tokens where they can be."""
+"""What a network may look like: pure functions of what was said, silent about Tokens where they can be."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 
 from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids, zone_region
-from cdk_trainyard.network.nat import Nat
+from cdk_trainyard.network.spec import ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import (
-    LARGEST_SUBNET,
     SMALLEST_SUBNET,
     LayoutRequest,
     public_slot,
     service_slot,
     slot_count,
 )
+from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.tokens import unresolved
 
 _CARRIER_GRADE = IPv4Network("100.64.0.0/10")
@@ -25,6 +25,53 @@ _NOT_TOGETHER = (
 )
 _REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+")
 _ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
+
+
+# ---------------------------------------------------------------- all of them
+def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
+    """Return everything that is wrong with a new network.
+
+    Args:
+        spec: The network.
+        region: The stack's Region. None: not known.
+    """
+    problems = [
+        *zone_problems(("zone",), spec.zone, region),
+        *further_zones_problems("public_zones", spec.public_zones, region),
+        *further_zones_problems("service_zones", spec.service_zones, region),
+        *zones_together_problems(spec, region),
+        *(found for name in ("cidr", "secondary_cidr", "accelerator_cidr") for found in cidr_problems(spec, name)),
+        *secondary_cidr_problems(spec),
+        *accelerator_block_problems(spec),
+        *nat_problems(spec),
+        *repeated_problems("interface_endpoints", "service", spec.interface_endpoints),
+        *repeated_problems("public_buckets", "bucket", spec.public_buckets),
+        *flow_logs_problems(spec),
+    ]
+    request = layout_request(spec)
+    return problems if problems or request is None else list(layout_problems(request))
+
+
+def existing_network_problems(spec: ExistingNetworkSpec, region: str | None) -> list[Problem]:
+    """Return everything that is wrong with what is said of a network that exists.
+
+    Args:
+        spec: The network.
+        region: The stack's Region. None: not known.
+    """
+    lists = {"public_subnets": spec.public_subnets, "service_subnets": spec.service_subnets}
+    subnets: dict[At, SubnetSpec] = {("accelerator_subnet",): spec.accelerator_subnet}
+    subnets |= {(name, index): subnet for name, each in lists.items() for index, subnet in enumerate(each)}
+    return [
+        *(
+            problem
+            for at, subnet in subnets.items()
+            if not unresolved(subnet.zone)
+            for problem in zone_problems((*at, "zone"), subnet.zone, region)
+        ),
+        *group_problems(spec),
+        *existing_subnets_problems(spec),
+    ]
 
 
 # ---------------------------------------------------------------- addresses
@@ -44,190 +91,253 @@ def address_count_problems(numbers: Mapping[str, int]) -> list[str]:
 def parse_cidr(text: str | None) -> IPv4Network | None:
     """Return a block of addresses, or None when ``text`` is none."""
     try:
-        return IPv4Network(text) if text is not None else None
+        return IPv4Network(text) if text is not None and not unresolved(text) else None
     except ValueError:
         return None
 
 
-def cidr_problems(keyword: str, text: str | None) -> list[str]:
+def cidr_problems(spec: NetworkSpec, name: str) -> Iterator[Problem]:
     """Check that a block can be a VPC's or a subnet's. It must be written out: subnets are computed from it."""
-    if text is None:
-        return []
-    if unresolved(text):
-        return [f"{keyword!r} must be written out, as '10.1.0.0/16', got a Token; the subnets are computed from it"]
+    text = getattr(spec, name)
     block = parse_cidr(text)
-    if block is None:
-        return [f"{keyword!r} must be an IPv4 block, as '10.1.0.0/16', got {text!r}{_without_host_bits(text)}"]
-    problems = []
-    if not LARGEST_SUBNET <= block.prefixlen <= SMALLEST_SUBNET:
-        problems.append(f"{keyword!r} must be a /{LARGEST_SUBNET} to a /{SMALLEST_SUBNET}, got {text}")
-    if not any(block.subnet_of(private) for private in _PRIVATE):
+    if isinstance(text, str) and unresolved(text):
+        yield Problem((name,), "must be written out, as '10.1.0.0/16', got a Token; the subnets are computed from it")
+    elif block is not None and not any(block.subnet_of(private) for private in _PRIVATE):
         ranges = ", ".join(str(private) for private in _PRIVATE)
-        problems.append(f"{keyword!r} must be private, within one of {ranges}, got {text}")
-    return problems
+        yield Problem((name,), f"must be private, within one of {ranges}, got {block}")
 
 
-def secondary_cidr_problems(cidr: str, secondary_cidr: str | None) -> list[str]:
+def secondary_cidr_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check that EC2 lets a VPC have both blocks."""
-    first, second = parse_cidr(cidr), parse_cidr(secondary_cidr)
+    at, first, second = ("secondary_cidr",), parse_cidr(spec.cidr), parse_cidr(spec.secondary_cidr)
     if first is None or second is None:
-        return []
-    if first.overlaps(second):
-        return [f"'secondary_cidr' must not overlap 'cidr' {first}, got {second}"]
+        return
+    beside = f"beside {option('cidr')} {first}"
     own = next((private for private in _PRIVATE if first.subnet_of(private)), None)
-    if own is not None and not second.subnet_of(own) and not second.subnet_of(_CARRIER_GRADE):
+    if first.overlaps(second):
+        yield Problem(at, f"must not overlap {option('cidr')} {first}, got {second}")
+    elif own is not None and not second.subnet_of(own) and not second.subnet_of(_CARRIER_GRADE):
         allowed = f"{own} or {_CARRIER_GRADE}" if own != _CARRIER_GRADE else str(own)
-        return [f"'secondary_cidr' must be within {allowed} beside 'cidr' {first}, got {second}; EC2 adds no other"]
-    return [
-        f"'secondary_cidr' must not be within {barred} beside 'cidr' {first}, got {second}; EC2 keeps it for services"
-        for blocks, barred in _NOT_TOGETHER
-        if first.subnet_of(blocks) and second.subnet_of(barred)
-    ]
+        yield Problem(at, f"must be within {allowed} {beside}, got {second}; EC2 adds no other")
+    else:
+        for blocks, barred in _NOT_TOGETHER:
+            if first.subnet_of(blocks) and second.subnet_of(barred):
+                yield Problem(at, f"must not be within {barred} {beside}, got {second}; EC2 keeps it for services")
 
 
-def accelerator_block_problems(
-    cidr: str, secondary_cidr: str | None, accelerator_mask: int | None, accelerator_cidr: str | None
-) -> list[str]:
+def accelerator_block_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check the accelerator subnet's size and place."""
-    if accelerator_mask is not None and accelerator_cidr is not None:
-        got = f"got {accelerator_mask} and {accelerator_cidr!r}"
-        return [f"'accelerator_mask' and 'accelerator_cidr' must not both be given, {got}; remove one"]
-    whole, second = parse_cidr(cidr), parse_cidr(secondary_cidr)
-    if whole is None or (secondary_cidr is not None and second is None):
-        return []
-    request = LayoutRequest(cidr=whole, secondary_cidr=second, zone="")
-    if accelerator_mask is not None:
-        return _mask_problems(request, accelerator_mask)
-    if accelerator_cidr is not None:
-        return _block_problems(request, parse_cidr(accelerator_cidr))
-    if request.largest_mask > SMALLEST_SUBNET:
-        return [
-            f"'cidr' must be a /{SMALLEST_SUBNET - 1} or larger without 'secondary_cidr', got {cidr}{_why(request)}"
-        ]
-    return []
+    mask, block = spec.accelerator_mask, spec.accelerator_cidr
+    whole, second = parse_cidr(spec.cidr), parse_cidr(spec.secondary_cidr)
+    if mask is not None and block is not None:
+        got = f"got {mask} and {shown(block)}"
+        yield Problem(
+            ("accelerator_mask",), f"and {option('accelerator_cidr')} must not both be given, {got}; remove one"
+        )
+    elif whole is not None and (spec.secondary_cidr is None or second is not None):
+        request = LayoutRequest(cidr=whole, secondary_cidr=second, zone="")
+        if mask is not None:
+            yield from _mask_problems(request, mask)
+        elif block is not None:
+            yield from _block_problems(request, parse_cidr(block))
+        elif request.largest_mask > SMALLEST_SUBNET:
+            larger = f"must be a /{SMALLEST_SUBNET - 1} or larger without {option('secondary_cidr')}"
+            yield Problem(("cidr",), f"{larger}, got {whole}{_why(request)}")
 
 
-def layout_problems(request: LayoutRequest) -> list[str]:
+def layout_problems(request: LayoutRequest) -> Iterator[Problem]:
     """Check that every public and service subnet finds a place. Asked when nothing else is wrong."""
     slots = slot_count(request)
     wanted = {
         "public_zones": [zone for zone in request.public_zones if public_slot(request, zone) >= slots],
         "service_zones": [zone for zone in request.service_zones if service_slot(zone) >= slots],
     }
-    return [
-        f"'cidr' must be larger for {keyword!r} in {', '.join(zones)}, got {request.cidr} with room for {slots} public "
-        f"and {slots} service subnets, which go by the letter or number of the zone; use a /22 or larger"
-        for keyword, zones in wanted.items()
-        if zones
-    ]
+    for name, zones in wanted.items():
+        if zones:
+            yield Problem(
+                ("cidr",),
+                f"must be larger for {option(name)} in {', '.join(zones)}, got {request.cidr} with room for {slots} "
+                f"public and {slots} service subnets, which go by letter or number of the zone; use a /22 or larger",
+            )
 
 
-def _mask_problems(request: LayoutRequest, mask: int) -> list[str]:
-    if unresolved(mask):
-        return ["'accelerator_mask' must be written out, as 18, got a Token; the subnets are computed from it"]
-    if request.largest_mask <= mask <= SMALLEST_SUBNET:
-        return []
-    sizes = f"{request.largest_mask} to {SMALLEST_SUBNET}"
-    return [f"'accelerator_mask' must be {sizes} in {_where(request)}, got {mask}{_why(request)}"]
+def layout_request(spec: NetworkSpec) -> LayoutRequest | None:
+    """Return what blocks are wanted for, or None when something that they are computed from is not known."""
+    zones = (spec.zone, *spec.public_zones, *spec.service_zones)
+    cidr = parse_cidr(spec.cidr)
+    if cidr is None or unresolved(*zones, spec.secondary_cidr, spec.accelerator_cidr, spec.accelerator_mask, spec.nat):
+        return None
+    return LayoutRequest(
+        cidr=cidr,
+        secondary_cidr=parse_cidr(spec.secondary_cidr),
+        accelerator_cidr=parse_cidr(spec.accelerator_cidr),
+        accelerator_mask=spec.accelerator_mask,
+        zone=spec.zone,
+        public_zones=spec.zones_of_public_subnets,
+        service_zones=tuple(spec.service_zones),
+    )
 
 
-def _block_problems(request: LayoutRequest, block: IPv4Network | None) -> list[str]:
+def _mask_problems(request: LayoutRequest, mask: int) -> Iterator[Problem]:
+    at = ("accelerator_mask",)
+    if isinstance(mask, float):
+        yield Problem(at, "must be written out, as 18, got a Token; the subnets are computed from it")
+    elif not unresolved(mask) and not request.largest_mask <= mask <= SMALLEST_SUBNET:
+        sizes = f"{request.largest_mask} to {SMALLEST_SUBNET}"
+        yield Problem(at, f"must be {sizes} in {_where(request)}, got {mask}{_why(request)}")
+
+
+def _block_problems(request: LayoutRequest, block: IPv4Network | None) -> Iterator[Problem]:
+    at = ("accelerator_cidr",)
     if block is None:
-        return []
+        return
     if not block.subnet_of(request.room):
-        return [f"'accelerator_cidr' must be within {_where(request)}, got {block}"]
-    if block.prefixlen < request.largest_mask:
+        yield Problem(at, f"must be within {_where(request)}, got {block}")
+    elif block.prefixlen < request.largest_mask:
         size = f"a /{request.largest_mask} or smaller"
-        return [f"'accelerator_cidr' must be {size} in {_where(request)}, got {block}{_why(request)}"]
-    return []
+        yield Problem(at, f"must be {size} in {_where(request)}, got {block}{_why(request)}")
 
 
 def _where(request: LayoutRequest) -> str:
-    return f"'{'cidr' if request.secondary_cidr is None else 'secondary_cidr'}' {request.room}"
+    return f"{option('cidr' if request.secondary_cidr is None else 'secondary_cidr')} {request.room}"
 
 
 def _why(request: LayoutRequest) -> str:
     return "; the other half is for public and service subnets" if request.secondary_cidr is None else ""
 
 
-def _without_host_bits(text: str) -> str:
-    try:
-        return f"; use {IPv4Network(text, strict=False)}"
-    except ValueError:
-        return ""
-
-
 # ---------------------------------------------------------------- zones
-def zone_problems(keyword: str, zone: str, region: str | None) -> list[str]:
+def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Problem]:
     """Check that a zone is one, and of the Region. It must be written out: a name and an id are different properties.
 
     Args:
-        keyword: The word that the user wrote it after.
-        zone: The zone's name or id.
-        region: The stack's Region; None when it is not known.
+        at: Where it was written.
+        zone: The zone's name or id. None: it is not said.
+        region: The stack's Region. None: not known.
     """
+    if not isinstance(zone, str):
+        return
+    found, example = zone_region(zone), "as 'us-east-1a' or 'use1-az4'"
+    known = zone_ids(found) if found else ()
     if unresolved(zone):
-        return [f"{keyword!r} must be written out, as 'us-east-1a' or 'use1-az4', got a Token"]
-    found = zone_region(zone)
-    if found is None:
-        return [f"{keyword!r} must be the name or the id of a zone, as 'us-east-1a' or 'use1-az4', got {zone!r}"]
-    if "-wlz" in zone:
-        return [f"{keyword!r} must be an Availability Zone or a Local Zone, got the Wavelength Zone {zone!r}"]
-    if region is not None and found != region:
-        return [f"{keyword!r} must be a zone of the stack's Region {region}, got {zone!r} of {found}"]
-    known = zone_ids(found)
-    if _REGION_ZONE_ID.fullmatch(zone) and known and zone not in known:
-        return [f"{keyword!r} must be one of {', '.join(known)} (as of {catalogue_date()}), got {zone!r}"]
-    return []
+        yield Problem(at, f"must be written out, {example}, got a Token")
+    elif found is None:
+        yield Problem(at, f"must be the name or the id of a zone, {example}, got {shown(zone)}")
+    elif "-wlz" in zone:
+        yield Problem(at, f"must be an Availability Zone or a Local Zone, got the Wavelength Zone {shown(zone)}")
+    elif region is not None and found != region:
+        yield Problem(at, f"must be a zone of the stack's Region {region}, got {shown(zone)} of {found}")
+    elif _REGION_ZONE_ID.fullmatch(zone) and known and zone not in known:
+        yield Problem(at, f"must be one of {', '.join(known)} (as of {catalogue_date()}), got {shown(zone)}")
 
 
-def further_zones_problems(keyword: str, zones: Sequence[str], region: str | None) -> list[str]:
+def further_zones_problems(name: str, zones: Sequence[str], region: str | None) -> list[Problem]:
     """Check zones that stand beside the accelerator subnet's: of the Region itself, and each once."""
-    problems = [problem for zone in zones for problem in zone_problems(keyword, zone, region)]
-    if problems:
+    problems = [problem for index, zone in enumerate(zones) for problem in zone_problems((name, index), zone, region)]
+    if problems or unresolved(*zones):
         return problems
-    problems += [
-        f"{keyword!r} must be zones of the Region itself, got the Local Zone {zone!r}; only 'zone' may be one"
-        for zone in zones
-        if _is_local(zone)
-    ]
-    repeated = sorted({zone for zone in zones if list(zones).count(zone) > 1})
-    if repeated:
-        problems.append(f"{keyword!r} must name each zone once, got {', '.join(map(repr, repeated))} again")
+    for index, zone in enumerate(zones):
+        if _is_local(zone):
+            only = f"only {option('zone')} may be one"
+            text = f"must be a zone of the Region itself, got the Local Zone {shown(zone)}; {only}"
+            problems.append(Problem((name, index), text))
+        if zone in zones[:index]:
+            problems.append(Problem((name, index), f"must name each zone once, got {shown(zone)} again"))
     return problems
 
 
-def zones_together_problems(zone: str, public_zones: Sequence[str], service_zones: Sequence[str]) -> list[str]:
+def zones_together_problems(spec: NetworkSpec, region: str | None) -> Iterator[Problem]:
     """Check that all zones are of one Region and written one way, and that services get at least two."""
-    zones = [zone, *public_zones, *service_zones]
+    zones = [spec.zone, *spec.public_zones, *spec.service_zones]
     if unresolved(*zones) or any(zone_region(each) is None for each in zones):
-        return []
-    problems = []
+        return
+    others = f"{option('public_zones')} and {option('service_zones')}"
     regions = sorted({str(zone_region(each)) for each in zones})
-    if len(regions) > 1:
-        problems.append(f"'zone', 'public_zones' and 'service_zones' must be of one Region, got {', '.join(regions)}")
     names, ids = [each for each in zones if not is_zone_id(each)], [each for each in zones if is_zone_id(each)]
+    if len(regions) > 1 and region is None:
+        yield Problem(("zone",), f"must be of the Region of {others}, got {', '.join(regions)}")
     if names and ids:
-        problems.append(
-            f"'zone', 'public_zones' and 'service_zones' must all be names or all be ids, got {names[0]!r} and "
-            f"{ids[0]!r}; which name stands for which id differs from account to account"
+        got = (
+            f"got {shown(names[0])} and {shown(ids[0])}; which name stands for which id differs from account to account"
         )
-    if 0 < len(service_zones) < _ZONES_OF_A_SERVICE:
-        problems.append(
-            f"'service_zones' must be at least {_ZONES_OF_A_SERVICE} zones, got {service_zones[0]!r} alone; "
-            f"add a zone, or leave them out"
-        )
-    return problems
+        yield Problem(("zone",), f"must be a name like {others}, or an id like them, {got}")
+    if 0 < len(spec.service_zones) < _ZONES_OF_A_SERVICE:
+        alone = f"got {shown(spec.service_zones[0])} alone; add a zone, or leave them out"
+        yield Problem(("service_zones",), f"must be at least {_ZONES_OF_A_SERVICE} zones, {alone}")
 
 
-def nat_problems(nat: Nat, public_zones: Sequence[str], private_zones: Sequence[str]) -> list[str]:
+def nat_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check that a NAT gateway in every zone finds a public subnet there."""
-    missing = sorted(set(private_zones) - set(public_zones))
-    if nat != Nat.PER_ZONE or not missing:
-        return []
-    where = ", ".join(map(repr, missing))
-    return [f"'nat' must be ONE without a public subnet in {where}, got PER_ZONE; add 'public_zones' there"]
+    missing = {spec.zone, *spec.service_zones} - {*spec.zones_of_public_subnets}
+    if spec.nat is Nat.PER_ZONE and missing and not unresolved(*missing, *spec.public_zones):
+        where = ", ".join(shown(zone) for zone in sorted(missing))
+        add = f"add {option('public_zones')} there"
+        yield Problem(("nat",), f"must be {Nat.ONE} without a public subnet in {where}, got {spec.nat}; {add}")
 
 
 def _is_local(zone: str) -> bool:
     return not _REGION_ZONE_ID.fullmatch(zone) if is_zone_id(zone) else zone[:-1] != zone_region(zone)
+
+
+# ---------------------------------------------------------------- endpoints, buckets and flow logs
+def repeated_problems(name: str, what: str, values: Sequence[str]) -> Iterator[Problem]:
+    """Check that each of several values is named once."""
+    for index, value in enumerate(values):
+        if value in values[:index] and not unresolved(value):
+            yield Problem((name, index), f"must name each {what} once, got {value} again")
+
+
+def flow_logs_problems(spec: NetworkSpec) -> Iterator[Problem]:
+    """Check that a key has flow logs to encrypt."""
+    if spec.flow_logs_retention is None and spec.flow_logs_key is not None:
+        text = f"must be left out without flow logs, got a key; give {option('flow_logs_retention')} too"
+        yield Problem(("flow_logs_key",), text)
+
+
+# ---------------------------------------------------------------- what exists
+def group_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
+    """Check that rules are said to exist of a group that is named."""
+    if spec.self_rules_exist is True and spec.security_group_id is None:
+        text = f"is said of a group of yours; give its {option('security_group_id')} too"
+        yield Problem(("self_rules_exist",), text)
+
+
+def existing_subnets_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
+    """Check that existing subnets are each what they are said to be, and services get at least two zones."""
+    public, service = _ids(spec.public_subnets), _ids(spec.service_subnets)
+    for index, subnet_id in enumerate(public):
+        if subnet_id == spec.accelerator_subnet.subnet_id:
+            why = "an instance with several interfaces gets no public address, so it needs a private subnet"
+            text = f"must not be {option('accelerator_subnet')}, got {subnet_id}; {why}"
+            yield Problem(("public_subnets", index), text)
+    for index, subnet_id in enumerate(service):
+        if subnet_id in public:
+            text = f"must be private, got {subnet_id}, which is in {option('public_subnets')} too"
+            yield Problem(("service_subnets", index), text)
+    for name, ids in (("public_subnets", public), ("service_subnets", service)):
+        for index, subnet_id in enumerate(ids):
+            if subnet_id in ids[:index]:
+                yield Problem((name, index), f"must name each subnet once, got {subnet_id} again")
+    zones = {subnet.zone for subnet in spec.service_subnets}
+    if zones and not unresolved(*zones) and len(zones) < _ZONES_OF_A_SERVICE:
+        alone = f"got {', '.join(zones)} alone; add a subnet, or leave them out"
+        yield Problem(("service_subnets",), f"must stand in at least {_ZONES_OF_A_SERVICE} zones, {alone}")
+
+
+def _ids(subnets: Sequence[SubnetSpec]) -> list[str]:
+    return [subnet.subnet_id for subnet in subnets]
+
+
+def accelerator_subnet_problems(zone: str, accelerator_cidr: str | None, known: SubnetSpec) -> Iterator[Problem]:
+    """Check that what is said of the accelerator subnet is what its object knows."""
+    comparable = not unresolved(zone, known.zone) and zone_region(zone) == zone_region(known.zone)
+    if comparable and is_zone_id(known.zone) == is_zone_id(zone) and known.zone != zone:
+        text = f"must be that of {option('accelerator_subnet')}, {shown(known.zone)}, got {shown(zone)}"
+        yield Problem(("zone",), text)
+    if accelerator_cidr is None or unresolved(accelerator_cidr):
+        return
+    if parse_cidr(accelerator_cidr) is None:
+        yield Problem(("accelerator_cidr",), f"must be an IPv4 block, as 10.1.128.0/17, got {shown(accelerator_cidr)}")
+    elif known.cidr is not None and not unresolved(known.cidr) and accelerator_cidr != known.cidr:
+        text = f"must be that of {option('accelerator_subnet')}, {shown(known.cidr)}, got {shown(accelerator_cidr)}"
+        yield Problem(("accelerator_cidr",), text)

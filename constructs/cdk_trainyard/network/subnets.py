@@ -13,7 +13,7 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_cfn_lint, acknowledge_nag
 from cdk_trainyard.instances import is_zone_id, zone_region
-from cdk_trainyard.network.nat import Nat
+from cdk_trainyard.network.spec import Nat
 from cdk_trainyard.network.subnet_layout import LayoutRequest, SubnetLayout
 from cdk_trainyard.network.vpc import SubnetGroup
 

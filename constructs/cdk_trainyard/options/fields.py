@@ -68,6 +68,17 @@ class Said:
     python: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class NoneAs:
+    """Marks an option that may be None, which a file writes as a value.
+
+    Attributes:
+        value: What a file writes.
+    """
+
+    value: Any
+
+
 INLINE: Final = "inline"
 """Marks a part whose options stand among those of the whole in a file."""
 
@@ -82,10 +93,11 @@ class Scalar:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Object:
-    """An object of CDK, for which a file has a stand-in."""
+    """An object of CDK, for which a file has a stand-in, or a value that stands for nothing."""
 
     type: type[StandIn]
     unit: Unit | None = None
+    nothing: Any = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,7 +248,8 @@ def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
     elif origin is Mapping:
         shape = Json() if arguments[1] is Any else Named(item=_shape([arguments[1]], ()), names=_kinds(arguments[0]))
     elif issubclass(found, StandIn):
-        shape = Object(type=found, unit=next((mark for mark in marks if isinstance(mark, Unit)), None))
+        unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
+        shape = Object(type=found, unit=unit, nothing=next((m.value for m in marks if isinstance(m, NoneAs)), None))
     elif is_dataclass(found):
         shape = Part(spec=cast("type", found))
     else:

@@ -1,7 +1,7 @@
 """What a constructor was given, held against its specification: types and kinds, as a file's sections are when read."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
 from enum import Enum
 from typing import Any, Final, TypeVar, cast
 
@@ -25,86 +25,96 @@ def given(spec: Callable[..., _Spec], keywords: Mapping[str, Any]) -> _Spec:
     return spec(**{name: keywords[name] for name in fields_of(cast("type", spec)) if name in keywords})
 
 
-def form_problems(value: Any, environment: Environment) -> list[Problem]:
-    """Return every option whose value is of a wrong type or kind.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judge:
+    """Judges types and kinds of values.
 
-    Args:
-        value: A specification.
-        environment: Where it is deployed.
+    Attributes:
+        environment: Where the stack goes.
+        problems: What was found.
     """
-    return list(_of_spec(value, environment, ()))
 
+    environment: Environment
+    problems: list[Problem] = field(default_factory=list)
 
-def _of_spec(value: Any, environment: Environment, at: At) -> Iterator[Problem]:
-    spec: type = type(value)
-    for name, option in fields_of(spec).items():
-        inner = getattr(value, name)
-        if not (inner is None and option.optional):
-            yield from _of_value(option.shape, inner, environment, (*at, name))
+    def judged(self, value: _Spec, at: At = ()) -> _Spec:
+        """Return a specification with unknowns where a value is of a wrong type or kind, so that rules can be asked.
 
+        Args:
+            value: The specification.
+            at: Where it stands.
+        """
+        spec: type = type(value)
+        better: dict[str, Any] = {}
+        for name, option in fields_of(spec).items():
+            inner = getattr(value, name)
+            if inner is None and option.optional:
+                continue
+            found = self._value(option.shape, inner, (*at, name))
+            if found is not inner:
+                better[name] = found
+        return cast("_Spec", replace(cast("Any", value), **better)) if better else value
 
-def _of_value(shape: Shape, value: Any, environment: Environment, at: At) -> Iterator[Problem]:
-    if isinstance(value, Unknown) or unresolved(value):
-        return
-    match shape:
-        case Scalar():
-            yield from _of_scalar(shape.type, shape.kinds, value, environment, at)
-        case Object():
-            yield from _of_object(shape.type, value, environment, at)
-        case Part():
-            specs = (shape.spec, shape.existing) if shape.existing else (shape.spec,)
-            if is_dataclass(value) and isinstance(value, specs):
-                yield from _of_spec(value, environment, at)
-            else:
-                yield _wrong(at, either(f"{spec.__name__}(…)" for spec in specs), value)
-        case Items():
-            yield from _of_items(shape, value, environment, at)
-        case Named() | Json():
-            yield from _of_mapping(shape, value, environment, at)
+    def _value(self, shape: Shape, value: Any, at: At) -> Any:  # noqa: PLR0911  one for each shape
+        if unresolved(value):
+            return value
+        match shape:
+            case Scalar():
+                return self._scalar(shape.type, shape.kinds, value, at)
+            case Object():
+                return self._object(shape.type, value, at)
+            case Part():
+                specs = (shape.spec, shape.existing) if shape.existing else (shape.spec,)
+                if is_dataclass(value) and isinstance(value, specs):
+                    return self.judged(value, at)
+                return self._wrong(at, either(f"{spec.__name__}(…)" for spec in specs), value)
+            case Items():
+                return self._items(shape, value, at)
+            case Named() | Json():
+                return self._mapping(shape, value, at)
 
+    def _items(self, shape: Items, value: Any, at: At) -> Any:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            return self._wrong(at, "a list", value)
+        names = [getattr(item, shape.by_name, index) if shape.by_name else index for index, item in enumerate(value)]
+        found = [self._value(shape.item, item, (*at, name)) for name, item in zip(names, value, strict=True)]
+        return value if all(new is old for new, old in zip(found, value, strict=True)) else tuple(found)
 
-def _of_items(shape: Items, value: Any, environment: Environment, at: At) -> Iterator[Problem]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        yield _wrong(at, "a list", value)
-        return
-    for index, item in enumerate(value):
-        name = getattr(item, shape.by_name, index) if shape.by_name else index
-        yield from _of_value(shape.item, item, environment, (*at, name))
+    def _mapping(self, shape: Named | Json, value: Any, at: At) -> Any:
+        if not isinstance(value, Mapping):
+            return self._wrong(at, "a mapping", value)
+        if isinstance(shape, Json):
+            return value
+        for name in value:
+            self.problems.extend(Problem((*at, name), f"{text} as a name") for text in self._said(shape.names, name))
+        found = {name: self._value(shape.item, item, (*at, name)) for name, item in value.items()}
+        return value if all(found[name] is item for name, item in value.items()) else found
 
+    def _scalar(self, wanted: type, kinds: Sequence[Kind], value: Any, at: At) -> Any:
+        if issubclass(wanted, Enum):
+            if isinstance(value, wanted):
+                return value
+            return self._wrong(at, either(f"{wanted.__name__}.{member.name}" for member in wanted), value)
+        fits = isinstance(value, (int, float) if wanted is float else wanted)
+        if not fits or (isinstance(value, bool) and wanted is not bool):
+            return self._wrong(at, _WORDS[wanted], value)
+        return self._of_kinds(kinds, value, value, at)
 
-def _of_mapping(shape: Named | Json, value: Any, environment: Environment, at: At) -> Iterator[Problem]:
-    if not isinstance(value, Mapping):
-        yield _wrong(at, "a mapping", value)
-    elif isinstance(shape, Named):
-        for name, item in value.items():
-            yield from (Problem((*at, name), f"{text} as a name") for text in _said(shape.names, name, environment))
-            yield from _of_value(shape.item, item, environment, (*at, name))
+    def _object(self, wanted: type[StandIn], value: Any, at: At) -> Any:
+        if isinstance(value, StandIn):
+            return self._of_kinds((wanted.kind,), value.value, value, at)
+        return value if wanted.stands_for(value) else self._wrong(at, wanted.what, value)
 
+    def _of_kinds(self, kinds: Sequence[Kind], value: Any, right: Any, at: At) -> Any:
+        found = [Problem(at, text) for text in self._said(kinds, value)]
+        self.problems.extend(found)
+        return Unknown() if found else right
 
-def _of_scalar(wanted: type, kinds: Sequence[Kind], value: Any, environment: Environment, at: At) -> Iterator[Problem]:
-    if issubclass(wanted, Enum):
-        if not isinstance(value, wanted):
-            yield _wrong(at, either(f"{wanted.__name__}.{member.name}" for member in wanted), value)
-        return
-    fits = isinstance(value, (int, float) if wanted is float else wanted)
-    if not fits or (isinstance(value, bool) and wanted is not bool):
-        yield _wrong(at, _WORDS[wanted], value)
-    else:
-        yield from (Problem(at, text) for text in _said(kinds, value, environment))
+    def _said(self, kinds: Sequence[Kind], value: Any) -> list[str]:
+        return [text for kind in kinds if (text := kind.problem(value, self.environment))]
 
-
-def _of_object(wanted: type[StandIn], value: Any, environment: Environment, at: At) -> Iterator[Problem]:
-    if isinstance(value, StandIn):
-        yield from (Problem(at, text) for text in _said((wanted.kind,), value.value, environment))
-    elif not hasattr(type(value), wanted.member):  # of the class: the value itself would be a question to Node
-        yield _wrong(at, wanted.what, value)
-
-
-def _said(kinds: Sequence[Kind], value: Any, environment: Environment) -> Iterator[str]:
-    yield from (text for kind in kinds if (text := kind.problem(value, environment)))
-
-
-def _wrong(at: At, wanted: str, value: Any) -> Problem:
-    kind = type(value).__name__
-    got = f"{shown(value)} ({kind})" if isinstance(value, str | int | float | None) else f"a {kind}"
-    return Problem(at, f"must be {wanted}, got {got}")
+    def _wrong(self, at: At, wanted: str, value: Any) -> Unknown:
+        kind = type(value).__name__
+        got = f"{shown(value)} ({kind})" if isinstance(value, str | int | float | None) else f"a {kind}"
+        self.problems.append(Problem(at, f"must be {wanted}, got {got}"))
+        return Unknown()

@@ -127,6 +127,8 @@ class Reader:
             yield name, self._value(shape.item, value, (*at, name))
 
     def _object(self, shape: Object, data: Any, at: At) -> Any:
+        if shape.nothing is not None and data == shape.nothing:
+            return None
         stand_in: type[StandIn] = shape.type
         value = self._scalar(stand_in.written, (stand_in.kind,), data, at)
         if isinstance(value, Unknown):
@@ -157,7 +159,7 @@ class Reader:
         instead = getattr(spec, _FORMER, {}).get(key)
         known = [name for name in keys_of(spec) if name != without]
         hint = f"; {instead}" if instead else did_you_mean(key, known) or f"; there are {either(known)}"
-        self.problems.append(Problem((*at, key), f"is no key here{hint}"))
+        self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
 
     def _refused(self, at: At, text: str) -> Any:
         self.problems.append(Problem(at, text))

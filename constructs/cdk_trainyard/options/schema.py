@@ -18,6 +18,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
 )
 from cdk_trainyard.options.reading import spellings
+from cdk_trainyard.options.stand_ins import StandIn
 
 _TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
@@ -65,8 +66,11 @@ class Schemas:
         match shape:
             case Scalar():
                 return _scalar(shape)
-            case Object(type=stand_in):
-                return {"type": _TYPES[stand_in.written], **stand_in.kind.schema()}
+            case Object(type=stand_in, nothing=nothing):
+                found = {"type": _TYPES[stand_in.written], **stand_in.kind.schema()}
+                if nothing is not None:
+                    found["enum"] = [nothing, *found["enum"]]
+                return found
             case Part(spec=spec, existing=type() as existing, unless=key):
                 return {"if": {"required": [key]}, "then": self.refer(existing), "else": self.refer(spec)}
             case Part(spec=spec):
@@ -118,7 +122,7 @@ def _scalar(shape: Shape) -> dict[str, Any]:
 
 def _default(field: Field) -> dict[str, Any]:
     """Return a default that a file could say; what a section is by default, its description says."""
-    default = field.default
+    default = field.default.value if isinstance(field.default, StandIn) else field.default
     items = default if isinstance(default, tuple) else (default,)
     if field.required or not items or not all(isinstance(item, str | int | float) for item in items):
         return {}

@@ -34,6 +34,15 @@ class StandIn:
     suffix: ClassVar[str] = "_arn"
     """End of the key in the file."""
 
+    @classmethod
+    def stands_for(cls, value: object) -> bool:
+        """Return whether a value is such a real object; its class is asked, as the object would have to ask Node.
+
+        An object that jsii knows by its interfaces alone has one delegate for each.
+        """
+        delegates = getattr(value, "__dict__", {}).get("_delegates") or [value]
+        return any(hasattr(type(each), cls.member) for each in delegates)
+
     def __getattr__(self, name: str) -> Any:
         """Answer for the real object what it is known by."""
         if name == type(self).member:
@@ -143,20 +152,34 @@ class Span(StandIn):
         return float(self.value / 60)
 
 
-class Retention(StandIn):
+class Enumeration(StandIn):
+    """A member of an enumeration of CDK's, known by the name of its class."""
+
+    @classmethod
+    def stands_for(cls, value: object) -> bool:
+        """Return whether a value is a member of the enumeration."""
+        return type(value).__name__ == cls.member
+
+
+class Retention(Enumeration):
     """How many days CloudWatch Logs keeps logs."""
 
-    what, member, suffix, written = "a logs.RetentionDays", "value", "_days", int
+    what, member, suffix, written = "a logs.RetentionDays", "RetentionDays", "_days", int
     kind = Choice(
         values=(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
     )  # botocore's logs service model, PutRetentionPolicy; a test compares
 
 
-class Removal(StandIn):
+class Removal(Enumeration):
     """What becomes of a resource that leaves its stack."""
 
-    what, member, suffix = "a RemovalPolicy", "name", ""
+    what, member, suffix = "a RemovalPolicy", "RemovalPolicy", ""
     kind = Choice(values=("RETAIN", "DESTROY"))
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return str(self.value)
 
 
 class DeploymentBucket(StandIn):

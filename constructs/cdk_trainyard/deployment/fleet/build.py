@@ -6,7 +6,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.deployment.alerts_topic import alerts_topic
-from cdk_trainyard.deployment.build import RETENTION
+from cdk_trainyard.deployment.exchange import RETENTION
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.fleet import values
 from cdk_trainyard.deployment.fleet.model import FleetDeployment

@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 from cdk_trainyard.deployment._locate import quoted
 from cdk_trainyard.deployment.fleet import values
 from cdk_trainyard.deployment.fleet.section import FleetSection, ImageBuildSection, MasterSection, NodeImageSection
-from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection
 from cdk_trainyard.fleet import FleetCapacity, FleetPlacement, FleetSize, NodeImage
 from cdk_trainyard.fleet.checks import everything_wrong
@@ -22,6 +21,7 @@ from cdk_trainyard.fleet.rules_template import template_problems
 from cdk_trainyard.fleet.rules_training_image import training_image_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, Network
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.storage import Lustre
 
 _SOURCES: Final = ("dlami", "ami_id", "parameter", "build")
@@ -41,7 +41,7 @@ class Around:
         lustre: The section of the shared file system.
     """
 
-    network: NetworkSection | ExistingNetworkSection | None = None
+    network: NetworkSpec | ExistingNetworkSpec | None = None
     lustre: LustreSection | ExistingLustreSection | None = None
 
 

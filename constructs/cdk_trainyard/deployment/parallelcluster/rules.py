@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from cdk_trainyard.deployment._locate import quoted
 from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
 from cdk_trainyard.deployment.parallelcluster import stand_ins, values
 from cdk_trainyard.deployment.parallelcluster.section import HeadNodeSection, ParallelClusterSection
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection
 from cdk_trainyard.deployment.values import plain
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.parallelcluster import OperatingSystem, parallelcluster_version
 from cdk_trainyard.parallelcluster.checks import cluster_problems
 from cdk_trainyard.parallelcluster.resolved import (
@@ -42,7 +42,7 @@ class Around:
 
     name: str | None = None
     region: str | None = None
-    network: NetworkSection | ExistingNetworkSection | None = None
+    network: NetworkSpec | ExistingNetworkSpec | None = None
     lustre: LustreSection | ExistingLustreSection | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
 

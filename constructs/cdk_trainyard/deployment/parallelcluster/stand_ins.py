@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from cdk_trainyard.deployment.accounting import AccountingSection
-from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
 from cdk_trainyard.deployment.parallelcluster.section import SubnetName
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.parallelcluster import CustomAction, NodeScripts
 from cdk_trainyard.parallelcluster.resolved import Place
 from cdk_trainyard.storage import Lustre
@@ -39,14 +39,14 @@ class Network:
     has_nat: bool = True
 
     @classmethod
-    def of(cls, section: NetworkSection | ExistingNetworkSection | None) -> "Network":
+    def of(cls, section: NetworkSpec | ExistingNetworkSpec | None) -> "Network":
         """Return the network of a section; without one, a network of which nothing is known.
 
         Args:
             section: The section, or None when it has not the right form.
         """
         match section:
-            case NetworkSection():
+            case NetworkSpec():
                 return cls(
                     public=_made_up(1, section.zones_of_public_subnets),
                     service=_made_up(2, section.service_zones),
@@ -54,7 +54,7 @@ class Network:
                     gives_addresses=False,
                     has_nat=section.has_nat,
                 )
-            case ExistingNetworkSection():
+            case ExistingNetworkSpec():
                 return cls(
                     accelerator=section.accelerator_subnet.subnet_id,
                     public=tuple(subnet.subnet_id for subnet in section.public_subnets),

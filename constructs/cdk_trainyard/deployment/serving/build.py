@@ -15,7 +15,7 @@ from constructs import Construct
 
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.alerts_topic import alerts_topic
-from cdk_trainyard.deployment.build import RETENTION
+from cdk_trainyard.deployment.exchange import RETENTION
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.deployment.serving import values

@@ -5,7 +5,6 @@ from typing import Final, cast
 
 from aws_cdk import aws_s3 as s3
 
-from cdk_trainyard.deployment.network import ExistingNetworkSection, NetworkSection
 from cdk_trainyard.deployment.serving import values
 from cdk_trainyard.deployment.serving.section import (
     AuthenticationSection,
@@ -19,6 +18,7 @@ from cdk_trainyard.deployment.serving.section import (
 )
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network import rules
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.serving import AuthenticationKind, ModelShape
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.checks import ServicePlan, service_findings
@@ -142,10 +142,10 @@ def _authentication_keys(section: AuthenticationSection) -> Iterator[str]:
             yield f"{key!r} must be given in 'authentication' of kind {kind}"
 
 
-def place_problems(door: DoorSection, network: NetworkSection | ExistingNetworkSection) -> list[str]:
+def place_problems(door: DoorSection, network: NetworkSpec | ExistingNetworkSpec) -> list[str]:
     """A load balancer stands in two zones of the network: an internal one beside the tasks, or a public one."""
     side = "public" if door.public else "service"
-    if isinstance(network, ExistingNetworkSection):
+    if isinstance(network, ExistingNetworkSpec):
         subnets = network.public_subnets if door.public else network.service_subnets
         key, zones = f"{side}_subnets", [subnet.zone for subnet in subnets]
     else:
@@ -159,16 +159,16 @@ def place_problems(door: DoorSection, network: NetworkSection | ExistingNetworkS
     return [f"{key!r} of the network must be in {_ZONES} zones or more for the {kind} door of 'serving', got {got}"]
 
 
-def client_problems(door: DoorSection, network: NetworkSection | ExistingNetworkSection) -> list[str]:
+def client_problems(door: DoorSection, network: NetworkSpec | ExistingNetworkSpec) -> list[str]:
     """Somebody is let in: the VPC, when its addresses are known."""
-    if door.public or door.clients or isinstance(network, NetworkSection) or network.cidr is not None:
+    if door.public or door.clients or isinstance(network, NetworkSpec) or network.cidr is not None:
         return []
     return [
         "'clients' of the door must be given, or 'cidr' of the network: the addresses of the VPC are not known here"
     ]
 
 
-def way_out_problems(network: NetworkSection | ExistingNetworkSection) -> list[str]:
+def way_out_problems(network: NetworkSpec | ExistingNetworkSpec) -> list[str]:
     """Hosts pull images from registries and weights from S3."""
     if network.has_nat:
         return []
