@@ -50,6 +50,18 @@ fail() {
   exit 1
 }
 
+# is_older VERSION OTHER: by the first four numbers, so 2.9.1 is older than 2.25; what stands behind numbers does not count.
+is_older() {
+  local -a one other
+  local number
+  IFS=. read -ra one <<<"${1%%[!0-9.]*}"
+  IFS=. read -ra other <<<"${2%%[!0-9.]*}"
+  for number in {0..3}; do
+    ((10#${one[number]:-0} == 10#${other[number]:-0})) || break
+  done
+  ((10#${one[number]:-0} < 10#${other[number]:-0}))
+}
+
 # ---------------------------------------------------------------- waiting
 # wait_until SECONDS WHAT COMMAND...: asks until COMMAND succeeds; fails after SECONDS.
 wait_until() {

@@ -24,5 +24,9 @@ system=$(neuron_system)
 # introducing-pytorch-2-9 in the Neuron documentation: it installs there, and its import fails
 [[ -z ${NEURON_VENV} || ${system} != dnf ]] \
   || fail "PyTorch for Neuron needs glibc 2.35, and Amazon Linux 2023 has 2.34; use Ubuntu, or leave --venv out and train in containers"
+if [[ -n ${NEURON_VENV} ]]; then
+  type=$(node_type)
+  [[ ${type} != HeadNode ]] || python_fits
+fi
 
 provision "${here}" neuron_repository neuron_driver neuron_runtime neuron_python

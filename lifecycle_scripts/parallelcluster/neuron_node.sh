@@ -1,16 +1,12 @@
 # shellcheck shell=bash
 # What the steps share: which versions, which system, which node, and packages by either package manager.
 #
-# Versions are those of Neuron 2.33.0, released on October 19, 2026 (release-notes/releasecontent in the Neuron
-# documentation). The key is the one whose fingerprint AWS publishes; Bottlerocket pins the same.
+# The key is the one whose fingerprint AWS publishes; Bottlerocket pins the same.
 : "${ROOT?}"
+# shellcheck source-path=SCRIPTDIR source=neuron_versions.sh
+source "${here?}/neuron_versions.sh"
 NEURON_KEY=00FA2C1079260870A76D2C285749CAD8646D9185
-NEURON_DRIVER=(aws-neuronx-dkms 2.31.7.0)
-NEURON_RUNTIME=(aws-neuronx-collectives 2.35.43.0 aws-neuronx-runtime-lib 2.35.30.0 aws-neuronx-tools 2.33.38.0)
-NEURON_PYTHON_INDEX=$(awk '$1 == "--extra-index-url" { print $2 }' "${here?}/lib/neuron-requirements.txt")
-NEURON_PYTHON=$(grep '^[a-z]' -- "${here}/lib/neuron-requirements.txt")
-mapfile -t NEURON_PYTHON <<<"${NEURON_PYTHON}"
-export NEURON_KEY NEURON_DRIVER NEURON_RUNTIME NEURON_PYTHON NEURON_PYTHON_INDEX
+export NEURON_KEY
 # Inferentia (7064 to 7067) and later Neuron devices of Amazon (vendor 1d0f), as the driver lists them.
 NEURON_PCI=' 0x7064 0x7065 0x7066 0x7067 0x7164 0x7264 0x7364 0x7564 0x7565 '
 
@@ -56,6 +52,25 @@ has_neuron_device() {
 # driver_is_settled: whether no driver is needed, or one is there.
 driver_is_settled() {
   ! has_neuron_device || installed "${NEURON_DRIVER[0]}" >/dev/null
+}
+
+# python_fits: fails with both sides when the packages are for another Python than this node's. pip would name neither.
+python_fits() {
+  local python
+  python=$(python3 -c 'import sys; print("{}.{}".format(*sys.version_info))')
+  [[ " ${NEURON_PYTHONS?} " == *" ${python} "* ]] \
+    || fail "this node has Python ${python}, and ${NEURON_PYTHON[*]} are for Python ${NEURON_PYTHONS// /, }: use Ubuntu 24.04, or leave --venv out and train in containers"
+}
+
+# driver_fits: fails with both sides when the driver that is there is ruled out for the runtime that is pinned.
+driver_fits() {
+  local driver from=${NEURON_DRIVERS[0]} before=${NEURON_DRIVERS[1]}
+  # shellcheck disable=SC2310  # there may be none
+  has_neuron_device && driver=$(installed "${NEURON_DRIVER[0]}") || return 0
+  # shellcheck disable=SC2310  # questions
+  if { [[ -n ${from} ]] && is_older "${driver}" "${from}"; } || { [[ -n ${before} ]] && ! is_older "${driver}" "${before}"; }; then
+    fail "this node has Neuron driver ${driver}, and ${NEURON_RUNTIME[2]} ${NEURON_RUNTIME[3]} needs${from:+ ${from} or later}${before:+, before ${before}}: use an image with another driver, or with none"
+  fi
 }
 
 # installed PACKAGE: its version; fails when there is none. dpkg knows the version of a package that is half installed too.

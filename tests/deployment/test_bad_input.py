@@ -63,6 +63,16 @@ AT_LOAD = [
         "8:18: 'efa_enabled' must be true or false, got 'yes'",
     ),
     row(
+        "packages-for-another-python",
+        [
+            (
+                "cluster:\n",
+                "cluster:\n  node_setup:\n    neuron_environment:\n      packages: [neuronx-cc==2.26.6360.0]\n",
+            )
+        ],
+        "12:7: 'packages' of 'neuron_environment' must fit Python 3.10.12 of HyperPod's image for Slurm, got neuronx-cc==2.26.6360.0 for Python 3.11, 3.12, 3.13; use neuronx-cc==2.22.12471.0 of Neuron SDK 2.27.1",
+    ),
+    row(
         "wrong-type-list",
         [("zone: use1-az4", "zone: use1-az4\n  public_zones: use1-az4")],
         "5:17: 'network.public_zones' must be a list, got 'use1-az4'; write [use1-az4]",

@@ -30,7 +30,7 @@ AT_LOAD = [
     row(
         "PyTorch for Neuron on Amazon Linux",
         [("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /apps/neuron]}]")],
-        "10:21: 'operating_system' must be one of ubuntu2204, ubuntu2404 for neuron.sh with --venv in 'on_configured' of the head node, got 'alinux2023', on which PyTorch for Neuron cannot be imported; leave --venv out and train in containers",
+        "10:21: 'operating_system' must be ubuntu2404 for neuron.sh with --venv in 'on_configured' of the head node, got 'alinux2023' with Python 3.9: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; or leave --venv out and train in containers",
     ),
     row(
         "trn1.2xlarge with EFA",

@@ -100,6 +100,18 @@ def test_fails_with_the_clusters_path_for_options_that_it_cannot_have(build: Cal
     assert "'neuron_environment' must be left out when no instance type has Neuron devices" in str(raised.value)
 
 
+def test_neuron_packages_for_another_python_than_the_images_are_refused(build: Callable[..., HyperPodCluster]) -> None:
+    packages = ["torch-neuronx==2.9.0.2.15.32035", "neuronx-cc==2.26.6360.0"]
+    with pytest.raises(ConfigurationError) as raised:
+        build(
+            groups=[controller(), worker(instance_type="ml.trn1.32xlarge")],
+            lifecycle=Lifecycle.on_create(),
+            scripts_bucket=s3.Bucket.from_bucket_name(Stack(), "Scripts", "scripts"),
+            node_setup=NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages)),
+        )
+    assert "'packages' of 'neuron_environment' must fit Python 3.10.12 of HyperPod's image" in str(raised.value)
+
+
 @pytest.mark.review
 def test_reviewers_find_nothing(tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path))

@@ -17,7 +17,7 @@ from cdk_trainyard.hyperpod import (
 )
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.instances import catalogue_date
-from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup
+from cdk_trainyard.lifecycle import LifecycleScripts, NeuronEnvironment, NodeSetup
 from cdk_trainyard.storage import Mount
 from tests.hyperpod.parts import ACCOUNT, controller, existing_lustre, existing_network, shared_group, worker
 
@@ -131,6 +131,31 @@ def test_prolog_and_epilog_that_are_left_out(
     assert warned(stack) == [expected] * left_out
 
 
+def with_packages(stack: Stack, build: Build, *packages: str, image_id: str | None = None) -> None:
+    groups = [controller(image_id=image_id), worker(instance_type="ml.trn1.32xlarge", image_id=image_id)]
+    setup = NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages))
+    bucket = s3.Bucket(stack, "Bucket")
+    build(groups=groups, lifecycle=Lifecycle.on_create(), scripts_bucket=bucket, node_setup=setup)
+
+
+def test_neuron_packages_newer_than_the_images_driver(stack: Stack, build: Build) -> None:
+    with_packages(stack, build, "neuronx-cc==2.24.8799.0")
+    (warning,) = warned(stack)
+    assert "released with driver 2.27.4.0 (Neuron SDK 2.29.1), and HyperPod's image for Slurm has 2.25.4.0" in warning
+    assert warning.endswith("[ack: @cdk-trainyard/hyperpod:unknown-neuron-packages]")
+
+
+def test_neuron_packages_on_images_of_ones_own(stack: Stack, build: Build) -> None:
+    with_packages(stack, build, "neuronx-cc==2.26.6360.0", image_id="ami-0123456789abcdef0")
+    (warning,) = warned(stack)
+    assert "every group has an 'image_id', so Python and driver of its nodes are not known" in warning
+
+
+def test_the_default_neuron_packages_are_known(stack: Stack, build: Build) -> None:
+    with_packages(stack, build)
+    assert warned(stack) == []
+
+
 def test_the_ids_are_api() -> None:
     assert list(WARNINGS) == [
         "zone-without-type",
@@ -139,4 +164,5 @@ def test_the_ids_are_api() -> None:
         "spot-controller",
         "deep-health-checks-on-neuron",
         "job-hooks-left-out",
+        "unknown-neuron-packages",
     ]

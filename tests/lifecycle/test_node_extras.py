@@ -95,7 +95,12 @@ def test_each_option_is_written_under_its_name() -> None:
     tools = told.pop("tools")
     assert told == {
         "containers": {"enroot": True, "pyxis": True},
-        "neuron_environment": {"path": "/fsx/neuron-environment"},
+        "neuron_environment": {
+            "path": "/fsx/neuron-environment",
+            "packages": ["torch-neuronx==2.9.0.2.11.19912", "neuronx-cc==2.22.12471.0"],
+            "pythons": ["3.10", "3.11", "3.12"],
+            "driver": "2.25.4.0",
+        },
         "exporters": {"port": 9100, "efa": True, "neuron_port": 8000, "gpu_port": 9400},
         "s3_mounts": [
             {"bucket": "datasets", "path": "/data", "prefix": "v1/", "read_only": True},
@@ -106,6 +111,15 @@ def test_each_option_is_written_under_its_name() -> None:
     assert isinstance(tools, dict)
     assert sorted(tools) == ["enroot", "mountpoint", "node_exporter"]
     assert tools["enroot"] == {"x86_64": {"url": "s3://datasets/enroot.deb", "sha256": "a" * 64}}
+
+
+def test_a_node_is_told_what_its_packages_were_released_for() -> None:
+    told = rendered(NodeSetup(neuron_environment=NeuronEnvironment(packages=["neuronx-cc==2.26.6360.0", "a==1"])))
+    assert isinstance(told["neuron_environment"], dict)
+    assert told["neuron_environment"]["pythons"] == ["3.11", "3.12", "3.13"]
+    assert told["neuron_environment"]["driver"] == "2.29.0.0"
+    told = rendered(NodeSetup(neuron_environment=NeuronEnvironment(packages=["a==1"])))
+    assert told["neuron_environment"] == {"path": "/fsx/neuron-environment", "packages": ["a==1"]}
 
 
 def test_a_node_is_told_of_tools_for_the_processors_of_the_cluster() -> None:
@@ -140,7 +154,7 @@ PREFIX = (
     "'prefix' of 's3_mounts' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end "
     "and none at its beginning, got"
 )
-EXACT = "'packages' of 'neuron_environment' must name exact versions, as 'neuronx-cc==2.28.7631.0', got"
+EXACT = "'packages' of 'neuron_environment' must name exact versions, as 'neuronx-cc==2.22.12471.0', got"
 NO_TOOL = (
     "'tools' must have a file of mountpoint for arm64, on which nodes of 'group-0' run, when 's3_mounts' is given; "
     "none is pinned"

@@ -1,6 +1,7 @@
 """What nodes can have beside mounts, users and Slurm: set up once, found again, and right after any interruption."""
 
 import json
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.lifecycle import Containers, Exporters, NeuronEnvironment, NodeSetup, NodeTool, PamSlurmAdopt
+from cdk_trainyard.versions import pinned_packages
 from tests.lifecycle_scripts.extras_node import (
     ENTRY,
     EXTRAS,
@@ -193,7 +195,27 @@ def test_the_environment_is_made_once_for_all_nodes(tmp_path: Path) -> None:
     made = (first.root / "fsx/neuron-environment").readlink()
     requirements = text(first, f"fsx/{made}/requirements.txt").splitlines()
     assert requirements[0] == "--extra-index-url https://pip.repos.neuron.amazonaws.com"
-    assert [line.split("==")[0] for line in requirements[1:]] == ["torch-neuronx", "neuronx-cc"]
+    assert requirements[1:] == list(pinned_packages("hyperpod"))
+
+
+def test_packages_for_another_python_fail_before_anything_is_made_and_both_are_named(node: FakeNode) -> None:
+    asked = {"path": "/fsx/neuron-environment", "packages": ["a==1", "b==2"], "pythons": ["3.98", "3.99"]}
+    change_settings(node, neuron_environment=asked)
+    told = failure(node)
+    here = "{}.{}".format(*sys.version_info)
+    assert f"ERROR: this node has Python {here}, and a==1 b==2 are for Python 3.98, 3.99: give packages for" in told
+    assert list((node.root / "fsx").glob("neuron-environment*")) == []
+
+
+@pytest.mark.parametrize(("driver", "warned"), [("2.9.1.0", True), ("2.25.4.0", False), ("2.30.2.0", False)])
+def test_a_driver_older_than_the_one_of_the_packages_is_said(node: FakeNode, driver: str, warned: bool) -> None:
+    """Numbers, not text; and a later driver runs what an older compiler made."""
+    give(node, ONLY_NEURON)
+    node.program("dpkg-query", f"[[ ${{!#}} == aws-neuronx-dkms ]] && printf '{driver}'")
+    ran = node.run(ENTRY)
+    assert ran.returncode == 0, ran.stdout
+    said = f"WARNING: this node has Neuron driver {driver}, and {' '.join(pinned_packages('hyperpod'))} were released"
+    assert (said in ran.stdout) is warned
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def trainium(stack: Stack) -> ParallelCluster:
         "Cluster",
         network=network,
         security_group=group,
-        operating_system="ubuntu2204",
+        operating_system="ubuntu2404",
         head_node=head(instance_type="c5.4xlarge", on_configured=[neuron]),
         queues=[queue(trn1(), name="trn1", placement=Placement.cluster(), on_configured=[neuron])],
         storage=[SharedLustre(file_system=lustre), SharedEbs(at="/apps", size_gib=200)],

@@ -4,6 +4,7 @@
 #   STUB_FAIL=NAME:N    NAME fails its first N times
 #   state/unfinished    dpkg was interrupted: what is installed is half configured
 #   state/locked        another program has dpkg's lock
+#   STUB_PYTHON=3.10    the version of python3
 #   STUB_KEY=FPR        fingerprint of the key that is served; nothing stands for no key at all
 set -euo pipefail
 
@@ -99,6 +100,7 @@ case ${name} in
     changed
     ;;
   python3)
+    [[ $1 != -c ]] || { echo "${STUB_PYTHON:-3.12}" && exit; }
     mkdir -p "${!#}/bin"
     ln -sf "$0" "${!#}/bin/python"
     changed

@@ -139,12 +139,12 @@ GRID: dict[str, tuple[Changes, str]] = {
             "with 'pcluster build-image'"
         ),
     ),
-    "PyTorch for Neuron on Amazon Linux": (
-        with_neuron("alinux2023", "--venv", "/apps/neuron"),
+    "PyTorch for Neuron on Ubuntu 22.04": (
+        with_neuron("ubuntu2204", "--venv", "/apps/neuron"),
         (
-            "'operating_system' must be one of ubuntu2204, ubuntu2404 for neuron.sh with --venv in 'on_configured' of "
-            "the head node, got 'alinux2023', on which PyTorch for Neuron cannot be imported; leave --venv out and "
-            "train in containers"
+            "'operating_system' must be ubuntu2404 for neuron.sh with --venv in 'on_configured' of the head node, got "
+            "'ubuntu2204' with Python 3.10: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python "
+            "3.11, 3.12, 3.13; or leave --venv out and train in containers"
         ),
     ),
     "Neuron on Red Hat": (

@@ -7,9 +7,11 @@ import pytest
 
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.parallelcluster import limits
+from cdk_trainyard.versions import pinned_packages, pinned_release
 from tests.parallelcluster.fake_node import ClusterNode, make_node
 
 DRIVER, RUNTIME = "aws-neuronx-dkms", "aws-neuronx-runtime-lib"
+PINS = pinned_release("parallelcluster")
 STEPS = ["neuron_repository", "neuron_driver", "neuron_runtime", "neuron_python"]
 
 
@@ -42,7 +44,6 @@ def test_the_systems_are_those_that_the_rules_know() -> None:
         manager: tuple(name.replace("amzn", "alinux").replace("-", "").replace(".", "") for name in names.split(" | "))
         for names, manager in taken
     }
-    assert systems["apt"] == limits.NEURON_PYTHON_SYSTEMS
     assert sorted((*systems["apt"], *systems["dnf"])) == sorted(limits.NEURON_SYSTEMS)
 
 
@@ -53,9 +54,10 @@ def test_ubuntu_gets_exactly_the_versions_of_one_release(tmp_path: Path, system:
     assert node.read("etc/apt/sources.list.d/neuron.list") == (
         f"deb [signed-by=/etc/apt/keyrings/neuron.asc] https://apt.repos.neuron.amazonaws.com {codename} main\n"
     )
-    assert node.called("apt-get", "install", "aws-neuronx-dkms=2.31.7.0*")
+    assert node.called("apt-get", "install", f"aws-neuronx-dkms={PINS.driver}*")
     assert node.called(
-        "aws-neuronx-collectives=2.35.43.0* aws-neuronx-runtime-lib=2.35.30.0* aws-neuronx-tools=2.33.38.0*"
+        f"aws-neuronx-collectives={PINS.collectives}* aws-neuronx-runtime-lib={PINS.runtime}* "
+        f"aws-neuronx-tools={PINS.tools}*"
     )
     assert node.read("etc/profile.d/neuron.sh") == "export PATH=/opt/aws/neuron/bin:${PATH}\n"
 
@@ -67,9 +69,9 @@ def test_amazon_linux_gets_the_same(tmp_path: Path) -> None:
     assert "gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/neuron.asc\n" in repository
     assert node.called("rpm --import /etc/pki/rpm-gpg/neuron.asc")
     assert node.called("dnf", "neuron.skip_if_unavailable=False makecache")  # dnf may be told to go on without it
-    assert node.called("dnf", "aws-neuronx-dkms-2.31.7.0*")
+    assert node.called("dnf", f"aws-neuronx-dkms-{PINS.driver}*")
     assert node.called("dnf", "kernel-devel-uname-r = 6.8.0-test")
-    assert node.called("aws-neuronx-tools-2.33.38.0*")
+    assert node.called(f"aws-neuronx-tools-{PINS.tools}*")
 
 
 def test_fails_on_another_system(tmp_path: Path) -> None:
@@ -140,12 +142,12 @@ def test_an_older_runtime_of_the_image_becomes_the_pinned_one(node: ClusterNode)
     for name in ("aws-neuronx-collectives", RUNTIME, "aws-neuronx-tools"):
         node.package(name, "2.1.0.0-aa")
     succeeds(node)
-    assert node.read(f"state/packages/{RUNTIME}") == "2.35.30.0-1a2b3c4"
+    assert node.read(f"state/packages/{RUNTIME}") == f"{PINS.runtime}-1a2b3c4"
 
 
 def test_an_installed_version_with_the_suffix_of_a_build_is_that_version(node: ClusterNode) -> None:
     succeeds(node)
-    node.package(RUNTIME, "2.35.30.01-aa")  # another version with the same beginning
+    node.package(RUNTIME, f"{PINS.runtime}1-aa")  # another version with the same beginning
     node.write("state/calls", "")
     succeeds(node)
     assert node.called("install", RUNTIME)
@@ -171,7 +173,7 @@ def test_a_driver_that_is_there_and_not_loaded_is_loaded(node: ClusterNode) -> N
 
 
 def test_an_installation_that_was_cut_off_is_finished_first(node: ClusterNode) -> None:
-    node.package(DRIVER, "2.31.7.0-1a2b3c4")  # dpkg knows its version, and no module of it can be loaded
+    node.package(DRIVER, f"{PINS.driver}-1a2b3c4")  # dpkg knows its version, and no module of it can be loaded
     node.write("state/unfinished", "")
     node.program("sleep", 'rm -f "${TRAINYARD_ROOT}/state/locked"')
     node.write("state/locked", "")
@@ -180,7 +182,7 @@ def test_an_installation_that_was_cut_off_is_finished_first(node: ClusterNode) -
     calls = node.calls
     first = next(number for number, call in enumerate(calls) if " install " in call)
     assert calls.index("dpkg --configure -a") < first < calls.index("modprobe neuron")
-    assert node.called("install", f"{DRIVER}=2.31.7.0*")
+    assert node.called("install", f"{DRIVER}={PINS.driver}*")
 
 
 def test_what_apt_left_half_done_on_the_head_node_is_finished_before_python(tmp_path: Path) -> None:
@@ -194,7 +196,9 @@ def test_the_head_node_makes_the_python_environment(tmp_path: Path) -> None:
     node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
     succeeds(node, "--venv", "/apps/neuron")
     assert node.called("python3 -m venv --clear /apps/neuron")
-    assert node.called("--extra-index-url https://pip.repos.neuron.amazonaws.com torch-neuronx==2.9.0.2.15.32035")
+    assert node.called(
+        f"--extra-index-url https://pip.repos.neuron.amazonaws.com {' '.join(pinned_packages('parallelcluster'))}"
+    )
     node.write("state/calls", "")
     succeeds(node, "--venv", "/apps/neuron")
     assert not node.called("venv")
@@ -213,6 +217,28 @@ def test_fails_to_make_it_on_amazon_linux_before_anything_is_installed(tmp_path:
         "PyTorch for Neuron needs glibc 2.35, and Amazon Linux 2023 has 2.34; use Ubuntu, or leave --venv out" in said
     )
     assert not node.called("install")
+
+
+def test_fails_with_a_python_that_the_packages_are_not_for_before_anything_is_installed(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", system="ubuntu-22.04", node_type="HeadNode", device=None)
+    said = fails(node, "--venv", "/apps/neuron", STUB_PYTHON="3.10")
+    packages = " ".join(pinned_packages("parallelcluster"))
+    assert f"ERROR: this node has Python 3.10, and {packages} are for Python 3.11, 3.12, 3.13: use Ubuntu 24.04" in said
+    assert not node.called("install")
+
+
+def test_compute_nodes_may_have_any_python(node: ClusterNode) -> None:
+    succeeds(node, "--venv", "/apps/neuron", STUB_PYTHON="3.10")
+
+
+@pytest.mark.parametrize("driver", ["2.26.10.0", "2.9.4.0-aa"])
+def test_fails_with_a_driver_that_the_runtime_does_not_work_with(node: ClusterNode, driver: str) -> None:
+    """Numbers, not text; and the image's driver is left alone, so what is said names both."""
+    node.package(DRIVER, driver)
+    node.write("dev/neuron0", "")
+    said = fails(node)
+    assert f"this node has Neuron driver {driver}, and {RUNTIME} {PINS.runtime} needs 2.27 or later" in said
+    assert not node.called("install", RUNTIME)
 
 
 def test_an_environment_that_was_half_made_is_made_again(tmp_path: Path) -> None:

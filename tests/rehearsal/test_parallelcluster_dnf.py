@@ -17,17 +17,19 @@ from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG, run_unit
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
 from cdk_trainyard.rehearsal.parallelcluster.neuron import Repositories, make_repositories
+from cdk_trainyard.versions import pinned_release
 from tests.rehearsal.clusters import PATIENCE_SECONDS
 from tests.rehearsal.pcluster_parts import QUEUE, booted, bundle, config_with_neuron, install, node, text, upload
 
 pytestmark = pytest.mark.nodes
 
 SYSTEM = "alinux2023"
+PINS = pinned_release("parallelcluster")
 PINNED = [
-    "aws-neuronx-collectives-2.35.43.0_rehearsal-1.x86_64",
-    "aws-neuronx-dkms-2.31.7.0_rehearsal-1.x86_64",
-    "aws-neuronx-runtime-lib-2.35.30.0_rehearsal-1.x86_64",
-    "aws-neuronx-tools-2.33.38.0_rehearsal-1.x86_64",
+    f"aws-neuronx-collectives-{PINS.collectives}_rehearsal-1.x86_64",
+    f"aws-neuronx-dkms-{PINS.driver}_rehearsal-1.x86_64",
+    f"aws-neuronx-runtime-lib-{PINS.runtime}_rehearsal-1.x86_64",
+    f"aws-neuronx-tools-{PINS.tools}_rehearsal-1.x86_64",
 ]
 KERNEL = "6.1.155-176.282.amzn2023.x86_64"
 HEADERS = f"""Name: kernel-devel
@@ -85,7 +87,7 @@ def test_the_installer_brings_driver_and_runtime(worker: Machine, repositories: 
     assert listed == PINNED
     assert key.startswith(key_of(repositories))
     assert worker.run("sh", "-c", "ls /dev/neuron* | wc -l").out.strip() == "16"
-    assert worker.run("/opt/aws/neuron/bin/aws-neuronx-tools").out == "aws-neuronx-tools 2.33.38.0 is a stub\n"
+    assert worker.run("/opt/aws/neuron/bin/aws-neuronx-tools").out == f"aws-neuronx-tools {PINS.tools} is a stub\n"
     assert "gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/neuron.asc\n" in text(worker, "/etc/yum.repos.d/neuron.repo")
     assert worker.run("dpkg-query", "--show", "aws-neuronx-*", check=False).code != 0  # not by the node's other manager
 
@@ -179,7 +181,7 @@ def test_packages_wait_for_another_program(bare: Machine) -> None:
     (folder,) = (bare.root / "opt/trainyard/scripts").iterdir()
     steps = (
         "here=$PWD; source lib/steps.sh; source neuron_node.sh\n"
-        f"install_packages 60 aws-neuronx-tools 2.33.38.0 >>{PROVISIONING_LOG}"
+        f"install_packages 60 aws-neuronx-tools {PINS.tools} >>{PROVISIONING_LOG}"
     )
     words, directory = ["bash", "-c", steps], f"/opt/trainyard/scripts/{folder.name}"
     ended = run_beside_another(bare, lambda: run_unit(bare, "step", words, directory=directory))

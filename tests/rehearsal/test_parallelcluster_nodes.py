@@ -12,6 +12,7 @@ from cdk_trainyard.rehearsal.parallelcluster import neuron
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
 from cdk_trainyard.rehearsal.parallelcluster.clusters import HEAD
 from cdk_trainyard.rehearsal.parallelcluster.neuron import Repositories, make_repositories
+from cdk_trainyard.versions import pinned_release
 from tests.rehearsal.pcluster_parts import (
     FOLDER,
     QUEUE,
@@ -27,6 +28,7 @@ from tests.rehearsal.pcluster_parts import (
 
 pytestmark = pytest.mark.nodes
 
+PINS = pinned_release("parallelcluster")
 NOTE = '#!/bin/bash\nprintf "%s\\n" "${0##*/}" "$@" >>/root/ran\n'
 
 
@@ -38,10 +40,10 @@ def repositories(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Repos
 def test_a_stub_is_made_of_every_pin(repositories: Repositories) -> None:
     debs = sorted(path.stem for path in repositories.packages.glob("pool/*.deb"))
     assert debs == [
-        *("aws-neuronx-collectives_2.35.43.0", "aws-neuronx-collectives_99.0"),
-        *("aws-neuronx-dkms_2.31.7.0", "aws-neuronx-dkms_99.0"),
-        *("aws-neuronx-runtime-lib_2.35.30.0", "aws-neuronx-runtime-lib_99.0"),
-        *("aws-neuronx-tools_2.33.38.0", "aws-neuronx-tools_99.0"),
+        *(f"aws-neuronx-collectives_{PINS.collectives}", "aws-neuronx-collectives_99.0"),
+        *(f"aws-neuronx-dkms_{PINS.driver}", "aws-neuronx-dkms_99.0"),
+        *(f"aws-neuronx-runtime-lib_{PINS.runtime}", "aws-neuronx-runtime-lib_99.0"),
+        *(f"aws-neuronx-tools_{PINS.tools}", "aws-neuronx-tools_99.0"),
     ]
     assert sorted(path.name for path in repositories.directory.glob("pip/*")) == ["neuronx-cc", "torch-neuronx"]
 
@@ -114,10 +116,10 @@ def test_the_installer_brings_driver_and_runtime(yard: NodeYard[ParallelClusterA
     assert ended.code == 0, ended.output
     listed = worker.run("dpkg-query", "--show", "--showformat=${Package}=${Version} ", "aws-neuronx-*").out.split()
     assert listed == [
-        "aws-neuronx-collectives=2.35.43.0-rehearsal",
-        "aws-neuronx-dkms=2.31.7.0-rehearsal",
-        "aws-neuronx-runtime-lib=2.35.30.0-rehearsal",
-        "aws-neuronx-tools=2.33.38.0-rehearsal",
+        f"aws-neuronx-collectives={PINS.collectives}-rehearsal",
+        f"aws-neuronx-dkms={PINS.driver}-rehearsal",
+        f"aws-neuronx-runtime-lib={PINS.runtime}-rehearsal",
+        f"aws-neuronx-tools={PINS.tools}-rehearsal",
     ]
     assert worker.run("sh", "-c", "ls /dev/neuron* | wc -l").out.strip() == "16"
     assert "deb [signed-by=/etc/apt/keyrings/neuron.asc] https://apt.repos.neuron.amazonaws.com jammy main" in text(

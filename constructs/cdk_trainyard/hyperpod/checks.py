@@ -34,6 +34,7 @@ from cdk_trainyard.hyperpod.rules_groups import (
     volume_problems,
 )
 from cdk_trainyard.hyperpod.rules_network import address_problems, zone_problems
+from cdk_trainyard.hyperpod.rules_versions import neuron_package_problems
 
 _CLUSTER_RULES: tuple[Callable[[ResolvedCluster], list[str]], ...] = (
     cluster_name_problems,
@@ -51,6 +52,7 @@ _CLUSTER_RULES: tuple[Callable[[ResolvedCluster], list[str]], ...] = (
     override_problems,
     address_problems,
     zone_problems,
+    neuron_package_problems,
 )
 _GROUP_RULES: tuple[Callable[[ResolvedGroup], list[str]], ...] = (
     group_name_problems,

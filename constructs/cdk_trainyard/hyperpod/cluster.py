@@ -338,6 +338,8 @@ class HyperPodCluster(HyperPodClusterBase):
 
     def _doors(self, databases: Sequence[AccountingDatabaseBase]) -> list[Construct]:
         """Let the controllers reach their databases."""
+        if not databases:
+            return []  # and perhaps no security group either, in HyperPod's own network
         controllers = self._cluster.of_role(GroupRole.CONTROLLER)
         clients = distinct([(group.given.security_groups or self.security_groups)[0] for group in controllers])
         groups = [client.security_group for client in clients]

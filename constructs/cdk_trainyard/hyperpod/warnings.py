@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
+from cdk_trainyard.hyperpod.rules_versions import judge_neuron
 from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.lifecycle import GroupRole
 from cdk_trainyard.tokens import unresolved
@@ -73,6 +74,11 @@ def job_hooks_left_out(cluster: ResolvedCluster) -> Warnings:
         )
 
 
+def unknown_neuron_packages(cluster: ResolvedCluster) -> Warnings:
+    """Neuron's packages of which no source says that they work on the image of the nodes."""
+    yield from judge_neuron(cluster).unknown
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
@@ -80,5 +86,6 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "spot-controller": spot_controller,
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,
     "job-hooks-left-out": job_hooks_left_out,
+    "unknown-neuron-packages": unknown_neuron_packages,
 }
 """Every warning by its id, which is API."""

@@ -32,8 +32,8 @@ class NeuronEnvironment:
     Attributes:
         path: Where it appears, a link that changes with the versions.
             Default - ``<mount_path>/neuron-environment`` on the shared file system.
-        packages: Pip requirements with exact versions, ``torch-neuronx==2.9.0.2.15.32035``.
-            Default - those of ``lifecycle_scripts/lib/neuron-requirements.txt``.
+        packages: Pip requirements with exact versions, ``torch-neuronx==2.9.0.2.11.19912``.
+            Default - those of the Neuron SDK whose driver is in HyperPod's image (``cdk_trainyard.versions``).
         index: Index of Python packages that has all of them, beginning with ``https://``: a mirror of yours.
             Default - Neuron's own, beside the one that the image's pip asks.
     """

@@ -13,6 +13,7 @@ from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.node_basics import AUTHORITY_FILE, Accounting, DatabaseAccounting, LogRotation
 from cdk_trainyard.lifecycle.node_extras import Containers, Exporters, NeuronEnvironment, PamSlurmAdopt, S3Mount
 from cdk_trainyard.lifecycle.tools import NodeTool, ToolFile, tool_files
+from cdk_trainyard.versions import driver_of, pinned_packages, python_versions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,12 +60,9 @@ class NodeSetup:
             mount_path: Where the shared file system is. Default - there is none.
             architectures: Processors of the nodes. Default - none, and no node fetches a tool.
         """
-        neuron = self.neuron_environment
-        if neuron and neuron.path is None and mount_path:
-            neuron = replace(neuron, path=f"{mount_path}/neuron-environment")
         resolved = {
             "accounting": _render_accounting(self.accounting),
-            "neuron_environment": render_setting(neuron),
+            "neuron_environment": _render_neuron(self.neuron_environment, mount_path),
             "s3_mounts": [_render_mount(mount) for mount in self.s3_mounts],
             "tools": self._tools(architectures),
         }
@@ -105,6 +103,17 @@ def _render_accounting(accounting: Accounting | None) -> JsonValue:
         "schema": accounting.schema,
         **({"authority": AUTHORITY_FILE} if accounting.authority is not None else {}),
     }
+
+
+def _render_neuron(neuron: NeuronEnvironment | None, mount_path: str | None) -> JsonValue:
+    """What is installed, and what it was released for: the node compares that with what it has."""
+    if neuron is None:
+        return None
+    packages = tuple(neuron.packages) or pinned_packages("hyperpod")
+    path = neuron.path or (f"{mount_path}/neuron-environment" if mount_path else None)
+    written = render_setting(replace(neuron, path=path, packages=packages))
+    known = {"pythons": list(python_versions(packages)), "driver": driver_of(packages)}
+    return {**written, **{name: value for name, value in known.items() if value}} if isinstance(written, dict) else None
 
 
 def _render_mount(mount: S3Mount) -> JsonValue:

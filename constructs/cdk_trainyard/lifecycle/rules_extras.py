@@ -69,7 +69,7 @@ def neuron_environment_problems(settings: NodeSettings) -> list[str]:
         problems.append("'path' of 'neuron_environment' must be given when there is no shared file system, got none")
     problems += _path_problems("path' of 'neuron_environment", asked.path)
     problems += [
-        (f"'packages' of 'neuron_environment' must name exact versions, as 'neuronx-cc==2.28.7631.0', got {package!r}")
+        (f"'packages' of 'neuron_environment' must name exact versions, as 'neuronx-cc==2.22.12471.0', got {package!r}")
         for package in asked.packages
         if not unresolved(package) and not _PINNED.fullmatch(package)
     ]

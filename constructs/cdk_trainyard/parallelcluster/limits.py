@@ -15,8 +15,7 @@ GONE_SYSTEMS = {"alinux2": "3.16.0", "ubuntu2004": "3.14.0"}
 """Operating systems that earlier versions had, and the first version without them."""
 
 NEURON_SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404")
-NEURON_PYTHON_SYSTEMS = ("ubuntu2204", "ubuntu2404")
-"""Where AWS publishes the Neuron SDK, and its PyTorch runs, which needs glibc 2.35 (Neuron 2.33 documentation)."""
+"""Where AWS publishes the Neuron SDK."""
 
 IAM_PREFIX = re.compile(r"(/[a-zA-Z0-9_.,+@=-]+)+/[a-zA-Z0-9_.,+@=-]{0,30}|[a-zA-Z0-9_.,+@=-]{1,30}")
 """``Iam/ResourcePrefix``: a path, a name prefix of at most 30 characters, or one after the other."""

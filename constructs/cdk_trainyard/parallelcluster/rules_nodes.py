@@ -13,6 +13,7 @@ from cdk_trainyard.parallelcluster.resolved import Place, ResolvedCluster, Resol
 from cdk_trainyard.parallelcluster.rules_scripts import address_problems, argument_problems
 from cdk_trainyard.parallelcluster.scripts import NEURON, CustomAction
 from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.versions import image_facts, judge_packages, pinned_packages, python_versions
 
 Problems = Iterator[str]
 _UBUNTU = ("ubuntu2204", "ubuntu2404")
@@ -202,12 +203,19 @@ def _neuron_problems(where: str, action: CustomAction, system: str) -> Problems:
             f"'operating_system' must be one of {', '.join(limits.NEURON_SYSTEMS)} for {NEURON} in {where}, got "
             f"{system!r}; AWS publishes the Neuron SDK for no other"
         )
-    elif "--venv" in action.args and system not in limits.NEURON_PYTHON_SYSTEMS:
+    elif "--venv" in action.args and not _python_fits(system):
+        packages = pinned_packages("parallelcluster")
+        python = image.python if (image := image_facts(system)) else "unknown"
         yield (
-            f"'operating_system' must be one of {', '.join(limits.NEURON_PYTHON_SYSTEMS)} for {NEURON} with --venv in "
-            f"{where}, got {system!r}, on which PyTorch for Neuron cannot be imported; leave --venv out and train in "
-            "containers"
+            f"'operating_system' must be {' or '.join(filter(_python_fits, limits.NEURON_SYSTEMS))} for {NEURON} with "
+            f"--venv in {where}, got {system!r} with Python {python}: {', '.join(packages)} are for Python "
+            f"{', '.join(python_versions(packages))}; or leave --venv out and train in containers"
         )
+
+
+def _python_fits(system: str) -> bool:
+    image = image_facts(system)
+    return image is not None and not judge_packages("", pinned_packages("parallelcluster"), image).refused
 
 
 def _head_place_problems(head: ResolvedHead, place: Place) -> Problems:

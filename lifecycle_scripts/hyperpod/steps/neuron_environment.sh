@@ -7,7 +7,7 @@ declare -gA NODE
 source "${BUNDLE}/lib/packages.sh"
 
 step neuron_environment "Python environment with Neuron's packages" \
-  'no way to the Python package indexes, a version that they no longer have, or less than 12 GB free on the shared file system' \
+  'no way to the Python package indexes, a version that they no longer have or that is for another Python, or less than 12 GB free on the shared file system' \
   'network clock lustre openzfs'
 
 step_neuron_environment_done() {
@@ -18,6 +18,8 @@ step_neuron_environment_run() {
   local path=${ROOT}${NODE[neuron_environment_path]-} folder
   [[ -n ${NODE[neuron_environment]-} ]] || return 0
   folder=$(neuron_environment_folder)
+  # shellcheck disable=SC2310  # a question
+  neuron_environment_is_built || neuron_environment_fits
   build_once 2400 neuron_environment_is_built neuron_environment_build "${path}.lock"
   # shellcheck disable=SC2310  # a question
   neuron_environment_is_linked || {
@@ -34,18 +36,31 @@ step_neuron_environment_verify() {
 
 # Options of pip and requirements, as pip reads them from a file.
 neuron_environment_requirements() {
-  local pinned="${BUNDLE}/lib/neuron-requirements.txt" index=${NODE[neuron_environment_index]-}
+  local index=${NODE[neuron_environment_index]:+--index-url ${NODE[neuron_environment_index]}}
   local packages=${NODE[neuron_environment_packages]-}
-  if [[ -n ${index} ]]; then
-    printf '%s %s\n' --index-url "${index}"
-  else
-    grep '^--' -- "${pinned}"
-  fi
-  if [[ -n ${packages} ]]; then
-    printf '%s\n' "${packages// /$'\n'}"
-  else
-    grep '^[a-z]' -- "${pinned}"
-  fi
+  printf '%s\n' "${index:---extra-index-url https://pip.repos.neuron.amazonaws.com}" "${packages// /$'\n'}"
+}
+
+# What the packages were released for, beside what this node has: pip would name neither when it finds nothing to install,
+# and the runtime would refuse what a newer compiler made only when a job runs.
+neuron_environment_fits() {
+  local pythons=${NODE[neuron_environment_pythons]-} wanted=${NODE[neuron_environment_driver]-} python driver
+  local packages=${NODE[neuron_environment_packages]-}
+  python=$(python3 -c 'import sys; print("{}.{}".format(*sys.version_info))')
+  [[ -z ${pythons} || " ${pythons} " == *" ${python} "* ]] \
+    || fail "this node has Python ${python}, and ${packages} are for Python ${pythons// /, }: give packages for Python ${python} in neuron_environment"
+  driver=$(neuron_environment_driver)
+  # shellcheck disable=SC2310  # a question
+  [[ -z ${driver} || -z ${wanted} ]] || ! is_older "${driver}" "${wanted}" \
+    || warn "this node has Neuron driver ${driver}, and ${packages} were released with ${wanted}: jobs may end with NRT_UNSUPPORTED_NEFF_VERSION"
+}
+
+# The driver's version, or nothing where the image has none.
+neuron_environment_driver() {
+  local found
+  # shellcheck disable=SC2016  # dpkg-query expands it
+  found=$(dpkg-query --show --showformat='${Version}' aws-neuronx-dkms 2>/dev/null) || return 0
+  printf '%s' "${found}"
 }
 
 # An environment cannot be moved: its programs name the interpreter by its path. So every version is made where it stays,

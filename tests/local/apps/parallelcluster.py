@@ -31,7 +31,7 @@ cluster = ParallelCluster(
     "Cluster",
     network=TrainingNetwork(stack, "Network", zone="us-east-2a"),
     cluster_name="hello",
-    operating_system="ubuntu2204",
+    operating_system="ubuntu2404",
     head_node=HeadNode(
         instance_type=app.node.try_get_context("head_type") or "c5.xlarge", public=True, on_configured=[neuron]
     ),

@@ -28,7 +28,7 @@ class NeuronEnvironmentSection(Section):
 
     path: MountPath | None = None
     """Where it appears. Default - neuron-environment on the shared file system."""
-    packages: tuple[Annotated[str, Field(examples=["neuronx-cc==2.28.7631.0"])], ...] = ()
+    packages: tuple[Annotated[str, Field(examples=["neuronx-cc==2.22.12471.0"])], ...] = ()
     """Pip requirements with exact versions. Default - those that come with cdk-trainyard."""
     index: Annotated[str | None, shown(pattern="^https://", examples=["https://mirror.example/simple"])] = None
     """Index of Python packages that has all of them. Default - Neuron's own beside pip's."""
@@ -118,6 +118,16 @@ class Extras(TypedDict):
     tools: list[ToolFile]
 
 
+def neuron_environment(section: ExtrasSection) -> NeuronEnvironment | None:
+    """Return the environment with Neuron's packages, or None when there is none.
+
+    Args:
+        section: The section.
+    """
+    asked = section.neuron_environment
+    return NeuronEnvironment(**fields(asked)) if asked else None
+
+
 def extras(section: ExtrasSection, buckets: TrainingBuckets) -> Extras:
     """Return what the constructs take.
 
@@ -128,9 +138,7 @@ def extras(section: ExtrasSection, buckets: TrainingBuckets) -> Extras:
     choices = {"datasets": buckets.datasets, "checkpoints": buckets.checkpoints, "models": buckets.models}
     return Extras(
         containers=Containers(**fields(section.containers)) if section.containers else None,
-        neuron_environment=(
-            NeuronEnvironment(**fields(section.neuron_environment)) if section.neuron_environment else None
-        ),
+        neuron_environment=neuron_environment(section),
         exporters=Exporters(**fields(section.exporters)) if section.exporters else None,
         s3_mounts=[S3Mount(**fields(mount) | {"bucket": choices[mount.bucket]}) for mount in section.s3_mounts],
         pam_slurm_adopt=PamSlurmAdopt(**fields(section.pam_slurm_adopt)) if section.pam_slurm_adopt else None,

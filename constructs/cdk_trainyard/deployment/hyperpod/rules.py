@@ -5,12 +5,13 @@ written, so they are refused here.
 """
 
 from cdk_trainyard.deployment._locate import quoted
+from cdk_trainyard.deployment.hyperpod.node_extras import neuron_environment
 from cdk_trainyard.deployment.hyperpod.section import GroupSection, HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.hyperpod.values import Presence, instance_group, lifecycle, topology
 from cdk_trainyard.hyperpod import NodeProvisioning
 from cdk_trainyard.hyperpod.checks import everything_wrong
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, resolve_group
-from cdk_trainyard.lifecycle import SlurmTopology
+from cdk_trainyard.lifecycle import NodeSetup, SlurmTopology
 
 
 def hyperpod_problems(cluster: HyperPodSection) -> list[str]:
@@ -27,6 +28,7 @@ def hyperpod_problems(cluster: HyperPodSection) -> list[str]:
         mounts=(),
         accounting=None,
         scripts_bucket=any(group.lifecycle.runs_scripts for group in groups),
+        node_setup=NodeSetup(neuron_environment=neuron_environment(cluster.node_setup)),
         raw_overrides=cluster.raw_overrides,
     )
     problems = _lifecycle_problems("'lifecycle' of the cluster", cluster.lifecycle)

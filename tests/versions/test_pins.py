@@ -1,0 +1,76 @@
+"""Every pinned version comes from the matrix: files that pin are written from it, and what else pins is found in it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.fleet._data import load as fleet_data
+from cdk_trainyard.versions import default_efa_installer, neuron_releases, rows
+from tests.support import ROOT
+from tools.generate_versions import SYSTEM_PACKAGES, WHEELS, pin_files
+
+PINNED = re.compile(rf"\b({'|'.join(name.replace('_', '[-_]') for name in WHEELS)})==([0-9][0-9.]+[0-9])")
+SYSTEM = re.compile(rf"\b({'|'.join(SYSTEM_PACKAGES.values())})[ =-](2\.[0-9.]+[0-9])\b")
+SHIPPED = ("constructs", "lifecycle_scripts", "deployments", "docs", "README.md")
+TEXTS = {".md", ".py", ".sh", ".txt", ".yaml", ".json", ".sbatch"}
+OURS = ROOT / "constructs" / "cdk_trainyard" / "versions"
+
+
+def shipped() -> Iterator[tuple[Path, str]]:
+    """Every text that is shipped, but for the matrix itself."""
+    for name in SHIPPED:
+        top = ROOT / name
+        for path in [top] if top.is_file() else sorted(top.rglob("*")):
+            if path.suffix in TEXTS and OURS not in path.parents and path.is_file():
+                yield path, path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", pin_files())
+def test_the_file_is_what_the_matrix_says(path: str) -> None:
+    """Otherwise: python -m tools.generate_versions."""
+    assert (ROOT / path).read_text() == pin_files()[path]
+
+
+def test_every_package_that_is_pinned_anywhere_is_in_a_release() -> None:
+    released = {(wheel.name, wheel.version) for release in neuron_releases() for wheel in release.wheels}
+    found = {(path.relative_to(ROOT), pin) for path, text in shipped() for pin in PINNED.findall(text)}
+    assert {str(path) for path, _ in found} >= {
+        "lifecycle_scripts/jobs/neuron-llama/requirements.txt",
+        "lifecycle_scripts/jobs/neuron-llama/README.md",
+        "lifecycle_scripts/parallelcluster/neuron_versions.sh",
+    }
+    assert [one for one in found if one[1] not in released] == []
+
+
+def test_every_driver_and_runtime_that_is_pinned_anywhere_is_in_a_release() -> None:
+    released = {
+        (name, getattr(release, part)) for release in neuron_releases() for part, name in SYSTEM_PACKAGES.items()
+    }
+    found = {(path.name, pin) for path, text in shipped() for pin in SYSTEM.findall(text)}
+    assert {name for name, _ in found} == {"neuron_versions.sh"}
+    assert [pin for _, pin in found if pin not in released] == []
+
+
+def test_no_pin_of_neuron_stands_outside_the_files_that_are_written() -> None:
+    """But for examples and READMEs, which the tests above hold to the releases."""
+    scripts = ROOT / "lifecycle_scripts"
+    pinning = {
+        str(path.relative_to(ROOT))
+        for path, text in shipped()
+        if scripts in path.parents and path.suffix != ".md" and (PINNED.search(text) or SYSTEM.search(text))
+    }
+    assert pinning == set(pin_files())
+
+
+def test_the_efa_installer_is_one_of_the_matrix() -> None:
+    installers = {row["installer"] for row in rows("efa_installers")}
+    assert fleet_data("installers")["efa"]["version"] in installers
+    assert default_efa_installer() in installers
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "deployments").glob("fleet-*.yaml")), ids=lambda path: path.stem)
+def test_the_nvidia_branch_of_a_deployment_is_one_of_the_matrix(path: Path) -> None:
+    asked = re.findall(r'nvidia_branch: "(\d+)"', path.read_text())
+    assert set(asked) <= {row["branch"] for row in rows("nvidia_branches")}
