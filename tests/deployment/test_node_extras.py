@@ -67,7 +67,7 @@ def test_each_key_becomes_the_option_of_its_name(buckets: TrainingBuckets) -> No
         neuron_environment={"path": "/fsx/neuron", "packages": ["a==1"], "index": "https://mirror.example"},
         exporters={"gpu": True, "gpu_port": 9500},
         s3_mounts=[{"bucket": "models", "path": "/models", "prefix": "v1/", "read_only": False}],
-        pam_slurm_adopt={"admin_groups": ["ops"]},
+        pam_slurm_adopt={"admin_groups": ["ops"], "in_image": True},
         tools=[
             {"tool": "pyxis", "sha256": SUM, "key": "pyxis.tar.gz"},
             {"tool": "enroot", "sha256": SUM, "url": "https://mirror.example/enroot.deb", "architecture": "arm64"},
@@ -78,7 +78,7 @@ def test_each_key_becomes_the_option_of_its_name(buckets: TrainingBuckets) -> No
         "neuron_environment": NeuronEnvironment(path="/fsx/neuron", packages=("a==1",), index="https://mirror.example"),
         "exporters": Exporters(gpu=True, gpu_port=9500),
         "s3_mounts": [S3Mount(bucket=buckets.models, path="/models", prefix="v1/", read_only=False)],
-        "pam_slurm_adopt": PamSlurmAdopt(admin_groups=("ops",)),
+        "pam_slurm_adopt": PamSlurmAdopt(admin_groups=("ops",), in_image=True),
         "tools": [
             ToolFile(tool=NodeTool.PYXIS, sha256=SUM, bucket=buckets.scripts, key="pyxis.tar.gz"),
             ToolFile(tool=NodeTool.ENROOT, sha256=SUM, url="https://mirror.example/enroot.deb", architecture="arm64"),

@@ -246,7 +246,7 @@ def tool(**given: object) -> NodeSetup:
             NO_TOOL,
         ),
         (
-            NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["Admins"])),
+            NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["Admins"], in_image=True)),
             (),
             "'admin_groups' must be names of groups, got 'Admins'",
         ),
@@ -286,6 +286,30 @@ def test_a_tool_for_arm_lets_its_nodes_mount() -> None:
     arm = ToolFile(tool=NodeTool.MOUNTPOINT, url="https://files.example/m", sha256=SUM, architecture="arm64")
     setup = replace(mounts("/data"), tools=[arm])
     assert extras_problems(settings(setup, "ml.c6g.large")) == []
+
+
+def test_the_module_for_log_ins_by_job_must_come_from_somewhere() -> None:
+    setup = NodeSetup(pam_slurm_adopt=PamSlurmAdopt())
+    module = ToolFile(tool=NodeTool.PAM_SLURM_ADOPT, url="https://files.example/pam_slurm_adopt.so", sha256=SUM)
+    arm = replace(module, architecture="arm64")
+    groups = [
+        NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.c6g.large"]),  # judges no log-in
+        NodeGroup(name="workers", role=GroupRole.COMPUTE, instance_types=["ml.p5.48xlarge"]),
+        NodeGroup(name="more", role=GroupRole.COMPUTE, instance_types=["ml.c5.large"]),
+    ]
+    needed = (
+        "'tools' must have a file of pam_slurm_adopt for x86_64, on which nodes of 'workers', 'more' run, when "
+        "'pam_slurm_adopt' is given; none is pinned: build contribs/pam_slurm_adopt of the image's own Slurm version, "
+        "or set 'in_image' of 'pam_slurm_adopt' to True for an image of yours that has the module"
+    )
+    for tools, in_image, problems in [
+        ([], False, [needed]),
+        ([arm], False, [needed]),
+        ([module], False, []),
+        ([], True, []),
+    ]:
+        asked = replace(setup, tools=tools, pam_slurm_adopt=PamSlurmAdopt(in_image=in_image))
+        assert extras_problems(NodeSettings(groups=groups, setup=asked)) == problems
 
 
 def test_tokens_pass() -> None:

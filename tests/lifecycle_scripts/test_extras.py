@@ -29,7 +29,12 @@ ONLY_CONTAINERS = NodeSetup(containers=Containers(), tools=tools())
 ONLY_PAM = NodeSetup(pam_slurm_adopt=PamSlurmAdopt())
 ONLY_NEURON = NodeSetup(neuron_environment=NeuronEnvironment())
 EVERYTHING = pytest.param(None, marks=pytest.mark.slow, id="everything")
-CONTAIN = "# trainyard: only users with a job on this node\nPrologFlags={}\n"
+CONTAIN = """\
+# trainyard: only users with a job on this node: begin
+PrologFlags={}
+# trainyard: only users with a job on this node: end
+"""
+INCLUDE = "Include accounting.conf\n"
 
 
 @pytest.fixture(scope="module")
@@ -396,18 +401,21 @@ def test_the_module_is_last_and_admins_are_before_it(undisturbed: dict[str, Fake
 def test_only_compute_nodes_refuse_and_the_controller_gives_jobs_a_container(undisturbed: dict[str, FakeNode]) -> None:
     for group in ("controller", "login"):
         assert text(undisturbed[group], "etc/pam.d/sshd") == SSHD
-    assert text(undisturbed["controller"], "opt/slurm/etc/slurm.conf") == CONTAIN.format("Contain") + SLURM_CONF
+    controller = undisturbed["controller"]
+    assert text(controller, "opt/slurm/etc/slurm.conf") == SLURM_CONF + INCLUDE
+    assert text(controller, "opt/slurm/etc/accounting.conf") == CONTAIN.format("Contain")
+    assert text(controller, "opt/slurm/etc/cgroup.conf") == "CgroupPlugin=autodetect\n"
 
 
 @pytest.mark.slow
 def test_hyperpods_file_stays_when_it_includes_another(tmp_path: Path) -> None:
     node = make_full_node(tmp_path, "controller")
-    conf = SLURM_CONF + "PrologFlags=X11\nInclude accounting.conf\n"
+    conf = SLURM_CONF + "PrologFlags=X11\n" + INCLUDE
     node.write("opt/slurm/etc/slurm.conf", conf)
     node.write("opt/slurm/etc/accounting.conf", "# somebody's\n")
     assert node.run(ENTRY).returncode == 0
     assert text(node, "opt/slurm/etc/slurm.conf") == conf
-    assert text(node, "opt/slurm/etc/accounting.conf") == CONTAIN.format("X11,Contain") + "# somebody's\n"
+    assert text(node, "opt/slurm/etc/accounting.conf") == "# somebody's\n" + CONTAIN.format("X11,Contain")
     give(node, NodeSetup())
     assert node.run(ENTRY).returncode == 0
     assert text(node, "opt/slurm/etc/accounting.conf") == "# somebody's\n"
@@ -419,6 +427,44 @@ def test_a_flag_that_is_there_is_not_set_again(tmp_path: Path, setup: NodeSetup 
     node.write("opt/slurm/etc/slurm.conf", SLURM_CONF + "PrologFlags = Alloc,Contain\n")
     assert node.run(ENTRY).returncode == 0
     assert text(node, "opt/slurm/etc/slurm.conf") == SLURM_CONF + "PrologFlags = Alloc,Contain\n"
+
+
+@pytest.mark.parametrize(
+    ("conf", "more"),
+    [
+        pytest.param("ProctrackType=proctrack/pgid\nInclude accounting.conf\n", "", id="another, included after it"),
+        pytest.param("Include accounting.conf\n  proctracktype = proctrack/pgid # old\n", INCLUDE, id="before it"),
+        pytest.param("Include accounting.conf\nPrologFlags=X11", "\n" + INCLUDE, id="flags, and no end of the line"),
+    ],
+)
+def test_control_groups_end_log_ins_whatever_hyperpods_file_says_and_where(
+    tmp_path: Path, conf: str, more: str
+) -> None:
+    node = make_full_node(tmp_path, "controller", ONLY_PAM)
+    node.write("opt/slurm/etc/slurm.conf", conf)
+    node.write("opt/slurm/etc/cgroup.conf", "ConstrainDevices=yes\nCgroupPlugin = disabled\n")
+    for _ in range(2):
+        assert node.run(ENTRY).returncode == 0
+        assert text(node, "opt/slurm/etc/slurm.conf") == conf + more
+        flags = "X11,Contain" if "X11" in conf else "Contain"
+        assert text(node, "opt/slurm/etc/accounting.conf") == CONTAIN.format(f"{flags}\nProctrackType=proctrack/cgroup")
+        assert text(node, "opt/slurm/etc/cgroup.conf") == "ConstrainDevices=yes\nCgroupPlugin=autodetect\n"
+    assert node.calls.count("systemctl try-restart slurmctld") == 1
+
+
+def test_a_slurmd_that_runs_takes_what_the_controller_has_set_before_log_ins_are_judged(node: FakeNode) -> None:
+    give(node, ONLY_PAM)
+    node.write("state/active.slurmd", "")
+    node.write("opt/slurm/etc/slurm.conf", "PrologFlags = Alloc\nProctrackType = proctrack/cgroup\n")
+    node.write("state/active.slurmctld", "")  # what the stand-in of scontrol answers with
+    assert "waited in vain for PrologFlags=Contain and ProctrackType=proctrack/cgroup on the controller" in failure(
+        node
+    )
+    assert text(node, "etc/pam.d/sshd") == SSHD
+    node.write("opt/slurm/etc/slurm.conf", "PrologFlags = Alloc,Contain\nProctrackType = proctrack/cgroup\n")
+    for restarts in (1, 1):
+        assert node.run(ENTRY).returncode == 0
+        assert node.calls.count("systemctl restart slurmd") == restarts
 
 
 @pytest.mark.slow

@@ -247,6 +247,19 @@ def test_accounting_of_somebody_else_in_the_file_stays(controller: FakeNode, ste
     assert text.count("AccountingStorageType") == 1
 
 
+@pytest.mark.parametrize("line", ["Prolog=/opt/image/prolog.sh", " accountingstoragetype = accounting_storage/none"])
+def test_what_hyperpods_file_sets_after_ours_does_not_count(controller: FakeNode, line: str) -> None:
+    """Of several values Slurm takes the last."""
+    path = controller.root / "opt/slurm/etc/slurm.conf"
+    before = f"{path.read_text()}{line}\n"
+    path.write_text(before)
+    change_settings(controller, accounting={"schema": "slurm_acct_db"})
+    entry = controller.write_entry("conf.sh", ["network", "devices", "job_hooks", "slurm_conf"])
+    for _ in range(2):
+        assert controller.run(entry).returncode == 0
+        assert path.read_text() == before + "Include accounting.conf\n"
+
+
 # ---------------------------------------------------------------- Slurm's files
 @some_or_all(*SLURM)
 def test_a_slurm_conf_that_includes_nothing_gets_one_line(controller: FakeNode, steps: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ Docker, and the plugin of Pyxis (another plugin, which adds an option to srun ju
 """
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -144,10 +145,8 @@ def furnish(machine: Machine) -> None:
     machine.run("sh", "-c", "mkdir -p /usr/local/lib/slurm && cp /usr/lib/*/slurm*/auto_resume_standin.so "
                 "/usr/local/lib/slurm/spank_pyxis.so")  # fmt: skip
     machine.run("sh", "-c", STUB_PACKAGE)
-    # as on HyperPod's image: what belongs to a job is known by its control group
     machine.write("/etc/systemd/system/cgroups.service", NodeFile(text=CGROUPS))
     shell(machine, "systemctl enable --now cgroups")
-    shell(machine, "sed -i s,proctrack/linuxproc,proctrack/cgroup, /etc/slurm/slurm.conf")
     machine.write("/etc/apt/sources.list", NodeFile(text="deb [trusted=yes] file:/srv/repository ./\n"))
 
 
@@ -249,6 +248,17 @@ def cancel(yard: Yard, job: str) -> None:
     """End a job, and wait for all its steps: a log-in meanwhile is adopted, killed, and makes the end take longer."""
     yard.machine(CONTROLLER).run("scancel", job)
     wait_until_idle(yard, [yard.machine(FIRST).node])
+
+
+def test_jobs_are_known_by_their_control_groups_whatever_hyperpods_file_says(yard: Yard) -> None:
+    controller, worker = yard.machine(CONTROLLER), yard.machine(FIRST)
+    assert "ProctrackType=proctrack/linuxproc" in text(controller, "/etc/slurm/slurm.conf")
+    for machine in (controller, worker):
+        assert "proctrack/cgroup" in shell(machine, "scontrol show config | grep ProctrackType")
+    told = controller.run("srun", "sh", "-c", "cat /proc/self/cgroup")
+    assert re.search(r":/slurm/uid_0/job_\d+/step_0", told.out), told.out
+    assert "more than once" not in told.err
+    wait_until_idle(yard, [worker.node])
 
 
 def test_root_and_admins_get_in_without_a_job(yard: Yard, key: str) -> None:

@@ -93,13 +93,21 @@ class S3Mount:
 class PamSlurmAdopt:
     """Compute nodes let in, by SSH, only users with a job there, whose processes then belong to the job.
 
-    The controller gets ``PrologFlags=Contain``, without which Slurm's module lets nobody in. An older image of HyperPod
-    was seen to refuse ``--auto-resume=1`` with ``PrologFlags=Alloc``, which ``Contain`` implies: try both together
-    before you rely on them.
+    The controller gets ``PrologFlags=Contain``, without which Slurm's module lets nobody in, and
+    ``ProctrackType=proctrack/cgroup``, without which no job of such a node ends. An older image of HyperPod was seen to
+    refuse ``--auto-resume=1`` with ``PrologFlags=Alloc``, which ``Contain`` implies: try both together before you rely
+    on them.
+
+    HyperPod's image has no module, and none is pinned: it must be of the very Slurm that runs there. Give a file of it
+    among the ``tools``, built on such a node from ``contribs/pam_slurm_adopt`` of the version that ``sinfo --version``
+    says, as awsome-distributed-ai does in ``utils/pam_adopt_cgroup_wheel.sh`` (2025-07-09).
 
     Attributes:
         admin_groups: Groups whose members get in always, beside root. The image's user ``ubuntu`` is in ``sudo``.
             Default: sudo.
+        in_image: Whether the nodes' machine image has ``pam_slurm_adopt.so`` of its Slurm, as an image of yours may.
+            Default: False.
     """
 
     admin_groups: Sequence[str] = ("sudo",)
+    in_image: bool = False

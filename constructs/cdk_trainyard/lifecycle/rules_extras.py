@@ -1,11 +1,11 @@
 """What can be wrong with what nodes have beside mounts, users and Slurm. Pure: nothing is created here."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.node_extras import Exporters, S3Mount
-from cdk_trainyard.lifecycle.settings import NodeSettings, find_type
+from cdk_trainyard.lifecycle.settings import GroupRole, NodeSettings, find_type
 from cdk_trainyard.lifecycle.tools import ARCHITECTURES, NodeTool, ToolFile, pinned_architectures
 from cdk_trainyard.tokens import unresolved
 
@@ -18,6 +18,12 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?(/[^\s?#'\"\\%]*)?")
 _KEY = re.compile(r"[A-Za-z0-9!_.*()/=+-]+")
 _PORTS = (1024, 65535)
+_HINTS = {
+    NodeTool.PAM_SLURM_ADOPT: (
+        ": build contribs/pam_slurm_adopt of the image's own Slurm version, or set 'in_image' of 'pam_slurm_adopt' "
+        "to True for an image of yours that has the module"
+    )
+}
 _SYSTEM = [
     "bin",
     "boot",
@@ -135,12 +141,13 @@ def tool_problems(settings: NodeSettings) -> list[str]:
         for tool, architecture in sorted(set(given))
         if given.count((tool, architecture)) > 1
     ]
-    for tool, keyword in _never_in_the_image(settings):
-        for architecture in settings.architectures:
+    for tool, keyword, roles in _never_in_the_image(settings):
+        for architecture, groups in _groups_by_architecture(settings, roles).items():
             if (tool, architecture) not in given and architecture not in pinned_architectures(tool):
                 problems.append(
                     f"'tools' must have a file of {tool.value} for {architecture}, on which nodes of "
-                    f"{_groups_with(settings, architecture)} run, when '{keyword}' is given; none is pinned"
+                    f"{', '.join(map(repr, groups))} run, when '{keyword}' is given; none is pinned"
+                    f"{_HINTS.get(tool, '')}"
                 )
     return problems
 
@@ -169,19 +176,21 @@ def _needs_device(settings: NodeSettings, kind: AcceleratorKind, keyword: str, w
     return [f"'{keyword}' must be left out when no instance type has {words}, got {names}"]
 
 
-def _groups_with(settings: NodeSettings, architecture: str) -> str:
-    names = [
-        group.name
-        for group in settings.groups
-        for kind in map(find_type, group.instance_types)
-        if kind and kind.architecture == architecture
-    ]
-    return ", ".join(f"'{name}'" for name in dict.fromkeys(names))
+def _groups_by_architecture(settings: NodeSettings, roles: Collection[GroupRole]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for group in settings.groups:
+        kinds = [kind for kind in map(find_type, group.instance_types) if kind and group.role in roles]
+        for architecture in dict.fromkeys(kind.architecture for kind in kinds):
+            found.setdefault(architecture, []).append(group.name)
+    return found
 
 
-def _never_in_the_image(settings: NodeSettings) -> Iterator[tuple[NodeTool, str]]:
-    if settings.setup.s3_mounts:
-        yield NodeTool.MOUNTPOINT, "s3_mounts"
+def _never_in_the_image(settings: NodeSettings) -> Iterator[tuple[NodeTool, str, Collection[GroupRole]]]:
+    setup = settings.setup
+    if setup.s3_mounts:
+        yield NodeTool.MOUNTPOINT, "s3_mounts", GroupRole
+    if setup.pam_slurm_adopt and not setup.pam_slurm_adopt.in_image:
+        yield NodeTool.PAM_SLURM_ADOPT, "pam_slurm_adopt", [GroupRole.COMPUTE]
 
 
 def _path_problems(keyword: str, path: str | None) -> list[str]:

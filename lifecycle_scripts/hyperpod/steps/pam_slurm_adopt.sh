@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Log-in by SSH only for users with a job on the node, whose processes then belong to the job; root and the admin groups
 # always. Slurm's module looks for the job's extern step, which there is with PrologFlags=Contain only: without that flag
-# nobody at all would get in, so the controller sets it before slurmctld starts.
+# nobody at all would get in. And Slurm can end that step, with the log-ins in it, by control groups alone: with another
+# ProctrackType no job ends, and its node is drained. So the controller sets both before slurmctld starts.
 # Where the option is off, what it had changed is changed back.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
@@ -9,6 +10,8 @@ declare -gA NODE
 source "${BUNDLE}/lib/packages.sh"
 # shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
 source "${BUNDLE}/lib/restarts.sh"
+# shellcheck source-path=SCRIPTDIR source=../../lib/slurm_conf.sh
+source "${BUNDLE}/lib/slurm_conf.sh"
 
 PAM_SLURM_ADOPT_SSHD=${ROOT}/etc/pam.d/sshd
 PAM_SLURM_ADOPT_SESSION=${ROOT}/etc/pam.d/trainyard-session
@@ -20,7 +23,7 @@ step pam_slurm_adopt 'let users with a job on the node log in, and nobody else' 
 
 step_pam_slurm_adopt_done() {
   case ${NODE[role]} in
-    controller) [[ -z ${NODE[pam_slurm_adopt]-} && ! -e ${ROOT}/opt/slurm/etc/slurm.conf ]] || pam_slurm_adopt_contains ;;
+    controller) [[ -z ${NODE[pam_slurm_adopt]-} && ! -e ${SLURM_ETC?}/slurm.conf ]] || pam_slurm_adopt_contains ;;
     compute) pam_slurm_adopt_compute_done ;;
     *) ;;
   esac
@@ -39,6 +42,7 @@ step_pam_slurm_adopt_run() {
         account group "${group}" 1 >/dev/null || fail "there is no group ${group}: name it in the file of users, or leave it out"
       done
       pam_slurm_adopt_module
+      pam_slurm_adopt_take
       pam_slurm_adopt_write
       ;;
     *) ;;
@@ -57,50 +61,46 @@ step_pam_slurm_adopt_verify() {
 }
 
 # ---------------------------------------------------------------- controller
-# slurm.conf stays HyperPod's, when it includes accounting.conf, which is there for others to write.
-pam_slurm_adopt_conf() {
-  local folder=${ROOT}/opt/slurm/etc name=slurm
-  ! grep -qiE '^[[:space:]]*include[[:space:]]+(/opt/slurm/etc/)?accounting\.conf' -- "${folder}/slurm.conf" || name=accounting
-  printf '%s/%s.conf' "${folder}" "${name}"
+# Nothing where it is so already. One line has all flags, since the last one counts.
+pam_slurm_adopt_lines() {
+  local flags tracking
+  [[ -n ${NODE[pam_slurm_adopt]-} ]] || return 0
+  flags=$(slurm_conf_value PrologFlags "${PAM_SLURM_ADOPT_MARK}") || return
+  tracking=$(slurm_conf_value ProctrackType "${PAM_SLURM_ADOPT_MARK}") || return
+  [[ ${flags,,} == *contain* ]] || printf 'PrologFlags=%sContain\n' "${flags:+${flags},}"
+  [[ ${tracking,,} == proctrack/cgroup ]] || printf 'ProctrackType=proctrack/cgroup\n'
 }
 
-# The file with our lines at its beginning, or without them. One line has all flags: the last one that Slurm reads counts.
-pam_slurm_adopt_conf_text() {
-  local file flags lines=''
-  file=$(pam_slurm_adopt_conf) || return
-  if [[ -n ${NODE[pam_slurm_adopt]-} ]]; then
-    flags=$(awk -v mark="${PAM_SLURM_ADOPT_MARK}" '
-      $0 == mark { getline; next }
-      tolower($0) ~ /^[[:space:]]*prologflags[[:space:]]*=/ { sub(/^[^=]*=[[:space:]]*/, ""); flags = $0 }
-      END { print flags }' "${ROOT}/opt/slurm/etc/slurm.conf") || return
-    [[ ${flags,,} == *contain* ]] || lines="${PAM_SLURM_ADOPT_MARK}"$'\n'"PrologFlags=${flags:+${flags},}Contain"
-  fi
+# Control groups of the kind that the node has. What somebody else chose stays, unless it is none.
+pam_slurm_adopt_cgroup_text() {
+  local lines=''
+  [[ ! -e ${SLURM_ETC?}/cgroup.conf ]] || lines=$(grep -viE '^[[:space:]]*CgroupPlugin[[:space:]]*=[[:space:]]*disabled' -- "${SLURM_ETC}/cgroup.conf") || true
   [[ -z ${lines} ]] || printf '%s\n' "${lines}"
-  [[ ! -e ${file} ]] || awk -v mark="${PAM_SLURM_ADOPT_MARK}" '$0 == mark { getline; next } 1' "${file}"
+  [[ ${lines,,} =~ (^|$'\n')[[:space:]]*cgroupplugin[[:space:]]*= ]] || printf 'CgroupPlugin=autodetect\n'
 }
 
 pam_slurm_adopt_contains() {
-  local file text
-  file=$(pam_slurm_adopt_conf 2>/dev/null) && text=$(pam_slurm_adopt_conf_text) && holds "${file}" "${text}" \
-    && ! is_restart_due pam_slurm_adopt
+  local lines groups
+  lines=$(pam_slurm_adopt_lines) && slurm_conf_has "${PAM_SLURM_ADOPT_MARK}" "${lines}" && ! is_restart_due pam_slurm_adopt \
+    && { [[ -z ${NODE[pam_slurm_adopt]-} ]] \
+      || { groups=$(pam_slurm_adopt_cgroup_text) && holds "${SLURM_ETC}/cgroup.conf" "${groups}"; }; }
 }
 
 pam_slurm_adopt_contain() {
-  local file text
-  wait_until 600 'slurm.conf' test -s "${ROOT}/opt/slurm/etc/slurm.conf"
-  file=$(pam_slurm_adopt_conf)
-  text=$(pam_slurm_adopt_conf_text)
+  local lines groups
+  wait_until 600 'slurm.conf' test -s "${SLURM_ETC}/slurm.conf"
   # shellcheck disable=SC2310  # a question
   pam_slurm_adopt_contains || {
+    lines=$(pam_slurm_adopt_lines)
     restart_due pam_slurm_adopt
-    put_file "${file}" 0644 "${text}"
+    [[ -z ${NODE[pam_slurm_adopt]-} ]] || {
+      groups=$(pam_slurm_adopt_cgroup_text)
+      put_file "${SLURM_ETC}/cgroup.conf" 0644 "${groups}"
+    }
+    slurm_conf_put "${PAM_SLURM_ADOPT_MARK}" "${lines}"
     systemctl try-restart slurmctld
     restart_made pam_slurm_adopt
   }
-  # seen with proctrack/linuxproc: a job never ends, and its node is drained
-  ! grep -qE '^ProctrackType=' -- "${ROOT}/opt/slurm/etc/slurm.conf" \
-    || grep -qE '^ProctrackType=proctrack/cgroup' -- "${ROOT}/opt/slurm/etc/slurm.conf" \
-    || warn 'ProctrackType is not proctrack/cgroup: Slurm cannot end the extern step that log-ins are adopted by'
 }
 
 # ---------------------------------------------------------------- compute
@@ -110,12 +110,29 @@ pam_slurm_adopt_compute_done() {
     ! pam_slurm_adopt_is_written
   else
     wanted=$(pam_slurm_adopt_text) && holds "${PAM_SLURM_ADOPT_SSHD}" "${wanted}" \
-      && [[ -e ${PAM_SLURM_ADOPT_SESSION} ]] && pam_slurm_adopt_judges
+      && [[ -e ${PAM_SLURM_ADOPT_SESSION} ]] && ! is_restart_due pam_slurm_adopt && pam_slurm_adopt_judges
   fi
 }
 
 pam_slurm_adopt_is_written() {
   [[ -e ${PAM_SLURM_ADOPT_SSHD} ]] && grep -qF -- "${PAM_SLURM_ADOPT_MARK}" "${PAM_SLURM_ADOPT_SSHD}"
+}
+
+# A slurmd that runs already, as it does after HyperPod's image, takes what the controller has set when it starts.
+pam_slurm_adopt_take() {
+  # shellcheck disable=SC2310  # a question
+  if systemctl is-active --quiet slurmd; then
+    wait_until 300 'PrologFlags=Contain and ProctrackType=proctrack/cgroup on the controller' pam_slurm_adopt_is_set
+    restart_due pam_slurm_adopt
+    systemctl restart slurmd
+    restart_made pam_slurm_adopt
+  fi
+}
+
+pam_slurm_adopt_is_set() {
+  local set
+  set=$(timeout 10 "${ROOT}/opt/slurm/bin/scontrol" show config) && grep -qiE '^PrologFlags *=.*Contain' <<<"${set}" \
+    && grep -qE '^ProctrackType *= *proctrack/cgroup' <<<"${set}"
 }
 
 # The module must be of the very Slurm that runs here, so it is never taken from the system's repositories.

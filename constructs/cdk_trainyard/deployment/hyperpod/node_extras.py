@@ -73,6 +73,8 @@ class PamSlurmAdoptSection(Section):
 
     admin_groups: tuple[str, ...] = ("sudo",)
     """Groups whose members get in always, beside root. Default - sudo."""
+    in_image: bool = False
+    """Whether the nodes' image has pam_slurm_adopt.so of its Slurm; tools must have it otherwise. Default: false."""
 
 
 class ToolSection(Section):
