@@ -23,7 +23,10 @@ install() {
   local bin=${0%/*}
   touch "${state}/installed.${1##*/}"
   case ${1##*/} in
-    docker.io) ln -sfn "${bin}/true" "${bin}/docker" ;;
+    docker.io)
+      ln -sfn "${bin}/true" "${bin}/docker"
+      grep -q ^docker: "${TRAINYARD_ROOT}/etc/group" || echo 'docker:x:110:' >>"${TRAINYARD_ROOT}/etc/group"
+      ;;
     enroot.deb)
       ln -sfn "${bin}/true" "${bin}/enroot"
       mkdir -p "${TRAINYARD_ROOT}/etc/enroot"

@@ -118,7 +118,40 @@ def test_images_and_containers_lie_on_the_instance_store(undisturbed: dict[str, 
     ]
     for folder in ("runtime", "cache", "data", "temporary"):
         assert (node.root / "opt/dlami/nvme/enroot" / folder).stat().st_mode & 0o7777 == 0o1777
-    assert "After=dlami-nvme.service" in text(node, f"{UNITS}/docker.service.d/trainyard.conf")
+    assert text(node, f"{UNITS}/docker.service.d/trainyard.conf").splitlines() == [
+        "[Unit]",
+        "After=dlami-nvme.service",
+        "[Service]",
+        "Environment=DOCKER_TMPDIR=/opt/dlami/nvme/docker/tmp",
+    ]
+    assert text(node, f"{UNITS}/containerd.service.d/trainyard.conf") == "[Unit]\nAfter=dlami-nvme.service\n"
+    assert text(node, "etc/containerd/config.toml") == 'version = 2\nroot = "/opt/dlami/nvme/containerd"\n'
+    assert "docker:x:110:ubuntu\n" in text(node, "etc/group")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('disabled_plugins = ["cri"]\n\n#root = "/x"\n[grpc]\n  root = "/y"\n',
+         'disabled_plugins = ["cri"]\n\n#root = "/x"\nroot = "{}"\n[grpc]\n  root = "/y"\n'),
+        ("version = 3\nroot = '/mnt'\n[plugins]\n", "version = 3\nroot = '/mnt'\n[plugins]\n"),
+        ("root = '/var/lib/containerd' # default\n\n[debug]\n[grpc]\n", 'root = "{}"\n\n[debug]\n[grpc]\n'),
+        ("version = 2\n", 'version = 2\nroot = "{}"\n'),
+    ],
+    ids=["as docker-ce has it", "somebody's", "the default, written out", "no table"],
+)  # fmt: skip
+def test_images_leave_the_root_disk_whatever_containerd_was_told_before(
+    node: FakeNode, before: str, after: str
+) -> None:
+    give(node, NodeSetup(containers=Containers(enroot=False, pyxis=False)))
+    node.write("etc/containerd/config.toml", before)
+    node.write("state/active.containerd", "")
+    node.write("state/active.docker", "")
+    for _ in range(2):
+        assert node.run(ENTRY).returncode == 0
+        assert text(node, "etc/containerd/config.toml") == after.format("/opt/dlami/nvme/containerd")
+    restarts = [call for call in node.calls if "restart" in call]
+    assert restarts == ["systemctl restart containerd", "systemctl try-restart docker"]
 
 
 @pytest.mark.slow
@@ -131,6 +164,7 @@ def test_without_instance_store_the_next_best_disk_is_taken(node: FakeNode, moun
         node.write(f"state/mounted.{mounted}", "")
     assert node.run(ENTRY).returncode == 0
     assert f'"data-root": "{disk}/docker"' in text(node, "etc/docker/daemon.json")
+    assert f'root = "{disk}/containerd"' in text(node, "etc/containerd/config.toml")
     assert f"{disk}/enroot/cache/" in text(node, "etc/enroot/enroot.conf")
 
 

@@ -73,9 +73,20 @@ mkdir -p /srv/repository /root/docker/DEBIAN /root/docker/usr/bin /root/docker/l
 printf 'Package: docker.io\\nVersion: 1\\nArchitecture: all\\nMaintainer: nobody\\nDescription: stand-in\\n' \
   >/root/docker/DEBIAN/control
 printf '#!/bin/sh\\necho stand-in\\n' >/root/docker/usr/bin/docker
-chmod 755 /root/docker/usr/bin/docker
-printf '[Service]\\nExecStart=/bin/sleep infinity\\n[Install]\\nWantedBy=multi-user.target\\n' \
-  >/root/docker/lib/systemd/system/docker.service
+cat >/root/docker/usr/bin/containerd <<'end'
+#!/bin/sh
+# Makes the root that its configuration names, as containerd does.
+sed -n 's/^root *= *"\\(.*\\)"/\\1/p' /etc/containerd/config.toml | xargs --no-run-if-empty mkdir -p
+exec sleep infinity
+end
+chmod 755 /root/docker/usr/bin/*
+for unit in docker containerd; do
+  printf '[Unit]\\nWants=containerd.service\\nAfter=containerd.service\\n[Service]\\nExecStart=/bin/sleep infinity\\n' \
+    >/root/docker/lib/systemd/system/${unit}.service
+  printf '[Install]\\nWantedBy=multi-user.target\\n' >>/root/docker/lib/systemd/system/${unit}.service
+done
+cd /root/docker/lib/systemd/system
+sed -i 's,/bin/sleep infinity,/usr/bin/containerd,; /containerd.service/d' containerd.service
 dpkg-deb --build --root-owner-group /root/docker /srv/repository/docker.deb >/dev/null
 cd /srv/repository
 size=$(stat --format=%s docker.deb)
@@ -256,7 +267,7 @@ def test_jobs_are_known_by_their_control_groups_whatever_hyperpods_file_says(yar
     for machine in (controller, worker):
         assert "proctrack/cgroup" in shell(machine, "scontrol show config | grep ProctrackType")
     told = controller.run("srun", "sh", "-c", "cat /proc/self/cgroup")
-    assert re.search(r":/slurm/uid_0/job_\d+/step_0", told.out), told.out
+    assert re.search(r"/job_\d+/step_0", told.out), told.out
     assert "more than once" not in told.err
     wait_until_idle(yard, [worker.node])
 
@@ -308,6 +319,15 @@ def test_the_stand_in_of_pyxis_gives_its_option_to_srun_on_every_node(yard: Yard
     )
     for machine in yard.machines.values():
         assert "auto-resume" in shell(machine, "srun --help")
+
+
+def test_the_stand_ins_of_docker_and_containerd_find_their_paths(yard: Yard) -> None:
+    for machine in yard.machines.values():
+        assert "DOCKER_TMPDIR=/var/lib/trainyard/docker/tmp" in shell(
+            machine, "systemctl show --property=Environment docker"
+        )
+        assert shell(machine, "test -d /var/lib/trainyard/containerd && systemctl is-active containerd") == "active"
+        assert "docker" in shell(machine, "id -nG ubuntu").split()
 
 
 def test_the_stand_in_of_enroot_finds_its_paths(yard: Yard) -> None:

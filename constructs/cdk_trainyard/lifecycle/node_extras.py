@@ -14,8 +14,8 @@ class Containers:
     """Containers for jobs. What the image has is used and configured; images and containers lie on the fastest disk.
 
     Attributes:
-        docker: Docker, with its data root off the root disk; from the system's own repositories when the image lacks
-            it. Default: True.
+        docker: Docker, with its data root, and containerd's, off the root disk, and the user ``ubuntu`` in the group
+            ``docker``; from the system's own repositories when the image lacks it. Default: True.
         enroot: Enroot, with a folder for each user. Default: True.
         pyxis: Pyxis, which gives srun ``--container-image``. Default: True.
     """

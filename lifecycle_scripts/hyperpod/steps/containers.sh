@@ -10,7 +10,9 @@ source "${BUNDLE}/lib/restarts.sh"
 
 CONTAINERS_DISKS=(/opt/dlami/nvme /opt/sagemaker) # instance store, and the second volume of HyperPod
 CONTAINERS_DOCKER=${ROOT}/etc/docker/daemon.json
-CONTAINERS_DROP_IN=/etc/systemd/system/docker.service.d/trainyard.conf
+CONTAINERS_CONTAINERD=${ROOT}/etc/containerd/config.toml
+CONTAINERS_UNITS=${ROOT}/etc/systemd/system
+CONTAINERS_USER=ubuntu
 CONTAINERS_ENROOT=${ROOT}/etc/enroot/enroot.conf
 CONTAINERS_PACKAGES=${ROOT}/opt/trainyard/packages
 CONTAINERS_PLUGSTACK=${ROOT}/opt/slurm/etc/plugstack.conf
@@ -84,25 +86,57 @@ containers_docker_text() {
   disk=$(containers_disk) && python3 -B "${BUNDLE}/docker_root.py" "${CONTAINERS_DOCKER}" "${disk}/docker"
 }
 
+# Images are containerd's since Docker 29, below a root of its own. Its key stands before the first table; a root that
+# somebody chose stays.
+containers_containerd_text() {
+  local disk root path=${CONTAINERS_CONTAINERD}
+  disk=$(containers_disk) || return
+  root="root = \"${disk}/containerd\""
+  [[ -e ${path} ]] || {
+    printf 'version = 2\n%s\n' "${root}"
+    return
+  }
+  awk -v root="${root}" '
+    !table && /^[[:space:]]*root[[:space:]]*=/ { if ($0 ~ /=[[:space:]]*.\/var\/lib\/containerd\/?.[[:space:]]*(#.*)?$/) $0 = root; found = 1 }
+    /^[[:space:]]*\[/ && !table { table = 1; if (!found++) print root }
+    { print }
+    END { if (!found) print root }' "${path}"
+}
+
+# containers_docker_each COMMAND: calls COMMAND PATH MODE TEXT for each file; the daemons start when the disk is mounted.
+containers_docker_each() {
+  local disk text images after=$'[Unit]\nAfter=dlami-nvme.service'
+  disk=$(containers_disk) && text=$(containers_docker_text) && images=$(containers_containerd_text) \
+    && "$1" "${CONTAINERS_UNITS}/docker.service.d/trainyard.conf" 0644 \
+      "${after}"$'\n[Service]\n'"Environment=DOCKER_TMPDIR=${disk}/docker/tmp" \
+    && "$1" "${CONTAINERS_UNITS}/containerd.service.d/trainyard.conf" 0644 "${after}" \
+    && "$1" "${CONTAINERS_CONTAINERD}" 0644 "${images}" && "$1" "${CONTAINERS_DOCKER}" 0644 "${text}"
+}
+
 containers_configure_docker() {
-  local text
-  text=$(containers_docker_text)
+  account group docker 1 >/dev/null || groupadd --system -- docker
+  # the user of jobs, who may be root on the node anyway; whoever else speaks to Docker is root there
+  usermod --append --groups docker -- "${CONTAINERS_USER}"
   # shellcheck disable=SC2310  # a question
-  containers_has_taken docker "${CONTAINERS_DOCKER}" "${text}" || {
-    put_file "${ROOT}${CONTAINERS_DROP_IN}" 0644 $'[Unit]\nAfter=dlami-nvme.service' # or it starts on the root disk
-    systemctl daemon-reload
+  containers_docker_each containers_has_taken_docker || {
     restart_due docker
-    put_file "${CONTAINERS_DOCKER}" 0644 "${text}"
+    containers_docker_each put_file
+    systemctl daemon-reload
+    ! systemctl is-active --quiet containerd || systemctl restart containerd
     systemctl try-restart docker
     restart_made docker
   }
   systemctl enable --now docker
 }
 
+containers_has_taken_docker() {
+  containers_has_taken docker "$1" "$3"
+}
+
 containers_right_docker() {
-  local text
-  text=$(containers_docker_text) && containers_has_taken docker "${CONTAINERS_DOCKER}" "${text}" \
-    && systemctl is-active --quiet docker
+  local groups
+  containers_docker_each containers_has_taken_docker && systemctl is-active --quiet docker \
+    && groups=$(id -nG -- "${CONTAINERS_USER}") && [[ " ${groups} " == *' docker '* ]]
 }
 
 # ---------------------------------------------------------------- Enroot
