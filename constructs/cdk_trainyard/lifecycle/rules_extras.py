@@ -188,7 +188,7 @@ def _groups_by_architecture(settings: NodeSettings, roles: Collection[GroupRole]
 def _never_in_the_image(settings: NodeSettings) -> Iterator[tuple[NodeTool, str, Collection[GroupRole]]]:
     setup = settings.setup
     if setup.s3_mounts:
-        yield NodeTool.MOUNTPOINT, "s3_mounts", GroupRole
+        yield NodeTool.MOUNTPOINT, "s3_mounts", list(GroupRole)
     if setup.pam_slurm_adopt and not setup.pam_slurm_adopt.in_image:
         yield NodeTool.PAM_SLURM_ADOPT, "pam_slurm_adopt", [GroupRole.COMPUTE]
 
