@@ -1,0 +1,116 @@
+"""Whether a session of a role may make a call, by the policies as they are deployed."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from moto.ec2.models import ec2_backends
+from moto.iam.models import Role, iam_backends
+
+from cdk_trainyard.local.access.attached import endpoint_policy, policies_for
+from cdk_trainyard.local.access.call import Call
+from cdk_trainyard.local.access.needs import Need, bucket_of, needs_of
+from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.policy import Decision, Principal, Request, evaluate
+
+_log = logging.getLogger(__name__)
+_CODES = {"ec2": "UnauthorizedOperation", "sns": "AuthorizationError"}
+_QUERY = {"autoscaling", "cloudformation", "elb", "elbv2", "iam", "s3", "sqs", "sts"}
+
+
+class Caller(Protocol):
+    """A role's session."""
+
+    @property
+    def role_arn(self) -> str:
+        """ARN of the role."""
+
+    @property
+    def name(self) -> str:
+        """Name of the session; of an instance its id."""
+
+    @property
+    def credentials(self) -> Any:
+        """Its access key."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgment:
+    """One permission that a call needs, and what the policies say of it."""
+
+    need: Need
+    decision: Decision
+
+
+def judge(session: Caller, call: Call) -> Iterator[Judgment]:
+    """Yield every permission that ``call`` needs, and whether the session has it.
+
+    Raises:
+        ApiError: No table knows which permission the call needs.
+        PolicyError: A policy says what the evaluator does not know.
+    """
+    if call.service == "s3" and call.get("Bucket") and bucket_of(call) is None:
+        return  # S3 says "no such bucket" to everybody
+    role = iam_backends[call.account][call.partition].get_role_by_arn(session.role_arn)
+    principal = Principal.role_session(role.arn, session.name, role.id)
+    vpc_id = _vpc_of(session, call)
+    through = endpoint_policy(call, vpc_id) if vpc_id else None
+    network = {"aws:SourceVpc": vpc_id, "aws:SourceVpce": through[0]} if vpc_id and through else {}
+    for need in needs_of(call):
+        keys = {**need.keys, **network, **_of_role(role)}
+        request = Request(
+            principal=principal,
+            action=need.action,
+            resource=need.resource,
+            keys=keys,
+            resource_account=call.account,
+        )
+        # what a service asks of KMS does not go through the caller's endpoint
+        endpoint = through[1] if through and need.action.startswith(f"{call.service}:") else None
+        policies = policies_for(call, role, session.credentials.access_key_id, need.resource, endpoint)
+        yield Judgment(need=need, decision=evaluate(request, policies))
+
+
+def authorize(session: Caller, call: Call) -> list[Judgment]:
+    """Let a call pass, or refuse it as its service does.
+
+    Returns:
+        What was asked and granted.
+
+    Raises:
+        ApiError: The session lacks a permission; the message says which statement is missing.
+    """
+    judgments = list(judge(session, call))
+    for judgment in judgments:
+        if not judgment.decision.allowed:
+            _log.error("refused: %s", _reason(judgment))
+            raise refusal(call, judgment)
+    return judgments
+
+
+def refusal(call: Call, judgment: Judgment) -> ApiError:
+    """Return the error of the service: its code, and AWS's words with the statement that is missing."""
+    code = _CODES.get(call.service, "AccessDenied" if call.service in _QUERY else "AccessDeniedException")
+    return ApiError(code, f"not authorized to perform: {judgment.need.action}: {_reason(judgment)}")
+
+
+def _reason(judgment: Judgment) -> str:
+    because = f" ({judgment.need.because})" if judgment.need.because else ""
+    return f"{judgment.decision.reason}{because}"
+
+
+def _of_role(role: Role) -> dict[str, str]:
+    tags: Any = role.tags or {}
+    listed = tags.values() if isinstance(tags, dict) else tags
+    return {f"aws:PrincipalTag/{tag['Key']}": str(tag["Value"]) for tag in listed}
+
+
+def _vpc_of(session: Caller, call: Call) -> str:
+    """Return the VPC of the instance whose session it is; nothing for a session of something else."""
+    backend = ec2_backends[call.account][call.region]
+    for reservation in backend.reservations.values():
+        for instance in reservation.instances:
+            if instance.id == session.name:
+                return str(instance.vpc_id or "")
+    return ""

@@ -1,0 +1,79 @@
+"""A call of an API, as its parameters say it: read from the request, before the service reads it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from moto.core.parse import PROTOCOL_PARSERS
+from moto.core.request import Request, determine_request_protocol
+from moto.core.routing import get_service_router
+from moto.core.utils import get_service_model
+from moto.utilities.utils import get_partition
+from werkzeug.exceptions import NotFound
+
+from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.local.services.accounts import current
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """A call of an API.
+
+    Attributes:
+        service: botocore's name of the service.
+        operation: Its name in the API: ``GetObject``.
+        parameters: As boto3 takes them.
+        region: Where it is made.
+    """
+
+    service: str
+    operation: str
+    parameters: Mapping[str, Any]
+    region: str
+
+    @property
+    def account(self) -> str:
+        """The account that is called: there is one."""
+        return current()
+
+    @property
+    def partition(self) -> str:
+        """Partition of the region."""
+        return get_partition(self.region)
+
+    def get(self, name: str) -> Any:
+        """Return a parameter, or None."""
+        return self.parameters.get(name)
+
+
+def call_of(environ: Mapping[str, Any], body: bytes, service: str, region: str) -> Call:
+    """Return the call that a request makes.
+
+    Args:
+        environ: The request, which stays as it is.
+        body: Its content.
+        service: botocore's name of the service.
+        region: Of the request's signature.
+
+    Raises:
+        ApiError: The service has no such operation.
+    """
+    request = Request({**environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))})
+    try:
+        operation, uri_params = get_service_router(service).match(request)
+    except NotFound:
+        message = f"local AWS: {service} has no operation for {request.method} {request.path}"
+        raise ApiError("NotImplemented", message) from None
+    protocol = determine_request_protocol(get_service_model(service), request.content_type)
+    parsed = PROTOCOL_PARSERS[protocol](operation).parse(
+        {
+            "method": request.method,
+            "values": request.values,
+            "headers": request.headers,
+            "body": body,
+            "url_path": request.path,
+            "url_params": uri_params,
+        }
+    )
+    return Call(service=service, operation=operation.name, parameters=parsed, region=region)

