@@ -7,7 +7,9 @@ from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from cdk_trainyard.local.access.authorization import authorize, status_of
 from cdk_trainyard.local.access.body import body_of
+from cdk_trainyard.local.access.call import call_of
 from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.access.gate import check_signature, check_source
 from cdk_trainyard.local.access.refusals import StartResponse, refuse, service_of
@@ -41,9 +43,12 @@ def application(administrator: Credentials) -> Application:
             if path.startswith(answers.PATH):
                 return _take_answer(environ, start_response, path.removeprefix(answers.PATH))
             signature = check_signature(environ, key)
+            session = principal_of(signature.access_key_id)
+            if session is not None:
+                authorize(session, call_of(environ, body_of(environ), service, signature.region))
         except ApiError as refusal:
-            return refuse(environ, start_response, refusal, service)
-        token = caller.set(principal_of(signature.access_key_id))
+            return refuse(environ, start_response, refusal, service, status_of(refusal))
+        token = caller.set(session)
         try:
             return (imagebuilder.respond if service == imagebuilder.NAME else inner)(environ, start_response)
         except Exception as error:  # noqa: BLE001  moto raises anything

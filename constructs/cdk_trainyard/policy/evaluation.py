@@ -87,7 +87,9 @@ def evaluate(request: Request, policies: Policies) -> Decision:
     denial = next(_applying(request, policies.all(), deny=True), None)
     if denial:
         policy, statement = denial
-        reason = f"explicit deny by {_named(policy, statement)}: {json.dumps(statement.source)}"
+        reason = (
+            f"{_refused(request)} with an explicit deny in {_named(policy, statement)}: {json.dumps(statement.source)}"
+        )
         return Decision(allowed=False, reason=reason, statement=statement.source)
     for what, limit in policies.limits():
         if not _allowing(request, limit):
@@ -161,9 +163,14 @@ def _lacking(request: Request, what: str, policies: tuple[Policy, ...]) -> Decis
         text for policy in policies for statement in policy.statements for text in _near(request, policy, statement)
     ]
     hints = f" (nearest: {'; '.join(near)})" if near else ""
-    who = request.principal.arn or request.principal.kind
-    reason = f"{who} may not {request.action} on {request.resource}: {what} allows it{hints}"
+    reason = f"{_refused(request)} because {what} allows it{hints}"
     return Decision(allowed=False, reason=f"{reason}; missing: {json.dumps(missing)}", missing=missing)
+
+
+def _refused(request: Request) -> str:
+    """Return AWS's own words."""
+    who = request.principal.arn or request.principal.kind
+    return f"{who} is not authorized to perform: {request.action} on resource: {request.resource}"
 
 
 def _near(request: Request, policy: Policy, statement: Statement) -> Iterator[str]:

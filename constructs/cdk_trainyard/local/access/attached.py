@@ -7,7 +7,7 @@ from typing import Any
 from moto.awslambda.models import lambda_backends
 from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
-from moto.iam.models import Role, iam_backends
+from moto.iam.models import ManagedPolicy, Role, iam_backends
 from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
@@ -39,8 +39,12 @@ def policies_for(call: Call, role: Role, access_key_id: str, resource: str, endp
 def identity_of(role: Role) -> tuple[Policy, ...]:
     """Return the policies of a role, inline and managed."""
     inline = [_read(text, PolicyKind.IDENTITY, f"policy {name} of {role.arn}") for name, text in role.policies.items()]
-    managed = [_read(found.document, PolicyKind.IDENTITY, found.arn) for found in role.managed_policies.values()]
+    managed = [_read(_document(found), PolicyKind.IDENTITY, found.arn) for found in role.managed_policies.values()]
     return (*inline, *managed)
+
+
+def _document(policy: ManagedPolicy) -> str:
+    return next(version.document for version in policy.versions if version.is_default)
 
 
 @lru_cache(maxsize=1024)
@@ -53,7 +57,7 @@ def _boundary(call: Call, role: Role) -> Policy | None:
     if not arn:
         return None
     found = iam_backends[call.account][call.partition].managed_policies[arn]
-    return _read(found.document, PolicyKind.IDENTITY, arn)
+    return _read(_document(found), PolicyKind.IDENTITY, arn)
 
 
 def _session(call: Call, access_key_id: str) -> tuple[Policy, ...]:

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from http import HTTPStatus
+from typing import Any
 
 from moto.ec2.models import ec2_backends
 from moto.iam.models import Role, iam_backends
@@ -11,28 +12,15 @@ from moto.iam.models import Role, iam_backends
 from cdk_trainyard.local.access.attached import endpoint_policy, policies_for
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.access.needs import Need, bucket_of, needs_of
+from cdk_trainyard.local.access.sessions import Session
 from cdk_trainyard.local.errors import ApiError
-from cdk_trainyard.policy import Decision, Principal, Request, evaluate
+from cdk_trainyard.local.services import sagemaker
+from cdk_trainyard.policy import Decision, PolicyError, Principal, Request, evaluate
 
 _log = logging.getLogger(__name__)
 _CODES = {"ec2": "UnauthorizedOperation", "sns": "AuthorizationError"}
+_STATUS = {"AccessDeniedException": HTTPStatus.BAD_REQUEST, "NotImplemented": HTTPStatus.NOT_IMPLEMENTED}
 _QUERY = {"autoscaling", "cloudformation", "elb", "elbv2", "iam", "s3", "sqs", "sts"}
-
-
-class Caller(Protocol):
-    """A role's session."""
-
-    @property
-    def role_arn(self) -> str:
-        """ARN of the role."""
-
-    @property
-    def name(self) -> str:
-        """Name of the session; of an instance its id."""
-
-    @property
-    def credentials(self) -> Any:
-        """Its access key."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +31,7 @@ class Judgment:
     decision: Decision
 
 
-def judge(session: Caller, call: Call) -> Iterator[Judgment]:
+def judge(session: Session, call: Call) -> Iterator[Judgment]:
     """Yield every permission that ``call`` needs, and whether the session has it.
 
     Raises:
@@ -72,7 +60,7 @@ def judge(session: Caller, call: Call) -> Iterator[Judgment]:
         yield Judgment(need=need, decision=evaluate(request, policies))
 
 
-def authorize(session: Caller, call: Call) -> list[Judgment]:
+def authorize(session: Session, call: Call) -> list[Judgment]:
     """Let a call pass, or refuse it as its service does.
 
     Returns:
@@ -81,7 +69,10 @@ def authorize(session: Caller, call: Call) -> list[Judgment]:
     Raises:
         ApiError: The session lacks a permission; the message says which statement is missing.
     """
-    judgments = list(judge(session, call))
+    try:
+        judgments = list(judge(session, call))
+    except PolicyError as problem:
+        raise ApiError("NotImplemented", f"local AWS: {problem}") from problem
     for judgment in judgments:
         if not judgment.decision.allowed:
             _log.error("refused: %s", _reason(judgment))
@@ -92,7 +83,12 @@ def authorize(session: Caller, call: Call) -> list[Judgment]:
 def refusal(call: Call, judgment: Judgment) -> ApiError:
     """Return the error of the service: its code, and AWS's words with the statement that is missing."""
     code = _CODES.get(call.service, "AccessDenied" if call.service in _QUERY else "AccessDeniedException")
-    return ApiError(code, f"not authorized to perform: {judgment.need.action}: {_reason(judgment)}")
+    return ApiError(code, f"User: {_reason(judgment)}")
+
+
+def status_of(error: ApiError) -> HTTPStatus:
+    """Return the status of an answer that refuses: services that speak JSON say 400."""
+    return _STATUS.get(error.code, HTTPStatus.FORBIDDEN)
 
 
 def _reason(judgment: Judgment) -> str:
@@ -106,11 +102,11 @@ def _of_role(role: Role) -> dict[str, str]:
     return {f"aws:PrincipalTag/{tag['Key']}": str(tag["Value"]) for tag in listed}
 
 
-def _vpc_of(session: Caller, call: Call) -> str:
+def _vpc_of(session: Session, call: Call) -> str:
     """Return the VPC of the instance whose session it is; nothing for a session of something else."""
     backend = ec2_backends[call.account][call.region]
     for reservation in backend.reservations.values():
         for instance in reservation.instances:
             if instance.id == session.name:
                 return str(instance.vpc_id or "")
-    return ""
+    return sagemaker.vpc_of_node(call.account, call.region, session.name)

@@ -121,7 +121,16 @@ def _of_parameters(call: Call) -> Iterator[KeyUse]:
         arn = _customer_key(call, parameter.keyid) if parameter.parameter_type == "SecureString" else ""
         if arn:
             because = f"the parameter {parameter.name} is encrypted with it"
-            yield KeyUse(action=_DECRYPT, key=arn, because=because, context={"PARAMETER_ARN": str(parameter.arn)})
+            yield KeyUse(
+                action=_DECRYPT,
+                key=arn,
+                because=because,
+                context={"PARAMETER_ARN": _arn_of_parameter(call, parameter.name)},
+            )
+
+
+def _arn_of_parameter(call: Call, name: str) -> str:
+    return f"arn:{call.partition}:ssm:{call.region}:{call.account}:parameter/{name.lstrip('/')}"
 
 
 def _of_topics(call: Call) -> Iterator[KeyUse]:

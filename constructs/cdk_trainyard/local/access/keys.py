@@ -125,10 +125,8 @@ def _tags_of(call: Call, resource: str) -> dict[str, str]:
 
 
 def _ec2_tags(call: Call, name: str) -> list[Mapping[str, Any]]:
-    listed: list[Mapping[str, Any]] = ec2_backends[call.account][call.region].describe_tags(
-        filters={"resource-id": [name.partition("/")[2]]}
-    )
-    return listed
+    filters = {"resource-id": [name.partition("/")[2]]}
+    return list(ec2_backends[call.account][call.region].describe_tags(filters=filters))
 
 
 def _group_tags(call: Call, name: str) -> list[Mapping[str, Any]]:

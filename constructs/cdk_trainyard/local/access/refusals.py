@@ -25,11 +25,13 @@ _SERVICES = {
 COMMON_ERROR_CODES += [
     "AccessDenied",
     "AccessDeniedException",
+    "AuthorizationError",
     "InvalidClientTokenId",
     "InvalidRequest",
     "MissingAuthenticationToken",
     "NotImplemented",
     "SignatureDoesNotMatch",
+    "UnauthorizedOperation",
 ]
 """What every service may answer, and moto would otherwise warn of."""
 _JSON, _QUERY, _REST_XML = "ssm", "sts", "s3"

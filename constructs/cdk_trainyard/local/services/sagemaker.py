@@ -132,6 +132,13 @@ def _launch(request: Request, cluster: _Cluster, group: Mapping[str, Any]) -> _N
     )
 
 
+def vpc_of_node(account: str, region: str, instance_id: str) -> str:
+    """Return the VPC in which a machine of a cluster stands; nothing when no cluster has it, or it stands in none."""
+    nodes = (node for cluster in _CLUSTERS.of(account, region).values() for node in cluster.nodes)
+    found = next((node.interface for node in nodes if node.instance_id == instance_id), None)
+    return str(found.subnet.vpc_id) if found else ""
+
+
 def _terminate(request: Request, cluster: _Cluster, nodes: list[_Node]) -> None:
     for node in nodes:
         cluster.nodes.remove(node)

@@ -1,0 +1,220 @@
+"""Which permissions a call needs: the service authorization reference, and the pages of each service on permissions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSPreparedRequest
+from moto.core.request import Request
+
+from cdk_trainyard.local import LocalAws
+from cdk_trainyard.local.access.actions import actions_of
+from cdk_trainyard.local.access.call import Call, call_of
+from cdk_trainyard.local.access.needs import needs_of
+from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.policy import Context
+from tools import generate_iam_actions
+
+REGION, ACCOUNT = "us-east-1", "123456789012"
+
+
+def test_the_committed_actions_are_what_the_generator_writes() -> None:
+    committed = Path(generate_iam_actions.OUTPUT).read_text(encoding="utf-8")
+    assert committed == generate_iam_actions.text(), "run python -m tools.generate_iam_actions"
+
+
+@pytest.fixture(autouse=True)
+def _own_account(aws: LocalAws) -> Iterator[None]:
+    assert aws.account == ACCOUNT
+    return
+
+
+OBJECT = {"Bucket": "nobodys", "Key": "a/b"}
+GROUP = f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:/aws/x"
+EC2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}"
+
+# service, operation, parameters, needs: "action resource"; S3 User Guide, "Required permissions for Amazon S3 API
+# operations"; CloudWatch Logs User Guide, "… permissions reference"; EC2 and SSM: Service Authorization Reference
+ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    ("s3", "GetObject", OBJECT, ["s3:GetObject arn:aws:s3:::nobodys/a/b"]),
+    ("s3", "GetObject", {**OBJECT, "VersionId": "1"}, ["s3:GetObjectVersion arn:aws:s3:::nobodys/a/b"]),
+    ("s3", "HeadObject", OBJECT, ["s3:GetObject arn:aws:s3:::nobodys/a/b"]),
+    ("s3", "HeadBucket", {"Bucket": "nobodys"}, ["s3:ListBucket arn:aws:s3:::nobodys"]),
+    ("s3", "ListObjectsV2", {"Bucket": "nobodys"}, ["s3:ListBucket arn:aws:s3:::nobodys"]),
+    ("s3", "ListBuckets", {}, ["s3:ListAllMyBuckets *"]),
+    ("s3", "PutObject", OBJECT, ["s3:PutObject arn:aws:s3:::nobodys/a/b"]),
+    (
+        "s3",
+        "PutObject",
+        {**OBJECT, "Tagging": "a=b"},
+        ["s3:PutObject arn:aws:s3:::nobodys/a/b", "s3:PutObjectTagging arn:aws:s3:::nobodys/a/b"],
+    ),
+    ("s3", "UploadPart", {**OBJECT, "PartNumber": 1}, ["s3:PutObject arn:aws:s3:::nobodys/a/b"]),
+    ("s3", "AbortMultipartUpload", OBJECT, ["s3:AbortMultipartUpload arn:aws:s3:::nobodys/a/b"]),
+    ("s3", "ListParts", OBJECT, ["s3:ListMultipartUploadParts arn:aws:s3:::nobodys/a/b"]),
+    (
+        "s3",
+        "CopyObject",
+        {**OBJECT, "CopySource": "other/c%2Fd?versionId=1"},
+        ["s3:GetObject arn:aws:s3:::other/c/d", "s3:PutObject arn:aws:s3:::nobodys/a/b"],
+    ),
+    (
+        "s3",
+        "DeleteObjects",
+        {"Bucket": "nobodys", "Delete": {"Objects": [{"Key": "a"}, {"Key": "b"}]}},
+        ["s3:DeleteObject arn:aws:s3:::nobodys/a", "s3:DeleteObject arn:aws:s3:::nobodys/b"],
+    ),
+    ("logs", "CreateLogGroup", {"logGroupName": "/aws/x"}, [f"logs:CreateLogGroup {GROUP}:log-stream:"]),
+    (
+        "logs",
+        "PutLogEvents",
+        {"logGroupName": "/aws/x", "logStreamName": "y"},
+        [f"logs:PutLogEvents {GROUP}:log-stream:y"],
+    ),
+    ("logs", "DescribeLogStreams", {"logGroupName": "/aws/x"}, [f"logs:DescribeLogStreams {GROUP}:log-stream:"]),
+    ("cloudwatch", "PutMetricData", {"Namespace": "n"}, ["cloudwatch:PutMetricData *"]),
+    ("ec2", "DescribeInstances", {"InstanceIds": ["i-0123456789abcdef0"]}, ["ec2:DescribeInstances *"]),
+    (
+        "ec2",
+        "CreateTags",
+        {"Resources": ["i-0123456789abcdef0", "vol-0123456789abcdef0"], "Tags": [{"Key": "Name", "Value": "x"}]},
+        [f"ec2:CreateTags {EC2}:instance/i-0123456789abcdef0", f"ec2:CreateTags {EC2}:volume/vol-0123456789abcdef0"],
+    ),
+    (
+        "ec2",
+        "RevokeSecurityGroupIngress",
+        {"GroupId": "sg-0123456789abcdef0"},
+        [f"ec2:RevokeSecurityGroupIngress {EC2}:security-group/sg-0123456789abcdef0"],
+    ),
+    ("ssm", "GetParameter", {"Name": "/a/b"}, [f"ssm:GetParameter arn:aws:ssm:{REGION}:{ACCOUNT}:parameter/a/b"]),
+    ("fsx", "DescribeFileSystems", {}, ["fsx:DescribeFileSystems *"]),
+    (
+        "fsx",
+        "UpdateFileSystem",
+        {"FileSystemId": "fs-0123456789abcdef0"},
+        [f"fsx:UpdateFileSystem arn:aws:fsx:{REGION}:{ACCOUNT}:file-system/fs-0123456789abcdef0"],
+    ),
+    ("ecr", "GetAuthorizationToken", {}, ["ecr:GetAuthorizationToken *"]),
+    (
+        "ecr",
+        "BatchGetImage",
+        {"repositoryName": "a/b"},
+        [f"ecr:BatchGetImage arn:aws:ecr:{REGION}:{ACCOUNT}:repository/a/b"],
+    ),
+    (
+        "lambda",
+        "Invoke",
+        {"FunctionName": "f"},
+        [f"lambda:InvokeFunction arn:aws:lambda:{REGION}:{ACCOUNT}:function:f"],
+    ),
+    (
+        "sqs",
+        "SendMessageBatch",
+        {"QueueUrl": f"http://localhost/{ACCOUNT}/q"},
+        [f"sqs:SendMessage arn:aws:sqs:{REGION}:{ACCOUNT}:q"],
+    ),
+    ("sts", "AssumeRole", {"RoleArn": "arn:aws:iam::1:role/r"}, ["sts:AssumeRole arn:aws:iam::1:role/r"]),
+    ("sts", "GetCallerIdentity", {}, ["sts:GetCallerIdentity *"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "needs"), ROWS, ids=[f"{row[0]} {row[1]} {list(row[2])}" for row in ROWS]
+)
+def test_a_call_needs(service: str, operation: str, parameters: dict[str, Any], needs: list[str]) -> None:
+    call = Call(service=service, operation=operation, parameters=parameters, region=REGION)
+    assert [f"{need.action} {need.resource}" for need in needs_of(call)] == needs
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "key", "values"),
+    [
+        ("s3", "ListObjectsV2", {"Bucket": "b", "Prefix": "p/"}, "s3:prefix", ("p/",)),
+        ("s3", "ListObjectsV2", {"Bucket": "b"}, "s3:prefix", ()),
+        ("s3", "PutObject", {**OBJECT, "ACL": "public-read"}, "s3:x-amz-acl", ("public-read",)),
+        ("s3", "GetObject", OBJECT, "aws:SecureTransport", ("true",)),
+        ("s3", "GetObject", OBJECT, "aws:SourceVpce", ()),
+        ("cloudwatch", "PutMetricData", {"Namespace": "n"}, "cloudwatch:namespace", ("n",)),
+        (
+            "ec2",
+            "CreateTags",
+            {"Resources": ["i-0123456789abcdef0"], "Tags": [{"Key": "A", "Value": "x"}, {"Key": "B", "Value": "y"}]},
+            "aws:TagKeys",
+            ("A", "B"),
+        ),
+        (
+            "ecs",
+            "SubmitTaskStateChange",
+            {"cluster": "c"},
+            "ecs:cluster",
+            (f"arn:aws:ecs:{REGION}:{ACCOUNT}:cluster/c",),
+        ),
+        ("sts", "AssumeRole", {"RoleArn": "arn:aws:iam::1:role/r", "ExternalId": "e"}, "sts:ExternalId", ("e",)),
+    ],
+)
+def test_a_call_has_a_key(
+    service: str, operation: str, parameters: dict[str, Any], key: str, values: tuple[str, ...]
+) -> None:
+    call = Call(service=service, operation=operation, parameters=parameters, region=REGION)
+    assert Context(needs_of(call)[0].keys).values(key) == values
+
+
+@pytest.mark.parametrize(
+    ("service", "operation"), [("s3", "GetObjectFromSpace"), ("neptune", "CreateDBCluster"), ("s3", "RenameObject")]
+)
+def test_an_operation_that_no_table_knows_is_named(service: str, operation: str) -> None:
+    with pytest.raises(ApiError, match=f":{operation} needs is not known"):
+        actions_of(Call(service=service, operation=operation, parameters={}, region=REGION))
+
+
+def test_a_type_of_resource_that_no_table_knows_is_named() -> None:
+    call = Call(service="sagemaker", operation="DeleteEndpoint", parameters={"EndpointName": "e"}, region=REGION)
+    with pytest.raises(ApiError, match="which parameter of sagemaker:DeleteEndpoint names a endpoint"):
+        needs_of(call)
+
+
+# service, method of boto3, parameters: one of each protocol, S3 in both styles
+CALLS: list[tuple[str, str, dict[str, Any]]] = [
+    ("s3", "get_object", {"Bucket": "my-bucket", "Key": "a b/ö"}),
+    ("s3", "list_objects_v2", {"Bucket": "my-bucket", "Prefix": "p/"}),
+    ("s3", "put_object", {"Bucket": "my-bucket", "Key": "k", "Body": b"x", "ServerSideEncryption": "aws:kms"}),
+    ("sts", "assume_role", {"RoleArn": "arn:aws:iam::123456789012:role/r", "RoleSessionName": "abc"}),
+    ("ec2", "create_tags", {"Resources": ["i-0123456789abcdef0"], "Tags": [{"Key": "A", "Value": "x"}]}),
+    ("ssm", "get_parameters", {"Names": ["/a", "/b"], "WithDecryption": True}),
+    ("lambda", "invoke", {"FunctionName": "f", "Payload": b"{}"}),
+    ("secretsmanager", "get_secret_value", {"SecretId": "s"}),
+    ("autoscaling", "complete_lifecycle_action", {
+        "AutoScalingGroupName": "g", "LifecycleHookName": "h", "LifecycleActionResult": "CONTINUE"}),
+    ("sqs", "send_message", {"QueueUrl": "https://sqs.us-east-1.amazonaws.com/123456789012/q", "MessageBody": "x"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("style", ["path", "virtual"])
+@pytest.mark.parametrize(("service", "method", "parameters"), CALLS, ids=[f"{row[0]} {row[1]}" for row in CALLS])
+def test_a_request_is_read_as_its_call(service: str, method: str, parameters: dict[str, Any], style: str) -> None:
+    client = boto3.client(
+        service,
+        region_name=REGION,
+        aws_access_key_id="x",
+        aws_secret_access_key="x",  # noqa: S106  nothing is sent
+        config=boto3.session.Config(s3={"addressing_style": style}),
+    )
+    sent: list[AWSPreparedRequest] = []
+
+    class Caught(Exception):  # noqa: N818
+        pass
+
+    def catch(request: AWSPreparedRequest, **_: Any) -> None:
+        sent.append(request)
+        raise Caught
+
+    client.meta.events.register("before-send", catch)
+    with pytest.raises(Caught):
+        getattr(client, method)(**parameters)
+    request = Request.from_primitives(sent[0].method, sent[0].url, sent[0].headers, sent[0].body)
+    call = call_of(request.environ, request.get_data(), service, REGION)
+    assert call.operation == client.meta.method_to_api_mapping[method]
+    said = {name: value for name, value in parameters.items() if name not in {"Body", "Payload"}}
+    assert {name: call.get(name) for name in said} == said
