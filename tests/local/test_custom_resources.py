@@ -192,7 +192,16 @@ def test_functions_can_be_invoked_with_layers_and_reach_this_aws_only(stacks: St
         "Properties": {"Content": {"S3Bucket": of("Bucket"), "S3Key": "layer.zip"}},
     }
     function = _function(code, Timeout=60, Layers=[{"Ref": "Layer"}], Environment={"Variables": {"OWN": "1"}})
-    name = stacks.deployed(template({"Layer": layer, "Function": function}))
+    listing = {"Effect": "Allow", "Action": "sns:ListTopics", "Resource": "*"}
+    policy = {
+        "Type": "AWS::IAM::Policy",
+        "Properties": {
+            "PolicyName": "listing",
+            "PolicyDocument": {"Version": "2012-10-17", "Statement": [listing]},
+            "Roles": [of("RoleName")],
+        },
+    }
+    name = stacks.deployed(template({"Layer": layer, "Function": function, "Policy": policy}))
     answer = aws.client("lambda").invoke(
         FunctionName=stacks.physical_id(name, "Function"), Payload=json.dumps({"a": 1}).encode()
     )

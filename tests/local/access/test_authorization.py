@@ -237,6 +237,11 @@ class TestOtherPolicies:
         code, message = refused(lambda: role(allow("s3:*")).client("s3").list_objects_v2(Bucket=bucket))
         assert (code, "'StringIsNice'" in message) == ("NotImplemented", True)
 
+    def test_a_condition_key_that_nothing_reads_is_named(self, role: MakeRole, bucket: str) -> None:
+        statement = allow("s3:*", Condition={"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}})
+        code, message = refused(lambda: role(statement).client("s3").list_objects_v2(Bucket=bucket))
+        assert (code, "asks for aws:SourceIp" in message) == ("NotImplemented", True)
+
 
 class TestTrust:
     """STS API Reference, AssumeRole, Permissions."""

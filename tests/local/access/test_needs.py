@@ -162,7 +162,7 @@ def test_a_call_has_a_key(
 
 
 @pytest.mark.parametrize(
-    ("service", "operation"), [("s3", "GetObjectFromSpace"), ("neptune", "CreateDBCluster"), ("s3", "RenameObject")]
+    ("service", "operation"), [("s3", "GetObjectFromSpace"), ("route53", "CreateHostedZone"), ("s3", "RenameObject")]
 )
 def test_an_operation_that_no_table_knows_is_named(service: str, operation: str) -> None:
     with pytest.raises(ApiError, match=f":{operation} needs is not known"):

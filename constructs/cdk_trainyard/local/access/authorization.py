@@ -11,11 +11,12 @@ from moto.iam.models import Role, iam_backends
 
 from cdk_trainyard.local.access.attached import endpoint_policy, policies_for
 from cdk_trainyard.local.access.call import Call
+from cdk_trainyard.local.access.keys import may_be_absent
 from cdk_trainyard.local.access.needs import Need, bucket_of, needs_of
 from cdk_trainyard.local.access.sessions import Session
 from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services import sagemaker
-from cdk_trainyard.policy import Decision, PolicyError, Principal, Request, evaluate
+from cdk_trainyard.policy import Decision, Policies, PolicyError, Principal, Request, evaluate
 
 _log = logging.getLogger(__name__)
 _CODES = {"ec2": "UnauthorizedOperation", "sns": "AuthorizationError"}
@@ -57,7 +58,22 @@ def judge(session: Session, call: Call) -> Iterator[Judgment]:
         # what a service asks of KMS does not go through the caller's endpoint
         endpoint = through[1] if through and need.action.startswith(f"{call.service}:") else None
         policies = policies_for(call, role, session.credentials.access_key_id, need.resource, endpoint)
+        _check_keys(request, policies)
         yield Judgment(need=need, decision=evaluate(request, policies))
+
+
+def _check_keys(request: Request, policies: Policies) -> None:
+    """Refuse to guess about a condition key that requests have at AWS, and that nothing here reads from them.
+
+    Raises:
+        ApiError: A statement about the action asks for such a key.
+    """
+    for policy in policies.all():
+        for statement in policy.statements:
+            for condition in statement.conditions if statement.is_about_action(request.action) else ():
+                if not request.context.values(condition.key) and not may_be_absent(condition.key):
+                    message = f"local AWS: {policy.name} asks for {condition.key}, which is not known to it"
+                    raise ApiError("NotImplemented", message)
 
 
 def authorize(session: Session, call: Call) -> list[Judgment]:

@@ -102,8 +102,41 @@ _OF_SERVICES: Mapping[str, Callable[[Call, str], Found]] = {
     "secretsmanager": _of_secrets,
     "sts": lambda call, _: _said(call, {"ExternalId": "sts:ExternalId", "RoleSessionName": "sts:RoleSessionName"}),
 }
-NEVER_PRESENT = {"aws:SourceArn", "aws:SourceAccount"}
-"""Keys of calls that a service makes for a resource: no session of a role makes such a call."""
+_SOMETIMES = (
+    "aws:PrincipalOrg",  # the account is in no organization
+    "aws:PrincipalTag/",
+    "aws:RequestTag/",
+    "aws:ResourceTag/",
+    "aws:SourceAccount",  # of calls that a service makes for a resource: no session of a role makes such a call
+    "aws:SourceArn",
+    "aws:SourceVpc",
+    "aws:TagKeys",
+    "aws:username",
+    "autoscaling:ResourceTag/",
+    "cloudwatch:namespace",
+    "ec2:ResourceTag/",
+    "ec2:Subnet",
+    "ec2:Vpc",
+    "ecs:cluster",
+    "kms:CallerAccount",
+    "kms:EncryptionContext",
+    "kms:GrantIsForAWSResource",
+    "kms:ViaService",
+    "s3:VersionId",
+    "s3:delimiter",
+    "s3:max-keys",
+    "s3:prefix",
+    "s3:x-amz-",
+    "secretsmanager:ResourceTag/",
+    "secretsmanager:VersionId",
+    "sts:ExternalId",
+)
+"""How keys begin that a request may be without; every other one that a policy asks for must be known here."""
+
+
+def may_be_absent(key: str) -> bool:
+    """Whether a request without the key is one that AWS knows, and not one that is read too little of here."""
+    return key.lower().startswith(tuple(start.lower() for start in _SOMETIMES))
 
 
 def _requested_tags(call: Call) -> dict[str, str]:
