@@ -45,6 +45,7 @@ _NAMES = {
         CapacityKind
         ClusterEvent
         ClusterStatus
+        ControllerRole
         DeepHealthCheck
         EbsVolume
         ExecutionRole

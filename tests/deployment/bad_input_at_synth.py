@@ -147,6 +147,15 @@ ROWS = [
         says=("'accounting' needs 'provisioning' Continuous",),
     ),
     Row(
+        name="accounting-with-one-role-for-all",
+        edits=(
+            *cluster("provisioning: Continuous\n  accounting: {}\n  role_arn: arn:aws:iam::111111111111:role/nodes"),
+            *network("service_zones: [use1-az1, use1-az2]"),
+        ),
+        place="10:1",
+        says=("'controller_role_arn' must be given beside a role of yours", "every node could read its password"),
+    ),
+    Row(
         name="accounting-schema-and-backups",
         edits=(
             *cluster("provisioning: Continuous\n  accounting: {schema_name: a-b}"),

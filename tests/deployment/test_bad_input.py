@@ -516,6 +516,16 @@ AT_LOAD = [
         "9:15: 'dns_name' must be the DNS name that the FSx console shows, got 'foo'",
     ),
     row(
+        "image-repositories",
+        [("cluster:", "cluster:\n  image_repositories: [Team/Train]")],
+        "10:24: item 1 of 'image_repositories' must be the name or the ARN of an ECR repository, or '*', got 'Team/Train'",
+    ),
+    row(
+        "workspace",
+        [("cluster:", "cluster:\n  prometheus_workspace_arn: ws-1")],
+        "10:29: 'prometheus_workspace_arn' must be an ARN, arn:<partition>:aps:<region>:<account>:workspace/<name>, got 'ws-1'",
+    ),
+    row(
         "accounting",
         [("cluster:", "cluster:\n  accounting: {storage_gb: 5, port: 3}")],
         "10:28: 'storage_gb' must be 20 to 65536, got 5",

@@ -267,8 +267,40 @@ def test_a_strategy_and_scripts_of_one_s_own(existing: Built) -> None:
     assert "CapacityRequirements" in groups(existing.training)["workers"]
 
 
-def test_an_existing_role_gets_the_policy(new: Built) -> None:
-    new.training.has_resource_properties("AWS::IAM::ManagedPolicy", {"Roles": ["nodes"]})
+def test_existing_roles_get_the_policies(new: Built) -> None:
+    policies = new.training.find_resources(
+        "AWS::IAM::ManagedPolicy", {"Properties": {"Roles": Match.array_with(["controllers"])}}
+    )
+    assert sorted(one["Properties"]["Roles"] for one in policies.values()) == [
+        ["controllers"],
+        ["nodes", "controllers"],
+    ]
+    reads = {str(one["Properties"]["Roles"]): "secretsmanager:GetSecretValue" in str(one) for one in policies.values()}
+    assert reads == {"['controllers']": True, "['nodes', 'controllers']": False}
+
+
+def test_repositories_are_named_in_three_ways_and_a_workspace_in_one(new: Built) -> None:
+    policies = new.training.find_resources("AWS::IAM::ManagedPolicy")
+    (policy,) = [one["Properties"]["PolicyDocument"] for name, one in policies.items() if "Execution" in name]
+    here = ["arn:", {"Ref": "AWS::Partition"}]
+    assert [one["Resource"] for one in policy["Statement"] if "ecr:BatchGetImage" in one["Action"]] == [
+        {"Fn::Join": ["", [*here, ":ecr:us-east-1:111111111111:repository/team/train"]]},
+        "arn:aws:ecr:us-east-1:222222222222:repository/tools",
+        {"Fn::Join": ["", [*here, ":ecr:us-east-1:111111111111:repository/*"]]},
+    ]
+    assert [one["Resource"] for one in policy["Statement"] if one["Action"] == "ecr:GetAuthorizationToken"] == ["*"]
+    assert [one["Resource"] for one in policy["Statement"] if one["Action"] == "aps:RemoteWrite"] == [
+        "arn:aws:aps:us-east-1:111111111111:workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
+    ]
+
+
+def test_a_role_that_is_made_has_the_policy_of_aws_unless_that_is_left_out(other: Built, new: Built) -> None:
+    roles = other.training.find_resources(
+        "AWS::IAM::Role", {"Properties": {"Description": Match.string_like_regexp("HyperPod")}}
+    )
+    assert len(roles) == 2
+    assert all("AmazonSageMakerClusterInstanceRolePolicy" in str(role) for role in roles.values())
+    assert "AmazonSageMakerClusterInstanceRolePolicy" not in str(new.training.to_json())
 
 
 # ---------------------------------------------------------------- alerts

@@ -94,16 +94,16 @@ def cluster_resource(stack: Stack) -> dict[str, Any]:
     return dict(resource)
 
 
-def policy_document(stack: Stack) -> dict[str, Any]:
-    """Return the document of the execution role's policy."""
+def policy_document(stack: Stack, role: str = "ExecutionRole") -> dict[str, Any]:
+    """Return the document of a role's policy, by the role's id."""
     policies = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy")
-    (policy,) = [policy for policy_id, policy in policies.items() if "ExecutionRole" in policy_id]
+    (policy,) = [policy for policy_id, policy in policies.items() if role in policy_id]
     return dict(policy["Properties"]["PolicyDocument"])
 
 
-def statements(stack: Stack) -> dict[str, dict[str, Any]]:
-    """Return the statements of the execution role's policy, by Sid or first action."""
-    found = policy_document(stack)["Statement"]
+def statements(stack: Stack, role: str = "ExecutionRole") -> dict[str, dict[str, Any]]:
+    """Return the statements of a role's policy, by Sid or first action."""
+    found = policy_document(stack, role)["Statement"]
     names = [one.get("Sid") or (one["Action"] if isinstance(one["Action"], str) else one["Action"][0]) for one in found]
     assert len(set(names)) == len(names), names
     return dict(zip(names, found, strict=True))

@@ -39,12 +39,14 @@ def test_a_cluster_reaches_it_reads_its_secret_and_waits_for_it(stack: Stack) ->
     assert slurm["Endpoint"] == {"Fn::GetAtt": [database_id, "Endpoint.Address"]}
     assert (slurm["Port"], slurm["Name"]) == (3306, "jobs")
     assert slurm["SecretArn"] == {"Ref": secret_id}
-    assert statements(stack)["secretsmanager:GetSecretValue"]["Resource"] == slurm["SecretArn"]
+    assert statements(stack, "ControllerRole")["secretsmanager:GetSecretValue"]["Resource"] == slurm["SecretArn"]
+    assert "secretsmanager" not in str(statements(stack))
     (cluster,) = template.find_resources("AWS::SageMaker::Cluster").values()
     (rule_id,) = template.find_resources(
         "AWS::EC2::SecurityGroupIngress", {"Properties": {"FromPort": 3306, "ToPort": 3306}}
     )
-    assert rule_id in cluster["DependsOn"]
+    (policy_id,) = [name for name in template.find_resources("AWS::IAM::ManagedPolicy") if "ControllerRole" in name]
+    assert {rule_id, policy_id} <= set(cluster["DependsOn"])
     template.has_resource_properties(
         "AWS::EC2::SecurityGroupIngress",
         {
@@ -85,7 +87,7 @@ def test_scripts_that_configure_the_controller_set_the_database_up(
     assert (accounting.port, accounting.schema) == (3306, "slurm_acct_db_Stack_Cluster_F0EB02FA")
     (secret_id,) = Template.from_stack(stack).find_resources("AWS::SecretsManager::Secret")
     assert stack.resolve(accounting.secret_arn) == {"Ref": secret_id}
-    assert statements(stack)["secretsmanager:GetSecretValue"]["Resource"] == {"Ref": secret_id}
+    assert statements(stack, "ControllerRole")["secretsmanager:GetSecretValue"]["Resource"] == {"Ref": secret_id}
     orchestrator = cluster_properties(stack).get("Orchestrator", {"Slurm": {}})
     assert "AccountingDatabase" not in orchestrator["Slurm"]  # the service takes it with continuous provisioning only
 

@@ -56,6 +56,10 @@ def role_arn() -> dict[str, Any]:
     return {"Fn::GetAtt": ["ClusterExecutionRole5BDCF4AA", "Arn"]}
 
 
+def controller_role_arn() -> dict[str, Any]:
+    return {"Fn::GetAtt": ["ClusterControllerRoleC9751554", "Arn"]}
+
+
 # ---------------------------------------------------------------- defaults
 def test_the_smallest_cluster(stack: Stack, build: Build) -> None:
     cluster = build()
@@ -70,7 +74,7 @@ def test_the_smallest_cluster(stack: Stack, build: Build) -> None:
                 "InstanceGroupName": "controller-group",
                 "InstanceType": "ml.m5.large",
                 "InstanceCount": 1,
-                "ExecutionRole": role_arn(),
+                "ExecutionRole": controller_role_arn(),
                 "InstanceStorageConfigs": disk,
                 "SlurmConfig": {"NodeType": "Controller"},
             },
@@ -117,6 +121,7 @@ def test_logical_ids_stay() -> None:
     HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=existing_network(stack))
     assert {
         "ClusterEB0386A7": "AWS::SageMaker::Cluster",
+        "ClusterControllerRoleC9751554": "AWS::IAM::Role",
         "ClusterExecutionRole5BDCF4AA": "AWS::IAM::Role",
         "ClusterExecutionRolePolicy62517732": "AWS::IAM::ManagedPolicy",
         "ClusterSecurityGroup3971C45F": "AWS::EC2::SecurityGroup",

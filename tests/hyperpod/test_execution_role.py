@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aws_cdk import Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
@@ -14,7 +15,6 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.hyperpod import (
     EbsVolume,
-    ExecutionRole,
     HyperPodCluster,
     LegacyTopology,
     Lifecycle,
@@ -27,6 +27,7 @@ from tests.hyperpod.parts import (
     controller,
     existing_network,
     policy_document,
+    service_subnets,
     shared_group,
     statements,
     subnet_id,
@@ -84,16 +85,13 @@ def test_a_node_in_the_services_own_vpc_writes_logs_and_metrics_and_takes_sessio
 def test_only_sagemaker_assumes_the_role_and_no_policy_is_inline(stack: Stack) -> None:
     HyperPodCluster(stack, "Cluster", groups=[controller(), worker()])
     template = Template.from_stack(stack)
-    (role,) = template.find_resources("AWS::IAM::Role").values()
-    assert role["Properties"] == {
-        "AssumeRolePolicyDocument": {
-            "Statement": [
-                {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}}
-            ],
-            "Version": "2012-10-17",
-        },
-        "Description": "Nodes of a HyperPod cluster",
-    }
+    trust = {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}}
+    roles = template.find_resources("AWS::IAM::Role").values()
+    assert [role["Properties"]["AssumeRolePolicyDocument"]["Statement"] for role in roles] == [[trust], [trust]]
+    assert [role["Properties"]["Description"] for role in roles] == [
+        "Nodes of a HyperPod cluster",
+        "Nodes of a HyperPod cluster that control it",
+    ]
     template.resource_count_is("AWS::IAM::Policy", 0)
 
 
@@ -249,13 +247,16 @@ def test_controllers_of_a_multi_head_cluster_read_the_password_and_tell_a_topic(
     template = Template.from_stack(stack)
     (secret_id,) = template.find_resources("AWS::SecretsManager::Secret")
     (topic_id,) = template.find_resources("AWS::SNS::Topic")
-    found = statements(stack)
+    found = statements(stack, "ControllerRole")
     assert found["secretsmanager:GetSecretValue"] == {
         "Action": ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
         "Effect": "Allow",
         "Resource": {"Ref": secret_id},
     }
     assert found["sns:Publish"] == {"Action": "sns:Publish", "Effect": "Allow", "Resource": {"Ref": topic_id}}
+    (nodes,) = [one for name, one in template.find_resources("AWS::IAM::ManagedPolicy").items() if "Execution" in name]
+    assert "secretsmanager" not in str(nodes)
+    assert len(nodes["Properties"]["Roles"]) == 2  # what other nodes may do, controllers may too
 
 
 def test_grants_to_the_cluster_land_in_its_managed_policy(stack: Stack) -> None:
@@ -284,13 +285,64 @@ def test_a_role_of_the_users_gets_the_policy(stack: Stack) -> None:
     assert roles == ["arn:aws:iam::111111111111:role/team/hyperpod", "arn:aws:iam::111111111111:role/of-one-group"]
 
 
-def test_a_new_role_takes_further_policies(stack: Stack) -> None:
-    managed = iam.ManagedPolicy.from_aws_managed_policy_name("AmazonSageMakerClusterInstanceRolePolicy")
-    made = ExecutionRole(stack, "Role", cluster_name="train", managed_policies=[managed])
-    HyperPodCluster(stack, "Cluster", cluster_name="train", groups=[controller(), worker()], role=made.role)
-    (role,) = Template.from_stack(stack).find_resources("AWS::IAM::Role").values()
-    (policy_arn,) = role["Properties"]["ManagedPolicyArns"]
-    assert policy_arn["Fn::Join"][1][-1] == ":iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
+@pytest.mark.parametrize(
+    ("settings", "policies"),
+    [({}, [arn(":iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy")]), ({"aws_managed_policy": False}, None)],
+)
+def test_new_roles_have_the_policy_that_aws_wants_them_to_have(
+    stack: Stack, settings: dict[str, Any], policies: list[object] | None
+) -> None:
+    HyperPodCluster(stack, "Cluster", cluster_name="train", groups=[controller(), worker()], **settings)
+    roles = Template.from_stack(stack).find_resources("AWS::IAM::Role").values()
+    assert [role["Properties"].get("ManagedPolicyArns") for role in roles] == [policies, policies]
+    assert statements(stack) == full(NODE_STATEMENTS)
+
+
+def test_controllers_take_a_role_of_the_users_too(stack: Stack) -> None:
+    nodes, controllers = (
+        iam.Role.from_role_arn(stack, name, f"arn:aws:iam::111111111111:role/{name}") for name in ("nodes", "head")
+    )
+    network = existing_network(stack, service_subnets=service_subnets(stack, "us-west-2a", "us-west-2b"))
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[controller(), worker()],
+        network=network,
+        provisioning=NodeProvisioning.CONTINUOUS,
+        accounting=AccountingDatabase(stack, "Database", network=network),
+        role=nodes,
+        controller_role=controllers,
+    )
+    policies = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy")
+    attached = {name: one["Properties"]["Roles"] for name, one in policies.items() if name.startswith("Cluster")}
+    assert sorted(attached.values()) == [["head"], ["nodes", "head"]]
+
+
+def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(stack: Stack) -> None:
+    names = {"one": "team/train", "all": "*"}
+    repositories = [
+        ecr.Repository.from_repository_attributes(
+            stack, key, repository_name=name, repository_arn=f"arn:aws:ecr:us-west-2:111111111111:repository/{name}"
+        )
+        for key, name in names.items()
+    ]
+    workspace = "arn:aws:aps:us-west-2:111111111111:workspace/ws-1"
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        groups=[controller(), worker()],
+        image_repositories=repositories,
+        prometheus_workspace_arn=workspace,
+    )
+    granted = [(one["Action"], one["Resource"]) for one in policy_document(stack)["Statement"] if "Sid" not in one]
+    pull = ["ecr:BatchCheckLayerAvailability", "ecr:GetDownloadUrlForLayer", "ecr:BatchGetImage"]
+    assert granted == [
+        (pull, "arn:aws:ecr:us-west-2:111111111111:repository/team/train"),
+        ("ecr:GetAuthorizationToken", "*"),
+        (pull, "arn:aws:ecr:us-west-2:111111111111:repository/*"),
+    ]
+    (write,) = [one for one in policy_document(stack)["Statement"] if one.get("Sid") == "RemoteWrite"]
+    assert (write["Action"], write["Resource"]) == ("aps:RemoteWrite", workspace)
 
 
 def test_the_policy_fits_into_a_managed_policy(stack: Stack) -> None:

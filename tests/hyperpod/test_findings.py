@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -61,6 +62,10 @@ def with_everything(stack: Stack) -> None:
         lifecycle=Lifecycle.on_create(LifecycleScripts(stack, "Scripts", bucket=bucket, folder=SCRIPTS)),
         mounts=[Mount(file_system=file_system), Mount(file_system=ZFS)],
         accounting=AccountingDatabase(stack, "Database", network=network),
+        image_repositories=[ecr.Repository.from_repository_name(stack, name, name) for name in ("team-train", "*")],
+        prometheus_workspace_arn=Stack.of(stack).format_arn(
+            service="aps", resource="workspace", resource_name="ws-12345678-1234-1234-1234-123456789012"
+        ),
     )
 
 
@@ -89,6 +94,7 @@ def legacy_with_several_controllers(stack: Stack) -> None:
         ),
         lifecycle=Lifecycle.on_create(scripts),
         role=iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/hyperpod"),
+        controller_role=iam.Role.from_role_arn(stack, "ControllerRole", f"arn:aws:iam::{ACCOUNT}:role/controllers"),
     )
 
 

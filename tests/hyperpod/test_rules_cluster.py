@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -157,6 +158,22 @@ REFUSALS = [
         ),
     ),
 ]
+
+
+def test_fails_when_every_node_could_read_the_password(stack: Stack, build: Build) -> None:
+    options = {"accounting": database(stack), "network": existing_network(stack), "provisioning": CONTINUOUS}
+    role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/all")
+    why = "with one role for all, every node could read its password"
+    assert refusal(build, role=role, **options) == (
+        f"'controller_role' must be given beside a role of yours when there is an accounting database; {why}",
+    )
+
+
+def test_controllers_may_have_a_role_of_their_group(stack: Stack, build: Build) -> None:
+    role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/all")
+    options = {"accounting": database(stack), "network": existing_network(stack), "provisioning": CONTINUOUS}
+    groups = [controller(execution_role=role), worker()]
+    assert build(role=role, groups=groups, **options).execution_role.role is role
 
 
 @pytest.mark.parametrize(("changes", "problem"), REFUSALS, ids=[problem[:70] for _, problem in REFUSALS])

@@ -10,6 +10,7 @@ from typing import Final
 _WORDS: Final = (
     (r"'strategy'", "'slurm_config_strategy'"),
     (r"'key'", "'key_arn'"),
+    (r"'controller_role'", "'controller_role_arn'"),
     (r"'read_cache'", "'read_cache_gib'"),
     (r"'wait'", "'wait_seconds'"),
     (r"'certificate'", "'certificate_arn'"),

@@ -1,8 +1,8 @@
 """What exists already, taken into an app by the ids and ARNs of the deployment file."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from aws_cdk import Aws, Fn
+from aws_cdk import Aws, Fn, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -14,6 +14,9 @@ from constructs import Construct
 
 from cdk_trainyard.deployment.storage import ExistingBucketSection
 from cdk_trainyard.network.spec import SubnetSpec
+
+if TYPE_CHECKING:  # a large module: only who names a repository waits for it
+    from aws_cdk import aws_ecr as ecr
 
 
 class Existing(Construct):
@@ -63,6 +66,22 @@ class Existing(Construct):
     def role(self, arn: str) -> iam.IRole:
         """Take an IAM role."""
         return iam.Role.from_role_arn(self, self._next("Role"), arn)
+
+    def repository(self, name: str) -> "ecr.IRepository":
+        """Take an ECR repository by its name in this account and Region, or by its ARN; ``*`` is any name."""
+        from aws_cdk import aws_ecr as ecr  # noqa: PLC0415 a large module: only who names a repository waits for it
+
+        arn = (
+            name
+            if name.startswith("arn:")
+            else Stack.of(self).format_arn(service="ecr", resource="repository", resource_name=name)
+        )
+        return ecr.Repository.from_repository_attributes(
+            self,
+            self._next("Repository"),
+            repository_arn=arn,
+            repository_name=name.partition(":repository/")[-1] or name,
+        )
 
     def topic(self, arn: str) -> sns.ITopic:
         """Take an SNS topic."""

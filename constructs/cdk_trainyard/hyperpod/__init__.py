@@ -3,7 +3,7 @@
 from cdk_trainyard.hyperpod.capacity import Capacity, CapacityKind
 from cdk_trainyard.hyperpod.cluster import HyperPodCluster, NodeProvisioning, NodeRecovery
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
-from cdk_trainyard.hyperpod.execution_role import ExecutionRole
+from cdk_trainyard.hyperpod.execution_role import ControllerRole, ExecutionRole
 from cdk_trainyard.hyperpod.instance_group import DeepHealthCheck, InstanceGroup, InterfaceType
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
 from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus
@@ -28,6 +28,7 @@ __all__ = [
     "CapacityKind",
     "ClusterEvent",
     "ClusterStatus",
+    "ControllerRole",
     "DeepHealthCheck",
     "EbsVolume",
     "ExecutionRole",

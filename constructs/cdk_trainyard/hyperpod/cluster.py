@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import jsii
 from aws_cdk import Annotations, Names, RemovalPolicy, Stack
@@ -18,7 +18,7 @@ from cdk_trainyard.hyperpod import render
 from cdk_trainyard.hyperpod.bundle import own_file, upload_bundle
 from cdk_trainyard.hyperpod.checks import everything_wrong
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
-from cdk_trainyard.hyperpod.execution_role import ExecutionRole
+from cdk_trainyard.hyperpod.execution_role import ControllerRole, ExecutionRole
 from cdk_trainyard.hyperpod.instance_group import InstanceGroup
 from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, distinct, resolve_group
@@ -30,6 +30,9 @@ from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
 from cdk_trainyard.storage.reach import open_database, open_lustre
 from cdk_trainyard.tokens import unresolved
+
+if TYPE_CHECKING:  # a large module: only who names a repository waits for it
+    from aws_cdk import aws_ecr as ecr
 
 
 class NodeRecovery(StrEnum):
@@ -84,6 +87,13 @@ class HyperPodCluster(HyperPodClusterBase):
             Default - a MariaDB on the controller where HyperPod's image configures it; else ``node_setup`` says.
         role: A role of yours for the nodes; it gets the same managed policy attached.
             Default - a new one.
+        controller_role: A role of yours for the controllers, which alone may read the accounting database's password;
+            it gets the nodes' policy attached too. Default - ``role``; a new one where that is new.
+        aws_managed_policy: Whether new roles have AWS's ``AmazonSageMakerClusterInstanceRolePolicy`` beside the policy
+            made here. Default: True, as AWS's guide wants it.
+        image_repositories: Private repositories (ECR) from which nodes pull container images. Default - none.
+        prometheus_workspace_arn: The workspace of Amazon Managed Service for Prometheus to which nodes write metrics.
+            Default - none.
         removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
             that should outlive them and cost by the hour.
         raw_overrides: CloudFormation properties of the cluster, by dotted path: the escape hatch for what the service
@@ -92,6 +102,7 @@ class HyperPodCluster(HyperPodClusterBase):
     Attributes:
         groups: The instance groups as they were given.
         execution_role: The role with its policy.
+        controller_role: The controllers' role, with what only they may do.
         security_groups: The security groups of the nodes.
 
     Raises:
@@ -117,6 +128,10 @@ class HyperPodCluster(HyperPodClusterBase):
         mounts: Sequence[Mount] = (),
         accounting: AccountingDatabaseBase | None = None,
         role: iam.IRole | None = None,
+        controller_role: iam.IRole | None = None,
+        aws_managed_policy: bool = True,
+        image_repositories: "Sequence[ecr.IRepository]" = (),
+        prometheus_workspace_arn: str | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
         raw_overrides: JsonObject | None = None,
     ) -> None:
@@ -135,6 +150,7 @@ class HyperPodCluster(HyperPodClusterBase):
             accounting=accounting,
             scripts_bucket=scripts_bucket is not None,
             node_setup=node_setup,
+            shared_role=role is not None and controller_role is None,
             raw_overrides=dict(raw_overrides or {}),
         )
         raise_problems(self.node.path, everything_wrong(cluster))
@@ -152,7 +168,15 @@ class HyperPodCluster(HyperPodClusterBase):
         self._scripts = (
             upload_bundle(self, cluster, scripts_bucket, schema_name=self._schema_name()) if scripts_bucket else None
         )
-        self.execution_role = ExecutionRole(self, "ExecutionRole", cluster_name=cluster.name, role=role)
+        self.execution_role = ExecutionRole(
+            self, "ExecutionRole", cluster_name=cluster.name, role=role, aws_managed_policy=aws_managed_policy
+        )
+        self.execution_role.allow_pull(image_repositories)
+        if prometheus_workspace_arn is not None:
+            self.execution_role.allow_remote_write(prometheus_workspace_arn)
+        self.controller_role = ControllerRole(
+            self, "ControllerRole", nodes=self.execution_role, role=controller_role or role
+        )
         self._resource = CfnCluster(
             self,
             "Resource",
@@ -266,12 +290,12 @@ class HyperPodCluster(HyperPodClusterBase):
 
     # ---------------------------------------------------------------- rendering
     def _instance_groups(self) -> list[CfnCluster.ClusterInstanceGroupProperty]:
-        role_arn = self.execution_role.role.role_arn
+        controllers, others = self.controller_role.role, self.execution_role.role
         return [
             render.instance_group(
                 group,
                 legacy=self._cluster.legacy,
-                role_arn=group.given.execution_role.role_arn if group.given.execution_role else role_arn,
+                role=group.given.execution_role or (controllers if group.role is GroupRole.CONTROLLER else others),
                 script_of=self._script_of,
                 vpc=self._own_vpc(group),
             )
@@ -322,28 +346,32 @@ class HyperPodCluster(HyperPodClusterBase):
         if self._scripts and cluster.node_setup:
             role.allow_setup(cluster.node_setup)
         multi_head = cluster.topology.multi_head if isinstance(cluster.topology, LegacyTopology) else None
-        databases = distinct([cluster.accounting, multi_head.database if multi_head else None])
-        for database in databases:
-            role.allow_secret(database.secret)
+        for database in cluster.databases:
+            self.controller_role.allow_secret(database.secret)
         if multi_head and multi_head.topic:
-            role.allow_topic(multi_head.topic)
+            self.controller_role.allow_topic(multi_head.topic)
         self._resource.node.add_dependency(
             role.policy,
+            *([self.controller_role.policy] if cluster.databases else []),
             *(network.route_out for network in networks),
             *(group.self_rules for group in security_groups),
             *(scripts.uploaded for scripts in bundles),
-            *self._doors(databases),
+            *self._doors(),
         )
         self._reach()
 
-    def _doors(self, databases: Sequence[AccountingDatabaseBase]) -> list[Construct]:
+    def _doors(self) -> list[Construct]:
         """Let the controllers reach their databases."""
-        if not databases:
-            return []  # and perhaps no security group either, in HyperPod's own network
         controllers = self._cluster.of_role(GroupRole.CONTROLLER)
-        clients = distinct([(group.given.security_groups or self.security_groups)[0] for group in controllers])
+        clients = distinct(
+            one for group in controllers for one in (group.given.security_groups or self.security_groups)[:1]
+        )
         groups = [client.security_group for client in clients]
-        return [door for one in databases for door in open_database(self, one.connections, groups, port=one.port)]
+        return [
+            door
+            for one in self._cluster.databases
+            for door in open_database(self, one.connections, groups, port=one.port)
+        ]
 
     def _reach(self) -> None:
         """Let the nodes see and reach their file systems, and start after them."""

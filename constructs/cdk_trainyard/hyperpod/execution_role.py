@@ -29,15 +29,25 @@ _CHANGE_INTERFACES = (
     "ec2:DeleteNetworkInterface",
     "ec2:DetachNetworkInterface",
 )
+_SERVICE = "sagemaker.amazonaws.com"
+_AWS_POLICIES = {
+    "AmazonSageMakerClusterInstanceRolePolicy": (
+        "AWS's guide wants it attached to the roles of a cluster's nodes; 'aws_managed_policy' leaves it out"
+    )
+}
 
 
 class ExecutionRole(JobRole):
     """The role that a cluster's nodes run as.
 
-    It holds the statements of AWS's managed policy ``AmazonSageMakerClusterInstanceRolePolicy`` narrowed to this
-    cluster (its log groups; its scripts instead of every bucket ``sagemaker-*``), and what the attached parts need. All
-    of it is in one managed policy, and what you grant to the cluster (``bucket.grant_read(cluster)``) lands there too.
-    The ec2 actions are those of ``sagemaker-hyperpod-prerequisites-iam`` in the SageMaker developer guide.
+    It has AWS's managed policy ``AmazonSageMakerClusterInstanceRolePolicy``, as the guide wants it
+    (``sagemaker-hyperpod-prerequisites-iam`` in the SageMaker developer guide) and as every reference of AWS's has it
+    (awslabs/awsome-distributed-ai, 2026-07-23): what AWS adds to it reaches the nodes. It opens every bucket
+    ``sagemaker-*`` of the account to them, too.
+
+    A managed policy of its own holds the other statements of AWS's (as of 2023-11-29), narrowed to this cluster, so
+    that AWS's can be left out; and what the attached parts need. What you grant to the cluster
+    (``bucket.grant_read(cluster)``) lands there too. The ec2 actions are those of the same page.
 
     The trust policy has no ``aws:SourceAccount`` condition: the guide lists what sends it, and HyperPod is not in the
     list. A role can be passed only inside its own account.
@@ -45,7 +55,7 @@ class ExecutionRole(JobRole):
     Args:
         cluster_name: Name of the cluster.
         role: A role of yours that gets the policy attached. Default - a new one that only SageMaker can assume.
-        managed_policies: Further policies for a new role, for example AWS's own. Default - none.
+        aws_managed_policy: Whether a new role has AWS's own policy. Default: True.
     """
 
     def __init__(
@@ -55,15 +65,15 @@ class ExecutionRole(JobRole):
         *,
         cluster_name: str,
         role: iam.IRole | None = None,
-        managed_policies: Sequence[iam.IManagedPolicy] = (),
+        aws_managed_policy: bool = True,
     ) -> None:
         super().__init__(
             scope,
             construct_id,
-            service="sagemaker.amazonaws.com",
+            service=_SERVICE,
             whose="a HyperPod cluster",
             role=role,
-            managed_policies=managed_policies,
+            aws_policies=_AWS_POLICIES if aws_managed_policy else {},
         )
         self._allow_the_node(cluster_name)
 
@@ -145,22 +155,6 @@ class ExecutionRole(JobRole):
         self._allow("EncryptVolumes", ["kms:CreateGrant"], arns, {**via, "Bool": {"kms:GrantIsForAWSResource": "true"}})
         self._allow("DescribeVolumeKeys", ["kms:DescribeKey"], arns, via)
 
-    def allow_secret(self, secret: secretsmanager.ISecret) -> None:
-        """Let the controller read the accounting database's password.
-
-        Args:
-            secret: The secret.
-        """
-        secret.grant_read(self)
-
-    def allow_topic(self, topic: sns.ITopic) -> None:
-        """Let controllers say which of them is active.
-
-        Args:
-            topic: The topic.
-        """
-        topic.grant_publish(self)
-
     def _allow_the_node(self, cluster_name: str) -> None:
         log_groups = self._log_arn(f"{LOG_GROUPS}/{cluster_name}/*")
         streams = f"{log_groups}:log-stream:*"
@@ -174,8 +168,8 @@ class ExecutionRole(JobRole):
         )
         self._allow_sessions()
         self.acknowledge(
-            "sessions and metrics know no resources (metrics are held to one namespace), and the service numbers the "
-            "cluster's log groups and streams itself",
+            "sessions, metrics and registries' tokens know no resources (metrics are held to one namespace), and the "
+            "service numbers the cluster's log groups and streams itself",
             "*",
             log_groups,
             streams,
@@ -188,3 +182,44 @@ class ExecutionRole(JobRole):
         return Stack.of(self).format_arn(
             service="logs", resource="log-group", resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
         )
+
+
+class ControllerRole(JobRole):
+    """The role that a cluster's controllers run as: all that other nodes may do, and what these may not.
+
+    Users log in to the other nodes and are root in their containers there: what those may read, every user may.
+
+    Args:
+        nodes: The role of the other nodes, whose policy this one has too.
+        role: A role of yours. Default - a new one that only SageMaker can assume.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, nodes: ExecutionRole, role: iam.IRole | None = None
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            service=_SERVICE,
+            whose="a HyperPod cluster that control it",
+            role=role,
+            aws_policies=nodes.aws_policies,
+        )
+        if self.role is not nodes.role:
+            nodes.policy.attach_to_role(self.role)
+
+    def allow_secret(self, secret: secretsmanager.ISecret) -> None:
+        """Let controllers read the accounting database's password.
+
+        Args:
+            secret: The secret.
+        """
+        secret.grant_read(self)
+
+    def allow_topic(self, topic: sns.ITopic) -> None:
+        """Let controllers say which of them is active.
+
+        Args:
+            topic: The topic.
+        """
+        topic.grant_publish(self)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from aws_cdk import aws_iam as iam
 from aws_cdk.aws_sagemaker import CfnCluster
 
 from cdk_trainyard.hyperpod.capacity import Capacity, CapacityKind
@@ -24,7 +25,7 @@ def instance_group(
     group: ResolvedGroup,
     *,
     legacy: bool,
-    role_arn: str,
+    role: iam.IRole,
     script_of: ScriptOf,
     vpc: CfnCluster.VpcConfigProperty | None,
 ) -> CfnCluster.ClusterInstanceGroupProperty:
@@ -33,7 +34,7 @@ def instance_group(
     Args:
         group: The group.
         legacy: Whether the topology is a file, so that neither topology nor file systems are written here.
-        role_arn: Role that its nodes run as.
+        role: Role that its nodes run as.
         script_of: Where its scripts are.
         vpc: Subnets and security groups of this group alone, or None.
     """
@@ -42,7 +43,7 @@ def instance_group(
     names = [known.sagemaker_name for known in group.types]
     return CfnCluster.ClusterInstanceGroupProperty(
         instance_group_name=group.name,
-        execution_role=role_arn,
+        execution_role=role.role_arn,
         instance_count=given.count,
         min_instance_count=given.min_count,
         instance_type=None if several else names[0] if names else str(given.instance_type),

@@ -61,6 +61,7 @@ class ResolvedCluster:
         accounting: The accounting database, or None for the one on the controller.
         scripts_bucket: Whether the cluster may upload a bundle of its own.
         node_setup: What the bundle sets up beyond the rest, or None for its defaults.
+        shared_role: Whether controllers have the role of all other nodes.
         raw_overrides: CloudFormation properties by dotted path.
     """
 
@@ -75,6 +76,7 @@ class ResolvedCluster:
     accounting: AccountingDatabaseBase | None
     scripts_bucket: bool
     node_setup: NodeSetup | None = None
+    shared_role: bool = False
     raw_overrides: JsonObject
 
     @property
@@ -101,6 +103,12 @@ class ResolvedCluster:
     def _configured_by_scripts(self, *roles: GroupRole) -> bool:
         modes = [group.lifecycle for group in self.groups if group.role in roles]
         return bool(modes) and all(mode.trigger is LifecycleTrigger.ON_CREATE and not mode.scripts for mode in modes)
+
+    @property
+    def databases(self) -> tuple[AccountingDatabaseBase, ...]:
+        """The databases whose passwords the controllers read."""
+        multi_head = self.topology.multi_head if isinstance(self.topology, LegacyTopology) else None
+        return tuple(distinct([self.accounting, multi_head.database if multi_head else None]))
 
     def of_role(self, role: GroupRole) -> tuple[ResolvedGroup, ...]:
         """Return the groups of one role."""

@@ -98,6 +98,15 @@ def _needing_continuous(group: ResolvedGroup) -> Iterator[str]:
             yield f"{labels[keyword]} of group {group.name!r} needs 'provisioning' CONTINUOUS"
 
 
+def password_problems(cluster: ResolvedCluster) -> list[str]:
+    """Only controllers read the password of the accounting database."""
+    served = any(group.given.execution_role is None for group in cluster.of_role(GroupRole.CONTROLLER))
+    if not (cluster.shared_role and cluster.databases and served):
+        return []
+    why = "with one role for all, every node could read its password"
+    return [f"'controller_role' must be given beside a role of yours when there is an accounting database; {why}"]
+
+
 def controller_count_problems(cluster: ResolvedCluster) -> list[str]:
     """One controller node; several only with the legacy topology's multi-head block (R8)."""
     multi_head = isinstance(cluster.topology, LegacyTopology) and cluster.topology.multi_head is not None

@@ -1,16 +1,21 @@
 """The role of nodes that run jobs: one managed policy, which holds what nodes, their set-up and jobs may do."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
 
 import jsii
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal
 from cdk_trainyard.storage.grants import job_statements
+
+if TYPE_CHECKING:  # a large module: only who names a repository waits for it
+    from aws_cdk import aws_ecr as ecr
 
 _JOBS_NAME_KEYS = "jobs name their own keys in the buckets that were made for them"
 
@@ -23,11 +28,11 @@ class JobRole(Construct):
         service: Who can assume a new role, as ``"ec2.amazonaws.com"``.
         whose: Whose role it is, for descriptions.
         role: A role that gets the policy attached. None: a new one.
-        managed_policies: Further policies of a new role. Default: none.
+        aws_policies: AWS's own policies of a new role, by name, each with the reason for reviewers. Default: none.
 
     Attributes:
         role: The role.
-        policy: Its managed policy.
+        aws_policies: AWS's own policies that a new role has, by name, with the reason.
     """
 
     def __init__(
@@ -38,27 +43,41 @@ class JobRole(Construct):
         service: str,
         whose: str,
         role: iam.IRole | None,
-        managed_policies: Sequence[iam.IManagedPolicy] = (),
+        aws_policies: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(scope, construct_id)
-        self.role: iam.IRole = role or iam.Role(
+        self.aws_policies: Mapping[str, str] = aws_policies
+        self.role: iam.IRole = role or self._new_role(service, whose)
+        self._whose = whose
+        self._allowed: set[str] = set()
+        self._acknowledged: set[str] = set()
+
+    def _new_role(self, service: str, whose: str) -> iam.Role:
+        role = iam.Role(
             self,
             "Resource",
             assumed_by=iam.ServicePrincipal(service),
             description=f"Nodes of {whose}",
-            managed_policies=list(managed_policies),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in self.aws_policies],
         )
-        self.policy = iam.ManagedPolicy(
-            self, "Policy", roles=[self.role], description=f"What the nodes of {whose} need"
-        )
-        self._principal = ManagedPolicyPrincipal(self.role, self.policy)
-        self._allowed: set[str] = set()
-        self._acknowledged: set[str] = set()
+        for name, reason in self.aws_policies.items():
+            rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]"
+            acknowledge_nag(main_resource(role), pack=AWS_SOLUTIONS, rule=rule, reason=reason)
+        return role
+
+    @cached_property
+    def policy(self) -> iam.ManagedPolicy:
+        """Its managed policy, defined when something is granted: an empty one is refused."""
+        return iam.ManagedPolicy(self, "Policy", roles=[self.role], description=f"What the nodes of {self._whose} need")
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The role, whose grants land in the managed policy."""
-        return cast("iam.IPrincipal", self._principal)
+        return self._principal
+
+    @cached_property
+    def _principal(self) -> iam.IPrincipal:
+        return cast("iam.IPrincipal", ManagedPolicyPrincipal(self.role, self.policy))
 
     def allow_buckets(self, *, read: Sequence[s3.IBucket], read_write: Sequence[s3.IBucket]) -> None:
         """Let jobs read some buckets, and read and write others; nothing is ever deleted.
@@ -70,6 +89,27 @@ class JobRole(Construct):
         statements, wildcards = job_statements(read=read, read_write=read_write)
         self.policy.add_statements(*statements)
         self.acknowledge(_JOBS_NAME_KEYS, *wildcards)
+
+    def allow_pull(self, repositories: "Sequence[ecr.IRepository]") -> None:
+        """Let nodes pull container images from private registries (ECR).
+
+        Args:
+            repositories: The repositories; one that is named ``*`` stands for all of its account and Region.
+        """
+        for repository in repositories:
+            repository.grant_pull(self)
+            if repository.repository_arn.endswith("/*"):
+                self.acknowledge("every private repository of the account was asked for", repository.repository_arn)
+        if repositories:
+            self.acknowledge("a token is a registry's (ecr:GetAuthorizationToken), and knows no resources", "*")
+
+    def allow_remote_write(self, workspace_arn: str) -> None:
+        """Let nodes write metrics to a workspace of Amazon Managed Service for Prometheus.
+
+        Args:
+            workspace_arn: The workspace's ARN.
+        """
+        self._allow("RemoteWrite", ["aps:RemoteWrite"], [workspace_arn])
 
     def acknowledge(self, reason: str, *resources: str) -> None:
         """Explain wildcards of the policy to reviewers; what was explained before keeps its reason.

@@ -9,12 +9,14 @@ from cdk_trainyard.deployment._schema import NAME_KEY
 from cdk_trainyard.deployment._section import (
     LAX,
     AlarmArn,
+    ImageRepository,
     KeyArn,
     OrExisting,
     RoleArn,
     SecretArn,
     Section,
     SecurityGroupId,
+    WorkspaceArn,
     shown,
 )
 from cdk_trainyard.deployment.accounting import AccountingSection
@@ -205,6 +207,17 @@ class HyperPodSection(Section):
     MariaDB on the controller where HyperPod's image configures it."""
     role_arn: RoleArn | None = None
     """An IAM role of yours for the nodes; a managed policy is attached to it. Default - one is made."""
+    controller_role_arn: RoleArn | None = None
+    """An IAM role of yours for the controllers, which alone read the accounting database's password; must be given
+    beside role_arn when there is one. Default - role_arn; one is made where that is not given."""
+    aws_managed_policy: bool = True
+    """Whether roles that are made have AWS's AmazonSageMakerClusterInstanceRolePolicy, as its guide wants it; it lets
+    nodes read every bucket sagemaker-* of the account. Default: true."""
+    image_repositories: tuple[ImageRepository, ...] = ()
+    """Private repositories (ECR) from which nodes pull container images: names, ARNs, or "*" for all of the account in
+    its Region. Default - none."""
+    prometheus_workspace_arn: WorkspaceArn | None = None
+    """The workspace of Amazon Managed Service for Prometheus to which nodes write metrics. Default - none."""
     raw_overrides: _Overrides = Field(default_factory=dict)
     """CloudFormation properties of the cluster by dotted path: what the service has and this file has not.
     Default - none."""
