@@ -50,4 +50,5 @@ class FleetStack(DeploymentStack):
             CfnOutput(self, "ConnectCommand", value=self.master.connect_command)
         for image in images.built:
             CfnOutput(self, f"{image.node.id}BuildCommand", value=image.build_command)
+            CfnOutput(self, f"{image.node.id}RemoveCommand", value=image.remove_command)
             CfnOutput(self, f"{image.node.id}Parameter", value=image.parameter_name)

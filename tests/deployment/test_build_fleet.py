@@ -131,6 +131,13 @@ def test_bert_has_eight_nodes_a_master_and_an_image_with_a_driver_for_v100(bert:
     assert "Fn::GetAtt" in launch(bert, "FleetTemplate")["ImageId"]
 
 
+def test_berts_image_has_pytorch_with_code_for_its_gpus(bert: Template) -> None:
+    texts = [one["Properties"]["Data"] for one in bert.find_resources("AWS::ImageBuilder::Component").values()]
+    (commands,) = [text for text in texts if '"name": "commands"' in text]
+    assert "/opt/pytorch/bin/pip install --no-cache-dir torch==" in commands
+    assert "'sm_70' in torch" in commands  # or the build fails, and no node begins a job that cannot run
+
+
 def test_a_capacity_block_owns_the_placement(block: Template) -> None:
     block.resource_count_is("AWS::EC2::PlacementGroup", 0)
     data = launch(block, "FleetTemplate")
@@ -144,7 +151,7 @@ def test_people_learn_how_to_reach_every_node(bert: Template, block: Template) -
     named = {name for name in bert.find_outputs("*") if not name.startswith("ExportsOutput")}
     assert named == {
         "NodesCommand", "ConnectCommand", "ResumeCommand", "LogGroupName", "Quotas", "Prerequisites",
-        "ImageBuildCommand", "ImageParameter",
+        "ImageBuildCommand", "ImageRemoveCommand", "ImageParameter",
     }  # fmt: skip
     assert "ConnectCommand" not in block.find_outputs("*")
     parts = block.find_outputs("NodesCommand")["NodesCommand"]["Value"]["Fn::Join"][1]

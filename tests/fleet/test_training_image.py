@@ -108,6 +108,28 @@ def test_everything_can_be_set() -> None:
     assert NodeImage.built_by(made).families == ("p3dn",)
 
 
+def test_the_ami_goes_with_the_image_and_the_pipelines_are_deleted_by_a_command() -> None:
+    stack = new_stack()
+    made = image(stack, build=True)
+    (name,) = (name for name in resources(stack, "AWS::IAM::Role") if name.startswith("ImageRemovalRole"))
+    settings = only(stack, "AWS::ImageBuilder::Image")["DeletionSettings"]
+    assert settings == {"ExecutionRole": {"Fn::GetAtt": [name, "Arn"]}}
+    role = resources(stack, "AWS::IAM::Role")[name]["Properties"]
+    assert "EC2ImageBuilderLifecycleExecutionPolicy" in str(role["ManagedPolicyArns"])
+    assert role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {"Service": "imagebuilder.amazonaws.com"}
+    (distribution,) = only(stack, "AWS::ImageBuilder::DistributionConfiguration")["Distributions"]
+    named = distribution["AmiDistributionConfiguration"]["Name"].removesuffix("{{ imagebuilder:buildDate }}")
+    assert f"Values={named}*" in made.remove_command
+    assert "deregister-image" in made.remove_command
+    assert "--delete-associated-snapshots" in made.remove_command
+
+
+def test_what_only_a_pipeline_builds_needs_no_role_for_its_end() -> None:
+    stack = new_stack()
+    image(stack)
+    assert not [name for name in resources(stack, "AWS::IAM::Role") if name.startswith("ImageRemovalRole")]
+
+
 @pytest.mark.parametrize("build", [True, False])
 def test_nodes_take_the_image_that_was_built(build: bool) -> None:
     stack = new_stack()

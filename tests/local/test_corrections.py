@@ -86,6 +86,20 @@ def test_a_pipeline_builds_one_image_after_the_other(aws: LocalAws, stacks: Stac
 
 
 @pytest.mark.usefixtures("support")
+@pytest.mark.parametrize(("settings", "left"), [({}, 1), ({"DeletionSettings": {"ExecutionRole": "removes-it"}}, 0)])
+def test_an_ami_stays_unless_the_image_says_who_may_delete_it(
+    settings: dict[str, Any], left: int, aws: LocalAws, stacks: Stacks
+) -> None:
+    made = {"Type": "AWS::ImageBuilder::Image", "Properties": {**BUILT_OF, **settings}}
+    outputs = outputs_of(Ami={"Fn::GetAtt": ["Image", "ImageId"]})
+    stack = stacks.deployed(template({**NEEDS_RECIPE, "Image": made}, Outputs=outputs))
+    ami = stacks.outputs(stack)["Ami"]
+    assert stacks.delete(stack) == "DELETE_COMPLETE", stacks.reasons(stack)
+    filters = [{"Name": "image-id", "Values": [ami]}]
+    assert len(aws.client("ec2").describe_images(Filters=filters)["Images"]) == left
+
+
+@pytest.mark.usefixtures("support")
 def test_a_component_that_goes_is_deleted_after_the_recipe_that_is_replaced(aws: LocalAws, stacks: Stacks) -> None:
     arns = [{"ComponentArn": {"Fn::GetAtt": [name, "Arn"]}} for name in ("First", "Second")]
 

@@ -24,7 +24,10 @@ _IN_TEMPLATE = "its launch template names the subnet and the instance profile, w
 
 @jsii.implements(ec2.IConnectable)
 class MasterNode(Construct):
-    """One instance in a fleet's subnet and placement group, from which ``mpirun`` and ``torchrun`` are started.
+    """One instance in a fleet's subnet, from which ``mpirun`` and ``torchrun`` are started.
+
+    It is not in the fleet's placement group: it computes nothing, and a group whose instances are of several types, or
+    launched apart, runs out of capacity sooner (EC2 user guide, "Placement strategies", cluster placement groups).
 
     Defines the instance and its launch template. It is set up as the fleet's nodes are, with the same SSH key, hostfile
     and file system. Another image, type or version of the scripts is another instance: keep what matters on the file
@@ -68,7 +71,6 @@ class MasterNode(Construct):
             extra_security_groups=[group.security_group for group in fleet.security_groups[1:]],
             subnet=fleet.network.accelerator_subnet,
             image=image or fleet.image,
-            placement_group=fleet.placement_group,
             role=fleet.node_role.role,
             user_data=user_data(self, fleet.scripts, facts),
             volume_gib=volume_gib,

@@ -23,7 +23,9 @@ from cdk_trainyard.node_scripts import scripts_folder
 _HASH_LENGTH = 12
 _PREFIX = "/imagebuilder/trainyard"  # the service-linked role of Image Builder may write below /imagebuilder/ alone
 _POLICIES = ("AmazonSSMManagedInstanceCore", "EC2InstanceProfileForImageBuilder")
+_REMOVAL_POLICY = "service-role/EC2ImageBuilderLifecycleExecutionPolicy"
 _POLICY_REASON = "Image Builder names this policy as what its build instances need, and they live as long as a build"
+_REMOVAL_REASON = "Image Builder names this policy as what deletes AMIs and snapshots: those that it has tagged alone"
 _TEST_MINUTES = 90
 
 
@@ -48,6 +50,9 @@ class TrainingImage(Construct):
     the image and asks for each of them, its role, and where the image goes. The AMI's id is put into Parameter Store.
 
     A changed setting is another recipe: Image Builder's recipes cannot be changed.
+
+    The AMI that is built while the stack is deployed goes with it, or when another takes its place, with its snapshots.
+    Those that the pipeline builds stay, and are paid for, until ``remove_command`` is run.
 
     Args:
         base: The image to begin with.
@@ -149,6 +154,9 @@ class TrainingImage(Construct):
                 image_tests_configuration=imagebuilder.CfnImage.ImageTestsConfigurationProperty(
                     image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
                 ),
+                deletion_settings=imagebuilder.CfnImage.DeletionSettingsProperty(
+                    execution_role=self._removal_role().role_arn
+                ),
             )
             built.node.add_dependency(network.route_out)
             self.image_id = built.attr_image_id
@@ -159,7 +167,29 @@ class TrainingImage(Construct):
         arn = self.pipeline.attr_arn
         return f"aws imagebuilder start-image-pipeline-execution --region {Aws.REGION} --image-pipeline-arn {arn}"
 
+    @property
+    def remove_command(self) -> str:
+        """The command that deletes every AMI of this image with its snapshots, in the stack's Region.
+
+        Run it when nothing starts from them any more; in ``regions`` it is run once in each.
+        """
+        wanted = f'--owners self --filters "Name=name,Values={self._name()} *" --query "Images[].ImageId" --output text'
+        delete = f"aws ec2 deregister-image --region {Aws.REGION} --delete-associated-snapshots --image-id"
+        return f"aws ec2 describe-images --region {Aws.REGION} {wanted} | xargs --no-run-if-empty -n 1 {delete}"
+
     # ---------------------------------------------------------------- parts
+    def _removal_role(self) -> iam.Role:
+        role = iam.Role(
+            self,
+            "RemovalRole",
+            assumed_by=iam.ServicePrincipal("imagebuilder.amazonaws.com"),
+            description="Deletes the AMI and its snapshots together with the image",
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_REMOVAL_POLICY)],
+        )
+        rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{_REMOVAL_POLICY}]"
+        acknowledge_nag(main_resource(role), pack=AWS_SOLUTIONS, rule=rule, reason=_REMOVAL_REASON)
+        return role
+
     def _name(self) -> str:
         return Names.unique_resource_name(self, max_length=90, separator="-")
 

@@ -25,6 +25,24 @@ def _image(it: Resource) -> Any:
     return found["image"]
 
 
+def _delete_image(it: Resource) -> None:
+    """Delete an image; with what was made of it, where its deletion settings name a role that may."""
+    role = (it.get("DeletionSettings") or {}).get("ExecutionRole")
+    if role is None:
+        BUILDER.forget("delete_image", lambda it: {"ImageBuildVersionArn": it.id})(it)
+        return
+    resources = {"amis": True, "snapshots": True}
+    BUILDER.forget(
+        "start_resource_state_update",
+        lambda it: {
+            "ResourceArn": it.id,
+            "State": {"Status": "DELETED"},
+            "ExecutionRole": role,
+            "IncludeResources": resources,
+        },
+    )(it)
+
+
 def _versioned(title: str, word: str, key: str) -> ResourceType:
     """Return a type whose every change is a new version, which is a new resource."""
     return ResourceType(
@@ -63,7 +81,7 @@ TYPES = (
         create=BUILDER.apply("create_image"),
         identity=answer("imageBuildVersionArn"),
         retag=_TAGS,
-        delete=BUILDER.forget("delete_image", lambda it: {"ImageBuildVersionArn": it.id}),
+        delete=_delete_image,
         read=BUILDER.read("get_image", lambda it: {"ImageBuildVersionArn": it.id}),
         attributes={
             "Arn": identity,

@@ -164,6 +164,17 @@ def _delete_image(request: Request) -> Row:
     return {_IMAGE.key: request[_IMAGE.key]}
 
 
+def _update_state(request: Request) -> Row:
+    """Delete an image together with its AMIs: the one state that is emulated."""
+    image = _find(request, request["resourceArn"])
+    if request["state"]["status"] != "DELETED" or not request["includeResources"].get("amis"):
+        raise ApiError("InvalidParameterValueException", "only DELETED with its AMIs is emulated")
+    for ami in image["outputResources"]["amis"]:
+        client("ec2", ami["region"]).deregister_image(ImageId=ami["image"])
+    del _rows(request)[image["arn"]]
+    return {"lifecycleExecutionId": f"lce-{request['clientToken']}", "resourceArn": image["arn"]}
+
+
 def _start_pipeline(request: Request) -> Row:
     pipeline = _find(request, request[_PIPELINE.key])
     wanted = {name: pipeline[name] for name in pipeline if name.endswith("Arn")}
@@ -197,6 +208,7 @@ _OPERATIONS: Mapping[str, Operation] = {
     **{f"Delete{kind.title}": _deletion(kind) for kind in _KINDS},
     "CreateImage": _create_image,
     "DeleteImage": _delete_image,
+    "StartResourceStateUpdate": _update_state,
     "StartImagePipelineExecution": _start_pipeline,
 }
 _TAG_OPERATIONS: Mapping[str, Operation] = {"POST": _tag, "DELETE": _untag, "GET": _tags}
