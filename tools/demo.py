@@ -24,7 +24,7 @@ CDK = Path(__file__).parent.parent / "bin" / "cdk"
 LIMITS = """
 == What this does not prove
 Stacks, change sets and every resource above were made through the services' own APIs, on 127.0.0.1. No account was
-touched. Whether AWS has the capacity and you the quota, what IAM will allow at run time, how long nodes take, and
+touched. Whether AWS has the capacity and you the quota, how long nodes take, and
 whether EFA, Neuron devices and GPUs work on them: only an account can show that. Nothing has run on a node.
 
 == With an account

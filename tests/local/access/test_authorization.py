@@ -46,6 +46,12 @@ def test_an_administrator_is_free(aws: LocalAws, bucket: str) -> None:
     assert aws.client("s3").get_object(Bucket=bucket, Key="a/b")["Body"].read() == b"x"
 
 
+def test_the_cli_is_an_administrator(role: MakeRole, bucket: str) -> None:
+    """What `cdk deploy` calls with is no part of a deployment: the bootstrap template tags its roles."""
+    made = role(Tags=[{"Key": "aws-cdk:bootstrap-role", "Value": "deploy"}])
+    assert made.client("s3").list_objects_v2(Bucket=bucket)["KeyCount"] == 1
+
+
 def test_what_is_granted_is_allowed_and_nothing_else(role: MakeRole, bucket: str) -> None:
     client = role(allow("s3:GetObject", f"arn:aws:s3:::{bucket}/a/*")).client("s3")
     assert client.get_object(Bucket=bucket, Key="a/b")["Body"].read() == b"x"

@@ -104,6 +104,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         [f"ecr:BatchGetImage arn:aws:ecr:{REGION}:{ACCOUNT}:repository/a/b"],
     ),
     (
+        "ecr",
+        "BatchGetImage",
+        {"repositoryName": "a/b", "registryId": "763104351884"},
+        [f"ecr:BatchGetImage arn:aws:ecr:{REGION}:763104351884:repository/a/b"],
+    ),
+    (
         "lambda",
         "Invoke",
         {"FunctionName": "f"},

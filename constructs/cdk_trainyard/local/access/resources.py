@@ -159,6 +159,13 @@ def _groups(call: Call) -> list[str]:
     ] or [arn(call, "autoscaling", "autoScalingGroup", "*").replace("${GroupFriendlyName}", name) for name in names]
 
 
+def _repositories(call: Call) -> list[str]:
+    """Find repositories: of this account, or of the one whose registry is named."""
+    owner = call.get("registryId") or call.account
+    names = _named("repositoryName", "repositoryNames")(call)
+    return [f"arn:{call.partition}:ecr:{call.region}:{owner}:repository/{name}" for name in names]
+
+
 def _keys(call: Call) -> list[str]:
     """Find KMS keys by id or ARN; an alias is for its key."""
     from moto.kms.models import kms_backends  # noqa: PLC0415  takes long, and few ask
@@ -176,7 +183,7 @@ _FINDERS: Mapping[str, Finder] = {
     "cloudwatch:dataset": _nothing,
     "dynamodb:index": _nothing,
     "dynamodb:table": _named("TableName"),
-    "ecr:repository": _named("repositoryName", "repositoryNames"),
+    "ecr:repository": _repositories,
     "ecs:cluster": _named("cluster"),
     "ecs:container-instance": _named("containerInstance", "containerInstances"),
     "ecs:task": _named("task", "tasks"),
