@@ -24,8 +24,8 @@ CDK = Path(__file__).parent.parent / "bin" / "cdk"
 LIMITS = """
 == What this does not prove
 Stacks, change sets and every resource above were made through the services' own APIs, on 127.0.0.1. No account was
-touched. Whether AWS has the capacity and you the quota, how long nodes take, and
-whether EFA, Neuron devices and GPUs work on them: only an account can show that. Nothing has run on a node.
+touched. Whether AWS has the capacity and you the quota, how long nodes take, and whether EFA, Neuron devices and GPUs
+work on them: only an account can show that. Nothing has run on a node; what nodes may call, `make rehearse` shows.
 
 == With an account
 {before}cdk deploy {stack} -c deployment={deployment}"""
