@@ -59,6 +59,8 @@ _SERVICES = {
     "secretsmanager": ("secrets-manager",),
 }
 _TOOL = re.compile(r"fetch_tool (\S+)")
+_RUN = re.compile(r"/(image/[a-z]+\.sh)")
+"""A step that runs another script fetches what that one does."""
 _BOTO3 = re.compile(r"boto3\.client\(\"?([a-z0-9]+)")
 
 Finding = tuple[str, str, frozenset[str]]
@@ -92,6 +94,9 @@ def findings(name: str, text: str) -> Iterator[Finding]:
     for line in dict.fromkeys(_lines(name, text)):
         for said, meant in _said(line):
             yield name, said, frozenset(meant)
+        for run in _RUN.findall(line):
+            other = name.replace(name.rpartition("/steps/")[2], "").replace("/steps/", f"/{run}")
+            yield from ((name, said, meant) for _, said, meant in findings(other, (ROOT / other).read_text()))
 
 
 def _said(line: str) -> Iterator[tuple[str, Iterable[str]]]:
