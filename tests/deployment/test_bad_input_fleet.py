@@ -275,7 +275,7 @@ AT_LOAD = [
     row(
         "a build without a way out",
         [
-            ("zone: usw2-az2", "zone: usw2-az2\n  nat: none"),
+            ("zone: usw2-az2", "zone: usw2-az2\n  nat: none\n  interface_endpoints: [autoscaling, ec2, logs, ssm]"),
             ("dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "build: {base: ubuntu-24.04, families: [p4d]}"),
         ],
         "3:1: 'network' must have NAT: the build fetches packages from outside, got one without",

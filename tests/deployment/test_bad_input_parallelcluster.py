@@ -132,8 +132,8 @@ AT_LOAD = [
     ),
     row(
         "a public head node without a public subnet",
-        [("zone: us-east-1a", "zone: us-east-1a\n  nat: none")],
-        "14:13: 'public' of the head node must be false in a network without public subnets, got true",
+        [("zone: us-east-1a", "zone: us-east-1a\n  nat: none\n  interface_endpoints: [cloudformation, ec2, logs]")],
+        "15:13: 'public' of the head node must be false in a network without public subnets, got true",
     ),
     row(
         "a public head node in an existing network without a public subnet",

@@ -20,6 +20,7 @@ PINNED = (
     TOOLS,
     "constructs/cdk_trainyard/versions/neuron.py",
     "lifecycle_scripts/lib/neuron-requirements.txt",
+    "lifecycle_scripts/parallelcluster/neuron_versions.sh",
 )
 """Files that steps name: what stands there, they fetch."""
 FOR_PEOPLE = (

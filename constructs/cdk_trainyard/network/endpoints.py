@@ -13,6 +13,9 @@ from constructs import Construct
 from cdk_trainyard.network.spec import Endpoint
 
 _HTTPS = 443
+_AWS_BUCKETS = {"s3:GetObject": "AwsPackagesAndImages", "s3:PutObject": "CloudFormationAnswers"}
+"""What everybody may do with buckets of AWS's own, and the statement's id."""
+_PUBLIC_ACTIONS = ("s3:GetObject", "s3:ListBucket")
 
 
 class Endpoints(Construct):
@@ -119,21 +122,25 @@ def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
     Args:
         stack: The stack, for its Region and partition.
     """
-    sids = {"s3:GetObject": "AwsPackagesAndImages", "s3:PutObject": "CloudFormationAnswers"}
+    without_dashes = Fn.join("", Fn.split("-", stack.region))
     return [
         iam.PolicyStatement(
-            sid=sid, principals=[iam.StarPrincipal()], actions=[action], resources=_bucket_arns(stack, action)
+            sid=sid,
+            principals=[iam.StarPrincipal()],
+            actions=[action],
+            resources=_bucket_arns(action, stack.partition, stack.region, without_dashes),
         )
-        for action, sid in sids.items()
+        for action, sid in _AWS_BUCKETS.items()
     ]
 
 
-def _bucket_arns(stack: Stack, action: str) -> list[str]:
-    region = stack.region
-    regions = {"region": region, "region_without_dashes": Fn.join("", Fn.split("-", region))}
+def _bucket_arns(action: str, partition: str, region: str, without_dashes: str) -> list[str]:
     chosen = [bucket for bucket in aws_buckets() if bucket["action"] == action]
-    before = f"arn:{stack.partition}:s3:::"
-    return [f"{before}{bucket['name'].format_map(regions)}/{bucket.get('prefix', '')}*" for bucket in chosen]
+    return [
+        f"arn:{partition}:s3:::{bucket['name'].format(region=region, region_without_dashes=without_dashes)}"
+        f"/{bucket.get('prefix', '')}*"
+        for bucket in chosen
+    ]
 
 
 def public_bucket_statements(stack: Stack, names: Sequence[str]) -> list[iam.PolicyStatement]:
@@ -145,15 +152,38 @@ def public_bucket_statements(stack: Stack, names: Sequence[str]) -> list[iam.Pol
     """
     if not names:
         return []
-    before = f"arn:{stack.partition}:s3:::"
     return [
         iam.PolicyStatement(
             sid="PublicBuckets",
             principals=[iam.StarPrincipal()],
-            actions=["s3:GetObject", "s3:ListBucket"],
-            resources=[f"{before}{name}{end}" for name in names for end in ("", "/*")],
+            actions=[*_PUBLIC_ACTIONS],
+            resources=_public_arns(names, stack.partition),
         )
     ]
+
+
+def _public_arns(names: Sequence[str], partition: str) -> list[str]:
+    return [f"arn:{partition}:s3:::{name}{end}" for name in names for end in ("", "/*")]
+
+
+def s3_policy(region: str, partition: str, account: str, public_buckets: Sequence[str] = ()) -> dict[str, object]:
+    """Return the policy of the S3 endpoint of a network as it will be once deployed, for who has no stack.
+
+    Args:
+        region: The Region.
+        partition: Its partition.
+        account: The account.
+        public_buckets: The network's.
+    """
+    of_account = {"StringEquals": {"aws:PrincipalAccount": account}}
+    public = _PUBLIC_ACTIONS if public_buckets else ()
+    passing = {action: _bucket_arns(action, partition, region, region.replace("-", "")) for action in _AWS_BUCKETS}
+    passing |= {action: [*passing.get(action, []), *_public_arns(public_buckets, partition)] for action in public}
+    everybody = [
+        {"Effect": "Allow", "Principal": "*", "Action": name, "Resource": arns} for name, arns in passing.items()
+    ]
+    account_alone = {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "*", "Condition": of_account}
+    return {"Version": "2012-10-17", "Statement": [account_alone, *everybody]}
 
 
 @cache
@@ -167,11 +197,13 @@ def aws_buckets() -> tuple[dict[str, str], ...]:
 def _services() -> dict[Endpoint, ec2.InterfaceVpcEndpointAwsService]:
     service = ec2.InterfaceVpcEndpointAwsService
     return {
+        Endpoint.AUTOSCALING: service.AUTOSCALING,
         Endpoint.CLOUDFORMATION: service.CLOUDFORMATION,
         Endpoint.EC2: service.EC2,
         Endpoint.EC2_MESSAGES: service.EC2_MESSAGES,
         Endpoint.ECR_API: service.ECR,
         Endpoint.ECR_DKR: service.ECR_DOCKER,
+        Endpoint.ELASTIC_LOAD_BALANCING: service.ELASTIC_LOAD_BALANCING,
         Endpoint.FSX: service.FSX,
         Endpoint.LOGS: service.CLOUDWATCH_LOGS,
         Endpoint.MONITORING: service.CLOUDWATCH_MONITORING,

@@ -45,6 +45,8 @@ class Nat(StrEnum):
 class Endpoint(StrEnum):
     """Services that a network can reach through an endpoint. S3 always has one."""
 
+    AUTOSCALING = "autoscaling"
+    """Amazon EC2 Auto Scaling. Nodes of a fleet tell it that they are set up."""
     CLOUDFORMATION = "cloudformation"
     """AWS CloudFormation. Nodes of ParallelCluster tell it that they are ready."""
     DYNAMODB = "dynamodb"
@@ -57,6 +59,8 @@ class Endpoint(StrEnum):
     """Amazon ECR: which images there are. Pulling one needs ``ECR_DKR`` too; its layers come from S3."""
     ECR_DKR = "ecr.dkr"
     """Amazon ECR's Docker registry."""
+    ELASTIC_LOAD_BALANCING = "elasticloadbalancing"
+    """Elastic Load Balancing. Login nodes of ParallelCluster stand behind a load balancer."""
     FSX = "fsx"
     """Amazon FSx's API. Mounting needs no endpoint."""
     LOGS = "logs"

@@ -4,6 +4,7 @@ from cdk_trainyard.reach.place import Egress, Gateway, Interface, Place, Route
 from cdk_trainyard.reach.table import Address, Fetch, Need, Region, Signer, Target, addresses, addresses_at, fetches
 from cdk_trainyard.reach.templates import read_places
 from cdk_trainyard.reach.verdict import Verdict, judge, judge_target
+from cdk_trainyard.reach.wanted import Wanted, given_address, unreached, wanted
 
 __all__ = [
     "Address",
@@ -18,10 +19,14 @@ __all__ = [
     "Signer",
     "Target",
     "Verdict",
+    "Wanted",
     "addresses",
     "addresses_at",
     "fetches",
+    "given_address",
     "judge",
     "judge_target",
     "read_places",
+    "unreached",
+    "wanted",
 ]

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from cdk_trainyard.deployment._sections import Said, Sections
+from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.rules import Around, fleet_problems, open_zfs_problems, partial_fleet_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
@@ -34,3 +35,4 @@ class FleetDeployment(Deployment):
             unsound = {"image", *sections.keys("cluster")} - sound.keys()
             problems = partial_fleet_problems(sound, unsound, around)
         yield ("cluster",), problems
+        yield ("cluster",), fleet_reach_problems(around.network, sections.get(str, "region"))

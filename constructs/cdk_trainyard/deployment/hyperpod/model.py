@@ -4,9 +4,11 @@ from typing import Literal
 
 from cdk_trainyard.deployment._sections import Said, Sections
 from cdk_trainyard.deployment.accounting import AccountingSection
+from cdk_trainyard.deployment.hyperpod.reach import hyperpod_reach_problems
 from cdk_trainyard.deployment.hyperpod.rules import hyperpod_problems, partial_hyperpod_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
+from cdk_trainyard.deployment.network import AnyNetwork
 
 
 class HyperPodDeployment(Deployment):
@@ -29,6 +31,8 @@ class HyperPodDeployment(Deployment):
         cluster = sections.get(HyperPodSection, "cluster")
         if cluster is not None:
             yield ("cluster",), hyperpod_problems(cluster)
+            network, region = sections.get(AnyNetwork, "network"), sections.get(str, "region")
+            yield ("cluster",), hyperpod_reach_problems(cluster, network, region)
             return
         sound = sections.parts("cluster") | {"groups": sections.parts("cluster", "groups")}
         yield ("cluster",), partial_hyperpod_problems(HyperPodSection.model_validate(sound))

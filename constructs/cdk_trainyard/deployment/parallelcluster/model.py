@@ -7,6 +7,7 @@ from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
 from cdk_trainyard.deployment.network import AnyNetwork
+from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
 from cdk_trainyard.deployment.parallelcluster.rules import (
     Around,
     cluster_alerts_problems,
@@ -48,6 +49,7 @@ class ParallelClusterDeployment(Deployment):
         cluster = sections.get(ParallelClusterSection, "cluster")
         if cluster is not None:
             problems = parallelcluster_problems(cluster, around)
+            problems += parallelcluster_reach_problems(cluster, around.network, around.region)
         else:
             lists = {key: sections.items("cluster", key) for key in ("queues", "login_pools")}
             sound = {key: value for key, value in sections.parts("cluster").items() if key not in lists}

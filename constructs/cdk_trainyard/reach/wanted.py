@@ -1,0 +1,114 @@
+"""What a user's choices fetch, and what is said of what does not arrive: the choice, the address, the remedy. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from cdk_trainyard.reach.place import Place
+from cdk_trainyard.reach.table import Address, Need, Region, Signer, Target, addresses_at, fetches
+from cdk_trainyard.reach.verdict import judge_target
+
+_HTTPS, _HTTP = 443, 80
+_S3_HOST = re.compile(
+    r"(?:(?P<bucket>[a-z0-9.-]+)\.)?s3(?:[.-](?:dualstack\.)?(?P<region>[a-z0-9-]+))?\.amazonaws\.com(\.cn)?"
+)
+_GLOBAL_S3 = "us-east-1"  # Amazon S3 user guide, "Virtual hosting of buckets": where s3.amazonaws.com is
+_NAT = "give the network a NAT gateway"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """An address that a choice of the user's needs.
+
+    Attributes:
+        subject: The choice, as its user calls it, quoted: ``'exporters'``, ``queue 'gpu'``.
+        address: What it fetches.
+        place: Where that happens.
+        remedy: What else the user can do, as ``give 'index' a mirror``. Empty: nothing.
+    """
+
+    subject: str
+    address: Address
+    place: Place
+    remedy: str = ""
+
+
+def wanted(
+    room: str, option: str, place: Place, subject: str, *, remedy: str = "", system: str = ""
+) -> Iterator[Wanted]:
+    """Yield what the table says that an option certainly fetches at a place.
+
+    Args:
+        room: The room.
+        option: The option as the table calls it; empty for what needs none.
+        place: Where.
+        subject: The choice, as its user calls it.
+        remedy: What else the user can do.
+        system: The package manager of the machine image. Default - not known: only what every image fetches.
+    """
+    for fetch in fetches():
+        same = (fetch.room, fetch.option, fetch.need) == (room, option, Need.ALWAYS)
+        if same and fetch.at in {"node", place.at} and fetch.system in {"", system}:
+            for address in fetch.addresses:
+                yield Wanted(subject=subject, address=address, place=place, remedy=remedy)
+
+
+def given_address(url: str, region: Region) -> Address | None:
+    """Return what a user's own address asks; None for a server that only the user knows.
+
+    Args:
+        url: ``https://…``, ``http://…``, or an image's name.
+        region: The Region of who asks.
+    """
+    parts = urlsplit(url if "://" in url else f"https://{url}")
+    host = parts.hostname or ""
+    port = parts.port or (_HTTP if parts.scheme == "http" else _HTTPS)
+    if found := _S3_HOST.fullmatch(host):
+        bucket = found["bucket"] or parts.path.strip("/").partition("/")[0]
+        key = parts.path.strip("/") if found["bucket"] else parts.path.strip("/").partition("/")[2]
+        at = found["region"] or _GLOBAL_S3
+        target = Target(
+            host=host, port=port, bucket=bucket, key=key, bucket_region=at, signed=Signer.NOBODY, action="s3:GetObject"
+        )
+        return Address(name=bucket, what=f"a file of the bucket {bucket}", targets=(target,), source=url, date="")
+    known = addresses_at(host, region)
+    return known[0] if known else None
+
+
+def unreached(choices: Iterable[Wanted], region: Region, endpoints: Iterable[str] = ()) -> list[str]:
+    """Return a sentence for every choice and place that fetches what does not arrive.
+
+    Args:
+        choices: What is fetched.
+        region: The Region.
+        endpoints: Services that the network can be given an endpoint of.
+    """
+    offered = set(endpoints)
+    blocked: dict[tuple[str, str], dict[str, tuple[Target, str, str]]] = {}
+    for choice in choices:
+        for target in choice.address.targets:
+            if not target.asked_in(region.name):
+                continue
+            verdict = judge_target(target, choice.place, region)
+            if not verdict.reached:
+                found = blocked.setdefault((choice.subject, choice.remedy), {})
+                found[region.write(target.host)] = (target, choice.address.what, verdict.why)
+    return [_sentence(subject, remedy, found, offered) for (subject, remedy), found in blocked.items()]
+
+
+def _sentence(subject: str, remedy: str, found: dict[str, tuple[Target, str, str]], offered: set[str]) -> str:
+    whats = ", ".join(dict.fromkeys(what for _, what, _ in found.values()))
+    reasons = list(dict.fromkeys(why for _, _, why in found.values()))
+    targets = [target for target, _, _ in found.values()]
+    services = sorted({target.service for target in targets if target.service in offered})
+    remedies = [remedy] if remedy else []
+    if len(services) == len(targets):
+        remedies.append(f"add {', '.join(services)} to 'interface_endpoints'")
+    if any("policy refuses" in reason for reason in reasons):
+        names = sorted({target.bucket for target in targets if target.bucket})
+        remedies.append(f"name {', '.join(names)} in 'public_buckets'")
+    else:
+        remedies.append(_NAT)
+    does = f"asks {whats} at" if all(target.service for target in targets) else f"fetches {whats} from"
+    return f"{subject} {does} {', '.join(found)}: {'; '.join(reasons)}; {', or '.join(remedies)}"
