@@ -307,20 +307,25 @@ def test_a_role_that_is_made_has_the_policy_of_aws_unless_that_is_left_out(other
 def test_a_new_topic_tells_of_nodes_and_cluster(new: Built) -> None:
     new.training.has_resource_properties("AWS::SNS::Subscription", {"Protocol": "email", "Endpoint": "ops@example.com"})
     new.training.has_resource_properties("AWS::SNS::Topic", {"KmsMasterKeyId": Match.any_value()})
-    new.training.resource_count_is("AWS::Events::Rule", 2)
+    new.training.resource_count_is("AWS::Events::Rule", 3)
+    new.training.resource_count_is("AWS::CloudWatch::Alarm", 1)
 
 
-def test_eventbridge_may_use_the_key_of_a_new_topic_without_conditions_that_it_does_not_meet(new: Built) -> None:
+def test_publishers_may_use_the_key_of_a_new_topic_without_conditions_that_they_do_not_meet(new: Built) -> None:
     statement = {
-        "Sid": "EventBridge",
+        "Sid": "CloudWatchAndEventBridge",
         "Effect": "Allow",
         "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
-        "Principal": {"Service": "events.amazonaws.com"},
+        "Principal": {"Service": ["cloudwatch.amazonaws.com", "events.amazonaws.com"]},
         "Resource": "*",
     }
     new.training.has_resource_properties(
         "AWS::KMS::Key", {"KeyPolicy": Match.object_like({"Statement": Match.array_with([statement])})}
     )
+    (policy,) = new.training.find_resources("AWS::SNS::TopicPolicy").values()
+    allowed = [one for one in policy["Properties"]["PolicyDocument"]["Statement"] if one["Effect"] == "Allow"]
+    services = {one["Principal"]["Service"] for one in allowed}
+    assert services == {"cloudwatch.amazonaws.com", "events.amazonaws.com"}
 
 
 def test_an_existing_topic_is_told(existing: Built) -> None:

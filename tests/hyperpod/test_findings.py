@@ -102,6 +102,7 @@ def opened_to_more(stack: Stack) -> None:
     cluster = HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=existing_network(stack))
     cluster.mount(ZFS)
     cluster.metric_node_health_events()
+    cluster.metric_node_faults()
     cluster.connections.allow_from(ec2.Peer.ipv4("10.9.0.0/16"), ec2.Port.tcp(2222))
 
 

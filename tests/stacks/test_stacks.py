@@ -256,7 +256,8 @@ def test_tags_reach_everything_that_takes_them(templates: Templates) -> None:
 
 def test_alerts_tell_a_topic_about_nodes_and_trouble(templates: Templates) -> None:
     training = templates(EVERYTHING)["TrainingStack"]
-    training.resource_count_is("AWS::Events::Rule", 2)
+    training.resource_count_is("AWS::Events::Rule", 3)
+    training.has_resource_properties("AWS::CloudWatch::Alarm", {"AlarmActions": Match.any_value()})
     training.has_resource_properties("AWS::SNS::Subscription", {"Protocol": "email", "Endpoint": "ops@example.com"})
     training.all_resources_properties("AWS::Events::Rule", {"Targets": Match.any_value()})
 

@@ -8,7 +8,7 @@ Email = Annotated[str, text(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", "an email address", e
 
 
 class AlertsSection(Section):
-    """Who is told when a node becomes unhealthy, and when the cluster fails or rolls back."""
+    """Who is told when a node is unhealthy, and when the cluster or an operation on it fails."""
 
     emails: tuple[Email, ...] = ()
     """Addresses that a new SNS topic writes to, once each has confirmed. Default - none."""

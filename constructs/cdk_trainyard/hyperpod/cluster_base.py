@@ -1,8 +1,11 @@
 """What every HyperPod cluster has, made here or elsewhere."""
 
+from typing import cast
+
 import jsii
 from aws_cdk import Fn
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -10,7 +13,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.hyperpod.execution_role import LOG_GROUPS
-from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus, cluster_rule, matches
+from cdk_trainyard.hyperpod.health_log import STREAMS, HealthLog
+from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus, EventLevel, cluster_rule, matches
 
 _TROUBLE = (ClusterStatus.FAILED, ClusterStatus.ROLLING_BACK)
 
@@ -53,13 +57,22 @@ class HyperPodClusterBase(Construct):
         """
         return f"aws ssm start-session --target sagemaker-cluster:{self.cluster_id}_{group}-{instance_id}"
 
-    def on_node_health(self, topic: sns.ITopic) -> events.Rule:
-        """Tell a topic when a node becomes unhealthy, and when it is healthy again.
+    def on_node_health(self, topic: sns.ITopic) -> cloudwatch.Alarm:
+        """Tell a topic when a node becomes unhealthy, and, where there are events, when it is healthy again.
+
+        Two ways lead there: an alarm on what the nodes' health monitoring agents log, and the service's events, which
+        do not follow from it on every cluster.
 
         Args:
-            topic: The topic. An encrypted one needs a key that EventBridge may use.
+            topic: The topic; it must let CloudWatch and EventBridge publish, and so must the key of an encrypted one.
+
+        Returns:
+            The alarm.
         """
-        return self._tell(topic, self._node_health())
+        self._tell(topic, self._node_health())
+        alarm = self._node_fault_alarm()
+        alarm.add_alarm_action(actions.SnsAction(topic))
+        return alarm
 
     def on_trouble(self, topic: sns.ITopic) -> events.Rule:
         """Tell a topic when the cluster fails or rolls back.
@@ -69,8 +82,26 @@ class HyperPodClusterBase(Construct):
         """
         return self._tell(topic, self._trouble())
 
+    def on_operation_error(self, topic: sns.ITopic) -> events.Rule:
+        """Tell a topic when provisioning, scaling, patching or Slurm fails, while the cluster stays in service.
+
+        With continuous provisioning only: other clusters have no such events, and ``on_trouble`` says it.
+
+        Args:
+            topic: The topic. An encrypted one needs a key that EventBridge may use.
+        """
+        return self._tell(topic, self._operation_errors())
+
+    def metric_node_faults(self) -> cloudwatch.Metric:
+        """Return how many faults the nodes' health monitoring agents logged in a minute."""
+        return self._health_log().metric
+
+    def metric_operation_errors(self) -> cloudwatch.Metric:
+        """Return how many events ``on_operation_error`` saw."""
+        return matches(self._operation_errors(), label="operations that failed")
+
     def metric_node_health_events(self) -> cloudwatch.Metric:
-        """Return how many events ``on_node_health`` saw. HyperPod documents no metric of a Slurm cluster itself."""
+        """Return how many events ``on_node_health`` saw; faults that nodes log are ``metric_node_faults``."""
         return matches(self._node_health(), label="node health events")
 
     def metric_trouble_events(self) -> cloudwatch.Metric:
@@ -94,6 +125,40 @@ class HyperPodClusterBase(Construct):
             event=ClusterEvent.STATE_CHANGE,
             description="A HyperPod cluster failed or is rolling back",
             detail={"ClusterStatus": [status.value for status in _TROUBLE]},
+        )
+
+    def _operation_errors(self) -> events.Rule:
+        return cluster_rule(
+            self,
+            "OperationErrors",
+            cluster_arn=self.cluster_arn,
+            event=ClusterEvent.OPERATION,
+            description="An operation on a HyperPod cluster failed",
+            detail={"EventDetails": {"EventLevel": [EventLevel.ERROR.value]}},
+        )
+
+    def _health_log(self) -> HealthLog:
+        known = self.node.try_find_child("HealthLog")
+        if isinstance(known, HealthLog):
+            return known
+        return HealthLog(self, "HealthLog", cluster_name=self.cluster_name, log_group_name=self.log_group_name)
+
+    def _node_fault_alarm(self) -> cloudwatch.Alarm:
+        known = self.node.try_find_child("NodeFaults")
+        if known is not None:
+            return cast("cloudwatch.Alarm", known)
+        return cloudwatch.Alarm(
+            self,
+            "NodeFaults",
+            metric=self._health_log().metric,
+            threshold=1,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            alarm_description=(
+                f"A node of HyperPod cluster {self.cluster_name} reported a fault: see the log group "
+                f"{self.log_group_name}, stream {STREAMS}/<group>/<instance-id>"
+            ),
         )
 
     @staticmethod

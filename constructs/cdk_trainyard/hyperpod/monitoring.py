@@ -3,10 +3,10 @@
 HyperPod's documentation names no CloudWatch metric of a Slurm cluster; nodes may write to the namespace
 ``/aws/sagemaker/Clusters``, and what they write is not described. What is documented are events, three kinds of them
 (``sagemaker-hyperpod-cluster-events-reference`` in the SageMaker developer guide), and EventBridge counts what a rule
-matches. So that is what is offered here.
+matches; and the log of the health monitoring agent (``health_log``). So these are what is offered.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import cast
 
@@ -19,11 +19,20 @@ class ClusterEvent(StrEnum):
     """The kinds of events of a cluster, by EventBridge's detail type."""
 
     NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
-    """The health monitoring agent found a node unhealthy, or healthy again."""
+    """The service holds a node to be unhealthy, or healthy again. On Slurm clusters none follows from what the health
+    monitoring agent finds (``health_log``)."""
     STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
     """The cluster went from one status to another."""
     OPERATION = "SageMaker HyperPod Cluster Event"
     """Provisioning, scaling, patching, Slurm; with continuous provisioning only."""
+
+
+class EventLevel(StrEnum):
+    """How grave an event of the kind ``OPERATION`` is (``EventLevel`` in its record)."""
+
+    INFO = "Info"
+    WARN = "Warn"
+    ERROR = "Error"
 
 
 class ClusterStatus(StrEnum):
@@ -45,7 +54,7 @@ def cluster_rule(
     cluster_arn: str,
     event: ClusterEvent,
     description: str,
-    detail: Mapping[str, Sequence[str]] | None = None,
+    detail: Mapping[str, object] | None = None,
 ) -> events.Rule:
     """Return the cluster's rule for one kind of event; it is defined when it is asked for first.
 

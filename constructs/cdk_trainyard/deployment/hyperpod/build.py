@@ -111,11 +111,14 @@ def _existing_accounting(scope: Construct, section: object) -> AccountingDatabas
 def alerts(scope: Construct, construct_id: str, section: AlertsSection, cluster: HyperPodCluster) -> sns.ITopic:
     """Tell a topic what happens to the cluster and its nodes; define the topic unless it exists.
 
-    A topic that exists must let EventBridge publish, and the key that encrypts it must let EventBridge use it.
+    A topic that exists must let CloudWatch and EventBridge publish, and the key that encrypts it must let both use it.
     """
+    alarms, rules = (iam.ServicePrincipal(f"{service}.amazonaws.com") for service in ("cloudwatch", "events"))
     topic = alerts_topic(
-        scope, construct_id, section, publisher=iam.ServicePrincipal("events.amazonaws.com"), sid="EventBridge"
+        scope, construct_id, section, publisher=iam.CompositePrincipal(alarms, rules), sid="CloudWatchAndEventBridge"
     )
+    topic.grant_publish(alarms)  # rules see to it themselves; a topic that exists keeps its own policy
     cluster.on_node_health(topic)
     cluster.on_trouble(topic)
+    cluster.on_operation_error(topic)
     return topic
