@@ -138,6 +138,21 @@ CASES = (
         attributes=("Arn",),
     ),
     Case(
+        type="AWS::CloudWatch::CompositeAlarm",
+        properties={"AlarmRule": "FALSE", "Tags": _TAGS},
+        look=look(
+            "cloudwatch",
+            "describe_alarms",
+            "CompositeAlarms[0].AlarmRule",
+            AlarmNames=["{}"],
+            AlarmTypes=["CompositeAlarm"],
+        ),
+        made="FALSE",
+        change={"AlarmRule": "TRUE", "Tags": _OTHER_TAGS},
+        changed="TRUE",
+        attributes=("Arn",),
+    ),
+    Case(
         type="AWS::CloudWatch::Dashboard",
         properties={"DashboardBody": json.dumps({"widgets": []})},
         look=look("cloudwatch", "get_dashboard", "DashboardBody", DashboardName="{}"),

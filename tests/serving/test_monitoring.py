@@ -1,6 +1,7 @@
 """What a service tells: alarms on what its callers would notice, and a dashboard."""
 
 import json
+from typing import Any
 
 import pytest
 from aws_cdk import Stack
@@ -8,12 +9,14 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.serving import ServiceMonitoring
+from cdk_trainyard.serving import ScalingSchedule, ServiceMonitoring, ServiceScaling
 from tests.serving.parts import door, new_stack, only, service
 
 
-def monitored(stack: Stack, **changes: float) -> ServiceMonitoring:
-    served = service(stack)
+def monitored(
+    stack: Stack, *, tasks: int = 1, scaling: ServiceScaling | None = None, **changes: float
+) -> ServiceMonitoring:
+    served = service(stack, tasks=tasks, scaling=scaling)
     topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111111111111:alerts")
     opened = door(stack, served)
     return ServiceMonitoring(stack, "Monitoring", service=served, door=opened, topic=topic, **changes)
@@ -33,9 +36,10 @@ def test_alarms_of_the_smallest_call(template: Template) -> None:
         alarm["AlarmDescription"].split(":")[0].split(",")[0]: (alarm["Threshold"], alarm["EvaluationPeriods"])
         for alarm in alarms
         if alarm["AlarmActions"] == alarm["OKActions"] == ["arn:aws:sns:us-west-2:111111111111:alerts"]
-        if alarm["TreatMissingData"] == "notBreaching"
+        if (alarm["TreatMissingData"] == "notBreaching") is (alarm["ComparisonOperator"] != "LessThanThreshold")
     }
     assert found == {
+        "no task answers": (1, 30),
         "tasks that the door finds unhealthy after loading": (1, 15),
         "percent of requests that fail (5xx)": (5, 5),
         "the slowest hundredth": (300, 5),
@@ -43,6 +47,56 @@ def test_alarms_of_the_smallest_call(template: Template) -> None:
         "engines that do not answer after loading": (1, 15),
         "errors of Neuron devices": (1, 1),
     }
+
+
+def alarms_of(template: Template) -> dict[str, dict[str, Any]]:
+    """Return the alarms by their ids."""
+    found = {
+        **template.find_resources("AWS::CloudWatch::Alarm"),
+        **template.find_resources("AWS::CloudWatch::CompositeAlarm"),
+    }
+    return {name.removeprefix("Monitoring")[:-8]: alarm["Properties"] for name, alarm in found.items()}
+
+
+def test_an_outage_rings_though_it_leaves_no_data(template: Template) -> None:
+    outage = alarms_of(template)["Outage"]
+    assert (outage["MetricName"], outage["Statistic"]) == ("HealthyHostCount", "Maximum")
+    assert (outage["ComparisonOperator"], outage["Threshold"]) == ("LessThanThreshold", 1)
+    assert outage["TreatMissingData"] == "breaching"
+    assert outage["AlarmActions"]
+    (errors,) = [row["Expression"] for row in alarms_of(template)["Errors"]["Metrics"] if "Expression" in row]
+    assert errors == "100 * (FILL(target, 0) + FILL(door, 0)) / MAX([FILL(requests, 0), 1])"
+
+
+def test_an_outage_is_none_while_a_schedule_asks_for_no_host(stack: Stack) -> None:
+    schedules = [
+        ScalingSchedule(name="Night", schedule="cron(0 20 ? * * *)", min_tasks=0, max_tasks=0),
+        ScalingSchedule(name="Day", schedule="cron(0 6 ? * * *)", min_tasks=1, max_tasks=4),
+    ]
+    monitored(stack, scaling=ServiceScaling(min_tasks=1, max_tasks=4, schedules=schedules))
+    found = alarms_of(Template.from_stack(stack))
+    none, asleep, outage = found["NoneHealthy"], found["NoHostWanted"], found["Outage"]
+    assert (none["MetricName"], none["TreatMissingData"], none["EvaluationPeriods"]) == (
+        "HealthyHostCount",
+        "breaching",
+        45,
+    )
+    assert (asleep["MetricName"], asleep["Namespace"]) == ("GroupDesiredCapacity", "AWS/AutoScaling")
+    # any minute of those that a host takes to start: in the morning it goes on sleeping until one may be asked for
+    assert (asleep["EvaluationPeriods"], asleep["DatapointsToAlarm"], asleep["TreatMissingData"]) == (
+        45,
+        1,
+        "notBreaching",
+    )
+    assert "AlarmActions" not in none | asleep
+    assert outage["AlarmActions"] == outage["OKActions"] == ["arn:aws:sns:us-west-2:111111111111:alerts"]
+    rule = json.dumps(outage["AlarmRule"])
+    assert [part in rule for part in ("ALARM(", " AND ", "(NOT (ALARM(")] == [True, True, True]
+
+
+def test_nothing_is_no_outage_where_nothing_is_asked_for(stack: Stack) -> None:
+    monitored(stack, tasks=0)
+    assert "Outage" not in alarms_of(Template.from_stack(stack))
 
 
 def test_errors_of_devices_are_counted_in_the_log(template: Template) -> None:
@@ -61,7 +115,7 @@ def test_without_a_topic_alarms_are_on_the_dashboard_and_tell_nobody(stack: Stac
     made = ServiceMonitoring(stack, "Monitoring", service=served, door=door(stack, served))
     template = Template.from_stack(stack)
     alarms = template.find_resources("AWS::CloudWatch::Alarm").values()
-    assert len(alarms) == len(made.alarms) == 6
+    assert len(alarms) == len(made.alarms) == 7
     assert not any("AlarmActions" in alarm["Properties"] for alarm in alarms)
     shown = json.dumps(only(template, "AWS::CloudWatch::Dashboard"))
     assert all(logical_id in shown for logical_id in template.find_resources("AWS::CloudWatch::Alarm"))
@@ -69,7 +123,7 @@ def test_without_a_topic_alarms_are_on_the_dashboard_and_tell_nobody(stack: Stac
 
 def test_other_thresholds(stack: Stack) -> None:
     alarms = monitored(stack, latency_seconds=9, waiting=3, error_percent=1).alarms
-    assert len(alarms) == 6
+    assert len(alarms) == 7
     thresholds = {
         resource["Properties"]["Threshold"]
         for resource in Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm").values()

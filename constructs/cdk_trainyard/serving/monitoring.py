@@ -20,13 +20,21 @@ from cdk_trainyard.serving.task import METRICS_NAMESPACE
 
 # What the runtime library writes when a device fails: NRT_ codes, and nrt_ functions that return them.
 _NEURON_ERRORS = ("NRT_EXEC", "NRT_FAILURE", "NRT_UNINITIALIZED", "NRT_RESOURCE", "nrt_init")
+_OUTAGE = "no task answers: none is healthy, or none is there"
+_START_MINUTES = 15
+"""A host starts and pulls the engine's image, before the task has its grace: an allowance."""
+_STOP_MINUTES = 30
+"""The same, and how long ECS keeps hosts whose tasks a schedule has ended: 15 minutes and their draining."""
 
 
 class ServiceMonitoring(Construct):
     """A dashboard of a service and its door, and alarms that tell a topic.
 
-    Alarms: tasks that are unhealthy, errors (5xx) in percent of requests, the slowest hundredth of requests, requests
-    that wait, engines that do not answer, errors of Neuron devices in the engine's log.
+    Alarms: nothing serves, tasks that are unhealthy, errors (5xx) in percent of requests, the slowest hundredth of
+    requests, requests that wait, engines that do not answer, errors of Neuron devices in the engine's log.
+    ``HealthyHostCount`` and ``RequestCount`` have no data where nothing is registered (ELB user guide, "CloudWatch
+    metrics for your Application Load Balancer"): that is the outage, and so the alarm. While a schedule asks for no
+    host it is kept quiet, and for as long as a host then takes.
 
     Args:
         service: The service.
@@ -38,7 +46,7 @@ class ServiceMonitoring(Construct):
         error_percent: So many of a hundred requests may fail. Default: 5.
 
     Attributes:
-        alarms: The alarms.
+        alarms: The alarms that tell.
         dashboard: The dashboard.
 
     Raises:
@@ -68,7 +76,8 @@ class ServiceMonitoring(Construct):
         self._minute = Duration.minutes(1)
         self._group, self._balancer = door.target_group.metrics, door.load_balancer.metrics
         grace = int(service.health_grace.to_seconds()) // 60
-        self.alarms: Sequence[cloudwatch.Alarm] = (
+        self.alarms: Sequence[cloudwatch.AlarmBase] = (
+            *self._outage(grace),
             self._alarm("Unhealthy", self._unhealthy(), 1, grace, "tasks that the door finds unhealthy after loading"),
             self._alarm("Errors", self._errors(), error_percent, 5, "percent of requests that fail (5xx)"),
             self._alarm("Latency", self._latency(), latency, 5, "the slowest hundredth, seconds to the first byte"),
@@ -78,6 +87,44 @@ class ServiceMonitoring(Construct):
         )
         self.dashboard = self._dashboard()
 
+    # ---------------------------------------------------------------- nothing serves
+    def _outage(self, grace: int) -> Sequence[cloudwatch.AlarmBase]:
+        """No target is healthy, or none is there, for longer than a host takes to start; unless none is asked for."""
+        scaling = self._service.scaling
+        if scaling is None and self._service.tasks == 0:
+            return ()
+        healthy = self._group.healthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
+        if scaling is None or not scaling.to_zero:
+            return (self._alarm("Outage", healthy, 1, grace + _START_MINUTES, _OUTAGE, below=True),)
+        minutes = grace + _STOP_MINUTES
+        none = self._alarm(
+            "NoneHealthy", healthy, 1, minutes, "no task answers, wanted or not", below=True, tells=False
+        )
+        asleep = self._alarm(
+            "NoHostWanted", self._hosts_wanted(), 1, minutes, "no host is asked for, or was not until a while ago",
+            below=True, tells=False, any_of_them=True,
+        )  # fmt: skip
+        outage = cloudwatch.CompositeAlarm(
+            self,
+            "Outage",
+            alarm_rule=cloudwatch.AlarmRule.all_of(
+                cloudwatch.AlarmRule.from_alarm(none, cloudwatch.AlarmState.ALARM),
+                cloudwatch.AlarmRule.not_(cloudwatch.AlarmRule.from_alarm(asleep, cloudwatch.AlarmState.ALARM)),
+            ),
+            alarm_description=_OUTAGE,
+        )
+        self._tell(outage)
+        return (outage,)
+
+    def _hosts_wanted(self) -> cloudwatch.IMetric:
+        return cloudwatch.Metric(
+            namespace="AWS/AutoScaling",
+            metric_name="GroupDesiredCapacity",
+            dimensions_map={"AutoScalingGroupName": self._service.hosts.group.auto_scaling_group_name},
+            period=self._minute,
+            statistic=cloudwatch.Stats.MINIMUM,
+        )
+
     # ---------------------------------------------------------------- metrics
     def _unhealthy(self) -> cloudwatch.IMetric:
         return self._group.unhealthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
@@ -85,7 +132,7 @@ class ServiceMonitoring(Construct):
     def _errors(self) -> cloudwatch.IMetric:
         total = cloudwatch.Stats.SUM
         return cloudwatch.MathExpression(
-            expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([requests, 1])",
+            expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([FILL(requests, 0), 1])",
             using_metrics={
                 "target": self._group.http_code_target(
                     elb.HttpCodeTarget.TARGET_5XX_COUNT, period=self._minute, statistic=total
@@ -125,29 +172,48 @@ class ServiceMonitoring(Construct):
 
     # ---------------------------------------------------------------- alarms and dashboard
     def _alarm(
-        self, construct_id: str, metric: cloudwatch.IMetric, threshold: float, minutes: int, description: str
+        self,
+        construct_id: str,
+        metric: cloudwatch.IMetric,
+        threshold: float,
+        minutes: int,
+        description: str,
+        *,
+        below: bool = False,
+        any_of_them: bool = False,
+        tells: bool = True,
     ) -> cloudwatch.Alarm:
+        """Define an alarm; one that rings ``below`` rings without data, but for one on ``any_of_them`` minutes."""
+        operators, missing = cloudwatch.ComparisonOperator, cloudwatch.TreatMissingData
         alarm = cloudwatch.Alarm(
             self,
             construct_id,
             metric=metric,
             threshold=threshold,
             evaluation_periods=minutes,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            datapoints_to_alarm=1 if any_of_them else None,
+            comparison_operator=operators.LESS_THAN_THRESHOLD
+            if below
+            else operators.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=missing.BREACHING if below and not any_of_them else missing.NOT_BREACHING,
             alarm_description=description,
         )
-        if self._topic is None:
-            acknowledge_nag(
-                main_resource(alarm),
-                pack=NIST_800_53_R5,
-                rule="CloudWatchAlarmAction",
-                reason="no topic was given: the alarm is looked at on the service's dashboard",
-            )
+        if tells and self._topic is not None:
+            self._tell(alarm)
             return alarm
-        alarm.add_alarm_action(actions.SnsAction(self._topic))
-        alarm.add_ok_action(actions.SnsAction(self._topic))
+        reason = "no topic was given: the alarm is looked at on the service's dashboard"
+        acknowledge_nag(
+            main_resource(alarm),
+            pack=NIST_800_53_R5,
+            rule="CloudWatchAlarmAction",
+            reason=reason if tells else "one half of a composite alarm, which tells",
+        )
         return alarm
+
+    def _tell(self, alarm: cloudwatch.AlarmBase) -> None:
+        if self._topic is not None:
+            alarm.add_alarm_action(actions.SnsAction(self._topic))
+            alarm.add_ok_action(actions.SnsAction(self._topic))
 
     def _dashboard(self) -> cloudwatch.Dashboard:
         dashboard = cloudwatch.Dashboard(self, "Dashboard")

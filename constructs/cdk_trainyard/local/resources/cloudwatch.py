@@ -24,6 +24,21 @@ TYPES = (
         named=Name(property="AlarmName"),
     ),
     ResourceType(
+        name="AWS::CloudWatch::CompositeAlarm",
+        create=CLOUDWATCH.put("put_composite_alarm"),
+        identity=given("AlarmName"),
+        update=CLOUDWATCH.put("put_composite_alarm"),
+        retag=_TAGS,
+        delete=CLOUDWATCH.forget("delete_alarms", lambda it: {"AlarmNames": [it.id]}),
+        read=CLOUDWATCH.read(
+            "describe_alarms",
+            lambda it: {"AlarmNames": [it.id], "AlarmTypes": ["CompositeAlarm"]},
+            "CompositeAlarms[0].{AlarmRule: AlarmRule}",
+        ),
+        attributes={"Arn": _ARN},
+        named=Name(property="AlarmName"),
+    ),
+    ResourceType(
         name="AWS::CloudWatch::Dashboard",
         create=CLOUDWATCH.put("put_dashboard"),
         identity=given("DashboardName"),
