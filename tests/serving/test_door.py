@@ -223,18 +223,73 @@ def test_requests_are_held_back_until_a_task_has_room(stack: Stack) -> None:
     assert {first for _, first, _ in rules(template, "ServingSecurityGroup", "Ingress")} == {3000, 8080, 8081}
 
 
+def decision(acl: dict[str, Any], matched: dict[str, dict[str, str]]) -> str:
+    """Return what AWS WAF does with a request of which ``matched`` rules of each managed group say Block, with labels.
+
+    Source: AWS WAF developer guide, "Overriding rule actions in a rule group" and "Label match rule statement": a
+    rule whose action is overridden to Count labels and goes on; the first other one ends its group, and the group's
+    override decides what becomes of that.
+    """
+    labels: set[str] = set()
+    for rule in sorted(acl["Rules"], key=lambda rule: int(rule["Priority"])):
+        statement = rule["Statement"]
+        if group := statement.get("ManagedRuleGroupStatement"):
+            counted = {override["Name"] for override in group.get("RuleActionOverrides", [])}
+            for name, label in matched.get(group["Name"], {}).items():
+                labels.add(label)
+                if name not in counted:
+                    if "None" in rule["OverrideAction"]:
+                        return "Block"
+                    break
+        elif either := statement.get("OrStatement"):
+            keys = {each["LabelMatchStatement"]["Key"] for each in either["Statements"]}
+            if labels & keys:
+                return "Block"
+    return "Allow"
+
+
+CORE, BAD = "AWSManagedRulesCommonRuleSet", "AWSManagedRulesKnownBadInputsRuleSet"
+CORE_LABEL, BAD_LABEL = "awswaf:managed:aws:core-rule-set", "awswaf:managed:aws:known-bad-inputs"
+
+
+@pytest.mark.parametrize(
+    ("matched", "decided"),
+    [
+        ({CORE: {"SizeRestrictions_BODY": f"{CORE_LABEL}:SizeRestrictions_Body"}}, "Allow"),
+        ({BAD: {"ReactJSRCE_BODY": f"{BAD_LABEL}:ReactJSRCE_Body"}}, "Allow"),
+        ({BAD: {"OfTomorrow_BODY": f"{BAD_LABEL}:OfTomorrow_Body"}}, "Allow"),
+        ({CORE: {"UserAgent_BadBots_HEADER": f"{CORE_LABEL}:BadBots_Header"}}, "Block"),
+        (
+            {
+                CORE: {
+                    "SizeRestrictions_BODY": f"{CORE_LABEL}:SizeRestrictions_Body",
+                    "GenericLFI_URIPATH": f"{CORE_LABEL}:GenericLFI_URIPath",
+                }
+            },
+            "Block",
+        ),
+        ({BAD: {"Log4JRCE_HEADER": f"{BAD_LABEL}:Log4JRCE_Header"}}, "Block"),
+        ({"AWSManagedRulesAmazonIpReputationList": {"AWSManagedIPReputationList": "awswaf:x"}}, "Block"),
+    ],
+)
+def test_a_web_acl_refuses_nothing_for_its_body(matched: dict[str, dict[str, str]], decided: str, stack: Stack) -> None:
+    PromptWebAcl(stack, "Acl")
+    assert decision(only(Template.from_stack(stack), "AWS::WAFv2::WebACL"), matched) == decided
+
+
 def test_a_web_acl_counts_what_it_finds_in_bodies(stack: Stack) -> None:
     PromptWebAcl(stack, "Acl")
     template = Template.from_stack(stack)
     acl = only(template, "AWS::WAFv2::WebACL")
-    overrides = {
-        override["Name"]: list(override["ActionToUse"])
+    counted = {
+        override["Name"]
         for rule in acl["Rules"]
         for override in rule["Statement"].get("ManagedRuleGroupStatement", {}).get("RuleActionOverrides", [])
     }
-    assert overrides["SizeRestrictions_BODY"] == ["Count"]
-    assert {tuple(action) for action in overrides.values()} == {("Count",)}
-    assert [name for name in overrides if not name.endswith("_BODY")] == []
+    assert len(counted) == 8
+    assert [name for name in counted if not name.endswith("_BODY")] == []
+    refused = json.dumps([rule["Statement"].get("OrStatement") for rule in acl["Rules"]])
+    assert "_body" not in refused.lower()
     logging = only(template, "AWS::WAFv2::LoggingConfiguration")
     assert logging["RedactedFields"] == [{"SingleHeader": {"Name": "authorization"}}]
     name = only(template, "AWS::Logs::LogGroup")["LogGroupName"]["Fn::Join"][1]

@@ -1,6 +1,7 @@
 """AWS WAF before a door, with rules that do not take prompts for attacks."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_kms as kms
@@ -8,29 +9,25 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
+from cdk_trainyard.acknowledgments import acknowledge_checkov
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.serving._data import load
 from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.rules_web_acl import rate_problems
 
-# Rules that read bodies: a prompt that holds code, a path or a script is no attack, and 8 KB is no limit for a prompt.
-_GROUPS: Mapping[str, Sequence[str]] = {
-    "AWSManagedRulesAmazonIpReputationList": (),
-    "AWSManagedRulesCommonRuleSet": (
-        "SizeRestrictions_BODY",
-        "CrossSiteScripting_BODY",
-        "GenericLFI_BODY",
-        "GenericRFI_BODY",
-        "EC2MetaDataSSRF_BODY",
-    ),
-    "AWSManagedRulesKnownBadInputsRuleSet": ("Log4JRCE_BODY", "JavaDeserializationRCE_BODY"),
-}
+_REPUTATION = "AWSManagedRulesAmazonIpReputationList"
 
 
 class PromptWebAcl(Construct):
     """A web ACL for a ``FrontDoor``: addresses of bad repute, bad requests, too many requests.
 
-    The managed rules that read request bodies only count: they take prompts for attacks. Request bodies and the
-    Authorization header are not logged.
+    A prompt that holds code, a path or a script is no attack, and 8 KB is no limit for it: so the managed rules only
+    count and label, and a rule of this web ACL refuses what carries the label of one that reads no body. A rule that
+    AWS adds to its groups, as ``ReactJSRCE_BODY`` in December 2025, thereby refuses nothing. A pinned version of the
+    groups would do that too, until it expires: then no web ACL can be made with it
+    (``WAFExpiredManagedRuleGroupVersionException`` of WAF's API), and those that have it get the newest rules ("Using
+    versioned managed rule groups in AWS WAF"). Request bodies
+    and the Authorization header are not logged.
 
     Args:
         requests_per_address: Requests of one address in five minutes, 10 to 2,000,000,000; more are refused.
@@ -63,10 +60,12 @@ class PromptWebAcl(Construct):
             scope="REGIONAL",
             default_action=wafv2.CfnWebACL.DefaultActionProperty(allow=wafv2.CfnWebACL.AllowActionProperty()),
             visibility_config=_visibility("WebAcl"),
-            rules=[
-                *(_managed(number, name, counted) for number, (name, counted) in enumerate(_GROUPS.items())),
-                _rate(len(_GROUPS), requests_per_address),
-            ],
+            rules=_rules(requests_per_address),
+        )
+        acknowledge_checkov(
+            acl,
+            check="CKV_AWS_192",
+            reason="Log4JRCE is refused by its labels, in headers, paths and queries; in a body it is a prompt",
         )
         self.acl_arn: str = acl.attr_arn
         self.log_group = log_group(self, "Logs", retention=log_retention, key=log_key, prefix="aws-waf-logs-")
@@ -98,11 +97,22 @@ class PromptWebAcl(Construct):
         )
 
 
-def _managed(priority: int, name: str, counted: Sequence[str]) -> wafv2.CfnWebACL.RuleProperty:
+def _rules(requests_per_address: int) -> list[wafv2.CfnWebACL.RuleProperty]:
+    groups: Mapping[str, Mapping[str, Any]] = load("managed_rules")["groups"]
+    rules = [_managed(0, _REPUTATION, counted=())]
+    for name, group in groups.items():
+        rules.append(_managed(len(rules), name, counted=group["bodies"]))
+        rules.append(_labelled(len(rules), name, [f"{group['labels']}:{label}" for label in group["blocked"]]))
+    return [*rules, _rate(len(rules), requests_per_address)]
+
+
+def _managed(priority: int, name: str, *, counted: Sequence[str]) -> wafv2.CfnWebACL.RuleProperty:
+    """A managed group: with rules that count, none of the group does more; each of those lets the others be asked."""
+    only_count = wafv2.CfnWebACL.OverrideActionProperty(count={})
     return wafv2.CfnWebACL.RuleProperty(
         name=name,
         priority=priority,
-        override_action=wafv2.CfnWebACL.OverrideActionProperty(none={}),
+        override_action=only_count if counted else wafv2.CfnWebACL.OverrideActionProperty(none={}),
         statement=wafv2.CfnWebACL.StatementProperty(
             managed_rule_group_statement=wafv2.CfnWebACL.ManagedRuleGroupStatementProperty(
                 vendor_name="AWS",
@@ -118,6 +128,26 @@ def _managed(priority: int, name: str, counted: Sequence[str]) -> wafv2.CfnWebAC
             )
         ),
         visibility_config=_visibility(name),
+    )
+
+
+def _labelled(priority: int, group: str, labels: Sequence[str]) -> wafv2.CfnWebACL.RuleProperty:
+    """Refuse what a group has given one of these labels."""
+    return wafv2.CfnWebACL.RuleProperty(
+        name=f"{group}-Block",
+        priority=priority,
+        action=wafv2.CfnWebACL.RuleActionProperty(block=wafv2.CfnWebACL.BlockActionProperty()),
+        statement=wafv2.CfnWebACL.StatementProperty(
+            or_statement=wafv2.CfnWebACL.OrStatementProperty(
+                statements=[
+                    wafv2.CfnWebACL.StatementProperty(
+                        label_match_statement=wafv2.CfnWebACL.LabelMatchStatementProperty(key=label, scope="LABEL")
+                    )
+                    for label in labels
+                ]
+            )
+        ),
+        visibility_config=_visibility(f"{group}-Block"),
     )
 
 
