@@ -312,6 +312,16 @@ def test_neuron_vllm_gets_arguments(stack: Stack) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [("neuron-vllm-0.9.1", True), ("neuron-vllm-0.11.0", False), ("neuron-vllm-0.13.0", False)],
+)
+def test_no_vllm_logs_prompts(image: str, told: bool, stack: Stack) -> None:
+    """Before 0.10.1 it does unless it is told not to; from 0.11 on it does not know that option."""
+    service(stack, engine=TextGenerationEngine.neuron_vllm(image=image))
+    assert ("--disable-log-requests" in by_name(Template.from_stack(stack))["engine"]["Command"]) is told
+
+
 def test_a_repository_of_ones_own(stack: Stack) -> None:
     repository = ecr.Repository.from_repository_name(stack, "Mirror", "mirror/tgi")
     service(stack, engine=TextGenerationEngine.tgi(repository=repository, tag="sha256:" + "0" * 64))

@@ -24,6 +24,10 @@ MANAGED_VARIABLES = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN")
 """Variables that hold secrets, and so are never given as text."""
 WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  the Hub's cache and sockets; the compiler's cache
 """Folders that every engine writes to, each with MiB of memory when they are kept there."""
+_LOGS_NO_PROMPTS = (0, 10, 1)
+"""From this version on vLLM logs no prompt unless it is told to. Before, it logs every one unless it is told not to, by
+an option that later versions refuse (vllm-project/vllm pull request 21739, 2025-08; opendatahub-io/kserve pull request
+1005). An image without a known version is taken for a new one."""
 # The home is moved and not covered: images may keep their interpreter in /root (uv puts it there).
 _HOME = "/tmp"  # noqa: S108  a folder of the container's own, in memory
 
@@ -53,7 +57,7 @@ def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_second
         model: The model.
         request_seconds: The longest a request may take.
     """
-    made = _MAKERS[engine.server](model)
+    made = _MAKERS[engine.server](engine, model)
     # uvicorn closes an idle connection after 5 s, and the load balancer answers 502 when it has just reused it
     patience = {} if engine.server is Server.TGI else {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(request_seconds + 60)}
     offline = {"HF_HUB_OFFLINE": "1"} if model.precompiled else {}
@@ -61,7 +65,7 @@ def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_second
     return replace(made, environment=dict(sorted(environment.items())))
 
 
-def _tgi(model: NeuronModel) -> EngineSettings:
+def _tgi(_: TextGenerationEngine, model: NeuronModel) -> EngineSettings:
     return EngineSettings(
         environment={
             "MODEL_ID": MODEL_PATH,
@@ -84,7 +88,7 @@ def _tgi(model: NeuronModel) -> EngineSettings:
     )
 
 
-def _hf_vllm(model: NeuronModel) -> EngineSettings:
+def _hf_vllm(engine: TextGenerationEngine, model: NeuronModel) -> EngineSettings:
     return EngineSettings(
         environment={
             "SM_ON_MODEL": MODEL_PATH,
@@ -94,13 +98,13 @@ def _hf_vllm(model: NeuronModel) -> EngineSettings:
             "SM_ON_TENSOR_PARALLEL_SIZE": str(model.tensor_parallel),
             "VLLM_NO_USAGE_STATS": "1",
         },
-        arguments=() if model.precompiled else ("--allow_non_cached_model",),
+        arguments=(*(() if model.precompiled else ("--allow_non_cached_model",)), *_quiet(engine)),
         key_variable="VLLM_API_KEY",
         metrics=_VLLM_METRICS,
     )
 
 
-def _neuron_vllm(model: NeuronModel) -> EngineSettings:
+def _neuron_vllm(engine: TextGenerationEngine, model: NeuronModel) -> EngineSettings:
     compiled = {"NEURON_COMPILED_ARTIFACTS": f"{MODEL_PATH}/{COMPILED_FOLDER}"} if model.precompiled else {}
     return EngineSettings(
         environment={**compiled, "VLLM_NO_USAGE_STATS": "1"},
@@ -115,14 +119,21 @@ def _neuron_vllm(model: NeuronModel) -> EngineSettings:
             *("--max-model-len", str(model.sequence_length)),
             *("--num-gpu-blocks-override", str(model.batch)),
             "--no-enable-prefix-caching",
+            *_quiet(engine),
         ),
         key_variable="VLLM_API_KEY",
         metrics=_VLLM_METRICS,
     )
 
 
+def _quiet(engine: TextGenerationEngine) -> tuple[str, ...]:
+    """What keeps prompts out of vLLM's log."""
+    numbers = tuple(int(part) for part in engine.image.version.split(".") if part.isdecimal())
+    return ("--disable-log-requests",) if numbers and numbers < _LOGS_NO_PROMPTS else ()
+
+
 _VLLM_METRICS = {"vllm:num_requests_waiting": "RequestsWaiting", "vllm:num_requests_running": "RequestsRunning"}
-_MAKERS: Mapping[Server, Callable[[NeuronModel], EngineSettings]] = {
+_MAKERS: Mapping[Server, Callable[[TextGenerationEngine, NeuronModel], EngineSettings]] = {
     Server.TGI: _tgi,
     Server.HF_VLLM: _hf_vllm,
     Server.NEURON_VLLM: _neuron_vllm,

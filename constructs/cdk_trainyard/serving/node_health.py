@@ -73,8 +73,7 @@ class NeuronNodeHealth(Construct):
             "Resource",
             cluster=service.cluster,
             task_definition=self.task_definition,
-            daemon=True,
-            circuit_breaker=ecs.DeploymentCircuitBreaker(rollback=True),
+            daemon=True,  # and no circuit breaker, which counts no desired tasks here: aws/aws-cdk issue 38102
             min_healthy_percent=0,
             max_healthy_percent=100,
             enable_ecs_managed_tags=True,

@@ -66,7 +66,10 @@ def image_name_problems(image: EngineImage) -> list[str]:
 def doubts(image: EngineImage, host: HostImage, family: str) -> Iterator[str]:
     """Yield what is not known, or contradicted, about a pair that nothing refutes."""
     if not image.known:
-        yield f"engine image {image.key} is not in the catalogue: nobody knows whether it works with a driver"
+        yield (
+            f"engine image {image.key} is not in the catalogue: nobody knows whether it works with a driver, nor "
+            f"whether it logs prompts, as vLLM before 0.10.1 does"
+        )
     if family in image.disputed:
         yield f"sources contradict each other on whether {image.key} works on {family}: {image.source}"
     if host.driver is None:
