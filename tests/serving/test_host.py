@@ -1,21 +1,31 @@
 """The real user data of a host, run without root: stand-ins for every program that would touch the machine."""
 
+import ast
+import bz2
+import io
 import os
 import subprocess
+import tarfile
+from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.catalogue import Server, engine_image
 from cdk_trainyard.serving.host_script import USER_DATA_BYTES, HostSettings, render
+from cdk_trainyard.serving.model_layout import layout
+from tests.serving import model_folder
+from tests.serving.parts import model
 
 DATA = Path(__file__).parent / "data"
 SETTINGS = HostSettings(
     cluster_name="serving",
     bucket_name="some-models",
-    folder="models/llama/",
+    folder="models/llama/3f9a0c51d7e2/",
+    layout=layout(model(presharded=True), Server.TGI),
     region="us-west-2",
     devices=1,
     image=engine_image(None, Server.TGI),
@@ -25,7 +35,7 @@ STUBS = {
     "mountpoint": '[[ -e "${TRAINYARD_ROOT}/state/mounted" ]]',
     "mount": 'echo "mount $*" >>"${TRAINYARD_ROOT}/calls"\n'
     '[[ ! -e "${TRAINYARD_ROOT}/state/refused" ]] || { echo "AccessDenied: s3:ListBucket" >&2; exit 1; }\n'
-    'cp -r "${TRAINYARD_ROOT}/bucket/." "${@: -1}/"\ntouch "${TRAINYARD_ROOT}/state/mounted"',
+    'rmdir "${@: -1}" && ln -s "${TRAINYARD_ROOT}/bucket" "${@: -1}" && touch "${TRAINYARD_ROOT}/state/mounted"',
     "umount": '[[ -L ${@: -1} ]] && rm "${@: -1}"',
     "mount-s3": 'echo "mount-s3 1.21.0"',
     "hostname": "echo host",
@@ -56,7 +66,7 @@ class Host:
         for number in range(devices):
             (self.root / f"dev/neuron{number}").touch()
         if weights:
-            (self.root / "bucket/model.safetensors").write_bytes(b"0" * 1000)
+            model_folder.write(self.root / "bucket")
         for name, text in self.stubs.items():
             self.program(f"bin/{name}", text)
 
@@ -83,9 +93,8 @@ class Host:
     def user_data(self) -> subprocess.CompletedProcess[str]:
         """What cloud-init does once."""
         text = render(self.settings)
-        for folder in ("/opt/trainyard", "/etc/systemd"):
-            text = text.replace(folder, f"{self.root}{folder}")
-        (self.root / "user-data").write_text(text)
+        assert text.count("ROOT=/\n") == 1
+        (self.root / "user-data").write_text(text.replace("ROOT=/\n", f"ROOT={self.root}\n"))
         return self.run(["bash", str(self.root / "user-data")])
 
     def boot(self) -> subprocess.CompletedProcess[str]:
@@ -115,9 +124,23 @@ def ready(host: Host) -> Host:
     return host
 
 
+def readable(user_data: str) -> str:
+    """Return user data with what is packed in it unpacked: every file with its mode."""
+    before, _, rest = user_data.partition("<<'TRAINYARD_END_OF_FILE'\n")
+    packed, _, after = rest.partition("TRAINYARD_END_OF_FILE\n")
+    shown = []
+    with tarfile.open(fileobj=io.BytesIO(bz2.decompress(b64decode(packed)))) as tar:
+        for entry in tar:
+            assert (entry.mtime, entry.uid, entry.gid, entry.uname) == (0, 0, 0, ""), "the same bytes on every machine"
+            content = tar.extractfile(entry)
+            assert content is not None
+            shown.append(f"==== {entry.mode:o} {entry.name}\n{content.read().decode()}")
+    return "".join([before, "\n", *shown, "====\n", after])
+
+
 def test_the_user_data_is_what_was_reviewed() -> None:
     kept = DATA / "user_data.sh"
-    rendered = render(SETTINGS)
+    rendered = readable(render(SETTINGS))
     if os.environ.get("TRAINYARD_REWRITE"):
         kept.write_text(rendered)
     assert rendered == kept.read_text(), "look at the difference, then run the test with TRAINYARD_REWRITE=1"
@@ -147,8 +170,9 @@ def test_a_host_that_is_fit_mounts_read_only_before_the_agent(ready: Host) -> No
     assert ready.text("etc/fstab").splitlines() == [
         "UUID=1 / xfs defaults 0 1",
         (
-            "s3://some-models/models/llama/ /mnt/trainyard/model mount-s3 _netdev,nosuid,nodev,nofail,ro,allow-other,"
-            "region=us-west-2,cache=/var/cache/trainyard/model,metadata-ttl=indefinite 0 0"
+            "s3://some-models/models/llama/3f9a0c51d7e2/ /mnt/trainyard/model mount-s3 "
+            "_netdev,nosuid,nodev,nofail,ro,allow-other,region=us-west-2,cache=/var/cache/trainyard/model,"
+            "metadata-ttl=60,negative-metadata-ttl=10 0 0"
         ),
     ]
     assert (ready.root / "run/trainyard-weights-read").exists()
@@ -201,7 +225,7 @@ def test_a_mount_whose_program_died_is_taken_away_and_made_again(ready: Host) ->
     (ready.root / "state/mounted").unlink()
     done = ready.boot()
     assert done.returncode == 0, done.stdout
-    assert (path / "model.safetensors").exists()
+    assert (path / "model.pt").exists()
 
 
 def prepared(**changes: object) -> Callable[[Host], None]:
@@ -222,7 +246,7 @@ def broken(host: Host) -> None:
     ("prepare", "step", "reason"),
     [
         (refused, "weights", "AccessDenied: s3:ListBucket"),
-        (prepared(weights=False), "weights", "s3://some-models/models/llama/ is empty"),
+        (prepared(weights=False), "weights", "there is no trainyard-manifest.json, without which nobody knows"),
         (prepared(driver="2.29.14"), "devices", "driver 2.29.14 is not older than 2.29"),
         (prepared(driver="2.31.0"), "devices", "the engine's runtime library is too old for it"),
         (prepared(devices=0), "devices", "waited in vain for 1 Neuron devices"),
@@ -248,15 +272,80 @@ def test_what_failed_goes_on_when_the_cause_is_gone(host: Host) -> None:
     assert host.boot().returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ({**model_folder.COMPILED}, "there is no trainyard-manifest.json"),
+        (
+            {"config.json": "{}", model_folder.MANIFEST: model_folder.manifest(model_folder.COMPILED)},
+            "6 of 7 files are not there, neuron_config.json among them",
+        ),
+        (
+            {
+                **model_folder.COMPILED,
+                "model.pt": "gr",
+                model_folder.MANIFEST: model_folder.manifest(model_folder.COMPILED),
+            },
+            "model.pt has not the 6 bytes of the manifest",
+        ),
+    ],
+    ids=["before its manifest", "after its manifest", "with a file that was cut off"],
+)
+def test_a_host_that_boots_during_an_upload_waits_for_its_end(there: dict[str, str], said: str, host: Host) -> None:
+    host.prepare(weights=False)
+    for name, text in there.items():
+        (host.root / "bucket" / name).parent.mkdir(parents=True, exist_ok=True)
+        (host.root / "bucket" / name).write_text(text)
+    host.user_data()
+    done = host.boot()
+    assert done.returncode != 0
+    assert said in done.stdout
+    assert "s3://some-models/models/llama/3f9a0c51d7e2/ cannot be served" in done.stdout
+    assert not (host.root / "run/trainyard-weights-read").exists()
+    model_folder.write(host.root / "bucket")
+    assert host.boot().returncode == 0  # as systemd tries it again
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (model_folder.contents(neuron_config__json=None), "there is no neuron_config.json"),
+        (
+            model_folder.contents(**{"checkpoint/weights/tp1_sharded_checkpoint__safetensors": None}),
+            "there is no checkpoint/weights/tp1_sharded_checkpoint.safetensors",
+        ),
+        (model_folder.contents(tokenizer__json=None), "there is no tokenizer.[jm]*"),
+        (
+            model_folder.contents(neuron_config__json=model_folder.neuron_config(batch_size=8)),
+            "batch_size of neuron_config.json is 8, and the service asks for 4",
+        ),
+    ],
+    ids=["plain weights", "a piece is missing", "no tokenizer", "compiled for another batch"],
+)
+def test_a_whole_folder_that_the_engine_cannot_serve_is_refused(files: dict[str, str], said: str, host: Host) -> None:
+    host.prepare(weights=False)
+    model_folder.write(host.root / "bucket", files)
+    host.user_data()
+    done = host.boot()
+    assert done.returncode != 0
+    assert said in done.stdout
+
+
+def test_bytes_that_changed_in_the_bucket_are_found(host: Host) -> None:
+    host.prepare()
+    piece = host.root / "bucket/checkpoint/weights/tp0_sharded_checkpoint.safetensors"
+    piece.write_text(f"x{piece.read_text()[1:]}")
+    host.user_data()
+    assert f"{piece.name} has not the SHA-256 of the manifest" in host.boot().stdout
+
+
+def test_the_check_runs_on_the_systems_python_of_the_hosts() -> None:
+    """Amazon Linux 2023 has Python 3.9 as its system's ("Python in AL2023", AL2023 user guide)."""
+    ast.parse((scripts_folder() / "ecs" / "model_files.py").read_text(), feature_version=(3, 9))
+
+
 def test_a_newer_runtime_library_needs_a_newer_driver(tmp_path: Path) -> None:
-    newer = HostSettings(
-        cluster_name="serving",
-        bucket_name="some-models",
-        folder="models/llama/",
-        region="us-west-2",
-        devices=1,
-        image=engine_image("neuron-vllm-0.16.0", Server.NEURON_VLLM),
-    )
+    newer = replace(SETTINGS, image=engine_image("neuron-vllm-0.16.0", Server.NEURON_VLLM))
     host = Host(tmp_path / "root", newer)
     host.prepare(driver="2.26.10")
     host.user_data()

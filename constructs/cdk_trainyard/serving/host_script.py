@@ -1,13 +1,20 @@
 """The user data of a host: the project's own scripts of ``lifecycle_scripts/ecs``, with what this host serves.
 
-The files are written to /opt/trainyard, and a systemd unit runs them at every boot before the ECS agent: user data
-itself runs once. Comments are left out, since EC2 takes 16 KiB of user data; read them in ``lifecycle_scripts/ecs``.
+The files are unpacked to /opt/trainyard, and a systemd unit runs them at every boot before the ECS agent: user data
+itself runs once. They are packed, since EC2 takes 16 KiB of user data; read them in ``lifecycle_scripts/ecs``. The
+system's Python unpacks them: cloud-init, which runs user data, is written in it.
 """
 
+import bz2
+import io
+import json
+import tarfile
+import textwrap
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.catalogue import EngineImage
 from cdk_trainyard.serving.engine_settings import STOP_SECONDS
@@ -20,6 +27,11 @@ MOUNT_PATH = "/mnt/trainyard/model"
 CACHE_PATH = "/var/cache/trainyard/model"
 SCRATCH_PATH = "/var/lib/trainyard/scratch"
 _END = "TRAINYARD_END_OF_FILE"
+_UNPACK = (
+    "import base64, io, sys, tarfile; "
+    "packed = io.BytesIO(base64.b64decode(sys.stdin.read())); "
+    'tarfile.open(fileobj=packed, mode="r:bz2").extractall(sys.argv[1])'
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +41,8 @@ class HostSettings:
     Attributes:
         cluster_name: The ECS cluster it joins.
         bucket_name: The bucket with the weights.
-        folder: The prefix of the model in it, with its slash.
+        folder: The folder of the model in it, with its slash.
+        layout: What the engine reads of that folder.
         region: The bucket's Region.
         devices: Neuron devices that it must have.
         image: The engine image, which says what drivers it works with.
@@ -38,6 +51,7 @@ class HostSettings:
     cluster_name: str
     bucket_name: str
     folder: str
+    layout: Mapping[str, JsonValue]
     region: str
     devices: int
     image: EngineImage
@@ -45,28 +59,44 @@ class HostSettings:
 
 def render(settings: HostSettings) -> str:
     """Return the user data."""
-    root = scripts_folder()
-    files = {
-        f"{FOLDER}/settings": _lines(_values(settings)),
-        f"{FOLDER}/lib/steps.sh": _file(root / "lib" / "steps.sh"),
-        f"{FOLDER}/boot.sh": _file(root / "ecs" / "boot.sh"),
-        **{
-            f"{FOLDER}/steps/{path.name}": _file(path)
-            for path in sorted((root / "ecs" / "steps").glob("*.sh"), key=lambda path: path.name)
-        },
-        "/etc/systemd/system/trainyard-host.service": _file(root / "ecs" / "trainyard-host.service"),
-        "/etc/systemd/system/ecs.service.d/10-trainyard.conf": _file(root / "ecs" / "ecs-agent.conf"),
-    }
-    folders = sorted({str(Path(name).parent) for name in files})
+    install = (scripts_folder() / "ecs" / "install.sh").read_text(encoding="utf-8")
     parts = [
         "#!/bin/bash",
         "set -Eeuo pipefail",
-        f"mkdir -p -- {' '.join(folders)}",
-        *(f"cat >{name} <<'{_END}'\n{text}{_END}" for name, text in files.items()),
-        f"FOLDER={FOLDER}",
-        _file(root / "ecs" / "install.sh").rstrip("\n"),
+        "ROOT=/",
+        f"python3 -c '{_UNPACK}' \"${{ROOT}}\" <<'{_END}'",
+        *textwrap.wrap(_packed(files()), 120),
+        _END,
+        f"cat >\"${{ROOT}}{FOLDER}/settings\" <<'{_END}'\n{_lines(_values(settings))}{_END}",
+        install.rstrip("\n"),
     ]
     return "\n".join(parts) + "\n"
+
+
+def files() -> Mapping[str, str]:
+    """Return the files that are the same on every host, by their paths."""
+    root = scripts_folder()
+    names = {
+        f"{FOLDER}/boot.sh": root / "ecs" / "boot.sh",
+        f"{FOLDER}/lib/steps.sh": root / "lib" / "steps.sh",
+        f"{FOLDER}/model_files.py": root / "ecs" / "model_files.py",
+        **{f"{FOLDER}/steps/{path.name}": path for path in (root / "ecs" / "steps").glob("*.sh")},
+        "/etc/systemd/system/trainyard-host.service": root / "ecs" / "trainyard-host.service",
+        "/etc/systemd/system/ecs.service.d/10-trainyard.conf": root / "ecs" / "ecs-agent.conf",
+    }
+    return {name: path.read_text(encoding="utf-8") for name, path in sorted(names.items())}
+
+
+def _packed(contents: Mapping[str, str]) -> str:
+    """The same bytes wherever it is synthesized: no times, no owners, and of bzip2 there is one compressor."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, text in contents.items():
+            content = text.encode()
+            entry = tarfile.TarInfo(name.strip("/"))
+            entry.size, entry.mode = len(content), 0o755 if text.startswith("#!") else 0o644
+            tar.addfile(entry, io.BytesIO(content))
+    return b64encode(bz2.compress(archive.getvalue())).decode()
 
 
 def _values(settings: HostSettings) -> Mapping[str, str]:
@@ -82,6 +112,7 @@ def _values(settings: HostSettings) -> Mapping[str, str]:
         "devices": str(settings.devices),
         "driver_before": driver_before or "",
         "driver_from": driver_from or "",
+        "layout": json.dumps(settings.layout),
         "mount": MOUNT_PATH,
         "region": settings.region,
         "source": f"s3://{settings.bucket_name}/{settings.folder}",
@@ -90,14 +121,3 @@ def _values(settings: HostSettings) -> Mapping[str, str]:
 
 def _lines(values: Mapping[str, str]) -> str:
     return "".join(f"{key}={value}\n" for key, value in values.items())
-
-
-def _file(path: Path) -> str:
-    """Return a file without its comment lines; the first line of a script stays."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [
-        line
-        for number, line in enumerate(lines)
-        if line.strip() and (not line.lstrip().startswith("#") or (number == 0 and line.startswith("#!")))
-    ]
-    return "".join(f"{line}\n" for line in kept)

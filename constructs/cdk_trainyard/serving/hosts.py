@@ -174,7 +174,7 @@ class InferenceHosts(Construct):
         self.role.acknowledge(
             "the agent's calls are held to the cluster by a condition, since their resources differ; "
             "DiscoverPollEndpoint and sessions know no resources; instances get ids from EC2; a model is everything "
-            "under its prefix",
+            "in its folder",
             "*",
             instances,
             objects_arn(model.bucket, prefix=model.folder),

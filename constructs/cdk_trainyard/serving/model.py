@@ -90,6 +90,8 @@ class NeuronModel:
         shape: Its shape, a preset or your own.
         bucket: The bucket with its weights.
         prefix: Where they are in it, as ``"models/llama-3.1-8b/"``. It never is the whole bucket.
+        build: The folder of the prefix that is served, as a ``ModelCompilation`` names each of its results: what is
+            there is never changed, and another build is another value here. Default - the prefix itself.
         tensor_parallel: NeuronCores that share it.
         batch: Sequences that are computed together. Default: 1.
         sequence_length: Tokens of a sequence, those of the prompt and the new ones. Default: 4096.
@@ -106,6 +108,7 @@ class NeuronModel:
     bucket: "s3.IBucket"
     prefix: str
     tensor_parallel: int
+    build: str | None = None
     batch: int = 1
     sequence_length: int = 4096
     max_input_tokens: int | None = None
@@ -125,5 +128,10 @@ class NeuronModel:
 
     @property
     def folder(self) -> str:
+        """What is served, with its slash: the build's folder, or the prefix."""
+        return f"{self.home}{self.build}/" if self.build else self.home
+
+    @property
+    def home(self) -> str:
         """The prefix with its slash."""
         return f"{self.prefix.strip('/')}/"

@@ -29,7 +29,7 @@ def healthy_percent(rollout: Rollout, tasks: int) -> HealthyPercent:
         case Rollout.RECREATE:
             return HealthyPercent(minimum=0, maximum=100)
         case Rollout.ROLLING:
-            return HealthyPercent(minimum=100 * (tasks - 1) // max(1, tasks), maximum=100)
+            return HealthyPercent(minimum=100 * max(0, tasks - 1) // max(1, tasks), maximum=100)
         case Rollout.SURGE:
             return HealthyPercent(minimum=100, maximum=200)
 

@@ -23,6 +23,7 @@ from cdk_trainyard.tokens import unresolved
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 # What stands in a line of /etc/fstab and in a URL without being quoted.
 _PREFIX = re.compile(r"[A-Za-z0-9!_.()=/-]+")
+_BUILD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _EIGHT_BITS = frozenset({NeuronDtype.FP8, NeuronDtype.INT8})
 
 
@@ -158,6 +159,11 @@ def _names(model: NeuronModel) -> Iterator[str]:
         yield (
             f"'name' of the model must be 1 to 100 letters, digits, '.', '_', '/' or '-', got {model.name!r}; "
             f"clients ask for the model by it"
+        )
+    if model.build is not None and not unresolved(model.build) and not _BUILD.fullmatch(model.build):
+        yield (
+            f"'build' must be one folder of 'prefix', of letters, digits, '.', '_' and '-', got {model.build!r}; a "
+            f"compilation's log ends with it"
         )
     if unresolved(model.prefix):
         return

@@ -27,6 +27,7 @@ from cdk_trainyard.serving.host_script import HostSettings
 from cdk_trainyard.serving.hosts import HostPlan, InferenceHosts
 from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.model import NeuronModel
+from cdk_trainyard.serving.model_layout import layout
 from cdk_trainyard.serving.rollout import Rollout, healthy_percent, hosts_needed
 from cdk_trainyard.serving.scaling import scale
 from cdk_trainyard.serving.scaling_values import ScalingMetric, ServiceScaling
@@ -114,7 +115,8 @@ class InferenceService(Construct):
             host_image=find_host_image(host_image),
             region=Stack.of(self).region,
             tasks=tasks,
-            max_hosts=hosts_needed(rollout, most) if max_hosts is None else max_hosts,
+            # a group whose largest size is zero is nothing that ECS can scale
+            max_hosts=max(1, hosts_needed(rollout, most)) if max_hosts is None else max_hosts,
             scaling=scaling,
             rollout=rollout,
             volume_mib_s=volume_mib_s,
@@ -223,6 +225,7 @@ class InferenceService(Construct):
                 cluster_name=self.cluster.cluster_name,
                 bucket_name=self.model.bucket.bucket_name,
                 folder=self.model.folder,
+                layout=layout(self.model, self.engine.server),
                 region=Stack.of(self).region,
                 devices=self.sizing.devices,
                 image=self.engine.image,

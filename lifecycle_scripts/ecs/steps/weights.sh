@@ -1,12 +1,13 @@
 # shellcheck shell=bash
-# The weights: a prefix of the model bucket, mounted read-only before the agent starts, so that every task finds it
-# and none keeps the handle of an older mount. Reading it once, in order, fills Mountpoint's cache on the volume:
-# engines map the files, and map them slowly over the network.
-: "${ROOT?}"
+# The weights: a folder of the model bucket, mounted read-only before the agent starts, so that every task finds it
+# and none keeps the handle of an older mount. It is compared with its manifest, byte by byte: that fills Mountpoint's
+# cache on the volume (engines map the files, and map them slowly over the network), and a host that boots during an
+# upload stays without an agent until the upload has ended.
+: "${ROOT?}" "${BUNDLE?}"
 declare -gA SETTINGS
 
-step weights 'mount the weights and read them once' \
-  "the host's role may not list or read the prefix, its key may not decrypt, or the prefix is empty"
+step weights 'mount the weights and compare them with their manifest' \
+  "the upload has not ended, the folder is another, or the host's role may not list, read or decrypt it"
 
 step_weights_done() {
   weights_mounted 2>/dev/null && [[ -e ${ROOT}/run/trainyard-weights-read ]]
@@ -22,11 +23,8 @@ step_weights_run() {
   put_file "${ROOT}/etc/fstab" 0644 "${mounts}"
   systemctl daemon-reload
   wait_until 300 "the mount of ${SETTINGS[source]}" weights_mount "${path}"
-  # shellcheck disable=SC2310  # a question
-  if ! weights_there; then
-    fail "${SETTINGS[source]} is empty: upload the model there, or give the prefix that has it"
-  fi
-  find "${path}" -type f -exec cat -- '{}' + >/dev/null
+  python3 "${BUNDLE}/model_files.py" "${path}" "${SETTINGS[layout]}" \
+    || fail "${SETTINGS[source]} cannot be served, see above: upload the model there, its manifest last, or name the folder that has it"
   touch "${ROOT}/run/trainyard-weights-read" # gone after a reboot, as Mountpoint's cache is
 }
 
@@ -39,19 +37,19 @@ weights_mount() {
 }
 
 weights_mounted() {
-  mountpoint -q -- "${ROOT}${SETTINGS[mount]}" && weights_there
+  mountpoint -q -- "${ROOT}${SETTINGS[mount]}" && weights_answer
 }
 
-weights_there() {
-  local first
-  first=$(timeout 60 find "${ROOT}${SETTINGS[mount]}" -type f -print -quit) && [[ -n ${first} ]]
+weights_answer() {
+  timeout 60 ls -- "${ROOT}${SETTINGS[mount]}/" >/dev/null
 }
 
 # nofail: a host whose bucket is away still boots and can be looked at; the agent waits for boot.sh, not for the mount.
+# Times to live that end: what is uploaded after a look is seen by the next one.
 weights_fstab() {
   # shellcheck disable=SC2310  # there may be none yet
   [[ ! -e ${ROOT}/etc/fstab ]] \
     || awk -v path="${SETTINGS[mount]}" '$2 != path || /^[[:space:]]*#/' "${ROOT}/etc/fstab"
   printf '%s %s mount-s3 %s 0 0\n' "${SETTINGS[source]}" "${SETTINGS[mount]}" \
-    "_netdev,nosuid,nodev,nofail,ro,allow-other,region=${SETTINGS[region]},cache=${SETTINGS[cache]},metadata-ttl=indefinite"
+    "_netdev,nosuid,nodev,nofail,ro,allow-other,region=${SETTINGS[region]},cache=${SETTINGS[cache]},metadata-ttl=60,negative-metadata-ttl=10"
 }
