@@ -1,20 +1,30 @@
 #!/usr/bin/env python3
-"""Compile a model of the Hugging Face Hub for static shapes, on CPU, in the image of the engine that will serve it.
+"""Compile a model for static shapes, on CPU, in the image of the engine that will serve it.
 
-Arguments: the model on the Hub, its revision, the folder that is uploaded, what neuron_config.json must say (JSON), and
-then the export command. The weights are fetched first and exported from disk: only then does optimum-neuron keep them
-beside the graphs, in pieces per core. The folder is there only when everything in it is right, so nothing else is
-uploaded.
+Argument: a plan (JSON). Its source is a model of the Hugging Face Hub at a commit, or an export that CodeBuild has
+brought here from the model bucket, which is compared with its manifest. The weights are exported from disk: only then
+does optimum-neuron keep them beside the graphs, in pieces per core. What came out is compared with what hosts will ask
+for, and gets a manifest; the folder that is uploaded is there only when everything in it is right, and its name follows
+from its content, so no build ever changes another.
 """
 
+from __future__ import annotations
+
+import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from model_files import missing, problems, write
+
 # Weights, configuration and tokenizer; code of a repository is never fetched, and so never run.
 PATTERNS = ["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja"]
+KEPT = ("generation_config.json", "chat_template.jinja")
+"""What an engine reads and the export leaves out."""
+_LETTERS = 12
 
 
 def fetch(source: str, revision: str, folder: Path) -> None:
@@ -24,18 +34,22 @@ def fetch(source: str, revision: str, folder: Path) -> None:
     snapshot_download(source, revision=revision, local_dir=str(folder), allow_patterns=PATTERNS)
 
 
-def differences(folder: Path, wanted: "dict[str, Any]") -> "list[str]":
-    """Return what was compiled differently from what the service asks for."""
-    file = folder / "neuron_config.json"
-    if not file.is_file():
-        return [f"the export wrote no {file.name}"]
-    found = json.loads(file.read_text(encoding="utf-8"))
-    told = {key: str(found.get(key)).replace("torch.", "") for key in wanted}
-    return [
-        f"{key} is {told[key]}, and the service wants {value}"
-        for key, value in wanted.items()
-        if told[key] != str(value)
-    ]
+def weights_of(plan: dict[str, Any]) -> Path:
+    """Return the folder with the weights, when they are whole."""
+    folder = Path("weights")
+    if plan["source"] == "export":
+        brought = [path for path in Path.cwd().iterdir() if path.is_file()]
+        folder.mkdir()
+        for path in brought:
+            path.replace(folder / path.name)
+        found = problems(folder, plan["reads"])
+    else:
+        say(f"fetching {plan['source']} at {plan['revision']}")
+        fetch(plan["source"], plan["revision"], folder)
+        found = missing(folder, [path.name for path in folder.iterdir()], plan["reads"])
+    if found:
+        sys.exit("not compiled: " + "; ".join(found))
+    return folder
 
 
 def say(text: str) -> None:
@@ -46,19 +60,22 @@ def say(text: str) -> None:
 
 def main() -> None:
     """Fetch, export, compare, and only then put the result where it is uploaded from."""
-    source, revision, target, wanted, *command = sys.argv[1:]
-    weights, compiled = Path("weights"), Path("compiled")
-    say(f"fetching {source} at {revision}")
-    fetch(source, revision, weights)
-    say(" ".join(command))
-    subprocess.run([*command, "--model", str(weights.resolve()), str(compiled.resolve())], check=True)  # noqa: S603
-    problems = differences(compiled, json.loads(wanted))
-    if not list(compiled.glob("checkpoint/**/*.safetensors")):
-        problems.append("the export kept no weights beside the graphs")
-    if problems:
-        sys.exit("not uploaded: " + "; ".join(problems))
-    compiled.replace(target)
-    say(f"compiled: {sum(1 for path in Path(target).rglob('*') if path.is_file())} files are uploaded")
+    plan = json.loads(sys.argv[1])
+    weights, compiled = weights_of(plan), Path("compiled")
+    say(" ".join(plan["command"]))
+    subprocess.run([*plan["command"], "--model", str(weights.resolve()), str(compiled.resolve())], check=True)  # noqa: S603
+    for name in KEPT:
+        if (weights / name).is_file() and not (compiled / name).is_file():
+            shutil.copyfile(weights / name, compiled / name)
+    names = [path.relative_to(compiled).as_posix() for path in compiled.rglob("*") if path.is_file()]
+    if found := missing(compiled, names, plan["layout"]):
+        sys.exit("not uploaded: " + "; ".join(found))
+    manifest = write(compiled, model=plan["model"])
+    build = hashlib.sha256(manifest).hexdigest()[:_LETTERS]
+    target = Path(plan["target"])
+    target.mkdir()
+    compiled.replace(target / build)
+    say(f"{len(names)} files are uploaded; when the build has ended, serve them with 'build: {build}' in 'model'")
 
 
 if __name__ == "__main__":

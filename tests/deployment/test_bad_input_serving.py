@@ -24,6 +24,7 @@ CERTIFICATE = (
 KEY = "      kind: api_key\n      secret_arn: arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf\n"
 AUTHENTICATION = f"    authentication:\n{KEY}"
 DOOR = f"  door:\n{CERTIFICATE}{AUTHENTICATION}"
+COMMIT = "0e9e39f249a16976918f6564b8830bc894c89659"
 TOKENS = "      kind: jwt\n      issuer: https://i.example\n      key_set_url: https://i.example/keys\n"
 
 
@@ -234,16 +235,34 @@ AT_LOAD = [
         "18:19: 'volume_mib_s' must be 125 to 1000, got 50; use 500",
     ),
     row(
-        "compiling for TGI",
-        [("  door:", "  compile: {source: meta-llama/Llama-3.2-3B}\n  door:")],
-        "13:3: 'engine' must be hf_vllm with hf-vllm-0.4.5 or hf-vllm-0.4.5-ghcr for a compilation, got tgi with tgi-3.3.7: its optimum-neuron 0.3.0 exports on Neuron devices only; compile elsewhere, or use hf_vllm",
+        "compiling for Neuron's own vLLM",
+        [
+            ("kind: tgi", "kind: neuron_vllm"),
+            ("  door:", f"  compile: {{source: meta-llama/Llama-3.2-3B, revision: {COMMIT}}}\n  door:"),
+        ],
+        "13:3: 'engine' must be hf_vllm or tgi with one of tgi-3.3.5, tgi-3.3.6, tgi-3.3.7, tgi-dlc-3.3.6, hf-vllm-0.4.5, hf-vllm-0.4.5-ghcr for a compilation, got neuron_vllm with neuron-vllm-0.13.0: it compiles with NxD Inference, on Neuron devices; compile elsewhere, or use hf_vllm",
+    ),
+    row(
+        "compiling a branch",
+        [("  door:", "  compile: {source: meta-llama/Llama-3.2-3B, revision: main}\n  door:")],
+        "18:56: 'revision' must be a commit of 'source', 40 hexadecimal digits, got main: a branch moves, and what is compiled again would be another model; the Hub lists them under 'Files and versions'",
+    ),
+    row(
+        "compiling two models, or none",
+        [("  door:", "  compile: {source: meta-llama/Llama-3.2-3B, exported: exports/llama/}\n  door:")],
+        "18:21: a compilation must have either 'source', a model of the Hub, or 'exported', a folder, got both",
+    ),
+    row(
+        "a build that is a path",
+        [("    prefix: models/llama/\n", "    prefix: models/llama/\n    build: a/b\n")],
+        "11:12: 'build' must be one folder of 'prefix', of letters, digits, '.', '_' and '-', got 'a/b'; a compilation's log ends with it",
     ),
     row(
         "compiling what is not precompiled",
         [
             ("kind: tgi", "kind: hf_vllm"),
             ("batch: 4", "batch: 4\n    precompiled: false"),
-            ("  door:", "  compile: {source: meta-llama/Llama-3.2-3B}\n  door:"),
+            ("  door:", f"  compile: {{source: meta-llama/Llama-3.2-3B, revision: {COMMIT}}}\n  door:"),
             ("inf2.xlarge", "inf2.8xlarge"),
         ],
         "13:18: 'precompiled' must be true with a compilation: the engine then only loads what it made",
@@ -255,10 +274,13 @@ AT_LOAD = [
             ("llama-3.2-3b", "llama-3.3-70b"),
             ("tensor_parallel: 2", "tensor_parallel: 24"),
             ("inf2.xlarge", "inf2.48xlarge"),
-            ("  door:", "  compile: {source: meta-llama/Llama-3.3-70B, timeout_hours: 9}\n  door:"),
+            (
+                "  door:",
+                f"  compile: {{timeout_hours: 9, source: meta-llama/Llama-3.3-70B, revision: {COMMIT}}}\n  door:",
+            ),
         ],
         "10:13: 'model' must be small enough for a build host of 145 GiB: llama-3.3-70b takes 2 GiB + 3 x its weights = 396 GiB; compile it on an instance with that memory and copy it to 'prefix'",
-        "18:62: 'timeout_hours' must be 1 to 8, got 9; use 8",
+        "18:28: 'timeout_hours' must be 1 to 8, got 9; use 8",
     ),
     row(
         "compiling nothing",

@@ -85,7 +85,7 @@ def test_the_hosts(new: Template) -> None:
 def test_the_weights_are_those_of_the_deployment_s_models_bucket(new: Template, existing: Template) -> None:
     """Training writes there; the hosts read one folder of it, with its key."""
     read = [found for found in statements(new) if found["Action"] == "s3:GetObject"]
-    assert "/runs/7/neuron/*" in json.dumps(read)
+    assert "/runs/7/neuron/3f9a0c51d7e2/*" in json.dumps(read)
     assert "everything-serving-storage:ExportsOutputFnGetAttBucketsModels" in json.dumps(read)
     read = [found for found in statements(existing) if found["Action"] == "s3:GetObject"]
     assert ":s3:::my-models/llama-3.2-3b/*" in json.dumps(read)
@@ -203,8 +203,13 @@ def test_a_new_topic_is_told_by_cloudwatch(new: Template) -> None:
     assert publishers == [{"Service": "cloudwatch.amazonaws.com"}]
     keys = json.dumps(new.find_resources("AWS::KMS::Key"))
     assert '"Service": "cloudwatch.amazonaws.com"' in keys
-    for alarm in new.find_resources("AWS::CloudWatch::Alarm").values():
-        assert len(alarm["Properties"]["AlarmActions"]) == 1
+    composite = new.find_resources("AWS::CloudWatch::CompositeAlarm")
+    alarms = {**new.find_resources("AWS::CloudWatch::Alarm"), **composite}
+    told = {name: len(alarm["Properties"].get("AlarmActions", [])) for name, alarm in alarms.items()}
+    halves = {name for name in told if name.startswith(("MonitoringNoneHealthy", "MonitoringNoHostWanted"))}
+    assert (len(halves), len(told)) == (2, 9)
+    assert {told[name] for name in halves} == {0}
+    assert {told[name] for name in told.keys() - halves} == {1}
 
 
 def test_alarms_ring_when_the_file_says(new: Template) -> None:
@@ -233,7 +238,10 @@ def test_the_build_compiles_what_is_served(new: Template) -> None:
     properties = project["Properties"]
     assert properties["TimeoutInMinutes"] == 240
     assert (properties["Artifacts"]["Path"], properties["Artifacts"]["Name"]) == ("runs/7", "neuron")
-    assert "meta-llama/Llama-3.1-8B-Instruct 0e9e39f249a1" in properties["Source"]["BuildSpec"]
+    plan = json.loads(properties["Source"]["BuildSpec"])["phases"]["build"]["commands"][-1]
+    assert (
+        '"source": "meta-llama/Llama-3.1-8B-Instruct", "revision": "0e9e39f249a16976918f6564b8830bc894c89659"' in plan
+    )
     assert properties["Environment"]["EnvironmentVariables"] == [
         {
             "Name": "HF_TOKEN",
@@ -241,6 +249,21 @@ def test_the_build_compiles_what_is_served(new: Template) -> None:
             "Value": "arn:aws:secretsmanager:us-west-2:111111111111:secret:hub-token-AbCdEf",
         }
     ]
+
+
+def test_nothing_runs_until_a_build_is_named_and_then_what_the_file_says(tmp_path: Path) -> None:
+    unbuilt = built("unbuilt_serving")
+    group = {"MinSize": "0", "MaxSize": "0"}
+    unbuilt.has_resource_properties("AWS::ECS::Service", {"DesiredCount": 0, "LaunchType": Match.absent()})
+    unbuilt.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", group)
+    unbuilt.resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 0)
+    named = tmp_path / "named.yaml"
+    said = (DATA / "unbuilt_serving.yaml").read_text()
+    named.write_text(said.replace("    tensor_parallel", "    build: 3f9a0c51d7e2\n    tensor_parallel"))
+    (stack,) = [stack for stack in build_stacks(App(), Deployment.load(named)) if stack.node.id == "ServingStack"]
+    template = Template.from_stack(stack)
+    template.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", {"MinSize": "1", "MaxSize": "4"})
+    template.resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 1)
 
 
 def test_every_log_group_is_kept_as_long_as_the_file_says(new: Template) -> None:

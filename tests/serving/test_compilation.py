@@ -1,11 +1,8 @@
 """The build that compiles a model: its project, and its commands run for real against stand-ins of Hub and compiler."""
 
+import hashlib
 import json
-import os
 import shlex
-import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +17,10 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.serving import ModelCompilation, NeuronDtype, NeuronModel, Server, TextGenerationEngine
+from cdk_trainyard.serving.catalogue import engine_images
 from cdk_trainyard.serving.engine_settings import settings
 from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems
+from tests.serving.build_machine import REVISION, BuildMachine
 from tests.serving.parts import model, new_stack, only
 
 SOURCE = "meta-llama/Llama-3.2-3B-Instruct"
@@ -30,7 +29,8 @@ SECRET = "arn:aws:secretsmanager:us-west-2:111111111111:secret:hub-token-AbCdEf"
 
 
 def compilation(stack: Stack, of_model: NeuronModel | None = None, **changes: Any) -> ModelCompilation:
-    given = {"model": of_model or model(stack), "engine": TextGenerationEngine.hf_vllm(), "source": SOURCE, **changes}
+    source = {} if "exported" in changes else {"source": SOURCE, "revision": REVISION}
+    given = {"model": of_model or model(stack), "engine": TextGenerationEngine.hf_vllm(), **source, **changes}
     return ModelCompilation(stack, "Compilation", **given)
 
 
@@ -86,7 +86,7 @@ def test_everything_set(stack: Stack) -> None:
         stack,
         model(bucket=bucket, prefix="llama"),
         engine=TextGenerationEngine.hf_vllm(repository=mirror, tag="sha256:" + "0" * 64),
-        revision="v1.2",
+        revision="f" * 40,
         hub_token=secretsmanager.Secret.from_secret_attributes(
             stack, "Token", secret_complete_arn=SECRET, encryption_key=key
         ),
@@ -137,6 +137,28 @@ def test_the_build_host_holds_the_weights(preset: str, size: str) -> None:
     assert build_host(model(preset=preset)).compute_type == size
 
 
+def test_an_export_is_the_source_and_the_one_folder_that_is_read(stack: Stack) -> None:
+    compilation(stack, exported="/exports/llama/step-10/", engine=TextGenerationEngine.tgi())
+    template = Template.from_stack(stack)
+    project = only(template, "AWS::CodeBuild::Project")
+    assert (project["Source"]["Type"], project["Source"]["Location"]) == ("S3", "some-models/exports/llama/step-10/")
+    assert project["Environment"]["Image"] == "ghcr.io/huggingface/text-generation-inference:3.3.7-neuron"
+    assert project["Environment"]["EnvironmentVariables"] == [
+        {"Name": "NEURON_PLATFORM_TARGET_OVERRIDE", "Value": "trn1"}
+    ]
+    read = [row for row in statements(template) if "s3:GetObject" in row["Action"] or row["Action"] == "s3:ListBucket"]
+    assert [json.dumps(row["Resource"]).count("/exports/llama/step-10/*") for row in read] == [1, 0, 1]
+    assert read[1]["Condition"] == {"StringLike": {"s3:prefix": ["exports/llama/step-10", "exports/llama/step-10/*"]}}
+
+
+def test_every_build_goes_to_a_folder_of_its_own_whichever_is_served(stack: Stack) -> None:
+    compilation(stack, model(stack, build="3f9a0c51d7e2"))
+    template = Template.from_stack(stack)
+    artifacts = only(template, "AWS::CodeBuild::Project")["Artifacts"]
+    assert (artifacts["Path"], artifacts["Name"]) == ("models", "llama")
+    assert "/models/llama/*" in json.dumps(statements(template))
+
+
 # ---------------------------------------------------------------- what is compiled is what is served
 def words(text: str) -> dict[str, str]:
     """Return the options of a command."""
@@ -145,120 +167,89 @@ def words(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("batch", "length", "degree"), [(4, 4096, 2), (1, 8192, 1), (16, 2048, 2)])
-def test_the_command_has_the_static_shapes_of_the_engine(batch: int, length: int, degree: int, stack: Stack) -> None:
-    described = model(stack, batch=batch, sequence_length=length, tensor_parallel=degree)
-    engine = TextGenerationEngine.hf_vllm()
-    served = settings(engine, described, request_seconds=600).environment
-    said = words(shlex.join(compilation(stack, described, engine=engine).command))
-    assert said == {
-        "--task": "text-generation",
-        "--instance_type": "inf2",
-        "--batch_size": served["SM_ON_BATCH_SIZE"],
-        "--sequence_length": served["SM_ON_SEQUENCE_LENGTH"],
-        "--tensor_parallel_size": served["SM_ON_TENSOR_PARALLEL_SIZE"],
-    }
+def test_the_command_has_the_static_shapes_of_the_engine(batch: int, length: int, degree: int) -> None:
+    for engine in (TextGenerationEngine.hf_vllm(), TextGenerationEngine.tgi()):
+        stack = new_stack()
+        described = model(stack, batch=batch, sequence_length=length, tensor_parallel=degree)
+        served = settings(engine, described, request_seconds=600).environment
+        said = words(shlex.join(compilation(stack, described, engine=engine).command))
+        assert said.pop("--task") == "text-generation"
+        if engine.server is Server.HF_VLLM:
+            assert said == {
+                "--instance_type": "inf2",
+                "--batch_size": served["SM_ON_BATCH_SIZE"],
+                "--sequence_length": served["SM_ON_SEQUENCE_LENGTH"],
+                "--tensor_parallel_size": served["SM_ON_TENSOR_PARALLEL_SIZE"],
+            }
+        else:
+            assert said == {
+                "--batch_size": served["MAX_BATCH_SIZE"],
+                "--sequence_length": served["MAX_TOTAL_TOKENS"],
+                "--num_cores": served["HF_NUM_CORES"],
+                "--auto_cast_type": served["HF_AUTO_CAST_TYPE"],
+            }
 
 
-# The options of optimum-neuron v0.4.5 (commands/export/neuronx.py), and what its export leaves behind.
-COMPILER = """\
-#!{python}
-import argparse, json, os, pathlib, sys
-
-assert sys.argv[1:3] == ["export", "neuron"], sys.argv
-parser = argparse.ArgumentParser()
-for name in ("batch_size", "sequence_length", "tensor_parallel_size"):
-    parser.add_argument("--" + name, type=int, required=True)
-parser.add_argument("--instance_type", choices=["trn1", "inf2", "trn1n", "trn2"], required=True)
-parser.add_argument("--task", required=True)
-parser.add_argument("-m", "--model", required=True)
-parser.add_argument("output", type=pathlib.Path)
-said = parser.parse_args(sys.argv[3:])
-if os.environ.get("BREAK") == "compiler":
-    sys.exit("neuronx-cc: NCC_ITEN404")
-weights = pathlib.Path(said.model)
-assert weights.is_dir(), weights
-config = json.loads((weights / "config.json").read_text())
-said.output.mkdir(parents=True)
-(said.output / "model.pt").write_bytes(b"graphs")
-(said.output / "neuron_config.json").write_text(json.dumps({{
-    "batch_size": said.batch_size, "sequence_length": said.sequence_length, "tp_degree": said.tensor_parallel_size,
-    "torch_dtype": config["torch_dtype"], "target": "trn1",
-}}))
-if os.environ.get("BREAK") != "weights":
-    folder = said.output / "checkpoint" / "weights"
-    folder.mkdir(parents=True)
-    for rank in range(said.tensor_parallel_size):
-        (folder / f"tp{{rank}}_sharded_checkpoint.safetensors").write_bytes(b"weights")
-"""
-HUB = """\
-import json, pathlib, os
-
-def snapshot_download(repo_id, *, revision, local_dir, allow_patterns):
-    assert (repo_id, revision) == ("meta-llama/Llama-3.2-3B-Instruct", "main")
-    assert "*.safetensors" in allow_patterns and not any(pattern.endswith("py") for pattern in allow_patterns)
-    assert os.environ.get("HF_TOKEN") == "a token"
-    folder = pathlib.Path(local_dir)
-    folder.mkdir()
-    dtype = "float32" if os.environ.get("BREAK") == "dtype" else "bfloat16"
-    (folder / "config.json").write_text(json.dumps({"torch_dtype": dtype}))
-    (folder / "model.safetensors").write_bytes(b"weights")
-"""
+def machine(
+    folder: Path, stack: Stack, server: Server = Server.HF_VLLM, sources: dict[str, bytes] | None = None, **changes: Any
+) -> BuildMachine:
+    """Return a machine that has a build before it."""
+    compilation(stack, engine=TextGenerationEngine.of(server), **changes)
+    project = only(Template.from_stack(stack), "AWS::CodeBuild::Project")
+    return BuildMachine(folder, project, server, sources or {})
 
 
-def build(folder: Path, stack: Stack, *, broken: str = "", **of_model: Any) -> subprocess.CompletedProcess[str]:
-    """Run the commands of the project as CodeBuild does: one after the other, until one fails."""
-    compilation(stack, model(stack, **of_model))
-    spec = json.loads(only(Template.from_stack(stack), "AWS::CodeBuild::Project")["Source"]["BuildSpec"])
-    assert spec["artifacts"] == {"base-directory": "model", "files": ["**/*"]}
-    compiler, hub = folder / "bin" / "optimum-cli", folder / "packages" / "huggingface_hub.py"
-    for path, text in ((compiler, COMPILER.format(python=sys.executable)), (hub, HUB)):
-        path.parent.mkdir()
-        path.write_text(text)
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    python = Path(sys.executable)
-    environment = os.environ | {
-        "PATH": f"{compiler.parent}:{python.parent}:{os.environ['PATH']}",
-        "PYTHONPATH": str(hub.parent),
-        "HF_TOKEN": "a token",
-        "BREAK": broken,
-    }
-    work = folder / "src"
-    work.mkdir()
-    for command in spec["phases"]["build"]["commands"]:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], cwd=work, env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            break
-    return done
-
-
-def test_the_build_uploads_graphs_and_weights_in_pieces(tmp_path: Path, stack: Stack) -> None:
-    done = build(tmp_path, stack)
+def test_the_build_uploads_graphs_and_weights_in_pieces_in_a_folder_named_by_its_content(
+    tmp_path: Path, stack: Stack
+) -> None:
+    built = machine(tmp_path, stack)
+    done = built.run()
     assert done.returncode == 0, done.stderr
-    assert "4 files are uploaded" in done.stdout
-    uploaded = {str(path.relative_to(tmp_path / "src/model")) for path in (tmp_path / "src/model").rglob("*.*")}
-    assert uploaded == {
+    manifest = (built.build / "trainyard-manifest.json").read_bytes()
+    assert built.build.name == hashlib.sha256(manifest).hexdigest()[:12]
+    assert done.stdout.splitlines()[-1].endswith(f"serve them with 'build: {built.build.name}' in 'model'")
+    there = {path.relative_to(built.build).as_posix(): path for path in built.build.rglob("*") if path.is_file()}
+    said = json.loads(manifest)
+    assert said["files"] == {
+        name: {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for name, path in there.items()
+        if path.name != "trainyard-manifest.json"
+    }
+    assert set(said["files"]) == {
+        "config.json",
+        "generation_config.json",  # with the tokens that end an answer
         "model.pt",
         "neuron_config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
         "checkpoint/weights/tp0_sharded_checkpoint.safetensors",
         "checkpoint/weights/tp1_sharded_checkpoint.safetensors",
     }
+    assert (said["model"]["source"], said["model"]["revision"]) == (SOURCE, REVISION)
 
 
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
         ("compiler", "NCC_ITEN404"),
-        ("weights", "not uploaded: the export kept no weights beside the graphs"),
-        ("dtype", "not uploaded: torch_dtype is float32, and the service wants bfloat16"),
+        ("weights", "not uploaded: there is no checkpoint/weights/tp0_sharded_checkpoint.safetensors"),
+        ("dtype", "not uploaded: torch_dtype of neuron_config.json is float32, and the service asks for bfloat16"),
+        ("tokenizer", "not compiled: there is no tokenizer.[jm]*"),
     ],
 )
 def test_what_came_out_wrong_is_not_uploaded(broken: str, says: str, tmp_path: Path, stack: Stack) -> None:
-    done = build(tmp_path, stack, broken=broken)
+    built = machine(tmp_path, stack)
+    done = built.run(broken=broken)
     assert done.returncode != 0
     assert says in done.stderr
-    assert not (tmp_path / "src" / "model").exists()
+    assert not built.uploads.exists()
+
+
+def test_an_export_that_is_not_whole_is_not_compiled(tmp_path: Path, stack: Stack) -> None:
+    sources = {"config.json": b"{}", "model.safetensors": b"weights"}
+    done = machine(tmp_path, stack, Server.TGI, sources, exported="exports/llama").run()
+    assert done.returncode != 0
+    assert "not compiled: there is no trainyard-manifest.json" in done.stderr
 
 
 # ---------------------------------------------------------------- refusals
@@ -271,13 +262,12 @@ def problems(**changes: Any) -> list[str]:
 
 
 def test_fails_for_engines_that_compile_on_devices_only() -> None:
-    for engine in (TextGenerationEngine.tgi(), TextGenerationEngine.neuron_vllm()):
-        (said,) = problems(engine=engine)
-        assert said.startswith("'engine' must be hf_vllm with hf-vllm-0.4.5 or hf-vllm-0.4.5-ghcr for a compilation")
-        assert f"got {engine.server} with {engine.image.key}" in said
+    keys = [image.key for image in engine_images() if image.server is not Server.NEURON_VLLM]
+    (said,) = problems(engine=TextGenerationEngine.neuron_vllm())
+    assert said.startswith(f"'engine' must be hf_vllm or tgi with one of {', '.join(keys)} for a compilation, got ")
+    assert "got neuron_vllm with neuron-vllm-0.13.0: it compiles with NxD Inference, on Neuron devices" in said
     (said,) = problems(engine=TextGenerationEngine.hf_vllm(image="registry.example/vllm:1"))
     assert "it is not in the catalogue" in said
-    assert {Server.TGI, Server.NEURON_VLLM, Server.HF_VLLM} == set(Server)
 
 
 def test_fails_for_what_no_build_host_holds() -> None:
@@ -286,10 +276,32 @@ def test_fails_for_what_no_build_host_holds() -> None:
     assert said.startswith(f"'model' must be small enough for a build host of 145 GiB: {sum_of_it}; compile it on an ")
 
 
+MOVES = (
+    "'revision' must be a commit of 'source', 40 hexadecimal digits, got {}: a branch moves, and what is compiled "
+    "again would be another model; the Hub lists them under 'Files and versions'"
+)
+
+
+@pytest.mark.parametrize("revision", ["main", "v1.2", "0123abc", "a b", None])
+def test_fails_for_a_revision_that_moves(revision: str | None) -> None:
+    assert problems(revision=revision) == [MOVES.format(revision or "none")]
+
+
 def test_fails_for_what_cannot_stand_in_a_command() -> None:
-    assert problems(source="llama; rm -rf /", revision="a b") == [
-        "'source' must be a model of the Hub, as meta-llama/Llama-3.1-8B-Instruct, got 'llama; rm -rf /'",
-        "'revision' must be a branch, a tag or a commit, got 'a b'; use main",
+    assert problems(source="llama; rm -rf /") == [
+        "'source' must be a model of the Hub, as meta-llama/Llama-3.1-8B-Instruct, got 'llama; rm -rf /'"
+    ]
+    assert problems(exported="exports//llama $(id)") == [
+        "'exported' must be a folder of the models bucket, got 'exports//llama $(id)'"
+    ]
+
+
+def test_fails_for_two_sources_or_none() -> None:
+    either = "a compilation must have either 'source', a model of the Hub, or 'exported', a folder, got "
+    assert problems(source=None, revision=None) == [f"{either}neither"]
+    assert problems(source=SOURCE, exported="exports/llama") == [f"{either}both"]
+    assert problems(exported="exports/llama", revision=REVISION) == [
+        f"'revision' is said of 'source', got '{REVISION}' with 'exported'"
     ]
 
 

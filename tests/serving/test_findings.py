@@ -75,10 +75,11 @@ def compiled_beforehand(stack: Stack) -> None:
     encrypted = s3.Bucket.from_bucket_attributes(stack, "Encrypted", bucket_name="own-models", encryption_key=key)
     secret = secretsmanager.Secret.from_secret_name_v2(stack, "HubToken", "hub-token")
     engine = TextGenerationEngine.hf_vllm()
-    ModelCompilation(stack, "Plain", model=model(stack), engine=engine, source="Qwen/Qwen3-8B")
-    ModelCompilation(
-        stack, "Keyed", model=model(bucket=encrypted), engine=engine, source="Qwen/Qwen3-8B", hub_token=secret
-    )
+    of_hub = {"source": "Qwen/Qwen3-8B", "revision": "0" * 40}
+    ModelCompilation(stack, "Plain", model=model(stack), engine=engine, **of_hub)
+    ModelCompilation(stack, "Keyed", model=model(bucket=encrypted), engine=engine, hub_token=secret, **of_hub)
+    exported = model(bucket=encrypted, prefix="exported")
+    ModelCompilation(stack, "Exported", model=exported, engine=TextGenerationEngine.tgi(), exported="exports/llama")
 
 
 def watched_by_nobody(stack: Stack) -> None:

@@ -2,7 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_codebuild as codebuild
@@ -13,37 +14,61 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_checkov, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.engine import TextGenerationEngine
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
-from cdk_trainyard.serving.model import NeuronDtype, NeuronModel
+from cdk_trainyard.serving.model import NeuronModel
+from cdk_trainyard.serving.model_layout import EXPORTED, layout
 from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems, source_problems
 from cdk_trainyard.serving.rules_model import model_problems, shape_problems
-from cdk_trainyard.storage.grants import objects_arn, write_statements
+from cdk_trainyard.storage.grants import objects_arn, read_statements, write_statements
 
 _OUTPUT = "model"
-_DTYPES = {NeuronDtype.BF16: "bfloat16", NeuronDtype.FP16: "float16"}
-"""What optimum-neuron's neuron_config.json calls them."""
+_FILES = (("compile", "compile.py"), ("ecs", "model_files.py"))
+_SCRIPTS = "/tmp/trainyard"  # noqa: S108  of the build's own container
+_END = "TRAINYARD_END_OF_FILE"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Source:
+    """What is compiled: a model of the Hub at a commit, or an export in the bucket."""
+
+    model: str | None
+    revision: str | None
+    exported: str | None
+
+    @property
+    def folder(self) -> str:
+        """The export's prefix with its slash."""
+        return f"{(self.exported or '').strip('/')}/"
 
 
 class ModelCompilation(Construct):
-    """A build that compiles a model of the Hugging Face Hub into the model's prefix, when somebody starts it.
+    """A build that compiles a model into a folder of its own in the model's prefix, when somebody starts it.
 
     Defines a CodeBuild project with the engine's own image (so that compiler and runtime library belong together), a
-    role that may write the prefix and read nothing else, and a log group. The build fetches the weights, exports them
-    with ``optimum-cli export neuron``, compares what was compiled with what the service asks for, and only then
-    uploads, in pieces per core (``presharded``). Nothing runs, and nothing costs, until ``start_command`` is run.
+    role that may write the prefix and read nothing but an export, and a log group. The build takes the weights, exports
+    them from disk with ``optimum-cli export neuron``, which then keeps them in pieces per core (``presharded``),
+    compares what was compiled with what hosts will ask for, and only then uploads. The last line of its log names the
+    ``build`` to be served. Nothing runs, and nothing costs, until ``start_command`` is run.
 
-    Source: optimum-neuron v0.4.5, optimum/commands/export/neuronx.py and docs/source/guides/export_model.mdx; that
-    CodeBuild runs its own program instead of an image's entry point: aws/aws-codebuild-docker-images issue 254.
+    Source: optimum-neuron v0.3.0 and v0.4.5, ``commands/export/neuronx.py`` and ``models/inference/backend``: weights
+    are kept when the model is a local directory. Without a device: neuronx-distributed 2.24.0 to 2.28.0 (c9ee222 and
+    later), ``trace/model_builder.py``, which traces on CPU and takes the platform from NEURON_PLATFORM_TARGET_OVERRIDE;
+    huggingface/optimum-neuron pull requests 961 and 988. That CodeBuild runs its own program instead of an image's
+    entry point: aws/aws-codebuild-docker-images issue 254.
 
     Args:
-        model: The model as it is served: the shapes to compile for, and where it goes.
-        engine: The engine that will serve it.
-        source: The model on the Hub, as ``"meta-llama/Llama-3.1-8B-Instruct"``.
-        revision: Its branch, tag or commit there. Default: main.
+        model: The model as it is served: the shapes to compile for, and the prefix that it goes to.
+        engine: The engine that will serve it: hf_vllm or tgi, with an image of the catalogue.
+        source: A model on the Hub, as ``"meta-llama/Llama-3.1-8B-Instruct"``. Default - ``exported`` is given.
+        revision: Its commit there, 40 hexadecimal digits: a branch moves. Default - ``exported`` is given.
+        exported: A prefix of the model's bucket with weights as Hugging Face lays them out and the manifest of
+            ``jobs/export-for-serving``. Default - ``source`` is given.
         hub_token: A secret whose whole value is a token of the Hub, for a gated model. Default - none.
         timeout: The longest that a build may take. Default - 8 hours.
         log_retention: How long its logs are kept. Default: THREE_MONTHS.
@@ -55,6 +80,7 @@ class ModelCompilation(Construct):
         project_name: Its name.
         log_group: Where builds log.
         start_command: What starts a build.
+        newest_build_command: What prints the key of the newest build's manifest.
 
     Raises:
         ConfigurationError: The engine's image compiles on Neuron devices only, or no build host is large enough.
@@ -67,8 +93,9 @@ class ModelCompilation(Construct):
         *,
         model: NeuronModel,
         engine: TextGenerationEngine,
-        source: str,
-        revision: str = "main",
+        source: str | None = None,
+        revision: str | None = None,
+        exported: str | None = None,
         hub_token: secretsmanager.ISecret | None = None,
         timeout: Duration | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
@@ -82,24 +109,27 @@ class ModelCompilation(Construct):
                 *shape_problems(model.shape),
                 *model_problems(model, engine.server),
                 *compilation_problems(model, engine, region=Stack.of(self).region, timeout_hours=-(-minutes // 60)),
-                *source_problems(source, revision),
+                *source_problems(source, revision, exported),
             ],
         )
-        self.command = _export_command(model)
+        self.command = _COMMANDS[engine.server](model)
+        of = _Source(model=source, revision=revision, exported=exported)
         self.log_group = log_group(self, "Logs", retention=log_retention, key=log_key)
         image = ImageReference.of(engine, Stack.of(self))
-        role = self._role(model, image, hub_token)
+        role = self._role(model, image, of, hub_token)
         key = model.bucket.encryption_key
-        path, _, name = model.folder.rstrip("/").rpartition("/")
+        path, _, name = model.home.rstrip("/").rpartition("/")
         self.project = codebuild.CfnProject(
             self,
             "Resource",
-            description=f"Compiles {source} for {model.name}",
+            description=f"Compiles {source or 'an export'} for {model.name}",
             service_role=role.role.role_arn,
             timeout_in_minutes=minutes,
             encryption_key=None if key is None else key.key_arn,
             source=codebuild.CfnProject.SourceProperty(
-                type="NO_SOURCE", build_spec=json.dumps(self._build_spec(model, source, revision))
+                type="S3" if exported else "NO_SOURCE",
+                location=f"{model.bucket.bucket_name}/{of.folder}" if exported else None,
+                build_spec=json.dumps(self._build_spec(model, engine, of)),
             ),
             artifacts=codebuild.CfnProject.ArtifactsProperty(
                 type="S3",
@@ -117,7 +147,7 @@ class ModelCompilation(Construct):
                 image=image.uri,
                 image_pull_credentials_type="SERVICE_ROLE",
                 privileged_mode=False,
-                environment_variables=_variables(hub_token),
+                environment_variables=_variables(engine.server, hub_token),
             ),
             logs_config=codebuild.CfnProject.LogsConfigProperty(
                 cloud_watch_logs=codebuild.CfnProject.CloudWatchLogsConfigProperty(
@@ -130,16 +160,28 @@ class ModelCompilation(Construct):
         self.start_command = (
             f"aws codebuild start-build --project-name {self.project_name} --region {Stack.of(self).region}"
         )
+        self.newest_build_command = (
+            f"aws s3api list-objects-v2 --bucket {model.bucket.bucket_name} --prefix {model.home} --query "
+            f"\"sort_by(Contents[?ends_with(Key, 'trainyard-manifest.json')], &LastModified)[-1].Key\" --output text"
+        )
         self._acknowledge(has_key=key is not None)
 
-    def _role(self, model: NeuronModel, image: ImageReference, hub_token: secretsmanager.ISecret | None) -> ManagedRole:
+    def _role(
+        self, model: NeuronModel, image: ImageReference, source: _Source, hub_token: secretsmanager.ISecret | None
+    ) -> ManagedRole:
         role = ManagedRole(self, "Role", service="codebuild.amazonaws.com", description="Compiles a model, writes it")
         role.allow(
             statement(["logs:CreateLogStream", "logs:PutLogEvents"], [self.log_group.log_group_arn]),
             statement(["s3:GetBucketAcl", "s3:GetBucketLocation"], [model.bucket.bucket_arn]),
-            *write_statements(model.bucket, prefix=model.folder),
+            *write_statements(model.bucket, prefix=model.home),
         )
-        role.acknowledge("a model is everything under its prefix", objects_arn(model.bucket, prefix=model.folder))
+        role.acknowledge("a model is everything under its prefix", objects_arn(model.bucket, prefix=model.home))
+        if source.exported is not None:
+            objects = objects_arn(model.bucket, prefix=source.folder)
+            role.allow(
+                *read_statements(model.bucket, prefix=source.folder), statement(["s3:GetObjectVersion"], [objects])
+            )
+            role.acknowledge("an export is everything under its prefix", objects)
         image.allow_pull(role)
         if hub_token is not None:
             role.allow(statement(["secretsmanager:GetSecretValue"], [hub_token.secret_arn]))
@@ -147,15 +189,35 @@ class ModelCompilation(Construct):
                 role.allow(statement(["kms:Decrypt"], [hub_token.encryption_key.key_arn]))
         return role
 
-    def _build_spec(self, model: NeuronModel, source: str, revision: str) -> dict[str, object]:
-        script = (scripts_folder() / "compile" / "compile.py").read_text(encoding="utf-8")
-        run = shlex.join(["python3", "compile.py", source, revision, _OUTPUT, _wanted(model), *self.command])
+    def _build_spec(self, model: NeuronModel, engine: TextGenerationEngine, source: _Source) -> dict[str, object]:
+        plan: Mapping[str, JsonValue] = {
+            "source": source.model or "export",
+            "revision": source.revision,
+            "reads": EXPORTED,
+            "command": self.command,
+            "layout": layout(replace(model, presharded=True), engine.server),
+            "model": {
+                "source": source.model or source.folder,
+                "revision": source.revision,
+                "image": engine.image.key,
+                "command": self.command,
+            },
+            "target": _OUTPUT,
+        }
+        scripts = {name: scripts_folder() / folder / name for folder, name in _FILES}
         return {
             "version": "0.2",
             "phases": {
                 "build": {
                     "on-failure": "ABORT",
-                    "commands": [f"cat >compile.py <<'TRAINYARD_END_OF_FILE'\n{script}TRAINYARD_END_OF_FILE", run],
+                    "commands": [
+                        f"mkdir -p {_SCRIPTS}",
+                        *(
+                            f"cat >{_SCRIPTS}/{name} <<'{_END}'\n{path.read_text(encoding='utf-8')}{_END}"
+                            for name, path in scripts.items()
+                        ),
+                        shlex.join(["python3", f"{_SCRIPTS}/compile.py", json.dumps(plan)]),
+                    ],
                 }
             },
             "artifacts": {"base-directory": _OUTPUT, "files": ["**/*"]},
@@ -174,36 +236,43 @@ class ModelCompilation(Construct):
             acknowledge_checkov(self.project, check="CKV_AWS_78", reason=reason)
 
 
-def _export_command(model: NeuronModel) -> Sequence[str]:
+def _shapes(model: NeuronModel) -> Sequence[str]:
     return (
         *("optimum-cli", "export", "neuron"),
         *("--task", "text-generation"),
-        *("--instance_type", "inf2"),
         *("--batch_size", str(model.batch)),
         *("--sequence_length", str(model.sequence_length)),
-        *("--tensor_parallel_size", str(model.tensor_parallel)),
     )
 
 
-def _wanted(model: NeuronModel) -> str:
-    """Return what the compiled model must say of itself; the dtype is the checkpoint's, which the export keeps."""
-    return json.dumps(
-        {
-            "batch_size": model.batch,
-            "sequence_length": model.sequence_length,
-            "tp_degree": model.tensor_parallel,
-            "torch_dtype": _DTYPES[model.dtype],
-        }
-    )
+def _of_hf_vllm(model: NeuronModel) -> Sequence[str]:
+    """Of optimum-neuron 0.4.5, which keeps the checkpoint's dtype."""
+    return (*_shapes(model), "--instance_type", "inf2", "--tensor_parallel_size", str(model.tensor_parallel))
+
+
+def _of_tgi(model: NeuronModel) -> Sequence[str]:
+    """Of optimum-neuron 0.3.0, which casts, and drops ``--tensor_parallel_size`` for language models."""
+    return (*_shapes(model), "--num_cores", str(model.tensor_parallel), "--auto_cast_type", model.dtype.value)
+
+
+_COMMANDS: Mapping[Server, Callable[[NeuronModel], Sequence[str]]] = {
+    Server.HF_VLLM: _of_hf_vllm,
+    Server.TGI: _of_tgi,
+}
 
 
 def _variables(
-    hub_token: secretsmanager.ISecret | None,
+    server: Server, hub_token: secretsmanager.ISecret | None
 ) -> list[codebuild.CfnProject.EnvironmentVariableProperty] | None:
-    if hub_token is None:
-        return None
-    return [
-        codebuild.CfnProject.EnvironmentVariableProperty(
-            name="HF_TOKEN", type="SECRETS_MANAGER", value=hub_token.secret_arn
+    found = []
+    if server is Server.TGI:  # what optimum-neuron 0.4 sets by itself for inf2, which the libraries call trn1
+        found.append(
+            codebuild.CfnProject.EnvironmentVariableProperty(name="NEURON_PLATFORM_TARGET_OVERRIDE", value="trn1")
         )
-    ]
+    if hub_token is not None:
+        found.append(
+            codebuild.CfnProject.EnvironmentVariableProperty(
+                name="HF_TOKEN", type="SECRETS_MANAGER", value=hub_token.secret_arn
+            )
+        )
+    return found or None

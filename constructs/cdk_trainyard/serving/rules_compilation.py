@@ -15,7 +15,8 @@ from cdk_trainyard.serving.sizing import COMPILE_FACTOR, GIB, HOST_RESERVE_GIB
 from cdk_trainyard.tokens import unresolved
 
 _SOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
-_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_EXPORTED = re.compile(r"/?[A-Za-z0-9!_.()=-]+(/[A-Za-z0-9!_.()=-]+)*/?")
 _HOURS = (1, 8)
 
 
@@ -70,30 +71,35 @@ def compilation_problems(
     return problems
 
 
-def source_problems(source: str, revision: str) -> list[str]:
-    """Check what is compiled: it stands in a command."""
+def source_problems(source: str | None, revision: str | None, exported: str | None) -> list[str]:
+    """Check what is compiled, one of two; it stands in a command, and must be the same when it is compiled again."""
+    if (source is None) is (exported is None):
+        got = "neither" if source is None else "both"
+        return [f"a compilation must have either 'source', a model of the Hub, or 'exported', a folder, got {got}"]
+    if exported is not None:
+        problems = [f"'revision' is said of 'source', got {revision!r} with 'exported'"] if revision is not None else []
+        if not unresolved(exported) and not _EXPORTED.fullmatch(exported):
+            problems.append(f"'exported' must be a folder of the models bucket, got {exported!r}")
+        return problems
     problems = []
-    if not unresolved(source) and not _SOURCE.fullmatch(source):
+    if not unresolved(source) and not _SOURCE.fullmatch(str(source)):
         problems.append(f"'source' must be a model of the Hub, as meta-llama/Llama-3.1-8B-Instruct, got {source!r}")
-    if not unresolved(revision) and not _REVISION.fullmatch(revision):
-        problems.append(f"'revision' must be a branch, a tag or a commit, got {revision!r}; use main")
+    if not unresolved(revision) and not _COMMIT.fullmatch(revision or ""):
+        problems.append(
+            f"'revision' must be a commit of 'source', 40 hexadecimal digits, got {revision or 'none'}: a branch "
+            f"moves, and what is compiled again would be another model; the Hub lists them under 'Files and versions'"
+        )
     return problems
 
 
 def _engine_problems(engine: TextGenerationEngine) -> list[str]:
-    if engine.server is Server.HF_VLLM and engine.image.known:
+    if engine.server is not Server.NEURON_VLLM and engine.image.known:
         return []
-    keys = [row.key for row in engine_images() if row.server is Server.HF_VLLM]
+    keys = [row.key for row in engine_images() if row.server is not Server.NEURON_VLLM]
+    why = "it compiles with NxD Inference, on Neuron devices" if engine.image.known else "it is not in the catalogue"
     return [
         (
-            f"'engine' must be hf_vllm with {' or '.join(keys)} for a compilation, got {engine.server} with "
-            f"{engine.image.key}: {_WHY.get(engine.server, 'it is not in the catalogue')}; compile elsewhere, or use "
-            f"hf_vllm"
+            f"'engine' must be hf_vllm or tgi with one of {', '.join(keys)} for a compilation, got {engine.server} "
+            f"with {engine.image.key}: {why}; compile elsewhere, or use hf_vllm"
         )
     ]
-
-
-_WHY = {
-    Server.TGI: "its optimum-neuron 0.3.0 exports on Neuron devices only",
-    Server.NEURON_VLLM: "it compiles with NxD Inference, on Neuron devices",
-}

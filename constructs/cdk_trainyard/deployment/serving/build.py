@@ -127,6 +127,7 @@ def _service(
     existing: _Existing,
 ) -> InferenceService:
     hosts = section.hosts
+    compiled = section.compile is None or section.model.build is not None
     return InferenceService(
         scope,
         "Service",
@@ -134,9 +135,9 @@ def _service(
         model=model,
         engine=engine,
         instance_type=hosts.instance_type,
-        tasks=hosts.tasks,
+        tasks=hosts.tasks if compiled else 0,
         max_hosts=hosts.max_hosts,
-        scaling=values.scaling(section.scaling),
+        scaling=values.scaling(section.scaling) if compiled else None,
         rollout=hosts.rollout,
         host_image=hosts.host_image,
         volume_mib_s=hosts.volume_mib_s,
@@ -207,6 +208,7 @@ def _compilation(
         engine=engine,
         source=said.source,
         revision=said.revision,
+        exported=said.exported,
         hub_token=existing.secret(said.hub_token_secret_arn) if said.hub_token_secret_arn else None,
         timeout=Duration.hours(said.timeout_hours),
         log_retention=RETENTION[section.log_retention_days],
@@ -242,5 +244,6 @@ def _outputs(
     }
     if compilation is not None:
         outputs["CompileCommand"] = compilation.start_command
+        outputs["NewestBuildCommand"] = compilation.newest_build_command
         outputs["CompileLogGroupName"] = compilation.log_group.log_group_name
     return outputs

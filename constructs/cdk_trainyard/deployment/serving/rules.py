@@ -24,7 +24,7 @@ from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.checks import ServicePlan, service_findings
 from cdk_trainyard.serving.door import METHODS
 from cdk_trainyard.serving.rollout import hosts_needed
-from cdk_trainyard.serving.rules_compilation import compilation_problems
+from cdk_trainyard.serving.rules_compilation import compilation_problems, source_problems
 from cdk_trainyard.serving.rules_door import (
     authentication_problems,
     concurrency_problems,
@@ -96,13 +96,16 @@ def repository_problems(engine: EngineSection) -> list[str]:
 def compile_problems(
     compilation: CompileSection, model: ModelSection, engine: EngineSection, *, region: str
 ) -> list[str]:
-    """Only what an engine's image compiles on CPU."""
-    return compilation_problems(
-        values.model(model, _NO_BUCKET),
-        values.engine(engine, values.Presence()),
-        region=region,
-        timeout_hours=compilation.timeout_hours,
-    )
+    """Only what an engine's image compiles on CPU, and is the same when it is compiled again."""
+    return [
+        *source_problems(compilation.source, compilation.revision, compilation.exported),
+        *compilation_problems(
+            values.model(model, _NO_BUCKET),
+            values.engine(engine, values.Presence()),
+            region=region,
+            timeout_hours=compilation.timeout_hours,
+        ),
+    ]
 
 
 # ---------------------------------------------------------------- the door

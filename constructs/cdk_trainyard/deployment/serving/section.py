@@ -66,7 +66,10 @@ class ModelSection(Section):
     shape: ShapeSection | None = None
     """A shape of your own. Default - preset is given instead."""
     prefix: Annotated[str, Field(examples=["llama-3.1-8b/"])]
-    """Its folder in the deployment's models bucket; hosts may read nothing else."""
+    """Its folder in the deployment's models bucket."""
+    build: Annotated[str | None, Field(examples=["3f9a0c51d7e2"])] = None
+    """The folder in prefix that is served: of a compilation, what the last line of its log names. Another build is
+    another value here. Default - with compile: none yet, and no host runs; without it: what prefix holds."""
     tensor_parallel: Annotated[int, shown(enum=list(LEGAL_DEGREES))]
     """NeuronCores that share it; as it was compiled."""
     batch: _Positive = 1
@@ -245,12 +248,14 @@ class ServiceMonitoringSection(Section):
 
 
 class CompileSection(Section):
-    """A build on CPU that compiles a model of the Hub for these shapes into the model's folder, when you start it."""
+    """A build on CPU that compiles a model for these shapes into a folder of its own in prefix, when you start it."""
 
-    source: HubId
-    """The model on the Hugging Face Hub."""
-    revision: str = "main"
-    """Its branch, tag or commit there. Default: main."""
+    source: HubId | None = None
+    """A model on the Hugging Face Hub. Default - exported is given instead."""
+    revision: Annotated[str | None, Field(examples=["40c069824f4251a91eefaf281ebe4c544efd3e18"])] = None
+    """Its commit there, which a branch is not. Default - exported is given instead."""
+    exported: Annotated[str | None, Field(examples=["exports/llama-2-7b/step-10000/"])] = None
+    """A folder of the models bucket that jobs/export-for-serving wrote. Default - source is given instead."""
     hub_token_secret_arn: SecretArn | None = None
     """A secret whose whole value is a token of the Hub, for a gated model. Default - none."""
     timeout_hours: Annotated[int, shown(minimum=1, maximum=8)] = 8
@@ -276,7 +281,7 @@ class ServingSection(Section):
     """What becomes of a host whose Neuron device breaks; AWS's detector watches every host, unless off.
     Default: replace."""
     compile: CompileSection | None = None
-    """A build that compiles the model into its folder. Default - you put the compiled model there."""
+    """A build that compiles the model into a folder of prefix. Default - you put the compiled model there."""
     request_timeout_seconds: Annotated[int, shown(minimum=30, maximum=3600)] = 600
     """The longest that a request may take, silent or not. Default: 600."""
     log_retention_days: RetentionDays = 90

@@ -74,6 +74,7 @@ def model(section: ModelSection, bucket: s3.IBucket) -> NeuronModel:
         shape=shape(section),
         bucket=bucket,
         prefix=section.prefix,
+        build=section.build,
         tensor_parallel=section.tensor_parallel,
         batch=section.batch,
         sequence_length=section.sequence_length,
