@@ -2,11 +2,13 @@
 
 import json
 import re
+import shlex
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jmespath
 import pytest
 
 from cdk_trainyard.local import LocalAws
@@ -15,6 +17,7 @@ from tests.support import ROOT, every
 from tools.demo import arns
 
 pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
+BUILD = "3f9a0c51d7e2"
 
 
 class ServingEnvironment(Environment):
@@ -84,7 +87,10 @@ class ServingEnvironment(Environment):
 
 @pytest.fixture(scope="module")
 def tgi(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ServingEnvironment:
-    return ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-tgi.yaml", tmp_path_factory.mktemp("tgi"))
+    """As it is shipped, but that a build is named."""
+    made = ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-tgi.yaml", tmp_path_factory.mktemp("tgi"))
+    made.content["serving"]["model"]["build"] = BUILD
+    return made
 
 
 def test_1_serving_leaves_training_out(tgi: ServingEnvironment) -> None:
@@ -98,7 +104,7 @@ def test_1_serving_leaves_training_out(tgi: ServingEnvironment) -> None:
     (secret,) = (tgi.content["serving"]["door"]["authentication"]["secret_arn"],)
     assert [(entry["name"], entry["valueFrom"]) for entry in engine["secrets"]] == [("API_KEY", secret)]
     bucket = tgi.outputs("storage")["ModelsBucket"]
-    assert f"source=s3://{bucket}/llama-3.2-3b/\n" in tgi.user_data()
+    assert f"source=s3://{bucket}/llama-2-7b/{BUILD}/\n" in tgi.user_data()
     assert "ServingStack.BaseUrl = https://models.example.com/v1\n" in printed
     assert "ServingStack.CallWithCurl = curl https://models.example.com/v1/chat/completions " in printed
     assert 'ServingStack.CallWithOpenAi = OpenAI(base_url="https://models.example.com/v1", api_key="<key>")' in printed
@@ -146,16 +152,16 @@ def test_5_another_image_is_another_revision_of_the_same_service(tgi: ServingEnv
     assert tgi.outputs("storage") == storage
 
 
-def test_6_another_model_prefix_reaches_hosts_and_their_role(tgi: ServingEnvironment) -> None:
+def test_6_another_build_reaches_hosts_and_their_role(tgi: ServingEnvironment) -> None:
     before = tgi.physical_id("EC2::LaunchTemplate")
-    tgi.content["serving"]["model"]["prefix"] = "llama-3.2-3b-tuned/"
+    tgi.content["serving"]["model"]["build"] = "0c51d7e23f9a"
     tgi.serve()
     bucket = tgi.outputs("storage")["ModelsBucket"]
-    assert f"source=s3://{bucket}/llama-3.2-3b-tuned/\n" in tgi.user_data()
+    assert f"source=s3://{bucket}/llama-2-7b/0c51d7e23f9a/\n" in tgi.user_data()
     assert tgi.physical_id("EC2::LaunchTemplate") == before
     statements = tgi.statements("serving")
     readable = [statement["Resource"] for statement in statements if statement["Action"] == "s3:GetObject"]
-    assert readable == [f"arn:aws:s3:::{bucket}/llama-3.2-3b-tuned/*"]
+    assert readable == [f"arn:aws:s3:::{bucket}/llama-2-7b/0c51d7e23f9a/*"]
 
 
 def test_7_two_hosts_become_four_in_place(tgi: ServingEnvironment) -> None:
@@ -216,12 +222,12 @@ def cluster_is_gone(environment: ServingEnvironment, name: str) -> bool:
 
 def test_b_destroying_the_service_keeps_training_and_everything_keeps_the_models(tgi: ServingEnvironment) -> None:
     bucket, cluster = tgi.outputs("storage")["ModelsBucket"], tgi.outputs("serving")["ClusterName"]
-    tgi.client("s3").put_object(Bucket=bucket, Key="llama-3.2-3b/model.pt", Body=b"graphs")
+    tgi.client("s3").put_object(Bucket=bucket, Key="llama-2-7b/model.pt", Body=b"graphs")
     tgi.cdk("destroy", "ServingStack", "--force")
     assert (tgi.status("serving"), tgi.status("training")) == ("GONE", "CREATE_COMPLETE")
     assert cluster_is_gone(tgi, cluster)
     tgi.destroy()
-    kept = tgi.client("s3").get_object(Bucket=bucket, Key="llama-3.2-3b/model.pt")["Body"].read()
+    kept = tgi.client("s3").get_object(Bucket=bucket, Key="llama-2-7b/model.pt")["Body"].read()
     assert kept == b"graphs"
 
 
@@ -232,24 +238,32 @@ def vllm(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ServingEnvi
 
 
 def test_c_a_model_is_compiled_before_it_is_served(vllm: ServingEnvironment) -> None:
-    """As the file says: deploy without a task, start the build, deploy with one."""
-    vllm.content["serving"]["hosts"]["tasks"] = 0
+    """As the file says: deploy, start the build, name it, deploy."""
     printed = vllm.serve()
-    assert (vllm.service()["desiredCount"], vllm.group()) == (0, (0, 0))
-    command = vllm.outputs("serving")["CompileCommand"]
+    assert (vllm.service()["desiredCount"], vllm.group()) == (0, (0, 1))
+    outputs = vllm.outputs("serving")
+    command, bucket = outputs["CompileCommand"], vllm.outputs("storage")["ModelsBucket"]
     assert f"ServingStack.CompileCommand = {command}" in printed
     found = re.fullmatch(r"aws codebuild start-build --project-name (\S+) --region us-east-2", command)
     assert found
     build = vllm.client("codebuild").start_build(projectName=found[1])["build"]
     assert build["projectName"] == found[1]
     (project,) = vllm.client("codebuild").batch_get_projects(names=[found[1]])["projects"]
-    assert project["artifacts"]["location"] == vllm.outputs("storage")["ModelsBucket"]
-    assert project["artifacts"]["name"] == "qwen3-14b"
-    assert "--batch_size 32 --sequence_length 4096 --tensor_parallel_size 8" in project["source"]["buildspec"]
+    assert (project["artifacts"]["location"], project["artifacts"]["name"]) == (bucket, "qwen3-14b")
+    plan = shlex.split(json.loads(project["source"]["buildspec"])["phases"]["build"]["commands"][-1])[-1]
+    said = " ".join(json.loads(plan)["command"])
+    assert "--batch_size 32 --sequence_length 4096 --instance_type inf2 --tensor_parallel_size 8" in said
 
-    vllm.content["serving"]["hosts"]["tasks"] = 1
+    newest = re.search(r'--prefix qwen3-14b/ --query "(.*)" --output text', outputs["NewestBuildCommand"])
+    assert newest
+    put = ["older/trainyard-manifest.json", f"{BUILD}/trainyard-manifest.json", "unfinished/model.pt"]
+    rows = [{"Key": f"qwen3-14b/{name}", "LastModified": f"2026-11-2{day}"} for day, name in enumerate(put)]
+    assert jmespath.search(newest[1], {"Contents": rows[::-1]}) == rows[1]["Key"]
+
+    vllm.content["serving"]["model"]["build"] = BUILD
     vllm.serve()
     assert (vllm.service()["desiredCount"], vllm.group()) == (1, (1, 2))
+    assert f"source=s3://{bucket}/qwen3-14b/{BUILD}/\n" in vllm.user_data()
 
 
 def test_d_the_door_verifies_tokens_and_their_claims(vllm: ServingEnvironment) -> None:
