@@ -253,7 +253,7 @@ def test_the_build_compiles_what_is_served(new: Template) -> None:
 
 def test_nothing_runs_until_a_build_is_named_and_then_what_the_file_says(tmp_path: Path) -> None:
     unbuilt = built("unbuilt_serving")
-    group = {"MinSize": "0", "MaxSize": "0"}
+    group = {"MinSize": "0", "MaxSize": "1"}
     unbuilt.has_resource_properties("AWS::ECS::Service", {"DesiredCount": 0, "LaunchType": Match.absent()})
     unbuilt.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", group)
     unbuilt.resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 0)
