@@ -140,7 +140,7 @@ def readable(user_data: str) -> str:
 
 
 def test_the_user_data_is_what_was_reviewed() -> None:
-    kept = DATA / "user_data.sh"
+    kept = DATA / "user_data.txt"
     rendered = readable(render(SETTINGS))
     if os.environ.get("TRAINYARD_REWRITE"):
         kept.write_text(rendered)
