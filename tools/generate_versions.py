@@ -108,10 +108,9 @@ NEURON_DRIVER=({SYSTEM_PACKAGES["driver"]} {release.driver})
 # Drivers that this runtime works with, from the first and before the second; empty: no bound is known.
 NEURON_DRIVERS=('{lowest or ""}' '{before or ""}')
 NEURON_RUNTIME=({" ".join(runtime)})
-NEURON_PYTHON_INDEX={NEURON_INDEX}
 NEURON_PYTHON=({" ".join(pinned_packages(use))})
 NEURON_PYTHONS='{" ".join(python_versions(pinned_packages(use)))}'
-export NEURON_DRIVER NEURON_DRIVERS NEURON_RUNTIME NEURON_PYTHON_INDEX NEURON_PYTHON NEURON_PYTHONS
+export NEURON_DRIVER NEURON_DRIVERS NEURON_RUNTIME NEURON_PYTHON NEURON_PYTHONS
 """
 
 

@@ -90,7 +90,7 @@ def test_the_image_is_built_as_the_file_says(everything: Template) -> None:
     everything.resource_count_is("AWS::ImageBuilder::Image", 0)
     texts = [one["Properties"]["Data"] for one in everything.find_resources("AWS::ImageBuilder::Component").values()]
     assert sum("apt-get install -y tmux" in text for text in texts) == 1
-    assert sum("1.41.0" in text for text in texts) == 1
+    assert sum("1.49.0" in text for text in texts) == 1
 
 
 def test_people_are_told_by_a_topic_whose_key_auto_scaling_may_use(everything: Template) -> None:

@@ -12,7 +12,7 @@ STUB = Path(__file__).parent / "stub.sh"
 STUBBED = [
     "hostname", "sync", "chown", "getent", "sysctl", "modprobe", "lsblk", "mdadm", "mkfs.xfs", "mountpoint", "mount",
     "install", "stat", "systemctl", "ssh-keygen", "runuser", "aws", "modinfo", "uname", "curl", "gpg", "apt-get",
-    "apt-mark", "apt-cache", "dnf", "depmod",
+    "apt-mark", "apt-cache", "dpkg-query", "dnf", "depmod",
 ]  # fmt: skip
 # The only other programs that the scripts find: a new one that changes the machine is "command not found" in the tests.
 REAL = [

@@ -137,6 +137,7 @@ case ${name} in
     changed
     ;;
   apt-mark | apt-cache | depmod) ;;
+  dpkg-query) echo 'installed linux-aws' ;;
   aws)
     case "$1 $2" in
       'ssm get-parameter')

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from aws_cdk import Stack
-from aws_cdk.assertions import Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import EfaInstaller, EfaLaunchTemplate, NodeImage, TrainingImage, dlami_names
 from cdk_trainyard.fleet._data import load
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.versions import default_efa_installer
 from tests.fleet.parts import existing_network, new_stack, only, resources, shared_group
 
 SHA = "0123456789abcdef" * 4
@@ -63,10 +64,10 @@ def test_a_pipeline_has_tools_efa_lustre_and_a_test() -> None:
     stack = new_stack()
     made = image(stack, accelerator=AcceleratorKind.NEURON)
     found = documents(stack)
-    assert set(found) == {"tools", "efa", "lustre", "verify"}
+    assert set(found) == {"kernel", "tools", "efa", "lustre", "verify"}
     assert found["verify"]["phases"][0]["name"] == "test"
     assert script(found["verify"]).startswith("export ACCELERATOR=neuron\n#!/bin/bash")
-    assert "export EFA_INSTALLER=1.41.0\n" in script(found["efa"])
+    assert f"export EFA_INSTALLER={default_efa_installer()}\n" in script(found["efa"])
     assert "export EFA_KEEP=yes\n" in script(found["efa"])
     recipe = only(stack, "AWS::ImageBuilder::ImageRecipe")
     assert recipe["ParentImage"] == "ssm:/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id"
@@ -99,7 +100,9 @@ def test_everything_can_be_set() -> None:
         build=True,
     )
     found = documents(stack)
-    assert set(found) == {"tools", "nvidia", "efa", "lustre", "commands", "verify"}
+    assert list(found) == ["kernel", "tools", "nvidia", "efa", "lustre", "commands", "verify"]
+    assert script(found["kernel"]).startswith("export KERNEL=6.17.0-1019-aws\n")
+    assert f"export EFA_SHA256={SHA}\n" in script(found["efa"])
     assert "export EFA_KEEP=no\n" in script(found["efa"])
     assert script(found["commands"]) == "set -Eeuo pipefail\necho mine"
     regions = [one["Region"] for one in only(stack, "AWS::ImageBuilder::DistributionConfiguration")["Distributions"]]
@@ -187,6 +190,21 @@ def test_components_are_small_enough_for_image_builder() -> None:
             {"efa_installer": EfaInstaller(version="1.50.0", sha256="?")},
             "'sha256' must be the SHA-256 of the EFA installer's archive, 64 hex digits, got '?'",
         ),
+        (
+            {"base": NodeImage.dlami("ubuntu-24.04"), "efa_installer": EfaInstaller(version="1.42.0")},
+            (
+                "'version' of the EFA installer must fit kernel 6.17.0-1019-aws of Canonical's Ubuntu 24.04 of "
+                "20260714, got 1.42.0 with driver 2.15.3: kernel 6.17 changed how memory is registered, and driver "
+                "2.17.3 follows; use 1.49.0 or later"
+            ),
+        ),
+        (
+            {"base": NodeImage.dlami("ubuntu-24.04"), "families": ["p3dn"], "nvidia_branch": "595"},
+            (
+                "'nvidia_branch' must be one for V100 of p3dn, got '595': branch 580 is the last for Volta, and the "
+                "open kernel modules begin with Turing; use '580'"
+            ),
+        ),
         ({"nvidia_branch": "new"}, "'nvidia_branch' must be a branch as '580', got 'new'"),
         (
             {"base": NodeImage.dlami("neuron-base-amazon-linux-2023"), "nvidia_branch": "580"},
@@ -205,6 +223,25 @@ def test_fails_with_one_clear_sentence(changes: dict[str, Any], problem: str) ->
     with pytest.raises(ConfigurationError) as caught:
         image(new_stack(), **changes)
     assert caught.value.problems == (problem,)
+
+
+def warned(stack: Stack) -> list[str]:
+    found = Annotations.from_stack(stack).find_warning("/Stack/Image", Match.any_value())
+    return [str(entry.entry.data) for entry in found]
+
+
+def test_a_combination_that_is_known_says_nothing() -> None:
+    stack = new_stack()
+    image(stack, base=NodeImage.dlami("ubuntu-24.04"), families=["p3dn"], nvidia_branch="580")
+    assert warned(stack) == []
+
+
+def test_a_base_of_which_no_source_says_the_kernel_is_a_warning() -> None:
+    stack = new_stack()
+    image(stack, base=NodeImage.ami("ami-0123456789abcdef0"))
+    (said,) = warned(stack)
+    assert said.startswith("no source says which kernel 'ami-0123456789abcdef0' has")
+    assert said.endswith("[ack: @cdk-trainyard/fleet:unknown-versions]")
 
 
 def test_fails_without_a_way_out() -> None:

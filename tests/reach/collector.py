@@ -49,7 +49,6 @@ _WORDS = {
     r"\bdocker (run|pull)\b": ("given",),
     r"^repository ": ("ecr",),
     r"\b(snapshot_download|hf_hub_download|from_pretrained|load_dataset)\(": ("hugging-face",),
-    r"neuron-requirements\.txt|NEURON_PYTHON_INDEX\?": ("neuron-pip",),
     r"\bcfnresponse\b|ResponseURL": ("cloudformation-answers",),
 }
 """What a line fetches that says no address: one of these."""

@@ -1,11 +1,13 @@
 """Whether an image can be built. Pure: nothing is created here."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cdk_trainyard.fleet.rules_template import type_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.versions import Judgement, image_facts, judge_build
 
 if TYPE_CHECKING:
     from cdk_trainyard.fleet.image import NodeImage
@@ -21,8 +23,10 @@ def training_image_problems(
     base: "NodeImage",
     instance_type: str | InstanceType,
     efa_version: str,
-    efa_sha256: str,
+    efa_sha256: str | None,
+    efa_kept: bool,
     nvidia_branch: str | None,
+    families: Sequence[str],
     schedule: str | None,
     has_way_out: bool,
 ) -> list[str]:
@@ -42,9 +46,46 @@ def training_image_problems(
         )
     if nvidia_branch is not None and base.user != "ubuntu":
         problems.append(f"'nvidia_branch' must be left out with {base.name!r}: the driver comes from Ubuntu's packages")
+    if not problems:
+        problems += build_judgement(base, efa_version, nvidia_branch, families, efa_kept=efa_kept).refused
     if not has_way_out:
         problems.append("'network' must have NAT: the build fetches packages from outside, got one without")
     return problems
+
+
+def keeps_efa(base: "NodeImage", *, given: bool) -> bool:
+    """Return whether a base has an EFA of its own, which stays: a Deep Learning AMI that is told no installer.
+
+    Args:
+        base: The base.
+        given: Whether an installer is given.
+    """
+    return not given and base.families != ()
+
+
+def build_judgement(
+    base: "NodeImage", efa_version: str, nvidia_branch: str | None, families: Sequence[str], *, efa_kept: bool
+) -> Judgement:
+    """Judge what is installed, against the kernel of the base.
+
+    Args:
+        base: The base.
+        efa_version: The version of the EFA installer.
+        nvidia_branch: The branch of NVIDIA's driver. None: the base has one.
+        families: Families of instance types that the image is for.
+        efa_kept: Whether the base's EFA stays.
+    """
+    if unresolved(base.name, efa_version, nvidia_branch):
+        return Judgement()
+    facts = image_facts(base.name)
+    if facts is None:
+        said = (
+            f"no source says which kernel {base.name!r} has, so whether EFA and Lustre fit it is seen when it is built"
+        )
+        return Judgement(unknown=(said,))
+    return judge_build(
+        facts, efa_installer=None if efa_kept else efa_version, nvidia_branch=nvidia_branch, families=families
+    )
 
 
 def _form(keyword: str, value: str | None, pattern: re.Pattern[str], wanted: str) -> list[str]:

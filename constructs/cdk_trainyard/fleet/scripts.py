@@ -20,15 +20,15 @@ _SHARED_STEPS = ("devices", "lustre")
 """Steps of other nodes that fit these as they are."""
 _IMAGE = "image/"
 """What images are built with."""
-_SHARED_WITH_IMAGES = "image/lustre.sh"
-"""The one of them that a node may need: its image can be somebody else's."""
+_SHARED_WITH_IMAGES = ("image/kernel.sh", "image/lustre.sh")
+"""Those of them that a node may need: its image can be somebody else's."""
 
 
 def fleet_bundle() -> Bundle:
     """Return what a node downloads: the fleet's steps, those that it shares with other nodes, and the step library."""
     root = scripts_folder()
     whole = read_bundle(("", root / "fleet"), ("lib", root / "lib"))
-    own = (file for file in whole.files if not file.name.startswith(_IMAGE) or file.name == _SHARED_WITH_IMAGES)
+    own = (file for file in whole.files if not file.name.startswith(_IMAGE) or file.name in _SHARED_WITH_IMAGES)
     bundle = replace(whole, files=tuple(own))
     for step in _SHARED_STEPS:
         data = (root / "hyperpod" / "steps" / f"{step}.sh").read_bytes()

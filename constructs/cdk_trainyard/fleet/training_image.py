@@ -6,19 +6,19 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Aws, Names, Stack
+from aws_cdk import Annotations, Aws, Names, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.fleet._data import load
 from cdk_trainyard.fleet.image import NodeImage
-from cdk_trainyard.fleet.rules_training_image import training_image_problems
+from cdk_trainyard.fleet.rules_training_image import build_judgement, keeps_efa, training_image_problems
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.versions import default_efa_installer, efa_key, image_facts
 
 _HASH_LENGTH = 12
 _PREFIX = "/imagebuilder/trainyard"  # the service-linked role of Image Builder may write below /imagebuilder/ alone
@@ -35,11 +35,11 @@ class EfaInstaller:
 
     Attributes:
         version: The version, as ``"1.50.0"``.
-        sha256: Checksum of ``aws-efa-installer-<version>.tar.gz``, 64 hex digits.
+        sha256: Checksum of ``aws-efa-installer-<version>.tar.gz``, 64 hex digits. Default - AWS's signature is enough.
     """
 
     version: str
-    sha256: str
+    sha256: str | None = None
 
 
 class TrainingImage(Construct):
@@ -59,15 +59,16 @@ class TrainingImage(Construct):
         network: Where the instance that builds stands; it needs a way out.
         accelerator: What the image has drivers for, which its test asks for. Default: nothing is asked.
         families: Families of instance types that it is for, when ``base`` does not know them. Default - the base's.
-        nvidia_branch: Branch of NVIDIA's proprietary driver to install, as ``"580"``; on Ubuntu. Default: none, the
-            base has one.
+        nvidia_branch: Branch of NVIDIA's proprietary driver to install, as ``"580"``; on Ubuntu, made for the base's
+            kernel. Default: none, the base has one.
         efa_installer: The EFA installer, which then replaces what the base has. Default - the base's EFA; without one,
-            the newest version whose checksum is known (``data/installers.json``).
+            the version that fits the kernel of plain Ubuntu (``cdk_trainyard.versions``).
         commands: Further shell commands, run as root. Default: none.
         instance_type: What builds and tests; of the base's architecture. Default: m5.2xlarge.
         volume_gib: Size of the image's root volume. Default: 200.
         regions: Where the image is copied to. Default - the stack's Region.
-        schedule: When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed. Default: when it is asked.
+        schedule: When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; plain Ubuntu is of one
+            day, and does not change. Default: when it is asked.
         build: Whether it is built while the stack is deployed, which then takes about an hour. Default: False.
 
     Attributes:
@@ -100,21 +101,28 @@ class TrainingImage(Construct):
         build: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
-        known = load("installers")["efa"]
-        installer = efa_installer or EfaInstaller(version=known["version"], sha256=known["sha256"])
+        installer = efa_installer or EfaInstaller(version=default_efa_installer())
+        efa_kept = keeps_efa(base, given=efa_installer is not None)
+        for_families = tuple(families) or base.families or ()
         problems = training_image_problems(
             base=base,
             instance_type=instance_type,
             efa_version=installer.version,
             efa_sha256=installer.sha256,
+            efa_kept=efa_kept,
             nvidia_branch=nvidia_branch,
+            families=for_families,
             schedule=schedule,
             has_way_out=network.has_nat,
         )
         raise_problems(self.node.path, problems)
+        known = build_judgement(base, installer.version, nvidia_branch, for_families, efa_kept=efa_kept)
+        for doubt in known.unknown:
+            Annotations.of(self).add_warning_v2("@cdk-trainyard/fleet:unknown-versions", doubt)
         self.base: NodeImage = base
-        self.families: tuple[str, ...] | None = tuple(families) or base.families
+        self.families: tuple[str, ...] | None = for_families or base.families
         steps: dict[str, tuple[str, Mapping[str, str]]] = {
+            "kernel": ("kernel", _kernel_environment(base)),
             "tools": ("tools", {}),
             **({"nvidia": ("nvidia", {"NVIDIA_BRANCH": nvidia_branch})} if nvidia_branch else {}),
             "efa": ("efa", _efa_environment(installer, keep=efa_installer is None)),
@@ -283,10 +291,17 @@ def _script(name: str, environment: Mapping[str, str]) -> str:
     return exports + text
 
 
+def _kernel_environment(base: NodeImage) -> Mapping[str, str]:
+    """What an image of one day runs: another kernel ends the build at once, and not after an hour."""
+    facts = image_facts(base.name)
+    return {"KERNEL": facts.kernel} if facts and facts.kernel and not facts.moving else {}
+
+
 def _efa_environment(installer: EfaInstaller, *, keep: bool) -> Mapping[str, str]:
     return {
         "EFA_INSTALLER": installer.version,
-        "EFA_SHA256": installer.sha256,
+        "EFA_KEY": efa_key(),
+        **({"EFA_SHA256": installer.sha256} if installer.sha256 else {}),
         "EFA_KEEP": "yes" if keep else "no",
     }
 

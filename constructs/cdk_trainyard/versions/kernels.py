@@ -12,6 +12,11 @@ def default_efa_installer() -> str:
     return str(next(row["installer"] for row in rows("efa_installers") if row.get("default")))
 
 
+def efa_key() -> str:
+    """Return the fingerprint of the key that signs the EFA installer."""
+    return str(rows("efa_keys")[0]["fingerprint"])
+
+
 def judge_build(
     image: ImageFacts, *, efa_installer: str | None, nvidia_branch: str | None, families: Sequence[str]
 ) -> Judgement:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The Lustre client for the kernel that the image has, and no other: FSx for Lustre user guide, "Installing the Lustre
-# client". The kernel is held afterwards: an update without its client could not mount. Image Builder runs it for an image,
-# and a node whose image has no client runs it itself.
+# client". An update of the kernel without its client could not mount: kernel.sh holds it before. Image Builder runs both
+# for an image, and a node whose image has no client runs them itself.
 set -Eeuo pipefail
 root=${TRAINYARD_ROOT:-}
 export DEBIAN_FRONTEND=noninteractive
@@ -26,9 +26,6 @@ elif [[ ${ID} == ubuntu ]]; then
   }
 else
   dnf install -qy lustre-client
-fi
-if [[ ${ID} == ubuntu ]]; then
-  apt-mark hold linux-aws linux-image-aws linux-headers-aws || true # not all of them are in every image
 fi
 depmod -a
 modinfo lustre >/dev/null

@@ -13,6 +13,7 @@ step_lustre_client_done() {
 }
 
 step_lustre_client_run() {
+  bash -- "${BUNDLE}/image/kernel.sh"
   bash -- "${BUNDLE}/image/lustre.sh"
 }
 

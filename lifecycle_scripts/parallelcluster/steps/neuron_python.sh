@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # PyTorch and the compiler, in an environment on shared storage: the head node makes it, all nodes use it. On Ubuntu.
-: "${ROOT?}" "${NEURON_PYTHON?}" "${NEURON_PYTHON_INDEX?}" "${NEURON_VENV?}"
+: "${ROOT?}" "${NEURON_PYTHON?}" "${NEURON_VENV?}"
 
 step neuron_python 'make the Python environment' \
   'the head node has no way to the Python package indexes, or the directory is not on shared storage with room for 10 GB'
@@ -19,7 +19,7 @@ step_neuron_python_run() {
   rm -f -- "${directory}/neuron-packages"
   python3 -m venv --clear "${directory}"
   timeout 1200 "${directory}/bin/python" -m pip install --quiet --no-input --retries 5 --timeout 30 \
-    --extra-index-url "${NEURON_PYTHON_INDEX}" "${NEURON_PYTHON[@]}"
+    --extra-index-url https://pip.repos.neuron.amazonaws.com "${NEURON_PYTHON[@]}"
   put_file "${directory}/neuron-packages" 0644 "${NEURON_PYTHON[*]}" # last: an environment without it is half made
 }
 

@@ -18,11 +18,12 @@ from cdk_trainyard.fleet.checks import everything_wrong
 from cdk_trainyard.fleet.resolved import ResolvedFleet, ResolvedTemplate, find_types
 from cdk_trainyard.fleet.rules_image import dlami_problems, master_problems
 from cdk_trainyard.fleet.rules_template import template_problems
-from cdk_trainyard.fleet.rules_training_image import training_image_problems
+from cdk_trainyard.fleet.rules_training_image import keeps_efa, training_image_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, Network
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.storage import Lustre
+from cdk_trainyard.versions import default_efa_installer
 
 _SOURCES: Final = ("dlami", "ami_id", "parameter", "build")
 _UNSAID: Final = NodeImage.from_parameter("/unsaid")
@@ -188,12 +189,15 @@ def _build_problems(section: ImageBuildSection, around: Around) -> Iterator[str]
     unknown = dlami_problems(section.base, "base")
     yield from unknown
     installer = section.efa_installer
+    base = _UNSAID if unknown else NodeImage.dlami(section.base)
     yield from training_image_problems(
-        base=_UNSAID if unknown else NodeImage.dlami(section.base),
+        base=base,
         instance_type=section.instance_type,
-        efa_version=installer.version if installer else "0.0.0",
-        efa_sha256=installer.sha256 if installer else "0" * 64,
+        efa_version=installer.version if installer else default_efa_installer(),
+        efa_sha256=installer.sha256 if installer else None,
+        efa_kept=keeps_efa(base, given=installer is not None),
         nvidia_branch=section.nvidia_branch,
+        families=section.families or base.families or (),
         schedule=section.schedule,
         has_way_out=_has_nat(around),
     )

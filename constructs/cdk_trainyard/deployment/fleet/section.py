@@ -32,12 +32,12 @@ _NO_ADDRESS = (
 
 
 class EfaInstallerSection(Section):
-    """One version of AWS's installer of EFA."""
+    """One version of AWS's installer of EFA; AWS's signature is always verified."""
 
-    version: Annotated[str, Field(examples=["1.50.0"])]
-    """The version."""
-    sha256: str
-    """Checksum of aws-efa-installer-VERSION.tar.gz, 64 hex digits."""
+    version: Annotated[str, Field(examples=["1.49.0"])]
+    """The version; its driver must fit the kernel of the base."""
+    sha256: str | None = None
+    """Checksum of aws-efa-installer-VERSION.tar.gz, 64 hex digits. Default - the signature is enough."""
 
 
 class ImageBuildSection(Section):
@@ -52,7 +52,7 @@ class ImageBuildSection(Section):
     nvidia_branch: Annotated[str | None, Field(examples=["580"])] = None
     """Branch of NVIDIA's driver to install, in quotes; on plain Ubuntu. Default - the base's driver."""
     efa_installer: EfaInstallerSection | None = None
-    """The EFA installer. Default - the base's EFA; without one, the newest version whose checksum is known."""
+    """The EFA installer. Default - the base's EFA; without one, the version that fits the kernel of plain Ubuntu."""
     commands: tuple[str, ...] = ()
     """Further shell commands, run as root. Default - none."""
     instance_type: InstanceTypeName = "m5.2xlarge"
