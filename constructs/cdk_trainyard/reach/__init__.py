@@ -1,10 +1,10 @@
 """Reach: what nodes, builds and AWS's own agents fetch, and whether they can. Pure: no construct, no CDK."""
 
+from cdk_trainyard.reach.choices import Wanted, given_address, unreached, wanted
 from cdk_trainyard.reach.place import Egress, Gateway, Interface, Place, Route
 from cdk_trainyard.reach.table import Address, Fetch, Need, Region, Signer, Target, addresses, addresses_at, fetches
 from cdk_trainyard.reach.templates import read_places
 from cdk_trainyard.reach.verdict import Verdict, judge, judge_target
-from cdk_trainyard.reach.wanted import Wanted, given_address, unreached, wanted
 
 __all__ = [
     "Address",
