@@ -60,7 +60,8 @@ def _printed(aws: LocalAws, function: str) -> list[str]:
         for stream in streams
         for event in logs.get_log_events(logGroupName=group, logStreamName=stream["logStreamName"])["events"]
     ]
-    return [event["message"] for event in sorted(events, key=lambda event: event["timestamp"])]
+    messages = [event["message"] for event in sorted(events, key=lambda event: event["timestamp"])]
+    return [text for text in messages if not text.startswith(("START ", "END "))]
 
 
 pytestmark = pytest.mark.usefixtures("support")

@@ -99,7 +99,12 @@ def input_shape(service: str, region: str, operation: str) -> Any:
 
 
 def call(
-    service: str, region: str, operation: str, parameters: Mapping[str, Any], dropped: list[str] | None = None
+    service: str,
+    region: str,
+    operation: str,
+    parameters: Mapping[str, Any],
+    dropped: list[str] | None = None,
+    credentials: Credentials | None = None,
 ) -> dict[str, Any]:
     """Call ``operation`` with ``parameters`` as CloudFormation spells them, and return the answer.
 
@@ -109,8 +114,9 @@ def call(
         operation: boto3's name of the operation.
         parameters: Values in CloudFormation's spelling and types; see `shapes.fit`.
         dropped: Takes the paths of what the API does not know.
+        credentials: Whose call it is. Default - the administrator's.
     """
     fitted = fit(parameters, input_shape(service, region, operation), [] if dropped is None else dropped)
-    answer: dict[str, Any] = getattr(client(service, region), operation)(**fitted)
+    answer: dict[str, Any] = getattr(client(service, region, credentials), operation)(**fitted)
     answer.pop("ResponseMetadata", None)
     return answer

@@ -5,16 +5,34 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
+from cdk_trainyard.local.access.credentials import Credentials
+from cdk_trainyard.local.access.sessions import issue
+from cdk_trainyard.local.clients import client
 from cdk_trainyard.local.custom_resources import answers
 from cdk_trainyard.local.custom_resources.request import REFUSED, Answer, Request
-from cdk_trainyard.local.errors import ResourceFailed
+from cdk_trainyard.local.errors import ApiError, ResourceFailed
+from cdk_trainyard.local.parallelcluster.provider import is_provider
 
 _ON_EVENT, _IS_COMPLETE = "USER_ON_EVENT_FUNCTION_ARN", "USER_IS_COMPLETE_FUNCTION_ARN"
 _ANSWER_PATIENCE_S = 5.0
 _COMPLETION_PATIENCE_S = 120.0
 _COMPLETION_INTERVAL_S = 0.2
+
+
+def role_of(region: str, function: str) -> Credentials | None:
+    """Return credentials of a function's role; none when there is no such function, or it is AWS's own.
+
+    ParallelCluster's provider is in the template that AWS publishes, and what its role may do is not known here.
+    """
+    if is_provider(function):
+        return None
+    try:
+        found = client("lambda", region).get_function_configuration(FunctionName=function)
+        return issue(found["Role"], found["FunctionName"], "function", region).credentials
+    except (ApiError, BotoCoreError, ClientError):
+        return None
 
 
 def ask(request: Request) -> Answer:
@@ -40,7 +58,7 @@ def ask(request: Request) -> Answer:
     variables = _variables(request, function)
     if _ON_EVENT in variables:
         return _provider(request, variables, event)
-    _invoke(request, function, event)
+    _invoke(client("lambda", request.where.region), function, event)  # as CloudFormation
     answer = answers.take(token, _ANSWER_PATIENCE_S)
     if answer is None:
         raise ResourceFailed(f"{REFUSED}the function ended and never answered CloudFormation")
@@ -53,15 +71,15 @@ def _variables(request: Request, function: str) -> Mapping[str, str]:
     if ":lambda:" not in function:
         raise ResourceFailed(f"local AWS: a ServiceToken must be a Lambda function, got {function}")
     try:
-        found = request.client("lambda").get_function_configuration(FunctionName=function)
+        found = client("lambda", request.where.region).get_function_configuration(FunctionName=function)
     except ClientError as error:
         raise ResourceFailed(f"the function {function} of the custom resource does not exist") from error
     variables: Mapping[str, str] = found.get("Environment", {}).get("Variables", {})
     return variables
 
 
-def _invoke(request: Request, function: str, event: Mapping[str, Any]) -> Any:
-    answer = request.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event).encode())
+def _invoke(invoker: Any, function: str, event: Mapping[str, Any]) -> Any:
+    answer = invoker.invoke(FunctionName=function, Payload=json.dumps(event).encode())
     payload = json.loads(answer["Payload"].read() or b"null")
     if "FunctionError" in answer:
         raise ResourceFailed(f"{REFUSED}{payload.get('errorMessage', payload)}")
@@ -70,7 +88,7 @@ def _invoke(request: Request, function: str, event: Mapping[str, Any]) -> Any:
 
 def _provider(request: Request, variables: Mapping[str, str], event: Mapping[str, Any]) -> Answer:
     """Do what CDK's provider framework does between CloudFormation and the user's functions."""
-    answered = _invoke(request, variables[_ON_EVENT], event) or {}
+    answered = _invoke(request.client("lambda"), variables[_ON_EVENT], event) or {}
     physical_id = answered.get("PhysicalResourceId") or event.get("PhysicalResourceId") or event["RequestId"]
     if request.kind == "Delete" and physical_id != request.physical_id:
         raise ResourceFailed(
@@ -87,7 +105,7 @@ def _provider(request: Request, variables: Mapping[str, str], event: Mapping[str
 def _completion(request: Request, function: str, event: Mapping[str, Any]) -> Mapping[str, Any]:
     deadline = time.monotonic() + _COMPLETION_PATIENCE_S
     while time.monotonic() < deadline:
-        answered = _invoke(request, function, event) or {}
+        answered = _invoke(request.client("lambda"), function, event) or {}
         if answered.get("IsComplete"):
             data: Mapping[str, Any] = answered.get("Data") or {}
             return data

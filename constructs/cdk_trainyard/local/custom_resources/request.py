@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.clients import client
 from cdk_trainyard.local.resources.model import Where
 
@@ -22,6 +23,7 @@ class Request:
         properties: The resource's properties; every number and truth value is a string, as CloudFormation sends them.
         previous: The properties before an update.
         physical_id: Empty for a creation.
+        credentials: Of the role of the function behind the resource. Default - the administrator's.
     """
 
     kind: Kind
@@ -29,10 +31,11 @@ class Request:
     properties: Mapping[str, Any]
     previous: Mapping[str, Any]
     physical_id: str
+    credentials: Credentials | None = None
 
     def client(self, service: str, region: str | None = None) -> Any:
-        """Return a boto3 client, in the resource's region unless told otherwise."""
-        return client(service, region or self.where.region)
+        """Return a boto3 client with the function's role, in the resource's region unless told otherwise."""
+        return client(service, region or self.where.region, self.credentials)
 
     def flag(self, name: str, *, default: bool) -> bool:
         """Return a property that is true or false."""

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from cdk_trainyard.local.custom_resources.bucket_deployment import bucket_deployment
-from cdk_trainyard.local.custom_resources.functions import ask
+from cdk_trainyard.local.custom_resources.functions import ask, role_of
 from cdk_trainyard.local.custom_resources.helpers import (
     auto_delete_images,
     auto_delete_objects,
@@ -33,12 +33,14 @@ _TOKEN = "ServiceToken"  # noqa: S105  not a secret: the function's ARN
 
 def _request(it: Resource, kind: Kind) -> Request:
     it.taken.update(it.properties)
+    properties = stringified(it.properties)
     return Request(
         kind=kind,
         where=it.where,
-        properties=stringified(it.properties),
+        properties=properties,
         previous=stringified(it.previous),
         physical_id=it.id,
+        credentials=role_of(it.where.region, str(properties.get(_TOKEN))),
     )
 
 
@@ -46,7 +48,7 @@ def _answer(it: Resource, request: Request) -> Answer:
     helper = _HELPERS.get(it.where.type_name)
     if helper is None and _SDK_CALL_PROPERTY in it.properties:
         helper = sdk_call
-    if helper is None and is_provider(str(request.properties.get("ServiceToken"))):
+    if helper is None and is_provider(str(request.properties.get(_TOKEN))):
         helper = parallelcluster.answer
     return helper(request) if helper else ask(request)
 

@@ -37,7 +37,8 @@ def sdk_call(request: Request) -> Answer:
     parameters = _with_id(wanted.get("parameters") or {}, physical_id)
     result: dict[str, Any] = {"region": region}
     try:
-        result |= flatten(call(_service(wanted["service"]), region, _operation(wanted["action"]), parameters))
+        service, operation = _service(wanted["service"]), _operation(wanted["action"])
+        result |= flatten(call(service, region, operation, parameters, credentials=request.credentials))
     except ClientError as error:
         ignored = wanted.get("ignoreErrorCodesMatching")
         if not ignored or not re.search(ignored, error.response["Error"]["Code"]):
