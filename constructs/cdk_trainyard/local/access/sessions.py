@@ -72,7 +72,7 @@ def key_of(access_key_id: str) -> Credentials | None:
 
 
 def issue(role_arn: str, name: str, kind: Kind, region: str) -> Session:
-    """Return a new session of a role, as a service has it for what it runs.
+    """Return the session of a role that a service has for what it runs: the one that it had, or a new one.
 
     Args:
         role_arn: ARN of the role.
@@ -83,6 +83,9 @@ def issue(role_arn: str, name: str, kind: Kind, region: str) -> Session:
     Raises:
         ApiError: There is no such role.
     """
+    for known in list(_sessions().values()):
+        if (known.role_arn, known.name, known.kind) == (role_arn, name, kind):
+            return known
     backend = sts_backends[current()][get_partition(region)]
     made = _assumed(backend, region, name, role_arn, duration=3600)
     return _keep(made, kind)
