@@ -28,6 +28,11 @@ class Store(Generic[_T]):
                 self._values[account, region] = self._make(account, region)
             return self._values[account, region]
 
+    def all(self) -> list[_T]:
+        """Return every value that was made."""
+        with _lock:
+            return list(self._values.values())
+
 
 def forget_everything() -> None:
     """Forget every value of every store."""
