@@ -29,6 +29,7 @@ POLICY = {
 }
 _ALL = {"IpProtocol": "-1", "GroupId": {"Ref": "Group"}}
 
+_ANY = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
 _RESOURCES: dict[str, Any] = {
     "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsHostnames": True}},
     "SubnetA": {
@@ -57,7 +58,10 @@ _RESOURCES: dict[str, Any] = {
         "Type": "AWS::EC2::SecurityGroupEgress",
         "Properties": {**_ALL, "DestinationSecurityGroupId": {"Ref": "Group"}},
     },
-    "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST}},
+    "Role": {
+        "Type": "AWS::IAM::Role",
+        "Properties": {"AssumeRolePolicyDocument": TRUST, "Policies": [{"PolicyName": "all", "PolicyDocument": _ANY}]},
+    },
     "Bucket": {"Type": "AWS::S3::Bucket"},
     "Topic": {"Type": "AWS::SNS::Topic"},
     "Logs": {"Type": "AWS::Logs::LogGroup"},

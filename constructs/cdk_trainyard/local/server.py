@@ -1,6 +1,7 @@
 """The server: moto's services with this package's CloudFormation, on 127.0.0.1 and nowhere else."""
 
 import os
+from pathlib import Path
 from threading import Thread
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -12,8 +13,9 @@ from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from cdk_trainyard.local import clients
-from cdk_trainyard.local.access import sessions
+from cdk_trainyard.local.access import recording, sessions
 from cdk_trainyard.local.access.credentials import Credentials, new_credentials
+from cdk_trainyard.local.access.recording import RecordedCall
 from cdk_trainyard.local.application import application
 from cdk_trainyard.local.engine.api import replace_cloudformation
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
@@ -38,6 +40,8 @@ from cdk_trainyard.local.services import (
 )
 from cdk_trainyard.local.state import forget_everything
 
+RECORDING_VARIABLE = "CDK_TRAINYARD_CALLS"
+"""Names the file that takes the recording of roles' calls when a server stops."""
 _HOST = "127.0.0.1"
 _EXTENDED = (
     accounts,
@@ -112,6 +116,8 @@ class LocalAws:
     def stop(self) -> None:
         """Stop to serve."""
         if self._server is not None:
+            if place := os.environ.get(RECORDING_VARIABLE):
+                recording.write(Path(place))
             self._server.shutdown()
             self._server.server_close()
             self._server, LocalAws._running = None, None
@@ -148,6 +154,16 @@ class LocalAws:
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client of ``service`` here."""
         return clients.client(service, region or self.region)
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        """Every call that a role's session has made, with each permission that it needed, in their order."""
+        return recording.calls()
+
+    @property
+    def recording(self) -> dict[str, Any]:
+        """The same for a file: `policies` by name, and `calls`, with names that are the same in every run."""
+        return recording.recording()
 
     @staticmethod
     def add_existing(arn: str) -> None:

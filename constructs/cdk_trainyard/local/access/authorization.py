@@ -9,6 +9,7 @@ from typing import Any
 from moto.ec2.models import ec2_backends
 from moto.iam.models import Role, iam_backends
 
+from cdk_trainyard.local.access import recording
 from cdk_trainyard.local.access.attached import endpoint_policy, policies_for
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.access.keys import may_be_absent
@@ -30,6 +31,8 @@ class Judgment:
     """One permission that a call needs, and what the policies say of it."""
 
     need: Need
+    request: Request
+    policies: Policies
     decision: Decision
 
 
@@ -60,7 +63,7 @@ def judge(session: Session, call: Call) -> Iterator[Judgment]:
         endpoint = through[1] if through and need.action.startswith(f"{call.service}:") else None
         policies = policies_for(call, role, session.credentials.access_key_id, need.resource, endpoint)
         _check_keys(request, policies)
-        yield Judgment(need=need, decision=evaluate(request, policies))
+        yield Judgment(need=need, request=request, policies=policies, decision=evaluate(request, policies))
 
 
 def _check_keys(request: Request, policies: Policies) -> None:
@@ -92,6 +95,7 @@ def authorize(session: Session, call: Call) -> list[Judgment]:
         judgments = list(judge(session, call))
     except PolicyError as problem:
         raise ApiError("NotImplemented", f"local AWS: {problem}") from problem
+    recording.note(session, call, judgments)
     for judgment in judgments:
         if not judgment.decision.allowed:
             _log.error("refused: %s", _reason(judgment))

@@ -96,7 +96,10 @@ def recording() -> dict[str, Any]:
         for policy in judgment.policies.all()
     }
     rows = {json.dumps(names.stable(_row(one, judgment)), sort_keys=True) for one, judgment in judged}
-    return {"policies": names.stable(dict(sorted(policies.items()))), "calls": [json.loads(row) for row in sorted(rows)]}
+    return {
+        "policies": names.stable(dict(sorted(policies.items()))),
+        "calls": [json.loads(row) for row in sorted(rows)],
+    }
 
 
 def write(path: Path) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.access.sessions import issue
 from cdk_trainyard.local.clients import client
 from cdk_trainyard.local.custom_resources import answers
-from cdk_trainyard.local.custom_resources.request import REFUSED, Answer, Request
+from cdk_trainyard.local.custom_resources.request import REFUSED, Answer, Function, Request
 from cdk_trainyard.local.errors import ApiError, ResourceFailed
 from cdk_trainyard.local.parallelcluster.provider import is_provider
 
@@ -21,8 +20,8 @@ _COMPLETION_PATIENCE_S = 120.0
 _COMPLETION_INTERVAL_S = 0.2
 
 
-def role_of(region: str, function: str) -> Credentials | None:
-    """Return credentials of a function's role; none when there is no such function, or it is AWS's own.
+def function_of(region: str, function: str) -> Function | None:
+    """Return a function by its ARN; none when it does not exist, or is AWS's own.
 
     ParallelCluster's provider is in the template that AWS publishes, and what its role may do is not known here.
     """
@@ -30,9 +29,10 @@ def role_of(region: str, function: str) -> Credentials | None:
         return None
     try:
         found = client("lambda", region).get_function_configuration(FunctionName=function)
-        return issue(found["Role"], found["FunctionName"], "function", region).credentials
+        session = issue(found["Role"], found["FunctionName"], "function", region)
     except (ApiError, BotoCoreError, ClientError):
         return None
+    return Function(runtime=found.get("Runtime", ""), credentials=session.credentials)
 
 
 def ask(request: Request) -> Answer:

@@ -14,6 +14,19 @@ REFUSED = "Received response status [FAILED] from custom resource. Message retur
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Function:
+    """The Lambda function behind a custom resource.
+
+    Attributes:
+        runtime: As ``python3.14``.
+        credentials: Of its execution role.
+    """
+
+    runtime: str
+    credentials: Credentials
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
     """What CloudFormation asks of a custom resource.
 
@@ -23,7 +36,7 @@ class Request:
         properties: The resource's properties; every number and truth value is a string, as CloudFormation sends them.
         previous: The properties before an update.
         physical_id: Empty for a creation.
-        credentials: Of the role of the function behind the resource. Default - the administrator's.
+        function: What is behind the resource. Default - nothing that is known here.
     """
 
     kind: Kind
@@ -31,7 +44,12 @@ class Request:
     properties: Mapping[str, Any]
     previous: Mapping[str, Any]
     physical_id: str
-    credentials: Credentials | None = None
+    function: Function | None = None
+
+    @property
+    def credentials(self) -> Credentials | None:
+        """Those of the function's role; ``None``: the administrator's."""
+        return self.function.credentials if self.function else None
 
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client with the function's role, in the resource's region unless told otherwise."""

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from cdk_trainyard.local.custom_resources.bucket_deployment import bucket_deployment
-from cdk_trainyard.local.custom_resources.functions import ask, role_of
+from cdk_trainyard.local.custom_resources.functions import ask, function_of
 from cdk_trainyard.local.custom_resources.helpers import (
     auto_delete_images,
     auto_delete_objects,
@@ -18,9 +18,9 @@ from cdk_trainyard.local.parallelcluster import requests as parallelcluster
 from cdk_trainyard.local.parallelcluster.provider import is_provider
 from cdk_trainyard.local.resources.model import Resource, ResourceType
 
-_HELPERS: dict[str, Helper] = {
+_BUCKET_DEPLOYMENT = "Custom::CDKBucketDeployment"
+_NODE_HELPERS: dict[str, Helper] = {
     "Custom::AWS": sdk_call,
-    "Custom::CDKBucketDeployment": bucket_deployment,
     "Custom::ECRAutoDeleteImages": auto_delete_images,
     "Custom::LogRetention": log_retention,
     "Custom::S3AutoDeleteObjects": auto_delete_objects,
@@ -40,17 +40,18 @@ def _request(it: Resource, kind: Kind) -> Request:
         properties=properties,
         previous=stringified(it.previous),
         physical_id=it.id,
-        credentials=role_of(it.where.region, str(properties.get(_TOKEN))),
+        function=function_of(it.where.region, str(properties.get(_TOKEN))),
     )
 
 
 def _answer(it: Resource, request: Request) -> Answer:
-    helper = _HELPERS.get(it.where.type_name)
-    if helper is None and _SDK_CALL_PROPERTY in it.properties:
-        helper = sdk_call
-    if helper is None and is_provider(str(request.properties.get(_TOKEN))):
-        helper = parallelcluster.answer
-    return helper(request) if helper else ask(request)
+    if is_provider(str(request.properties.get(_TOKEN))):
+        return parallelcluster.answer(request)
+    if it.where.type_name == _BUCKET_DEPLOYMENT:
+        return bucket_deployment(request)
+    helper = _NODE_HELPERS.get(it.where.type_name) or (sdk_call if _SDK_CALL_PROPERTY in it.properties else None)
+    runs_here = request.function is not None and request.function.runtime.startswith("python")
+    return helper(request) if helper and not runs_here else ask(request)  # a type says not what is behind it
 
 
 def _create(it: Resource) -> dict[str, Any]:
