@@ -16,7 +16,7 @@ _RANDOM = (
 
 
 class Names:
-    """Names of resources by their physical ids: ``${stack.LogicalId}``."""
+    """Names of resources by their physical ids: ``<stack.LogicalId>``, as ``$`` begins a policy variable."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -29,7 +29,7 @@ class Names:
                 for logical_id, deployed in list(stack.resources.items()):
                     name = f"{owner}.{logical_id}"
                     is_stack = deployed.type_name == STACK_TYPE
-                    self._known.setdefault(deployed.physical_id, name if is_stack else f"${{{name}}}")
+                    self._known.setdefault(deployed.physical_id, name if is_stack else f"<{name}>")
 
     def stable(self, value: Any) -> Any:
         """Return ``value`` with stable names in all its texts, the keys of mappings among them."""
