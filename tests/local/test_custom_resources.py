@@ -10,7 +10,7 @@ from cdk_trainyard.local import LocalAws
 from cdk_trainyard.local.custom_resources.sdk_call import flatten
 from cdk_trainyard.local.services import lambda_
 from tests.local.stacks import Stacks, Template, outputs_of, template
-from tests.local.support import of, zipped
+from tests.local.support import TRUST, of, zipped
 
 _ANSWER = """
 import json, urllib.request
@@ -98,6 +98,31 @@ def test_a_function_that_says_failed_rolls_back(stacks: Stacks, aws: LocalAws) -
         if row["LogicalResourceId"] == "Function" and row["PhysicalResourceId"]
     )
     assert _printed(aws, function) == ["Create FAILED", "Delete FAILED"], "the rollback deletes it"
+
+
+def test_a_python_function_behind_one_of_cdks_types_really_runs(stacks: Stacks) -> None:
+    """The type says not what is behind it: CDK's function is of Node, the one here is of Python."""
+    body = _asking(42)
+    body["Resources"]["Thing"]["Type"] = "Custom::VpcRestrictDefaultSG"
+    name = stacks.deployed(body)
+    assert stacks.physical_id(name, "Thing") == "the-thing"
+
+
+def test_a_function_calls_with_its_role_and_logs_with_it(stacks: Stacks, aws: LocalAws) -> None:
+    code = "import boto3\ndef handler(event, context):\n    return boto3.client('sts').get_caller_identity()['Arn']\n"
+    nothing = {"Effect": "Deny", "Action": "*", "Resource": "*"}
+    policy = {"PolicyName": "none", "PolicyDocument": {"Version": "2012-10-17", "Statement": [nothing]}}
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST, "Policies": [policy]}}
+    mute = _function(code)
+    mute["Properties"]["Role"] = {"Fn::GetAtt": ["Role", "Arn"]}
+    name = stacks.deployed(template({"Role": role, "Mute": mute, "Loud": _function(code)}))
+    for logical_id in ("Mute", "Loud"):
+        function = stacks.physical_id(name, logical_id)
+        answer = json.loads(aws.client("lambda").invoke(FunctionName=function)["Payload"].read())
+        assert answer.endswith(f"/{function}")
+        assert ":assumed-role/" in answer
+        groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=f"/aws/lambda/{function}")["logGroups"]
+        assert len(groups) == (logical_id == "Loud")
 
 
 def test_an_update_that_says_failed_is_undone(stacks: Stacks, aws: LocalAws) -> None:

@@ -6,9 +6,12 @@ from typing import Any
 from moto.codebuild.exceptions import InvalidInputException, ResourceAlreadyExistsException, ResourceNotFoundException
 from moto.codebuild.models import CodeBuild, CodeBuildBackend, codebuild_backends
 from moto.codebuild.responses import CodeBuildResponse
+from moto.core.responses import ActionResult
 
-from cdk_trainyard.local.services.api import Request, install
+from cdk_trainyard.local.services.api import Request, install, replace
+from cdk_trainyard.local.services.on_behalf import start_build
 
+_start_build = CodeBuildResponse.start_build
 _KEPT = (
     *("description", "source", "artifacts", "environment", "serviceRole", "timeoutInMinutes"),
     *("queuedTimeoutInMinutes", "encryptionKey", "tags", "cache", "sourceVersion", "logsConfig", "vpcConfig"),
@@ -69,6 +72,15 @@ def _check(request: Request) -> None:
         raise InvalidInputException("Invalid artifacts: S3 artifacts need a location")
 
 
+def _start(response: CodeBuildResponse) -> ActionResult:
+    """Start a build, whose role may do what CodeBuild does before and after it."""
+    answer = _start_build(response)
+    project = response.codebuild_backend.codebuild_projects[response._get_param("projectName")]  # noqa: SLF001
+    start_build(project.project_metadata, response.region)
+    return answer
+
+
 def extend() -> None:
     """Give moto's CodeBuild what it lacks."""
     install(CodeBuildResponse, {"create_project": _create, "update_project": _update})
+    replace(CodeBuildResponse, {"start_build": _start})

@@ -10,6 +10,7 @@ from moto.elbv2.models import elbv2_backends
 
 from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services.api import plain, remember, replace
+from cdk_trainyard.local.services.on_behalf import start_task
 
 _ACTIVE = "ACTIVE"
 _KEPT = {
@@ -36,7 +37,7 @@ def _create_whole(response: EC2ContainerServiceResponse) -> ActionResult:
     remember(made["service"], {attribute: asked[name] for name, attribute in _KEPT.items() if name in asked})
     if asked.get("capacityProviderStrategy"):
         made["service"].launch_type = None
-    _run(made["service"])
+    _run(made["service"], response)
     return answer
 
 
@@ -46,7 +47,7 @@ def _update_whole(response: EC2ContainerServiceResponse) -> ActionResult:
     _check(response.ecs_backend, response.current_account, response.region, asked, definition)
     answer = _update(response)
     changed: Any = answer.result
-    _run(changed["service"])
+    _run(changed["service"], response)
     return answer
 
 
@@ -54,8 +55,17 @@ def _service(backend: EC2ContainerServiceBackend, asked: Mapping[str, Any]) -> S
     return backend._get_service(asked.get("cluster", "default"), asked["service"].split("/")[-1])  # noqa: SLF001
 
 
-def _run(service: Service) -> None:
-    """Have the tasks run that are wanted: as CloudFormation waits for it, nobody sees them start."""
+def _run(service: Service, response: EC2ContainerServiceResponse) -> None:
+    """Have the tasks run that are wanted: as CloudFormation waits for it, nobody sees them start.
+
+    Raises:
+        ApiError: Their execution role lacks a permission.
+    """
+    if service.task_definition and (service.desired_count or service.scheduling_strategy == "DAEMON"):
+        definition = response.ecs_backend.describe_task_definition(service.task_definition)
+        role = getattr(definition, "execution_role_arn", None)
+        if role:
+            start_task(role, plain(definition.container_definitions), response.region)
     service.running_count, service.pending_count = service.desired_count, 0
     for deployment in service.deployments[:1]:
         deployment |= {
