@@ -148,13 +148,6 @@ def _parameters(call: Call) -> list[str]:
     return [name if name.startswith("arn:") else name.lstrip("/") for name in names]
 
 
-def _repositories(call: Call) -> list[str]:
-    """Find repositories of ECR: of another account where ``registryId`` says so."""
-    account = call.get("registryId") or call.account
-    names = _named("repositoryName", "repositoryNames")(call)
-    return [f"arn:{call.partition}:ecr:{call.region}:{account}:repository/{name}" for name in names]
-
-
 def _groups(call: Call) -> list[str]:
     """Find Auto Scaling groups: by name, or by an instance in them."""
     backend = autoscaling_backends[call.account][call.region]
