@@ -39,6 +39,7 @@ class ParallelClusterStack(DeploymentStack):
             mounts=storage.mounts,
             accounting=storage.accounting,
         )
+        self.cluster.use(storage.buckets)
 
         for name, value in self.cluster.outputs.items():
             CfnOutput(self, name, value=value)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from aws_cdk import App, RemovalPolicy, Stack
+from aws_cdk import App, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -14,16 +14,19 @@ from aws_cdk.assertions import Annotations, Match, Template
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import EfaSecurityGroup, Endpoint, Nat, TrainingNetwork
 from cdk_trainyard.parallelcluster import (
+    LoginPool,
     ParallelCluster,
     ParallelClusterProvider,
     Placement,
+    QueueCapacity,
     QueueUpdateStrategy,
     SharedEbs,
     SharedEfs,
     SharedLustre,
     SlurmSettings,
+    Timeouts,
 )
-from cdk_trainyard.storage import LustreFileSystem
+from cdk_trainyard.storage import LustreFileSystem, TrainingBuckets
 from tests.parallelcluster.parts import TYPE, config, cpu, head, new_network, new_stack, queue, resource, trn1
 
 
@@ -240,6 +243,34 @@ def test_grants_land_in_the_policy_of_the_nodes(stack: Stack, build: Callable[..
     )
 
 
+def test_jobs_on_every_node_use_the_buckets_and_delete_nothing(
+    stack: Stack, build: Callable[..., ParallelCluster]
+) -> None:
+    buckets = TrainingBuckets(stack, "Buckets")
+    cluster = build(login_pools=[LoginPool(name="login", instance_type="c5.xlarge")])
+    cluster.use(buckets)
+    template = Template.from_stack(stack)
+    (name,) = template.find_resources("AWS::IAM::ManagedPolicy", {"Properties": {"Path": "/parallelcluster/"}})
+    policy = template.find_resources("AWS::IAM::ManagedPolicy")[name]["Properties"]["PolicyDocument"]["Statement"]
+    granted: dict[str, set[str]] = {"Datasets": set(), "Checkpoints": set(), "Models": set(), "Key": set()}
+    for statement in policy:
+        actions = [statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"]
+        for purpose in granted:
+            if f"Buckets{purpose}" in str(statement["Resource"]):
+                granted[purpose] |= {*actions}
+    reading = {"s3:GetObject", "s3:ListBucket"}
+    writing = {"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject", "s3:PutObjectTagging"}
+    assert granted == {
+        "Datasets": reading,
+        "Checkpoints": reading | writing,
+        "Models": reading | writing,
+        "Key": {"kms:Decrypt", "kms:GenerateDataKey"},
+    }
+    written = config(template)
+    roles = [written["HeadNode"], written["LoginNodes"]["Pools"][0], written["Scheduling"]["SlurmQueues"][0]]
+    assert [{"Policy": {"Ref": name}} in role["Iam"]["AdditionalIamPolicies"] for role in roles] == [True] * 3
+
+
 def test_the_provider_may_use_the_keys_of_volumes(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
     key = kms.Key(stack, "Key")
     build(storage=[SharedEbs(at="/a", key=key), SharedEfs(at="/b", key=key)])
@@ -320,8 +351,8 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         "an EBS volume is shared with 101 nodes",
     ),
     "kept-instances": (
-        {"queues": [queue(cpu(min_count=101, max_count=200))], "head_node": head(instance_type="c5.4xlarge")},
-        "101 nodes are always there",
+        {"queues": [queue(cpu(min_count=1))]},
+        "1 nodes are always there, and the head node waits for all of them before the cluster is made",
     ),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "zone-without-type": (
@@ -338,6 +369,31 @@ def test_warns(
     build(**changes)
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f"parallelcluster:{slug}"))
     assert [one for one in found if text in str(one.entry.data)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"queues": [queue(cpu(min_count=8))], "timeouts": Timeouts(head_node=Duration.minutes(55))},
+        {"queues": [queue(cpu(min_count=8), capacity=QueueCapacity.odcr("cr-0123456789abcdef0"))]},
+    ],
+    ids=["who has thought of it", "what is reserved"],
+)
+def test_nodes_that_are_always_there_are_no_news_to(
+    stack: Stack, build: Callable[..., ParallelCluster], changes: dict[str, Any]
+) -> None:
+    build(**changes)
+    assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("kept-instances"))
+
+
+def test_hundreds_of_them_are_a_warning_in_any_case(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
+    build(
+        queues=[queue(cpu(min_count=101, max_count=200))],
+        head_node=head(instance_type="c5.4xlarge"),
+        timeouts=Timeouts(head_node=Duration.minutes(55)),
+    )
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("kept-instances"))
+    assert "its own scripts included, 55 minutes at most, and CloudFormation's hour" in str(found[0].entry.data)
 
 
 def test_the_usual_cluster_warns_of_nothing(stack: Stack, build: Callable[..., ParallelCluster]) -> None:

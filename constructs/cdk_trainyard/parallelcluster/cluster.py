@@ -42,7 +42,8 @@ from cdk_trainyard.parallelcluster.settings import (
 )
 from cdk_trainyard.parallelcluster.shared_storage import SharedLustre, SharedStorage
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
-from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage import Lustre, TrainingBuckets
+from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.reach import open_lustre
 from cdk_trainyard.tokens import unresolved
 
@@ -244,6 +245,20 @@ class ParallelCluster(ParallelClusterBase):
         self._cluster = cluster
         main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
         self._reach()
+
+    def use(self, buckets: TrainingBuckets) -> None:
+        """Let jobs read the datasets, and read and write checkpoints and models. They cannot delete.
+
+        The permissions are in the managed policy that head node, login nodes and queues have: ParallelCluster's own
+        ``S3Access`` knows no login nodes and no KMS keys, and lets whoever may write delete.
+
+        Args:
+            buckets: The buckets of the training environment.
+        """
+        statements, wildcards = job_statements(
+            read=[buckets.datasets], read_write=[buckets.checkpoints, buckets.models]
+        )
+        self._nodes.allow(statements, reason=JOBS_NAME_KEYS, wildcards=wildcards)
 
     # ---------------------------------------------------------------- parts
     def _unique_name(self) -> str:

@@ -28,6 +28,11 @@ def parallelcluster_version() -> str:
     return str(fact("version"))
 
 
+def head_node_timeout_minutes() -> float:
+    """Return how long ParallelCluster waits for a head node unless it is told otherwise, in minutes."""
+    return float(fact("bootstrap_timeout_seconds")) / 60
+
+
 def operating_systems() -> tuple[str, ...]:
     """Return the names of the operating systems."""
     return tuple(fact("operating_systems"))

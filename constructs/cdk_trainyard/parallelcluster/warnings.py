@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from cdk_trainyard.parallelcluster.capacity import CapacityType
-from cdk_trainyard.parallelcluster.facts import parallelcluster_version
+from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version
 from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
 from cdk_trainyard.parallelcluster.settings import QueueUpdateStrategy
 from cdk_trainyard.parallelcluster.shared_storage import SharedEbs, SharedEfs, SharedLustre
@@ -64,17 +63,22 @@ def ebs_bottleneck(cluster: ResolvedCluster) -> Warnings:
 
 
 def kept_instances(cluster: ResolvedCluster) -> Warnings:
-    """Nodes that are always there must come up before the cluster is made, within CloudFormation's hour."""
+    """Nodes that are always there must come up before the cluster is made: the head node waits for all of them.
+
+    Source: aws/aws-parallelcluster#3373 ("Waiting for static fleet capacity provisioning", then the wait condition of
+    the head node times out) and ParallelCluster's default timeout. Capacity that is reserved is there.
+    """
     kept = sum(
-        compute.min_count
-        for queue in cluster.queues
-        for compute in queue.compute
-        if queue.capacity.type is not CapacityType.CAPACITY_BLOCK
+        compute.min_count for queue in cluster.queues for compute in queue.compute if compute.reservation is None
     )
-    if kept > _MANY_NODES:
+    given = cluster.timeouts.head_node
+    if kept > 0 and (given is None or kept > _MANY_NODES):
+        minutes = head_node_timeout_minutes() if given is None else given.to_minutes()
         yield (
-            f"{kept} nodes are always there and must come up within the hour that CloudFormation waits; begin with "
-            "fewer"
+            f"{kept} nodes are always there, and the head node waits for all of them before the cluster is made: its "
+            f"own scripts included, {minutes:g} minutes at most, and CloudFormation's hour. Where EC2 lacks one, "
+            "everything is rolled back; begin with 'min_count' 0 and raise it when the cluster stands, or give "
+            "'head_node' of the timeouts"
         )
 
 

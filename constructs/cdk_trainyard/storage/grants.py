@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
+JOBS_NAME_KEYS = "jobs name their own keys in the buckets that were made for them"
+"""Why jobs are granted whole buckets, for reviewers."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Verb:

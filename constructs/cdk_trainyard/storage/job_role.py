@@ -12,12 +12,10 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal
-from cdk_trainyard.storage.grants import job_statements
+from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 
 if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
-
-_JOBS_NAME_KEYS = "jobs name their own keys in the buckets that were made for them"
 
 
 @jsii.implements(iam.IGrantable)
@@ -88,7 +86,7 @@ class JobRole(Construct):
         """
         statements, wildcards = job_statements(read=read, read_write=read_write)
         self.policy.add_statements(*statements)
-        self.acknowledge(_JOBS_NAME_KEYS, *wildcards)
+        self.acknowledge(JOBS_NAME_KEYS, *wildcards)
 
     def allow_pull(self, repositories: "Sequence[ecr.IRepository]") -> None:
         """Let nodes pull container images from private registries (ECR).
