@@ -68,7 +68,7 @@ def test_the_ultracluster_has_warm_nodes_login_nodes_and_accounting(deployments:
 def test_the_file_system_belongs_to_the_app_and_outlives_the_cluster(deployments: Deployments) -> None:
     template = deployments["trn1"][1]
     ((logical_id, lustre),) = template.find_resources("AWS::FSx::FileSystem").items()
-    assert lustre["DeletionPolicy"] == "Retain"
+    assert lustre["DeletionPolicy"] == "RetainExceptOnCreate"
     shared = {"FileSystemId": {"Ref": logical_id}}
     entry = {"Name": "fsx", "MountDir": "/fsx", "StorageType": "FsxLustre", "FsxLustreSettings": shared}
     assert entry in config(template)["SharedStorage"]
