@@ -7,7 +7,7 @@ source "${here}/lib/steps.sh"
 
 # Slurm comes last: a node takes jobs when everything else is right.
 steps=(
-  network clock lustre_efa lustre openzfs users home devices ssh hostfile job_hooks logs motd
+  network clock kernel lustre_efa lustre lustre_io openzfs users home devices ssh user_keys hostfile job_hooks logs motd
   slurm_conf slurm_topology accounting
   containers neuron_environment exporters s3_mounts pam_slurm_adopt
   slurm

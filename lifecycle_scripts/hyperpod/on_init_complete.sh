@@ -8,7 +8,7 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 source "${here}/lib/steps.sh"
 
 steps=(
-  network clock lustre openzfs users devices hostfile motd
+  network clock kernel lustre lustre_io openzfs users user_keys devices hostfile motd
   containers neuron_environment exporters s3_mounts pam_slurm_adopt
 )
 provision "${here}" "${steps[@]}"

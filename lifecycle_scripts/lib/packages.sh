@@ -117,6 +117,27 @@ install_package_files() {
   exec {PACKAGE_LOG}>&- 9>&-
 }
 
+# movable_packages PATTERN...: the installed ones of these names that the package manager may change.
+movable_packages() {
+  local listed
+  # shellcheck disable=SC2016  # dpkg-query expands it
+  listed=$(dpkg-query --show --showformat='${db:Status-Want} ${db:Status-Status} ${binary:Package}\n' -- "$@" 2>/dev/null) || true
+  awk '$1 != "hold" && $2 == "installed" { print $3 }' <<<"${listed}"
+}
+
+# hold_packages PATTERN...: they stay as they are, whatever is installed or upgraded.
+hold_packages() {
+  take_turn
+  wait_until 600 "the package manager's lock" try_hold_packages "$@"
+  exec {PACKAGE_LOG}>&- 9>&-
+}
+
+try_hold_packages() {
+  local movable
+  package_manager_is_free && movable=$(movable_packages "$@") || return
+  [[ -z ${movable} ]] || package_manager 60 dpkg --set-selections <<<"${movable//$'\n'/ hold$'\n'} hold"
+}
+
 # ---------------------------------------------------------------- pinned files
 # tool NAME FIELD: url or sha256 of what the settings pin for this node's processor; nothing when they pin none.
 tool() {

@@ -154,7 +154,10 @@ case ${name} in
       changed
     fi
     ;;
-  runuser) [[ -e ${TRAINYARD_ROOT}/fsx/trainyard/ssh-hosts/${*: -2:1} && -e ${TRAINYARD_ROOT}/fsx/ubuntu/.ssh/authorized_keys ]] ;;
+  runuser)
+    [[ $4 == ssh ]] || exec "${@:4}"
+    [[ -e ${TRAINYARD_ROOT}/fsx/trainyard/ssh-hosts/${*: -2:1} && -e ${TRAINYARD_ROOT}/fsx/ubuntu/.ssh/authorized_keys ]]
+    ;;
   logrotate) grep -q '^/var/log' "${subject}" ;;
   mariadb-install-db)
     folder=${TRAINYARD_ROOT}/var/lib/mysql

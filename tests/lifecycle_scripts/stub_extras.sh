@@ -88,8 +88,24 @@ extra() {
         fetch "${url}" "${*: -3:1}"
       fi
       ;;
-    dpkg) ;;
-    dpkg-query) [[ -e ${state}/installed.${subject} ]] && printf 'installed' ;;
+    dpkg)
+      if [[ $1 == --set-selections ]]; then
+        cat >"${state}/held"
+        changed
+      fi
+      ;;
+    dpkg-query)
+      if [[ " $* " == *' linux-image-* '* ]]; then
+        [[ -e ${state}/kernel ]] || exit 1
+        while IFS= read -r package; do
+          words=install
+          if [[ -e ${state}/held ]] && grep -qx "${package} hold" "${state}/held"; then words=hold; fi
+          printf '%s installed %s\n' "${words}" "${package}"
+        done <"${state}/kernel"
+        exit 0
+      fi
+      [[ -e ${state}/installed.${subject} ]] && printf 'installed'
+      ;;
     make)
       echo plugin >"${2#--directory=}/spank_pyxis.so"
       changed

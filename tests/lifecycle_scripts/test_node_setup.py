@@ -1,6 +1,7 @@
 """What nodes are set up with beside mounts, users and Slurm, without root: the steps against stand-ins."""
 
 import json
+import re
 import stat
 import subprocess
 import threading
@@ -14,7 +15,7 @@ import pytest
 from cdk_trainyard.lifecycle import scripts_folder
 from tests.lifecycle_scripts.fake_node import CLOCK, FakeNode, change_settings, entry_of, make_node, some_or_all
 
-LUSTRE = ("lustre_efa", "lustre")
+LUSTRE = ("lustre_efa", "lustre", "lustre_io")
 SLURM = ("devices", "job_hooks", "slurm_conf", "slurm_topology", "accounting", "slurm")
 SSH = ("lustre", "users", "home", "ssh")
 SECRET = "arn:aws-us-gov:secretsmanager:us-gov-west-1:111111111111:secret:db-AbCdEf"  # noqa: S105
@@ -70,6 +71,15 @@ def test_a_clock_that_chrony_sets_right_is_gone_on_with(node: FakeNode, steps: t
 
 
 # ---------------------------------------------------------------- Lustre over EFA
+# What is written to the file system goes over EFA, unless STUB_TCP=1; with STUB_FULL=1 nothing can be written.
+DD = """\
+echo "dd $*" >>"${TRAINYARD_ROOT}/state/calls"
+[[ -z ${STUB_FULL:-} ]] || { echo 'dd: No space left on device' >&2; exit 1; }
+[[ $2 != of=/* || $2 == of=/dev/null ]] || : >"${2#of=}"
+[[ -n ${STUB_TCP:-} ]] || echo 64 >"${TRAINYARD_ROOT}/state/sent"
+"""
+
+
 @pytest.fixture
 def with_efa(node: FakeNode) -> FakeNode:
     """A worker whose file system can be reached over EFA."""
@@ -87,8 +97,13 @@ def with_efa(node: FakeNode) -> FakeNode:
         '[[ -z ${STUB_CUT:-} || $* != *"${STUB_CUT}"* ]] || kill -KILL -- "-${stat[5]}"\n'
         '[[ $* != "net add --net efa"* ]] || touch "${TRAINYARD_ROOT}/state/efa"\n'
         '[[ $* != "net del --net efa" ]] || rm -f "${TRAINYARD_ROOT}/state/efa"\n'
-        '[[ $* != "net show --net efa" || ! -e ${TRAINYARD_ROOT}/state/efa ]] || echo "status: up"',
+        '[[ $* != "net show --net efa" || ! -e ${TRAINYARD_ROOT}/state/efa ]] || echo "status: up"\n'
+        'if [[ $* == "net show -v --net efa" && -e ${TRAINYARD_ROOT}/state/efa ]]; then\n'
+        '  sent=$(cat "${TRAINYARD_ROOT}/state/sent" 2>/dev/null) || sent=0\n'
+        '  printf "    statistics:\\n        send_count: %s\\n        recv_count: %s\\n" 7 9 "${sent}" "${sent}"\n'
+        "fi",
     )
+    node.program("dd", DD)
     for name in ("sort", "head"):
         (node.directory / "bin" / name).symlink_to(f"/usr/bin/{name}")
     return node
@@ -115,6 +130,28 @@ def test_half_of_efa_is_done_again(with_efa: FakeNode, steps: tuple[str, ...], c
     added = [call for call in calls if call.startswith("lnetctl net add --net efa")]
     assert added == [f"lnetctl net add --net efa --if rdmap{n}s0 --peer-credits 32" for n in (0, 7)]
     assert "lnetctl udsp add --src efa --priority 0" in calls
+
+
+def test_lustres_data_are_seen_to_take_efa(with_efa: FakeNode) -> None:
+    assert not any("WARNING" in line for line in run(with_efa, *LUSTRE))
+    path = f"{with_efa.root}/fsx/.trainyard-io-ip-10-1-0-5"
+    assert [call for call in with_efa.calls if call.startswith("dd ")] == [
+        "dd if=/dev/zero of=/fsx/.trainyard-io-ip-10-1-0-5 bs=1M count=64 oflag=direct status=none",
+        "dd if=/fsx/.trainyard-io-ip-10-1-0-5 of=/dev/null bs=1M iflag=direct status=none",
+    ]
+    assert not Path(path).exists()
+    assert "[lustre_io] see Lustre's data take EFA: nothing to do" in run(with_efa, *LUSTRE)
+
+
+def test_data_that_take_tcp_while_efa_is_up_are_told(with_efa: FakeNode) -> None:
+    (warning,) = [line for line in run(with_efa, *LUSTRE, STUB_TCP="1") if "WARNING" in line]
+    assert warning.startswith("[lustre_io] WARNING: Lustre's data take TCP on this node, not EFA, which is up: ")
+
+
+def test_a_file_system_that_takes_no_data_fails_the_node(with_efa: FakeNode) -> None:
+    told = failing(with_efa, *LUSTRE, STUB_FULL="1")
+    assert "[lustre_io] ERROR: 64 MB could not be written to /fsx and read again" in told
+    assert list((with_efa.root / "fsx").glob(".trainyard-io*")) == []
 
 
 @pytest.mark.slow
@@ -302,10 +339,10 @@ def test_keys_have_the_modes_that_ssh_demands(node: FakeNode, steps: tuple[str, 
 def test_nodes_that_start_together_do_not_touch_what_others_have_under_way(
     node: FakeNode, steps: tuple[str, ...]
 ) -> None:
+    """Nor, as root, what a user may have made a link to anywhere."""
     run(node, *steps)
     shared = [call for call in node.calls if call.startswith("chown ") and "/fsx/" in call]
-    assert any(call.endswith(".ssh/authorized_keys") for call in shared)
-    assert [call for call in shared if "-R" in call and ".new-ip-10-1-0-5" not in call] == []
+    assert [call for call in shared if ".ssh" in call or ("-R" in call and ".new-ip-10-1-0-5" not in call)] == []
 
 
 @some_or_all(*SSH)
@@ -314,6 +351,52 @@ def test_keys_of_people_stay(node: FakeNode, steps: tuple[str, ...]) -> None:
     run(node, *steps)
     lines = (node.root / "fsx/ubuntu/.ssh/authorized_keys").read_text().splitlines()
     assert lines == ["ssh-ed25519 AAAA somebody", "ssh-ed25519 public of id_ed25519"]
+
+
+USERS = ("lustre", "users", "user_keys")
+
+
+def test_every_shared_user_has_a_key_of_their_own(node: FakeNode) -> None:
+    run(node, *USERS)
+    for user in ("ada", "bob"):
+        folder = node.root / "fsx" / user / ".ssh"
+        assert sorted(path.name for path in folder.iterdir()) == ["authorized_keys", "id_ed25519", "id_ed25519.pub"]
+        assert stat.S_IMODE((folder / "id_ed25519").stat().st_mode) == 0o600
+        assert any(call.startswith(f"runuser -u {user} -- bash -c ") for call in node.calls)
+    assert "[user_keys] keys of the users of shared_users.txt: nothing to do" in run(node, *USERS)
+
+
+def test_a_key_that_a_user_spoiled_fails_no_node(node: FakeNode) -> None:
+    node.write("fsx/ada/.ssh/id_ed25519", "with a password")
+    told = run(node, *USERS)
+    (warning,) = [line for line in told if "WARNING" in line]
+    assert warning.startswith("[user_keys] WARNING: ada has no key for log-ins from node to node: ")
+    assert "id_ed25519 is no key without a password" in warning
+    assert (node.root / "fsx/ada/.ssh/id_ed25519").read_text() == "with a password"
+    assert (node.root / "fsx/bob/.ssh/id_ed25519.pub").exists()
+
+
+def test_homes_that_no_other_node_sees_get_no_key(node: FakeNode) -> None:
+    (node.bundle / "shared_users.txt").write_text("ada,2001,/home/ada\nbob,2002,/fsx/bob\n")
+    run(node, *USERS)
+    assert not (node.root / "home/ada/.ssh").exists()
+    assert (node.root / "fsx/bob/.ssh/id_ed25519").exists()
+
+
+# ---------------------------------------------------------------- kernel
+def test_neither_kernel_nor_lustre_is_changed_by_what_is_installed(node: FakeNode) -> None:
+    installed = "linux-image-aws\nlinux-image-6.8.0-1001-aws\nlustre-client-modules-aws\n"
+    node.write("state/kernel", installed)
+    told = run(node, "kernel")
+    assert "[kernel] hold the kernel and Lustre's modules" in told
+    assert (node.root / "state/held").read_text() == installed.replace("\n", " hold\n")
+    assert "[kernel] hold the kernel and Lustre's modules: nothing to do" in run(node, "kernel")
+
+
+@pytest.mark.parametrize("step", ["containers", "neuron_environment", "exporters", "s3_mounts"])
+def test_what_installs_packages_waits_for_that(step: str) -> None:
+    text = (scripts_folder() / "hyperpod/steps" / f"{step}.sh").read_text()
+    assert re.search(r"^  'network clock kernel", text, re.MULTILINE)
 
 
 def test_no_host_is_trusted_blindly() -> None:

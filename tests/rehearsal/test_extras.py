@@ -369,6 +369,40 @@ def test_a_second_run_restarts_nothing(yard: Yard) -> None:
 
 
 # ---------------------------------------------------------------- packages: real apt, a repository of one stand-in
+KERNEL = """\
+set -eu
+rm -rf /root/kernel && mkdir -p /root/kernel/DEBIAN /srv/kernels
+for version in 1 2; do
+  printf 'Package: linux-image-aws\\nVersion: %s\\nArchitecture: all\\nMaintainer: nobody\\nDescription: stand-in\\n' \
+    "${version}" >/root/kernel/DEBIAN/control
+  dpkg-deb --build --root-owner-group /root/kernel "/srv/kernels/${version}.deb" >/dev/null
+done
+dpkg --install /srv/kernels/1.deb
+"""
+
+
+def test_no_installation_brings_another_kernel(yard: Yard) -> None:
+    worker = yard.machine(FIRST)
+    shell(worker, KERNEL)
+    asked = "dpkg-query --show --showformat='${db:Status-Want} ${Version}' linux-image-aws"
+    assert shell(worker, asked) == "install 1"
+    shell(worker, f'systemd-run --quiet --unit=upgrades python3 -c "{HOLD_LOCK}"')
+    until("the lock", lambda: "held" in shell(worker, "journalctl --unit=upgrades --output=cat"))
+    folder = yard.agent.place_bundle(worker)
+    entry = ONLY_EXTRAS.replace(b"network lustre", b"network kernel lustre")
+    worker.write(f"{folder}/{ENTRY}", NodeFile(text=entry, mode=0o755))
+    failed = yard.agent.run_script(worker, folder, ENTRY, AT_ONCE)
+    assert failed.code != 0
+    assert "waited in vain for the package manager's lock: python3 (process " in failed.output
+    shell(worker, "systemctl stop upgrades")
+    done = yard.agent.run_script(worker, folder, ENTRY)
+    assert done.code == 0, done.output
+    assert shell(worker, asked) == "hold 1"
+    refused = worker.run("apt-get", "install", "--yes", "/srv/kernels/2.deb", check=False)
+    assert (refused.code != 0, shell(worker, asked)) == (True, "hold 1"), refused.out
+    shell(worker, "apt-mark unhold linux-image-aws; dpkg --purge linux-image-aws")
+
+
 DOCKER = {"exporters": None, "s3_mounts": (), "containers": Containers(enroot=False, pyxis=False)}
 
 

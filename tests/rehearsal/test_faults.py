@@ -52,8 +52,8 @@ WORKED: dict[str, list[str]] = {}
 
 # Nothing to do on nodes without OpenZFS, EFA or an accelerator, and without being asked for: tested elsewhere.
 IDLE = {
-    "openzfs", "lustre_efa", "clock", "devices", "containers", "neuron_environment", "exporters", "s3_mounts",
-    "pam_slurm_adopt",
+    "openzfs", "lustre_efa", "lustre_io", "kernel", "clock", "devices", "containers", "neuron_environment", "exporters",
+    "s3_mounts", "pam_slurm_adopt",
 }  # fmt: skip
 
 

@@ -66,6 +66,28 @@ def test_every_node_logs_in_to_every_other_by_name_and_address(yard: Yard) -> No
                 assert answer == f"0 {asked.node.host}", (asking.node.name, name)
 
 
+def test_shared_users_log_in_from_node_to_node_by_keys_of_their_own(yard: Yard) -> None:
+    asking, asked = yard.machine(FIRST), yard.machine(SECOND)
+    for user in ("ada", "bob"):
+        words = ["runuser", "-u", user, "--", "ssh", "-o", "BatchMode=yes", asked.node.host, "id -un"]
+        done = asking.run(*words, check=False)
+        assert (done.code, done.out.strip()) == (0, user), done.err
+    keys = "stat -c '%U %a' /fsx/ada/.ssh /fsx/ada/.ssh/id_ed25519; cat /fsx/ada/.ssh/authorized_keys | wc -l"
+    assert shell(asked, keys).splitlines() == ["ada 700", "ada 600", "1"]
+
+
+def test_a_link_in_a_users_home_leads_root_nowhere(yard: Yard) -> None:
+    machine = yard.machine(FIRST)
+    shell(machine, "rm -r /fsx/bob/.ssh; mkdir -p -m 755 /srv/roots; runuser -u bob -- ln -s /srv/roots /fsx/bob/.ssh")
+    done = run(yard, machine)
+    assert done.code == 0, done.output
+    assert "WARNING: bob has no key for log-ins from node to node: " in done.output
+    assert shell(machine, "ls -A /srv/roots; stat -c '%U %a' /srv/roots") == "root 755"
+    shell(machine, "rm /fsx/bob/.ssh; rmdir /srv/roots")
+    assert run(yard, machine).code == 0
+    assert_right(yard)
+
+
 def test_a_host_that_is_not_who_it_says_is_refused(yard: Yard) -> None:
     asked = yard.machine(SECOND)
     shell(asked, "rm /etc/ssh/ssh_host_ed25519_key*; ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key")

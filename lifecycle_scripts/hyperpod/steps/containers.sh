@@ -20,7 +20,7 @@ CONTAINERS_PYXIS=/usr/local/lib/slurm/spank_pyxis.so
 
 step containers 'configure Docker, Enroot and Pyxis' \
   'the image lacks one of them and nothing says where to get it, or no disk beside the root disk has room' \
-  'network clock lustre slurm_conf'
+  'network clock kernel lustre slurm_conf'
 
 step_containers_done() {
   containers_are_right 2>/dev/null

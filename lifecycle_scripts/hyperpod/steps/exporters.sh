@@ -15,7 +15,7 @@ EXPORTERS_NODE=trainyard-node-exporter
 
 step exporters 'metrics for Prometheus' \
   'something else has the port, or the image lacks the monitor of its devices (neuron-monitor, dcgm-exporter)' \
-  'network clock'
+  'network clock kernel'
 
 step_exporters_done() {
   local name names

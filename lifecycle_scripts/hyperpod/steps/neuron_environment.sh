@@ -8,7 +8,7 @@ source "${BUNDLE}/lib/packages.sh"
 
 step neuron_environment "Python environment with Neuron's packages" \
   'no way to the Python package indexes, a version that they no longer have or that is for another Python, or less than 12 GB free on the shared file system' \
-  'network clock lustre openzfs'
+  'network clock kernel lustre openzfs'
 
 step_neuron_environment_done() {
   [[ -z ${NODE[neuron_environment]-} ]] || neuron_environment_is_linked

@@ -11,7 +11,7 @@ S3_MOUNTS_FOLDER=${ROOT}/opt/trainyard/mountpoint
 
 step s3_mounts 'mount prefixes of S3 buckets' \
   "the node's role may not list or read the prefix or use its key, the bucket is in another account, or the subnet has no way to S3" \
-  'network clock'
+  'network clock kernel'
 
 step_s3_mounts_done() {
   local number

@@ -2,8 +2,10 @@
 # Nodes log in to nodes as the user of jobs, without a password and without trusting whoever answers: each node publishes
 # its host key on the shared file system, where root alone writes, and the others look there before they connect. So a node
 # that joins or is replaced is known at once, at no cost that grows with their number. The user's key lies in their home.
-: "${ROOT?}" "${HOST?}"
+: "${ROOT?}" "${HOST?}" "${BUNDLE?}"
 declare -gA NODE
+# shellcheck source-path=SCRIPTDIR source=../../lib/ssh_key.sh
+source "${BUNDLE}/lib/ssh_key.sh"
 
 SSH_USER=ubuntu
 SSH_CONFIG=/etc/ssh/ssh_config.d/10-trainyard.conf
@@ -21,7 +23,7 @@ step_ssh_done() {
 step_ssh_run() {
   local config
   ssh_publish
-  ssh_make_key
+  ssh_key "${SSH_USER}" "${NODE[home]}"
   config=$(ssh_config)
   put_file "${ROOT}${SSH_CONFIG}" 0644 "${config}"
 }
@@ -66,59 +68,6 @@ ssh_config() {
 }
 
 # ---------------------------------------------------------------- the user
-# One key for all nodes. Many nodes are at it at once: a hard link appears whole, and never takes the place of another;
-# and each is owned before it appears, because what others have under way in the folder comes and goes.
-ssh_make_key() {
-  local folder=${ROOT}${NODE[home]}/.ssh new
-  new=${folder}/.new-${HOST}
-  mkdir -p -- "${folder}"
-  chmod -- 0700 "${folder}"
-  rm -rf -- "${new}"
-  mkdir -- "${new}"
-  ssh_set_aside "${folder}/id_ed25519"
-  [[ -e ${folder}/id_ed25519 ]] || {
-    ssh-keygen -q -t ed25519 -N '' -C "nodes of ${NODE[cluster]}" -f "${new}/id_ed25519"
-    chown -- "${SSH_USER}:" "${new}/id_ed25519"
-    sync -- "${new}/id_ed25519" # or a node that loses its power leaves the name without the content
-    ln -- "${new}/id_ed25519" "${folder}/id_ed25519" || [[ -e ${folder}/id_ed25519 ]]
-  }
-  ssh-keygen -y -f "${folder}/id_ed25519" >"${new}/public" \
-    || fail "${NODE[home]}/.ssh/id_ed25519 is no key without a password: replace it, or move it away and one is made"
-  ssh_authorize "${folder}" "${new}"
-  chown -- "${SSH_USER}:" "${new}/public"
-  mv -f -- "${new}/public" "${folder}/id_ed25519.pub"
-  rm -rf -- "${new}"
-  chown -- "${SSH_USER}:" "${folder}" "${folder}"/{id_ed25519,id_ed25519.pub,authorized_keys}
-}
-
-# ssh_set_aside KEY: an empty key, which would fail every node for good. Another node may be at it too: what turns out
-# to have content is that node's, and goes back.
-ssh_set_aside() {
-  local aside=$1.unreadable-${HOST}-${EPOCHSECONDS}
-  [[ -e $1 && ! -s $1 ]] || return 0
-  mv -nT -- "$1" "${aside}" || return 0 # the other node was faster
-  if [[ -s ${aside} ]]; then
-    ln -- "${aside}" "$1" || [[ -e $1 ]]
-    rm -- "${aside}"
-  else
-    warn "the key ${1#"${ROOT}"} was empty: it is now ${aside##*/}, and a new one takes its place"
-  fi
-}
-
-# ssh_authorize FOLDER NEW: lets the key in, beside those that are let in already.
-ssh_authorize() {
-  local lines='' public
-  public=$(<"$2/public")
-  [[ ! -e $1/authorized_keys ]] || lines=$(<"$1/authorized_keys")
-  [[ $'\n'${lines}$'\n' == *$'\n'"${public}"$'\n'* ]] || {
-    printf '%s\n' ${lines:+"${lines}"} "${public}" >"$2/authorized_keys"
-    chmod -- 0600 "$2/authorized_keys"
-    chown -- "${SSH_USER}:" "$2/authorized_keys"
-    sync -- "$2/authorized_keys"
-    mv -f -- "$2/authorized_keys" "$1/authorized_keys"
-  }
-}
-
 # A node that lets in only users with a job may refuse this one, but accepts the key first: that is all that is asked.
 ssh_works() {
   local told code=0
