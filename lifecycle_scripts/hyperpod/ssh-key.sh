@@ -5,6 +5,7 @@ set -Eeuo pipefail
 umask 077
 folder=$1/.ssh comment=$2
 key=${folder}/id_ed25519
+shown=${key#"${TRAINYARD_ROOT:-}"}
 host=$(hostname)
 new=${folder}/.new-${host}
 
@@ -32,7 +33,7 @@ if [[ -e ${key} && ! -s ${key} ]]; then
       ln -- "${aside}" "${key}" || [[ -e ${key} ]]
       rm -- "${aside}"
     else
-      echo "the key ${key} was empty: it is now ${aside##*/}, and a new one takes its place"
+      echo "WARNING: the key ${shown} was empty: it is now ${aside##*/}, and a new one takes its place"
     fi
   fi
 fi
@@ -44,7 +45,7 @@ fi
 }
 ssh-keygen -y -P '' -f "${key}" >"${new}/public" || {
   rm -rf -- "${new}"
-  echo "${key} is no key without a password: replace it, or move it away and one is made"
+  echo "ERROR: ${shown} is no key without a password: replace it, or move it away and one is made"
   exit 1
 }
 

@@ -36,6 +36,7 @@ FLOCK = 'echo "flock $*" >>"${TRAINYARD_ROOT}/state/calls"\n'
 NEURON = ("lustre", "neuron_environment")
 SSH = ("lustre", "users", "home", "ssh")
 HOME = "fsx/ubuntu/.ssh"
+AS_USER = '[[ $4 == ssh ]] || exec "${@:4}"\n'  # what is run as a user, but log-ins
 REFUSED = "Access denied by pam_slurm_adopt: you have no active jobs on this node"
 
 
@@ -201,13 +202,15 @@ def test_a_key_of_a_person_that_cannot_be_read_is_named_and_stays(node: FakeNode
 
 
 def test_a_node_that_lets_in_only_users_with_a_job_has_accepted_the_key(node: FakeNode) -> None:
-    node.program("runuser", f'echo "{REFUSED}" >&2; echo "Connection closed by 10.1.0.7 port 22" >&2; exit 255')
+    node.program(
+        "runuser", f'{AS_USER}echo "{REFUSED}" >&2; echo "Connection closed by 10.1.0.7 port 22" >&2; exit 255'
+    )
     run(node, *SSH)
     assert "[ssh] let nodes log in to nodes: nothing to do" in run(node, *SSH)
 
 
 def test_any_other_refusal_is_told(node: FakeNode) -> None:
-    node.program("runuser", 'echo "ubuntu@10.1.0.7: Permission denied (publickey)." >&2; exit 255')
+    node.program("runuser", f'{AS_USER}echo "ubuntu@10.1.0.7: Permission denied (publickey)." >&2; exit 255')
     told = failing(node, *SSH)
     assert "waited in vain for a log-in of this node to itself: ubuntu@10.1.0.7: Permission denied (publickey)." in told
 

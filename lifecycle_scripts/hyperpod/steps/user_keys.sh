@@ -30,7 +30,8 @@ user_keys_each() {
     user_keys_is_shared "${home}" || continue
     said=$(ssh_key "${name}" "${home}" "$@" 2>&1) || {
       wrong=1
-      [[ $# -gt 0 ]] || warn "${name} has no key for log-ins from node to node: ${said##*$'\n'}"
+      said=${said##*$'\n'}
+      [[ $# -gt 0 ]] || warn "${name} has no key for log-ins from node to node: ${said#ERROR: }"
     }
   done <<<"${listing}"
   ((wrong == 0))
