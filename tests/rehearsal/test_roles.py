@@ -1,15 +1,19 @@
 """Roles of nodes: what the metadata service says of them is good for calls of the local AWS."""
 
+import io
 import json
 from ipaddress import IPv4Address
 
 import pytest
+from botocore.exceptions import ClientError
 
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.rehearsal.control_plane import ControlPlane
 from cdk_trainyard.rehearsal.metadata import metadata_of
 from cdk_trainyard.rehearsal.model import Node
+from cdk_trainyard.rehearsal.report import Report
 from cdk_trainyard.rehearsal.roles import InstanceRoles
+from cdk_trainyard.rehearsal.scenarios import check_calls
 from tests.rehearsal.node_role import started_in
 
 REGION = "eu-west-3"  # of these tests alone
@@ -51,3 +55,19 @@ def test_an_instance_has_the_role_of_its_profile(plane: ControlPlane) -> None:
 
 def test_an_instance_without_a_profile_has_none(plane: ControlPlane) -> None:
     assert InstanceRoles(plane)(launched(plane)) == {}
+
+
+def test_a_refused_call_fails_the_rehearsal(plane: ControlPlane) -> None:
+    trust = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    role = plane.client("iam").create_role(RoleName="refused", AssumeRolePolicyDocument=document)["Role"]["Arn"]
+    node = plane.as_instance(role, "i-0123456789abcdef0")
+    node.client("sts").get_caller_identity()
+    before, after = Report(io.StringIO()), Report(io.StringIO())
+    check_calls(plane, before)
+    assert before.passed
+    with pytest.raises(ClientError):
+        node.client("ssm").get_parameter(Name="/a")
+    check_calls(plane, after)
+    assert not after.passed
+    assert '"Action": "ssm:GetParameter", "Resource": "arn:aws:ssm:eu-west-3:' in after.table()

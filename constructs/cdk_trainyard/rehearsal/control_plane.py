@@ -3,6 +3,7 @@
 Only an API on this machine is asked: ``ControlPlane`` refuses any other.
 """
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Network
@@ -73,6 +74,11 @@ class ControlPlane:
     def as_instance(self, role_arn: str, instance_id: str) -> "ControlPlane":
         """Return the API as an instance with a role calls it."""
         return ControlPlane(self.region, self.credentials_of(role_arn, instance_id))
+
+    def calls(self) -> list[Mapping[str, Any]]:
+        """Return what CloudTrail says of every call that a role's session has made, oldest first."""
+        events = self.client("cloudtrail").lookup_events()["Events"]
+        return [json.loads(event["CloudTrailEvent"]) for event in reversed(events)]
 
     def bundle(self, source: str) -> Bundle:
         """Return every file under ``s3://<bucket>/<prefix>``.

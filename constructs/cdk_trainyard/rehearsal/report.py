@@ -10,7 +10,7 @@ from typing import TextIO
 NEVER_PROVEN = (
     "Lustre: the mount helper is a stand-in that binds a directory; mount options, fstab, units and retries are real",
     "EFA, Neuron and GPU devices: as many as the instance type has, and nothing behind them",
-    "IAM: nothing is refused for want of a permission",
+    "IAM: what AWS itself calls with a role (network interfaces of HyperPod, agents of Systems Manager and ECS)",
     "performance of any kind, and the clock: all nodes share this machine",
 )
 """What no rehearsal shows, in the words of its report."""

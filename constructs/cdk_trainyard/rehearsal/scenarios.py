@@ -58,12 +58,15 @@ class Rehearsal:
         Raises:
             RehearsalError: A step failed.
         """
-        self._prepare()
-        self.scenario.provision()
-        if job:
-            self.scenario.train()
+        control_plane = self._prepare()
+        try:
+            self.scenario.provision()
+            if job:
+                self.scenario.train()
+        finally:
+            check_calls(control_plane, self.report)
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> ControlPlane:
         """Build what is built once, deploy, and make the network of the nodes."""
         report = self.report
         with report.step("node image"):
@@ -88,6 +91,16 @@ class Rehearsal:
                 stack=self._stack,
             )
         )
+        return control_plane
+
+
+def check_calls(control_plane: ControlPlane, report: Report) -> None:
+    """Note, as a failed step, the calls of nodes, functions, tasks and builds that IAM refused their roles."""
+    with report.step("no role was refused a call") as step:
+        calls = control_plane.calls()
+        refused = list(dict.fromkeys(call["errorMessage"] for call in calls if "errorCode" in call))
+        step.note("; ".join(refused) or f"{len(calls)} calls of roles")
+        step.outcome = "failed" if refused else "passed"
 
 
 def scenario_of(control_plane: ControlPlane) -> type[AnyScenario]:

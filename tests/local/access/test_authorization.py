@@ -299,3 +299,31 @@ class TestEndpoints:
         made = role(allow("s3:GetObject", Condition={"Null": {"aws:SourceVpce": "false"}}))
         assert made.client("s3", session=instance).get_object(Bucket=bucket, Key="a/b")["Body"].read() == b"x"
         assert refused(lambda: made.client("s3").get_object(Bucket=bucket, Key="a/b"))[0] == "AccessDenied"
+
+
+class TestHistory:
+    """CloudTrail API Reference, LookupEvents; CloudTrail User Guide, "CloudTrail record contents", errorCode."""
+
+    def test_refused_calls_stand_in_the_event_history(self, aws: LocalAws, role: MakeRole, bucket: str) -> None:
+        made = role(allow("s3:ListBucket"))
+        client = made.client("s3", session="history")
+        client.list_objects_v2(Bucket=bucket)
+        refused(lambda: client.get_object(Bucket=bucket, Key="a/b"))
+        wanted = [{"AttributeKey": "Username", "AttributeValue": "history"}]
+        events = aws.client("cloudtrail").lookup_events(LookupAttributes=wanted)["Events"]
+        assert [event["EventName"] for event in events] == ["GetObject", "ListObjectsV2"]
+        denied, listed = (json.loads(event["CloudTrailEvent"]) for event in events)
+        assert (denied["errorCode"], denied["eventSource"]) == ("AccessDenied", "s3.amazonaws.com")
+        assert denied["userIdentity"]["arn"].endswith(f":assumed-role/{made.name}/history")
+        assert '"Action": "s3:GetObject"' in denied["errorMessage"]
+        assert "errorCode" not in listed
+
+    def test_what_no_table_knows_stands_there_too(self, aws: LocalAws, role: MakeRole) -> None:
+        refused(lambda: role().client("route53", session="unknown").list_hosted_zones())
+        wanted = [{"AttributeKey": "Username", "AttributeValue": "unknown"}]
+        (event,) = aws.client("cloudtrail").lookup_events(LookupAttributes=wanted)["Events"]
+        assert json.loads(event["CloudTrailEvent"])["errorCode"] == "NotImplemented"
+
+    def test_an_unknown_attribute_is_refused(self, aws: LocalAws) -> None:
+        wanted = [{"AttributeKey": "ReadOnly", "AttributeValue": "true"}]
+        assert refused(lambda: aws.client("cloudtrail").lookup_events(LookupAttributes=wanted))[0].startswith("Invalid")

@@ -91,22 +91,28 @@ def authorize(session: Session, call: Call) -> list[Judgment]:
     """
     if _is_administrator(session, call):
         return []
+    judgments: list[Judgment] = []
+    error: ApiError | None = None
     try:
-        judgments = list(judge(session, call))
+        judgments += judge(session, call)
+        denied = next((judgment for judgment in judgments if not judgment.decision.allowed), None)
+        error = refusal(call, denied) if denied else None
     except PolicyError as problem:
-        raise ApiError("NotImplemented", f"local AWS: {problem}") from problem
-    recording.note(session, call, judgments)
-    for judgment in judgments:
-        if not judgment.decision.allowed:
-            _log.error("refused: %s", _reason(judgment))
-            raise refusal(call, judgment)
+        error = ApiError("NotImplemented", f"local AWS: {problem}")
+    except ApiError as problem:
+        error = problem
+    recording.note(session, call, judgments, error)
+    if error:
+        _log.error("refused: %s", error.message)
+        raise error
     return judgments
 
 
 def refusal(call: Call, judgment: Judgment) -> ApiError:
     """Return the error of the service: its code, and AWS's words with the statement that is missing."""
     code = _CODES.get(call.service, "AccessDenied" if call.service in _QUERY else "AccessDeniedException")
-    return ApiError(code, f"User: {_reason(judgment)}")
+    because = f" ({judgment.need.because})" if judgment.need.because else ""
+    return ApiError(code, f"User: {judgment.decision.reason}{because}")
 
 
 def status_of(error: ApiError) -> HTTPStatus:
@@ -118,11 +124,6 @@ def _is_administrator(session: Session, call: Call) -> bool:
     """Whether it is the cdk CLI's own role: the bootstrap template tags deploy, publishing and lookup roles."""
     role = iam_backends[call.account][call.partition].get_role_by_arn(session.role_arn)
     return f"aws:PrincipalTag/{_BOOTSTRAP_TAG}" in _of_role(role)
-
-
-def _reason(judgment: Judgment) -> str:
-    because = f" ({judgment.need.because})" if judgment.need.because else ""
-    return f"{judgment.decision.reason}{because}"
 
 
 def _of_role(role: Role) -> dict[str, str]:

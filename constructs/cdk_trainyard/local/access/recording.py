@@ -6,7 +6,8 @@ one that does not change, the same is told once, and rows are sorted. It holds w
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.access.names import Names
 from cdk_trainyard.local.access.sessions import Session
+from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.state import Store
 from cdk_trainyard.policy import Decision, Policies, Policy, Request
@@ -46,16 +48,20 @@ class RecordedCall:
         session: Who called.
         call: What was called.
         judgments: Each permission that it needed.
+        error: What it was answered instead: code and message. None when it was let pass.
+        time: When.
     """
 
     session: Session
     call: Call
     judgments: tuple[Judgment, ...]
+    error: ApiError | None = None
+    time: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def allowed(self) -> bool:
         """Whether every permission was there."""
-        return all(judgment.decision.allowed for judgment in self.judgments)
+        return self.error is None
 
 
 @dataclass(slots=True)
@@ -71,11 +77,11 @@ def _recording() -> _Recording:
     return _RECORDINGS.of(current(), "aws-global")
 
 
-def note(session: Session, call: Call, judgments: Iterable[Judgment]) -> None:
+def note(session: Session, call: Call, judgments: Iterable[Judgment], error: ApiError | None = None) -> None:
     """Remember a call, allowed or not."""
     with _lock:
         _recording().names.learn()  # what is deleted later has its name now
-        _recording().calls.append(RecordedCall(session=session, call=call, judgments=tuple(judgments)))
+        _recording().calls.append(RecordedCall(session=session, call=call, judgments=tuple(judgments), error=error))
 
 
 def calls() -> list[RecordedCall]:
