@@ -237,6 +237,31 @@ def test_functions_can_be_invoked_with_layers_and_reach_this_aws_only(stacks: St
     assert result == {"answer": 42, "event": {"a": 1}, "own": "1", "left": True, "config": "/dev/null"}
 
 
+def test_a_function_writes_to_the_log_group_that_it_names(stacks: Stacks, aws: LocalAws) -> None:
+    code = "def handler(event, context):\n    print('said')\n"
+    group = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/own/log"}}
+    function = _function(code, LoggingConfig={"LogGroup": {"Ref": "Group"}})
+    writing = {"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"]}
+    policy = {
+        "Type": "AWS::IAM::Policy",
+        "Properties": {
+            "PolicyName": "writing",
+            "PolicyDocument": {
+                "Version": "2012-10-17",
+                "Statement": [{**writing, "Resource": {"Fn::GetAtt": ["Group", "Arn"]}}],
+            },
+            "Roles": [of("RoleName")],
+        },
+    }
+    name = stacks.deployed(template({"Group": group, "Function": function, "Policy": policy}))
+    physical = stacks.physical_id(name, "Function")
+    aws.client("lambda").invoke(FunctionName=physical)
+    events = aws.client("logs").filter_log_events(logGroupName="/own/log")["events"]
+    assert "said" in [event["message"] for event in events]
+    described = aws.client("lambda").get_function_configuration(FunctionName=physical)
+    assert described["LoggingConfig"]["LogGroup"] == "/own/log"
+
+
 # ---------------------------------------------------------------- CDK's helpers
 def _helper(kind: str, **properties: Any) -> Template:
     """Define one of CDK's custom resources; its function is a Node function that is never run."""

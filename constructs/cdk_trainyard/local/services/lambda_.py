@@ -27,7 +27,7 @@ from cdk_trainyard.local.access.sessions import Session, issue
 from cdk_trainyard.local.clients import client, endpoint
 from cdk_trainyard.local.environment import environment
 from cdk_trainyard.local.services.accounts import current
-from cdk_trainyard.local.services.api import replace
+from cdk_trainyard.local.services.api import remember, replace
 
 _GRACE_S = 10
 _INVOCATION = "RequestId: 00000000-0000-0000-0000-000000000000"
@@ -157,6 +157,32 @@ def _invoke(function: LambdaFunction, event: Any = None) -> tuple[str, bool, str
     return json.dumps(result), failed, printed
 
 
+_make, _change = LambdaFunction.__init__, LambdaFunction.update_configuration
+_describe = LambdaFunction.get_configuration
+
+
+def _made(self: LambdaFunction, account_id: str, spec: dict[str, Any], region: str, version: str | int = 1) -> None:
+    _make(self, account_id, spec, region, version)
+    _keep_logging(self, spec)
+
+
+def _changed(self: LambdaFunction, updates: dict[str, Any]) -> dict[str, Any]:
+    _keep_logging(self, updates)
+    return _change(self, updates)
+
+
+def _keep_logging(function: LambdaFunction, said: Mapping[str, Any]) -> None:
+    """Have a function write to the log group of its own that it names, which moto forgets."""
+    default = {"LogFormat": "Text", "LogGroup": f"/aws/lambda/{function.function_name}"}
+    kept = {**default, **getattr(function, "logging_config", {}), **said.get("LoggingConfig", {})}
+    remember(function, {"logging_config": kept, "logs_group_name": kept["LogGroup"]})
+
+
+def _described(self: LambdaFunction, on_create: bool = False) -> dict[str, Any]:
+    return {**_describe(self, on_create), "LoggingConfig": vars(self)["logging_config"]}
+
+
 def extend() -> None:
     """Make moto's Lambda run functions here."""
-    replace(LambdaFunction, {"_invoke_lambda": _invoke})
+    corrections = {"__init__": _made, "update_configuration": _changed, "get_configuration": _described}
+    replace(LambdaFunction, {"_invoke_lambda": _invoke, **corrections})
