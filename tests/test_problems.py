@@ -24,12 +24,12 @@ def test_a_problem_of_everything_has_no_subject() -> None:
 
 
 def test_values_are_shown_as_written_and_cut() -> None:
-    assert [shown(value) for value in (True, 5, "a'b", None, "x" * 61)] == [
+    assert [shown(value) for value in (True, 5, "a'b", None, "x" * 101)] == [
         "true",
         "5",
         '"a\'b"',
         "nothing",
-        repr("x" * 59 + "…"),
+        repr("x" * 99 + "…"),
     ]
 
 

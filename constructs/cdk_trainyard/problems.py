@@ -15,7 +15,7 @@ At = tuple[str | int, ...]
 
 _OPEN, _CLOSE = "\ue000", "\ue001"  # private characters: no value has them, since a value is shown by its repr
 _REFERENCE: Final = re.compile(f"{_OPEN}(.*?){_CLOSE}")
-_LONGEST: Final = 60
+_LONGEST: Final = 100
 _MOST_CHOICES: Final = 8
 
 

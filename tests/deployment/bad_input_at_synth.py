@@ -120,25 +120,10 @@ ROWS = [
         says=("'mounts' of group 'head' must be at different paths, got /fsx, /fsx",),
     ),
     Row(
-        name="data-repository-path",
-        edits=lustre("data_repositories: [{file_system_path: data, bucket: datasets}]"),
-        place="8:44",
-        says=("'file_system_path' must be an absolute directory", "got 'data'"),
-    ),
-    Row(
-        name="data-repositories-overlap",
-        edits=lustre(
-            "data_repositories:\n    - {file_system_path: /data, bucket: datasets}\n"
-            "    - {file_system_path: /data/x, bucket: models}"
-        ),
-        place="9:26",
-        says=("'file_system_path' of two data repositories must not overlap, got '/data' and '/data/x'",),
-    ),
-    Row(
         name="accounting-without-zones",
         edits=cluster("provisioning: Continuous\n  accounting: {}"),
         place="3:1",
-        says=("'network' must have", "in at least 2 zones", "give 'network' its 'service_zones'"),
+        says=("'network' must have", "in at least 2 zones", "give a new network its 'service_zones'"),
     ),
     Row(
         name="accounting-without-continuous",

@@ -60,7 +60,7 @@ AT_LOAD = [
     row(
         "wrong-type-bool",
         [("capacity_gib: 1200", "capacity_gib: 1200\n    efa_enabled: yes")],
-        "8:18: 'efa_enabled' must be true or false, got 'yes'",
+        "8:18: 'storage.lustre.efa_enabled' must be true or false, got 'yes'",
     ),
     row(
         "packages-for-another-python",
@@ -85,7 +85,7 @@ AT_LOAD = [
     row(
         "wrong-type-mapping-list",
         [("  lustre:\n    capacity_gib: 1200", "  lustre:\n  - 1200")],
-        "6:3: 'lustre' must be a mapping ('at: …' on lines below it), got a list",
+        "6:3: 'storage.lustre' must be a mapping ('deployment: …' on lines below it), got a list",
     ),
     row(
         "wrong-type-list-item",
@@ -386,33 +386,33 @@ AT_LOAD = [
     row(
         "lustre-1300",
         [("1200", "1300")],
-        "7:19: 'capacity_gib' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
+        "7:19: 'storage.lustre.capacity_gib' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
     ),
     row(
         "251",
         [("1200", "1200\n    throughput_mb_s_per_tib: 251")],
-        "8:30: 'throughput_mb_s_per_tib' must be one of 125, 250, 500, 1000 for PERSISTENT_2, got 251; use 250",
+        "8:30: 'storage.lustre.throughput_mb_s_per_tib' must be one of 125, 250, 500, 1000 for PERSISTENT_2, got 251; use 250",
     ),
     row(
         "efa",
         [("1200", "1200\n    efa_enabled: true")],
-        "7:19: 'capacity_gib' must be a multiple of 19200 for PERSISTENT_2 with EFA at 250 MB/s per TiB, got 1200; use 19200",
+        "7:19: 'storage.lustre.capacity_gib' must be a multiple of 19200 for PERSISTENT_2 with EFA at 250 MB/s per TiB, got 1200; use 19200",
     ),
     row(
         "efa-scratch",
         [("1200", "1200\n    deployment: SCRATCH_2\n    efa_enabled: true")],
-        "9:18: 'efa_enabled' needs a PERSISTENT_2 file system, got SCRATCH_2; use PERSISTENT_2",
+        "9:18: 'storage.lustre.efa_enabled' needs a PERSISTENT_2 file system, got SCRATCH_2",
     ),
     row(
         "tiering",
-        [("1200", "1200\n    storage: INTELLIGENT_TIERING\n    read_cache_gib: 1")],
-        "7:19: 'capacity_gib' must not be given for PERSISTENT_2 on INTELLIGENT_TIERING, got 1200; storage is elastic",
-        "9:21: 'read_cache_gib' must be 32 to 131072 GiB for 4000 MB/s, got 1; use 32",
+        [("1200", "1200\n    storage: INTELLIGENT_TIERING\n    read_cache_gib: 64")],
+        "7:19: 'storage.lustre.capacity_gib' must not be given for PERSISTENT_2 on INTELLIGENT_TIERING, got 1200; storage is elastic",
+        "9:5: 'storage.lustre.read_cache_gib' is no key here; use 'read_cache', with 'mode' and 'size_gib'",
     ),
     row(
         "scratch-backups",
         [("1200", "1200\n    deployment: SCRATCH_2\n    backups: {retention_days: 3}")],
-        "9:5: 'backups' are for persistent file systems, got 3 days with SCRATCH_2; remove them or use PERSISTENT_2",
+        "9:31: 'storage.lustre.backups.retention_days' must be 0 for a file system that is not persistent, got 3 with SCRATCH_2",
     ),
     row(
         "scratch-key",
@@ -422,48 +422,48 @@ AT_LOAD = [
                 "1200\n    deployment: SCRATCH_2\n    key_arn: arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef",
             )
         ],
-        "9:14: 'key_arn' is for persistent file systems, got one with SCRATCH_2: FSx encrypts it itself; remove it",
+        "9:14: 'storage.lustre.key_arn' is for persistent file systems, got one with SCRATCH_2: FSx encrypts it itself; remove it",
     ),
     row(
         "key-region",
         [("1200", "1200\n    key_arn: arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef")],
-        "8:14: 'key_arn' must be in us-east-1, got arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef in us-west-2; use a key or a replica in us-east-1",
+        "8:14: 'storage.lustre.key_arn' must be of Region us-east-1, got 'arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef'",
     ),
     row(
         "version",
         [("1200", "1200\n    lustre_version: '2.10'")],
-        "8:21: 'lustre_version' must be one of 2.12, 2.15 for PERSISTENT_2, got '2.10'; did you mean '2.15' or '2.12'?",
+        "8:21: 'storage.lustre.lustre_version' must be one of 2.12, 2.15 for PERSISTENT_2, got '2.10'; did you mean '2.15' or '2.12'?",
     ),
     row(
         "version-number",
         [("1200", "1200\n    lustre_version: 2.10")],
-        "8:21: 'lustre_version' must be text, got 2.10; put it in quotes: \"2.10\"",
+        "8:21: 'storage.lustre.lustre_version' must be text, got 2.10; put it in quotes: \"2.10\"",
     ),
     row(
         "backups",
         [("1200", "1200\n    backups: {retention_days: 100, hour: 25}")],
-        "8:5: 'backups' must be kept 0 to 90 days, got 100; use 90",
-        "8:5: 'backups' must start at hour 0 to 23, minute 0 to 59 (UTC), got 25:00",
+        "8:31: 'storage.lustre.backups.retention_days' must be 0 to 90, got 100",
+        "8:42: 'storage.lustre.backups.hour' must be 0 to 23, got 25",
     ),
     row(
         "at",
         [("1200", "1200\n    at: /fsx/")],
-        "8:9: 'at' must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, got '/fsx/'",
+        "8:9: 'storage.lustre.at' must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx, got '/fsx/'",
     ),
     row(
         "checkpoints",
         [("storage:", "storage:\n  buckets: {checkpoint_days: 0}")],
-        "6:30: 'checkpoint_days' must be 1 or more, got 0; use 30, or leave it out for the default",
+        "6:30: 'storage.buckets.checkpoint_days' must be 1 or more, got 0",
     ),
     row(
         "checkpoints2",
         [("storage:", "storage:\n  buckets: {checkpoint_days: 3, checkpoints: {bucket_name: foo}}")],
-        "6:33: 'checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it",
+        "6:30: 'storage.buckets.checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it",
     ),
     row(
         "bucket-name",
         [("storage:", "storage:\n  buckets: {datasets: {bucket_name: Foo_Bar}}")],
-        "6:37: 'bucket_name' must be the name of a bucket (3 to 63 lowercase letters, digits, '.' and '-'), got 'Foo_Bar'",
+        "6:37: 'storage.buckets.datasets.bucket_name' must be the name of a bucket, without s3:// and path, as my-bucket, got 'Foo_Bar'",
     ),
     row(
         "alerts",
@@ -506,6 +506,18 @@ AT_LOAD = [
         "7:73: 'network.public_subnets[0].cidr' must be an IPv4 block, as 10.1.0.0/16, got 'foo'",
     ),
     row(
+        "data-repositories",
+        [
+            (
+                "1200\n",
+                "1200\n    data_repositories:\n    - {file_system_path: data, bucket: datasets}\n    - {file_system_path: /data, bucket: data}\n    - {file_system_path: /data/x, bucket: models}\n",
+            )
+        ],
+        "9:26: 'storage.lustre.data_repositories[0].file_system_path' must be an absolute directory such as '/datasets', of at most 4096 characters, got 'data'; it starts at the root of the file system, not at its mount point",
+        "10:41: 'storage.lustre.data_repositories[1].bucket' must be scripts, datasets, checkpoints or models, got 'data'",
+        "11:26: 'storage.lustre.data_repositories[2].file_system_path' must not overlap that of another data repository, got '/data' and '/data/x'; use directories side by side",
+    ),
+    row(
         "existing-lustre",
         [
             (
@@ -513,7 +525,8 @@ AT_LOAD = [
                 "file_system_id: fs-12345678\n    mount_name: fsxfsxfsxfsx\n    dns_name: foo\n    security_group_id: sg-12345678",
             )
         ],
-        "9:15: 'dns_name' must be the DNS name that the FSx console shows, got 'foo'",
+        "8:17: 'storage.lustre.mount_name' must be the mount name that the FSx console shows, as fsxabcde, got 'fsxfsxfsxfsx'",
+        "9:15: 'storage.lustre.dns_name' must be the DNS name that the FSx console shows, as fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com, got 'foo'",
     ),
     row(
         "image-repositories",

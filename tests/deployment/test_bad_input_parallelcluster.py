@@ -77,7 +77,7 @@ AT_LOAD = [
     row(
         "Lustre 1300",
         [("1200", "1300")],
-        "7:19: 'capacity_gib' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
+        "7:19: 'storage.lustre.capacity_gib' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
     ),
     row(
         "two things on /fsx",
@@ -311,12 +311,12 @@ AT_SYNTH = [
     row(
         "an accounting database in one zone",
         [ACCOUNTING],
-        "3:1: 'network' must have 'service_subnets' in at least 2 zones for a database, got none; give 'network' its 'service_zones'",
+        "3:1: 'network' must have 'service_subnets' in at least 2 zones for a database, got none; give a new network its 'service_zones'",
     ),
     row(
         "backups of the accounting database",
         [(ACCOUNTING[0], ACCOUNTING[1].replace("{}", "{backup_retention_days: 40}")), ZONES],
-        "13:41: 'backup_retention_days' must be 1 to 35 days, got 40 days",
+        "13:41: 'backup_retention_days' must be 1 to 35 days, got 40",
     ),
 ]
 

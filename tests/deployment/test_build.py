@@ -9,7 +9,7 @@ from aws_cdk import App, Stack
 from aws_cdk import aws_logs as logs
 from aws_cdk.assertions import Match, Template
 
-from cdk_trainyard.deployment import Deployment, build
+from cdk_trainyard.deployment import Deployment, build, exchange
 from cdk_trainyard.deployment._section import RetentionDays
 from stacks import build_stacks
 
@@ -58,8 +58,8 @@ def test_account_and_region_are_the_stacks() -> None:
 
 
 def test_every_retention_that_a_file_can_say_is_one_of_cdk() -> None:
-    assert set(build.RETENTION) == set(get_args(RetentionDays))
-    assert set(build.RETENTION.values()) == set(logs.RetentionDays) - {logs.RetentionDays.INFINITE}
+    assert set(exchange.RETENTION) == set(get_args(RetentionDays))
+    assert set(exchange.RETENTION.values()) == set(logs.RetentionDays) - {logs.RetentionDays.INFINITE}
 
 
 # ---------------------------------------------------------------- network

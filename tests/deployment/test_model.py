@@ -54,7 +54,9 @@ def test_a_loaded_deployment_knows_its_lines(write: Callable[[str], Path]) -> No
 
 def test_a_deployment_made_in_python_has_no_lines(write: Callable[[str], Path]) -> None:
     loaded = load(write(edited()))
-    made = HyperPodDeployment.model_validate(loaded.model_dump() | {"network": loaded.network})
+    made = HyperPodDeployment.model_validate(
+        loaded.model_dump() | {"network": loaded.network, "storage": loaded.storage}
+    )
     assert made == loaded
     assert made.locate("name") == "demo"
     assert made.resolve_path("scripts") == Path("scripts")

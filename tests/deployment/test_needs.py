@@ -46,6 +46,10 @@ def test_one_file_is_shown_with_the_commands_that_ask_for_what_new_accounts_lack
     assert any(line.startswith("cdk bootstrap") for line in lines)
 
 
+TIERING = """{ storage: INTELLIGENT_TIERING, capacity_gib: null,
+  read_cache: { mode: USER_PROVISIONED, size_gib: 200 } }"""
+
+
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
 def test_the_parts_are_the_whole(path: Path) -> None:
     deployment = Deployment.load(path)
@@ -91,12 +95,12 @@ def test_interface_endpoints_are_counted(tmp_path: Path) -> None:
             6000,
         ),
         (
-            "{ storage: INTELLIGENT_TIERING, read_cache_gib: 200, capacity_gib: null }",
+            TIERING,
             "Lustre Persistent Intelligent-Tiering throughput capacity",
             4000,
         ),
         (
-            "{ storage: INTELLIGENT_TIERING, read_cache_gib: 200, capacity_gib: null }",
+            TIERING,
             "Lustre Persistent Intelligent-Tiering SSD read cache storage capacity",
             200,
         ),

@@ -6,7 +6,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.storage import BucketPurpose
-from cdk_trainyard.storage.bucket_purpose import lifecycle_rules
+from cdk_trainyard.storage.bucket_lifecycle import lifecycle_rules
 
 ABORT = {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}
 ENABLED = {"Status": "Enabled"}
@@ -96,8 +96,10 @@ def test_a_checkpoint_expires_where_it_lies_or_as_it_is_tagged(key: str, tags: d
 
 
 def test_only_what_is_rewritten_has_versions() -> None:
-    assert [purpose for purpose in BucketPurpose if not purpose.versioned] == [BucketPurpose.ACCESS_LOGS]
-    assert [purpose for purpose in BucketPurpose if purpose.expires] == [
+    assert [purpose for purpose in BucketPurpose if purpose.policy.noncurrent_days is None] == [
+        BucketPurpose.ACCESS_LOGS
+    ]
+    assert [purpose for purpose in BucketPurpose if purpose.policy.expire_days is not None] == [
         BucketPurpose.CHECKPOINTS,
         BucketPurpose.ACCESS_LOGS,
     ]

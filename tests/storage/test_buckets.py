@@ -10,7 +10,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.storage import BucketPurpose, TrainingBucket, TrainingBuckets
-from cdk_trainyard.storage.bucket_purpose import lifecycle_rules
+from cdk_trainyard.storage.bucket_lifecycle import lifecycle_rules
 
 ENV = Environment(account="111111111111", region="us-west-2")
 
@@ -228,9 +228,9 @@ def test_fails_with_every_problem_at_once(stack: Stack) -> None:
     assert refused.value.path == "Stack/Bucket"
     assert [problem.split("'")[1] for problem in refused.value.problems] == [
         "key",
-        "access_logs",
         "expire_after_days",
         "key",
+        "access_logs",
     ]
 
 

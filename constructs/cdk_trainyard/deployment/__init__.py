@@ -6,12 +6,11 @@ What an orchestrator adds to it has a package of its own, which is imported when
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.explain import explain
 from cdk_trainyard.deployment.model import Deployment, Orchestrator
-from cdk_trainyard.deployment.storage import BucketsSection, ExistingLustreSection, LustreSection, StorageSection
+from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, StorageSection
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 
 __all__ = [
     "AlertsSection",
-    "BucketsSection",
     "Deployment",
     "ExistingLustreSection",
     "ExistingNetworkSpec",

@@ -14,14 +14,12 @@ from cdk_trainyard.deployment._rules import (
     alerts_problems,
     buckets_problems,
     lustre_problems,
+    network_problems,
     tag_problems,
 )
 from cdk_trainyard.deployment._sections import Said, Sections
 from cdk_trainyard.deployment._vocabulary import in_words_of_the_file
 from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.storage import AnyLustre, BucketsSection
-from cdk_trainyard.network.rules import existing_network_problems, network_problems
-from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.paths import in_file
 from cdk_trainyard.problems import Problem as PathProblem
 from cdk_trainyard.problems import sentence
@@ -75,19 +73,10 @@ def _where(document: Document, section: KeyPath, text: str) -> KeyPath:
 def _common(sections: Sections) -> Said:
     region = sections.get(str, "region")
     yield ("tags",), tag_problems(sections.get(dict, "tags"))
-    yield ("network",), _network_problems(sections.data.get("network"), region)
-    yield ("storage", "lustre"), lustre_problems(sections.get(AnyLustre, "storage", "lustre"), region)
-    yield ("storage", "buckets"), buckets_problems(sections.get(BucketsSection, "storage", "buckets"))
+    yield ("network",), network_problems(sections.specified("network"), region)
+    yield ("storage", "lustre"), lustre_problems(sections.specified("storage", "lustre"), region)
+    yield ("storage", "buckets"), buckets_problems(sections.specified("storage", "buckets"))
     yield ("alerts",), alerts_problems(sections.get(AlertsSection, "alerts"))
-
-
-def _network_problems(network: object, region: str | None) -> list[PathProblem]:
-    match network:
-        case NetworkSpec():
-            return network_problems(network, region)
-        case ExistingNetworkSpec():
-            return existing_network_problems(network, region)
-    return []
 
 
 def _serving(sections: Sections) -> Said:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.storage import BucketsSection, ExistingLustreSection, LustreSection
-from cdk_trainyard.deployment.values import lustre_settings, root_squash
-from cdk_trainyard.network import rules
-from cdk_trainyard.problems import sentence
+from cdk_trainyard.network import rules as network_rules
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.problems import Problem
 from cdk_trainyard.storage import rules as storage_rules
 from cdk_trainyard.storage import rules_data
+from cdk_trainyard.storage.resolve import resolve_lustre
+from cdk_trainyard.storage.spec import BucketsSpec, ExistingLustreSpec, LustreSpec
 
 
 def tag_problems(tags: Mapping[str, str] | None) -> list[str]:
@@ -20,38 +21,30 @@ def tag_problems(tags: Mapping[str, str] | None) -> list[str]:
     ]
 
 
-# ---------------------------------------------------------------- storage
-def lustre_problems(lustre: LustreSection | ExistingLustreSection | None, region: str | None) -> list[str]:
-    """The file system is one that FSx has."""
-    match lustre:
-        case LustreSection():
-            settings = lustre_settings(lustre)
-            return [
-                *settings.problems(),
-                *storage_rules.root_squash_problems(root_squash(lustre)),
-                *storage_rules.file_system_key_problems(settings.deployment, key_given=lustre.key_arn is not None),
-                *(storage_rules.key_problems(lustre.key_arn, region) if region else []),
-            ]
-        case ExistingLustreSection(file_system_id=file_system_id, dns_name=dns_name, mount_name=mount_name):
-            return [
-                *storage_rules.attribute_problems(
-                    file_system_id=file_system_id, dns_name=dns_name, mount_name=mount_name
-                ),
-                *(
-                    sentence(each)
-                    for each in (rules.zone_problems(("zone",), lustre.zone, region) if lustre.zone else [])
-                ),
-            ]
+# ---------------------------------------------------------------- network and storage
+def network_problems(network: object, region: str | None) -> list[Problem]:
+    """A network that EC2 makes, or one that can be as it is said to be."""
+    match network:
+        case NetworkSpec():
+            return network_rules.network_problems(network, region)
+        case ExistingNetworkSpec():
+            return network_rules.existing_network_problems(network, region)
     return []
 
 
-def buckets_problems(buckets: BucketsSection | None) -> list[str]:
-    """Checkpoints expire where the bucket is made here."""
-    if buckets is None:
-        return []
-    return rules_data.checkpoint_days_problems(
-        buckets.checkpoint_days, checkpoints_given=buckets.checkpoints is not None
-    )
+def lustre_problems(lustre: object, region: str | None) -> list[Problem]:
+    """A file system that FSx has."""
+    match lustre:
+        case LustreSpec():
+            return storage_rules.lustre_problems(resolve_lustre(lustre))
+        case ExistingLustreSpec():
+            return storage_rules.existing_lustre_problems(lustre, region)
+    return []
+
+
+def buckets_problems(buckets: object) -> list[Problem]:
+    """Buckets that are told apart, and age by rules of their own."""
+    return list(rules_data.buckets_problems(buckets)) if isinstance(buckets, BucketsSpec) else []
 
 
 # ---------------------------------------------------------------- alerts

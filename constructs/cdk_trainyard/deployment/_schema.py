@@ -17,6 +17,8 @@ Schema = Mapping[str, Any]
 """A JSON Schema, or a node of one."""
 NAME_KEY: Final = "x-name"
 """A node with this key is written once, in ``$defs``, under that name."""
+DEFINITION_KEY: Final = "x-definition"
+"""What is written there, when the node says something of its own besides."""
 
 
 @cache
@@ -105,6 +107,6 @@ def _tidied(node: Any, definitions: dict[str, Any], *, names: bool = False) -> A
     if NAME_KEY in tidy:
         name = tidy.pop(NAME_KEY)
         description = {key: tidy.pop(key) for key in ("description",) if key in tidy}
-        definitions[name] = tidy
+        definitions[name] = tidy.pop(DEFINITION_KEY, tidy)
         return {"$ref": f"#/$defs/{name}", **description}
     return tidy

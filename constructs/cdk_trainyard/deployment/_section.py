@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from cdk_trainyard.storage import mount
+from cdk_trainyard.storage.spec import MOUNT_PATH
 
 
 class Section(BaseModel):
@@ -61,7 +61,7 @@ BucketName = Annotated[
 MountPath = Annotated[
     str,
     text(
-        rf"^{mount.MOUNT_PATH.pattern}$",
+        rf"^{MOUNT_PATH.pattern}$",
         "an absolute path of letters, digits, '.', '_' and '-' without a slash at the end",
         example="/fsx",
     ),

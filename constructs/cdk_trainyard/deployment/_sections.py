@@ -30,6 +30,10 @@ class Sections:
             return None
         return TypeAdapter(kind).validate_python(value)
 
+    def specified(self, *path: str) -> Any:
+        """Return the specification at ``path``, with unknowns where it has another form, or None when there is none."""
+        return self._find(path)
+
     def has(self, *path: str) -> bool:
         """Say whether the file has something at ``path``, in whatever form."""
         return self._find(path) is not None

@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
 from cdk_trainyard.deployment._document import Document, KeyPath
-from cdk_trainyard.deployment._schema import NAME_KEY
+from cdk_trainyard.deployment._schema import DEFINITION_KEY, NAME_KEY
 from cdk_trainyard.options.fields import Part
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.reading import Reader
@@ -56,7 +56,9 @@ def read_specified(
         around = data
         for key in path[:-1]:
             inner = around.get(str(key))
-            around[str(key)] = around = dict(inner) if isinstance(inner, Mapping) else {}
+            if isinstance(inner, Mapping):
+                around[str(key)] = inner = dict(inner)
+            around = inner if isinstance(inner, dict) else {}
         if path[-1] in around:
             said = around[str(path[-1])]
             keys = said if isinstance(said, Mapping) else ()
@@ -71,5 +73,6 @@ def _named(node: Any, definitions: Mapping[str, Any]) -> Any:
         return node
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
-        return {NAME_KEY: name, **_named(definitions[name], definitions)}
+        said = {key: text for key, text in node.items() if key != "$ref"}
+        return {NAME_KEY: name, DEFINITION_KEY: _named(definitions[name], definitions), **said}
     return {key: _named(inner, definitions) for key, inner in node.items()}

@@ -2,32 +2,23 @@
 
 from aws_cdk import CfnResource, CfnWaitConditionHandle, Duration, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.deployment import values
 from cdk_trainyard.deployment.accounting import AccountingSection
-from cdk_trainyard.deployment.exchange import RETENTION, keywords
+from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.model import Deployment
-from cdk_trainyard.deployment.storage import (
-    BucketsSection,
-    DataRepositorySection,
-    ExistingLustreSection,
-    LustreSection,
-    StorageSection,
-)
+from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, StorageSection
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.storage import (
     AccountingDatabase,
-    DataRepository,
     Lustre,
     LustreFileSystem,
     Mount,
-    OpenZfs,
     TrainingBuckets,
 )
+from cdk_trainyard.storage.spec import BucketsSpec
 
 
 def environment(deployment: Deployment) -> Environment:
@@ -46,7 +37,7 @@ def network(scope: Construct, construct_id: str, section: NetworkSpec | Existing
     """Define the network, or take the one that exists."""
     if isinstance(section, ExistingNetworkSpec):
         return _existing_network(scope, construct_id, section)
-    return TrainingNetwork(scope, construct_id, **keywords(section, Existing.of(scope)))
+    return TrainingNetwork(scope, construct_id, **Exchange(existing=Existing.of(scope)).keywords(section))
 
 
 def _existing_network(scope: Construct, construct_id: str, section: ExistingNetworkSpec) -> Network:
@@ -80,21 +71,9 @@ def security_group(
 
 
 # ---------------------------------------------------------------- storage
-def buckets(scope: Construct, construct_id: str, section: BucketsSection) -> TrainingBuckets:
+def buckets(scope: Construct, construct_id: str, section: BucketsSpec) -> TrainingBuckets:
     """Define the buckets, except those that exist."""
-    existing = Existing.of(scope)
-    return TrainingBuckets(
-        scope,
-        construct_id,
-        scripts=existing.bucket(section.scripts),
-        datasets=existing.bucket(section.datasets),
-        checkpoints=existing.bucket(section.checkpoints),
-        models=existing.bucket(section.models),
-        access_logs=existing.bucket(section.access_logs),
-        key=existing.key(section.key_arn),
-        checkpoint_days=section.checkpoint_days,
-        auto_delete=section.auto_delete,
-    )
+    return TrainingBuckets(scope, construct_id, **Exchange(existing=Existing.of(scope)).keywords(section))
 
 
 def lustre(
@@ -122,39 +101,9 @@ def lustre(
             zone=section.zone,
             efa_enabled=section.efa_enabled,
         )
-    return LustreFileSystem(
-        scope,
-        construct_id,
-        security_group=security_group,
-        network=network,
-        deployment=values.lustre_deployment(section),
-        capacity_gib=section.capacity_gib,
-        efa_enabled=section.efa_enabled,
-        metadata_iops=section.metadata_iops,
-        lustre_version=section.lustre_version,
-        compression=section.compression,
-        root_squash=values.root_squash(section),
-        data_repositories=[_data_repository(link, buckets) for link in section.data_repositories],
-        key=existing.key(section.key_arn),
-        backups=values.backups(section),
-        maintenance=values.maintenance(section),
-        log_level=section.log_level,
-        log_retention=RETENTION[section.log_retention_days],
-        removal_policy=values.removal_policy(section),
-    )
-
-
-def _data_repository(section: DataRepositorySection, buckets: TrainingBuckets) -> DataRepository:
-    bucket: s3.IBucket = getattr(buckets, section.bucket)
-    return DataRepository(
-        file_system_path=section.file_system_path,
-        bucket=bucket,
-        prefix=section.prefix,
-        import_events=section.import_events,
-        export_events=section.export_events,
-        import_existing=section.import_existing,
-        chunk_mib=section.chunk_mib,
-    )
+    said = Exchange(existing=existing, buckets=buckets).keywords(section)
+    said.pop("at")
+    return LustreFileSystem(scope, construct_id, security_group=security_group, network=network, **said)
 
 
 def mounts(section: StorageSection, file_system: Lustre | None) -> list[Mount]:
@@ -163,7 +112,7 @@ def mounts(section: StorageSection, file_system: Lustre | None) -> list[Mount]:
     if section.lustre is not None and file_system is not None:
         found.append(Mount(file_system=file_system, at=section.lustre.at))
     if section.open_zfs is not None:
-        found.append(Mount(file_system=OpenZfs(dns_name=section.open_zfs.dns_name), at=section.open_zfs.at))
+        found.append(Mount(file_system=section.open_zfs, at=section.open_zfs.at))
     return found
 
 

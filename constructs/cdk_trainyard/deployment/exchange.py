@@ -1,7 +1,7 @@
 """Stand-ins for objects of CDK, exchanged for real ones when constructs are made."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
 from aws_cdk import Duration, RemovalPolicy
@@ -10,6 +10,9 @@ from aws_cdk import aws_logs as logs
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.options import stand_ins
 from cdk_trainyard.options.fields import fields_of
+from cdk_trainyard.retention import KEPT
+from cdk_trainyard.storage import TrainingBuckets
+from cdk_trainyard.storage.spec import ExistingBucket
 
 RETENTION: Final[Mapping[int, logs.RetentionDays]] = {
     1: logs.RetentionDays.ONE_DAY,
@@ -35,43 +38,47 @@ RETENTION: Final[Mapping[int, logs.RetentionDays]] = {
     3288: logs.RetentionDays.NINE_YEARS,
     3653: logs.RetentionDays.TEN_YEARS,
 }
-
-_REAL: Final[Mapping[type[stand_ins.StandIn], Callable[[Existing, Any], Any]]] = {
-    stand_ins.Alarm: Existing.alarm,
-    stand_ins.Key: Existing.key,
-    stand_ins.Removal: lambda _, name: RemovalPolicy[name],
-    stand_ins.Retention: lambda _, days: RETENTION[days],
-    stand_ins.Role: Existing.role,
-    stand_ins.Secret: Existing.secret,
-    stand_ins.SecurityGroup: Existing.security_group,
-    stand_ins.Span: lambda _, seconds: Duration.seconds(seconds),
-    stand_ins.Topic: Existing.topic,
+REMOVAL: Final[Mapping[str, RemovalPolicy]] = {"RETAIN": KEPT, "DESTROY": RemovalPolicy.DESTROY}
+"""What a file says about removal."""
+_REAL: Final[Mapping[type, Callable[["Exchange", Any], Any]]] = {
+    ExistingBucket: lambda here, said: here.existing.bucket(said),
+    stand_ins.Alarm: lambda here, said: here.existing.alarm(said.value),
+    stand_ins.DeploymentBucket: lambda here, said: getattr(here.buckets, said.value),
+    stand_ins.Key: lambda here, said: here.existing.key(said.value),
+    stand_ins.Removal: lambda _, said: REMOVAL[said.value],
+    stand_ins.Retention: lambda _, said: RETENTION[said.value],
+    stand_ins.Role: lambda here, said: here.existing.role(said.value),
+    stand_ins.Secret: lambda here, said: here.existing.secret(said.value),
+    stand_ins.SecurityGroup: lambda here, said: here.existing.security_group(said.value),
+    stand_ins.Span: lambda _, said: Duration.seconds(said.value),
+    stand_ins.Topic: lambda here, said: here.existing.topic(said.value),
 }
-"""What makes the real object of a stand-in's value."""
+"""What a file says, by its type, to what makes the real object of it."""
 
 
-def keywords(spec: Any, existing: Existing) -> dict[str, Any]:
-    """Return a specification as the keywords of its constructor.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exchange:
+    """Exchanges what a file says for real objects.
 
-    Args:
-        spec: The specification, as a file says it.
+    Attributes:
         existing: Where objects are taken that exist already.
+        buckets: The deployment's buckets. None: nothing refers to them.
     """
-    kind: type = type(spec)
-    return {name: real(getattr(spec, name), existing) for name in fields_of(kind)}
 
+    existing: Existing
+    buckets: TrainingBuckets | None = None
 
-def real(value: Any, existing: Existing) -> Any:
-    """Return a value with real objects in place of stand-ins, however deep.
+    def keywords(self, spec: Any) -> dict[str, Any]:
+        """Return a specification, as a file says it, as the keywords of its constructor."""
+        kind: type = type(spec)
+        return {name: self.real(getattr(spec, name)) for name in fields_of(kind)}
 
-    Args:
-        value: A value of a specification, or a specification.
-        existing: Where objects are taken that exist already.
-    """
-    if isinstance(value, stand_ins.StandIn):
-        return _REAL[type(value)](existing, value.value)
-    if isinstance(value, tuple):
-        return tuple(real(item, existing) for item in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(**keywords(value, existing))
-    return value
+    def real(self, value: Any) -> Any:
+        """Return a value with real objects in place of stand-ins, however deep."""
+        if type(value) in _REAL:
+            return _REAL[type(value)](self, value)
+        if isinstance(value, tuple):
+            return tuple(self.real(item) for item in value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return type(value)(**self.keywords(value))
+        return value

@@ -12,8 +12,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.deployment.storage import ExistingBucketSection
 from cdk_trainyard.network.spec import SubnetSpec
+from cdk_trainyard.storage.spec import ExistingBucket
 
 if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
@@ -54,13 +54,11 @@ class Existing(Construct):
             known or ec2.SecurityGroup.from_security_group_id(self, security_group_id, security_group_id),
         )
 
-    def bucket(self, section: ExistingBucketSection | None) -> s3.IBucket | None:
+    def bucket(self, said: ExistingBucket) -> s3.IBucket:
         """Take a bucket."""
-        if section is None:
-            return None
-        key = self.key(section.key_arn)
+        key = self.key(said.key.key_arn) if said.key is not None else None
         return s3.Bucket.from_bucket_attributes(
-            self, self._next("Bucket"), bucket_name=section.bucket_name, encryption_key=key
+            self, self._next("Bucket"), bucket_name=said.bucket_name, encryption_key=key
         )
 
     def role(self, arn: str) -> iam.IRole:

@@ -22,7 +22,7 @@ from cdk_trainyard.deployment._specified import read_specified
 from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.network import NETWORK, AnyNetwork
-from cdk_trainyard.deployment.storage import StorageSection
+from cdk_trainyard.deployment.storage import BUCKETS, LUSTRE, OPEN_ZFS, StorageSection
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.options.fields import Part
 from cdk_trainyard.options.kinds import Environment
@@ -33,7 +33,12 @@ if TYPE_CHECKING:
 else:
     ServingSection = Any  # its model is imported when a file serves
 
-SPECIFIED: Final[Mapping[KeyPath, Part]] = {("network",): NETWORK}
+SPECIFIED: Final[Mapping[KeyPath, Part]] = {
+    ("network",): NETWORK,
+    ("storage", "lustre"): LUSTRE,
+    ("storage", "open_zfs"): OPEN_ZFS,
+    ("storage", "buckets"): BUCKETS,
+}
 """The sections that are specifications of a room."""
 _LONGEST_SUFFIX = len("-training")
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Final
 
-from cdk_trainyard.deployment import values
 from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.deployment.storage import LustreSection
 from cdk_trainyard.network import Nat
 from cdk_trainyard.network.spec import NetworkSpec
 from cdk_trainyard.quotas import Needs, QuotaNeed
 from cdk_trainyard.storage import LustreStorage, LustreType
+from cdk_trainyard.storage.resolve import resolve_lustre
 
 
 def network_needs(deployment: Deployment) -> Needs:
@@ -36,21 +36,22 @@ def storage_needs(deployment: Deployment) -> Needs:
     section = deployment.storage.lustre
     if not isinstance(section, LustreSection):
         return Needs()
-    settings = values.lustre_settings(section)
+    spec = resolve_lustre(section)
+    kind, cache = spec.deployment, spec.deployment.read_cache
     key = {
         LustreType.PERSISTENT_2: "lustre-persistent-2",
         LustreType.PERSISTENT_1: "lustre-persistent-1",
-    }.get(section.deployment, "lustre-scratch")
+    }.get(kind.type, "lustre-scratch")
     needs = [QuotaNeed.of(key)]
-    if section.storage is LustreStorage.INTELLIGENT_TIERING:
+    if kind.storage is LustreStorage.INTELLIGENT_TIERING:
         needs += [
-            QuotaNeed.of("lustre-tiering-throughput", settings.deployment.throughput_mb_s or 0),
-            *([QuotaNeed.of("lustre-tiering-cache", section.read_cache_gib)] if section.read_cache_gib else []),
+            QuotaNeed.of("lustre-tiering-throughput", kind.throughput_mb_s or 0),
+            *([QuotaNeed.of("lustre-tiering-cache", cache.size_gib)] if cache and cache.size_gib else []),
         ]
-    elif section.storage is LustreStorage.HDD:
-        needs.append(QuotaNeed.of("lustre-hdd-storage", settings.capacity_gib or 0))
+    elif kind.storage is LustreStorage.HDD:
+        needs.append(QuotaNeed.of("lustre-hdd-storage", spec.capacity_gib or 0))
     else:
-        needs.append(QuotaNeed.of(f"{key}-storage", settings.capacity_gib or 0))
+        needs.append(QuotaNeed.of(f"{key}-storage", spec.capacity_gib or 0))
     return Needs(tuple(needs), frozenset({"fsx"}))
 
 

@@ -12,8 +12,8 @@ from cdk_trainyard.fleet.rules_template import purchase_problems, type_problems
 from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network import AddressPlan, AddressUse
 from cdk_trainyard.network.rules_resources import efa_problems
-from cdk_trainyard.storage.mount import MOUNT_PATH
 from cdk_trainyard.storage.reach import in_other_zone
+from cdk_trainyard.storage.spec import MOUNT_PATH
 from cdk_trainyard.tokens import unresolved
 
 _NODES = range(1, 5001)

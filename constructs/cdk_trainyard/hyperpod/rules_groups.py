@@ -12,7 +12,7 @@ from cdk_trainyard.hyperpod.updates import BatchSize, BatchUnit, RollingUpdate
 from cdk_trainyard.hyperpod.volumes import EbsVolume
 from cdk_trainyard.instances import InstanceType, hyperpod_type_names
 from cdk_trainyard.lifecycle import GroupRole
-from cdk_trainyard.storage.mount import MOUNT_PATH, MOUNT_PATH_LENGTH
+from cdk_trainyard.storage.spec import MOUNT_PATH, MOUNT_PATH_LENGTH
 from cdk_trainyard.tokens import unresolved
 
 

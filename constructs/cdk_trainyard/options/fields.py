@@ -79,6 +79,17 @@ class NoneAs:
     value: Any
 
 
+@dataclass(frozen=True, slots=True)
+class InFile:
+    """Marks an object of CDK for which a file has a section that says which one it is.
+
+    Attributes:
+        spec: The section's specification.
+    """
+
+    spec: type
+
+
 INLINE: Final = "inline"
 """Marks a part whose options stand among those of the whole in a file."""
 
@@ -93,11 +104,12 @@ class Scalar:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Object:
-    """An object of CDK, for which a file has a stand-in, or a value that stands for nothing."""
+    """An object of CDK, for which a file has a stand-in, a value that stands for nothing, or a section."""
 
     type: type[StandIn]
     unit: Unit | None = None
     nothing: Any = None
+    section: "Part | None" = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,7 +261,9 @@ def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
         shape = Json() if arguments[1] is Any else Named(item=_shape([arguments[1]], ()), names=_kinds(arguments[0]))
     elif issubclass(found, StandIn):
         unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
-        shape = Object(type=found, unit=unit, nothing=next((m.value for m in marks if isinstance(m, NoneAs)), None))
+        nothing = next((mark.value for mark in marks if isinstance(mark, NoneAs)), None)
+        section = next((Part(spec=mark.spec) for mark in marks if isinstance(mark, InFile)), None)
+        shape = Object(type=found, unit=unit, nothing=nothing, section=section)
     elif is_dataclass(found):
         shape = Part(spec=cast("type", found))
     else:

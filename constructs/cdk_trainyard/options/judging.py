@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, Final, TypeVar, cast
 
 from cdk_trainyard.options.fields import Items, Json, Named, Object, Part, Scalar, Shape, fields_of
-from cdk_trainyard.options.kinds import Environment, Kind
+from cdk_trainyard.options.kinds import NOWHERE, Arn, Environment, Kind
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, unresolved
@@ -62,7 +62,7 @@ class Judge:
             case Scalar():
                 return self._scalar(shape.type, shape.kinds, value, at)
             case Object():
-                return self._object(shape.type, value, at)
+                return self._object(shape, value, at)
             case Part():
                 specs = (shape.spec, shape.existing) if shape.existing else (shape.spec,)
                 if is_dataclass(value) and isinstance(value, specs):
@@ -100,15 +100,22 @@ class Judge:
             return self._wrong(at, _WORDS[wanted], value)
         return self._of_kinds(kinds, value, value, at)
 
-    def _object(self, wanted: type[StandIn], value: Any, at: At) -> Any:
+    def _object(self, shape: Object, value: Any, at: At) -> Any:
+        wanted = shape.type
         if isinstance(value, StandIn):
             return self._of_kinds((wanted.kind,), value.value, value, at)
-        return value if wanted.stands_for(value) else self._wrong(at, wanted.what, value)
+        if shape.section is not None and isinstance(value, shape.section.spec):
+            return self.judged(value, at)
+        if not wanted.stands_for(value):
+            return self._wrong(at, wanted.what, value)
+        if isinstance(wanted.kind, Arn) and not unresolved(arn := getattr(value, wanted.member)):
+            text = wanted.kind.elsewhere(arn, self.environment)
+            self.problems.extend([Problem(at, text)] if text else [])
+        return value
 
     def _of_kinds(self, kinds: Sequence[Kind], value: Any, right: Any, at: At) -> Any:
-        found = [Problem(at, text) for text in self._said(kinds, value)]
-        self.problems.extend(found)
-        return Unknown() if found else right
+        self.problems.extend(Problem(at, text) for text in self._said(kinds, value))
+        return Unknown() if any(kind.problem(value, NOWHERE) for kind in kinds) else right
 
     def _said(self, kinds: Sequence[Kind], value: Any) -> list[str]:
         return [text for kind in kinds if (text := kind.problem(value, self.environment))]
@@ -116,5 +123,8 @@ class Judge:
     def _wrong(self, at: At, wanted: str, value: Any) -> Unknown:
         kind = type(value).__name__
         got = f"{shown(value)} ({kind})" if isinstance(value, str | int | float | None) else f"a {kind}"
-        self.problems.append(Problem(at, f"must be {wanted}, got {got}"))
+        return self._refused(at, f"must be {wanted}, got {got}")
+
+    def _refused(self, at: At, text: str) -> Unknown:
+        self.problems.append(Problem(at, text))
         return Unknown()

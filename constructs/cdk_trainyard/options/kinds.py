@@ -35,6 +35,8 @@ class Environment:
         return next((name for prefix, name in _PARTITIONS if self.region.startswith(prefix)), "aws")
 
 
+NOWHERE: Final = Environment()
+"""An environment of which nothing is known."""
 _PARTITIONS: Final = (
     ("cn-", "aws-cn"),
     ("us-gov-", "aws-us-gov"),
@@ -47,7 +49,7 @@ _PARTITIONS: Final = (
 
 
 class Kind(Protocol):
-    """What a value must be."""
+    """What a value must be. What is wrong without an environment is wrong in form; the rest is out of place there."""
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Return what is wrong with a value of the right type, after the option's name, or None."""
@@ -75,10 +77,15 @@ class Number:
         low, high = self.minimum, self.maximum
         if (low is None or value >= low) and (high is None or value <= high):
             return None
+        unit = self.unit and f" {self.unit}"
         bounds = (
-            f"{low} to {high}" if None not in {low, high} else f"{low} or more" if high is None else f"at most {high}"
+            f"at most {high}{unit}"
+            if low is None
+            else f"{low}{unit} or more"
+            if high is None
+            else f"{low} to {high}{unit}"
         )
-        return f"must be {bounds}{self.unit and ' ' + self.unit}, got {shown(value)}"
+        return f"must be {bounds}, got {shown(value)}"
 
     def schema(self) -> dict[str, Any]:
         """Return the bounds."""
@@ -182,16 +189,21 @@ class Arn:
             return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
         if bool(found["region"]) is not self.regional:
             return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
+        return self.elsewhere(value, environment)
+
+    def elsewhere(self, value: str, environment: Environment) -> str | None:
+        """Compare the place alone: partition, Region and account, as far as they are known."""
+        found = _ARN.fullmatch(value)
+        if found is None:
+            return None
+        region = environment.region if self.regional and not self.any_region else None
         wanted = {
             "partition": environment.partition,
-            "region": environment.region if self.regional and not self.any_region else None,
+            "region": region if found["region"] else None,
             "account": None if self.any_account else environment.account,
         }
-        wrong = [
-            f"{name.replace('region', 'Region')} {want}"
-            for name, want in wanted.items()
-            if want not in {None, found[name]}
-        ]
+        names = {"region": "Region"}
+        wrong = [f"{names.get(name, name)} {want}" for name, want in wanted.items() if want not in {None, found[name]}]
         return f"must be of {' and '.join(wrong)}, got {shown(value)}" if wrong else None
 
     def schema(self) -> dict[str, Any]:
@@ -274,7 +286,7 @@ class Open:
 
     rule: str
     examples: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
+    keywords: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def problem(self, _value: Any, _environment: Environment) -> str | None:
         """Leave it to the rule."""

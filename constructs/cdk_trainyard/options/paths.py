@@ -1,6 +1,6 @@
 """From the names of options in Python to the keys of a deployment file."""
 
-from cdk_trainyard.options.fields import Items, Named, Part, fields_of
+from cdk_trainyard.options.fields import Items, Named, Object, Part, Shape, fields_of
 from cdk_trainyard.problems import At
 
 
@@ -19,11 +19,17 @@ def in_file(spec: type, at: At) -> At:
             if field is None:
                 here = None
             else:
-                here = field.shape.spec if isinstance(field.shape, Part) else field.shape
+                here = _inside(field.shape)
                 if field.inline:
                     continue
                 part = field.key or part  # noqa: PLW2901  the file's word for it
         elif isinstance(here, Items | Named):
-            here = here.item.spec if isinstance(here.item, Part) else here.item
+            here = _inside(here.item)
         path.append(part)
     return tuple(path)
+
+
+def _inside(shape: Shape) -> object:
+    """Return the specification that a value is of, or else its shape."""
+    part = shape.section if isinstance(shape, Object) else shape
+    return part.spec if isinstance(part, Part) else shape

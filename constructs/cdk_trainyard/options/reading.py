@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.fields import Field, Items, Json, Named, Object, Part, Scalar, Shape, fields_of, keys_of
-from cdk_trainyard.options.kinds import Environment, Kind
+from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown
@@ -129,6 +129,8 @@ class Reader:
     def _object(self, shape: Object, data: Any, at: At) -> Any:
         if shape.nothing is not None and data == shape.nothing:
             return None
+        if shape.section is not None:
+            return self.read(shape.section.spec, data, at)
         stand_in: type[StandIn] = shape.type
         value = self._scalar(stand_in.written, (stand_in.kind,), data, at)
         if isinstance(value, Unknown):
@@ -143,10 +145,10 @@ class Reader:
             quoted = wanted is str and at in self.sources
             remedy = f'; put it in quotes: "{self.sources[at]}"' if quoted else ""
             return self._refused(at, f"must be {_SYMBOLS[wanted]}, got {self._got(data, at)}{remedy}")
-        for kind in kinds:
-            if text := kind.problem(data, self.environment):
-                return self._refused(at, text)
-        return data
+        malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
+        for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
+            self.problems.append(Problem(at, text))
+        return Unknown() if malformed else data
 
     def _member(self, wanted: type[Enum], data: Any, at: At) -> Any:
         words = spellings(wanted)

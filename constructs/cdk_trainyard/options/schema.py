@@ -66,11 +66,8 @@ class Schemas:
         match shape:
             case Scalar():
                 return _scalar(shape)
-            case Object(type=stand_in, nothing=nothing):
-                found = {"type": _TYPES[stand_in.written], **stand_in.kind.schema()}
-                if nothing is not None:
-                    found["enum"] = [nothing, *found["enum"]]
-                return found
+            case Object():
+                return self._object(shape)
             case Part(spec=spec, existing=type() as existing, unless=key):
                 return {"if": {"required": [key]}, "then": self.refer(existing), "else": self.refer(spec)}
             case Part(spec=spec):
@@ -90,6 +87,12 @@ class Schemas:
                 return {"type": "object", "propertyNames": _scalar(kinds), "additionalProperties": self.value(item)}
             case Json():
                 return {"type": "object"}
+
+    def _object(self, shape: Object) -> dict[str, Any]:
+        if shape.section is not None:
+            return self.refer(shape.section.spec)
+        found = {"type": _TYPES[shape.type.written], **shape.type.kind.schema()}
+        return found if shape.nothing is None else {**found, "enum": [shape.nothing, *found["enum"]]}
 
 
 def _described(spec: type) -> Iterator[tuple[Field, str]]:

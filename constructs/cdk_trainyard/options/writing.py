@@ -33,6 +33,8 @@ def _is_said(option: Field, value: Any) -> bool:
 
 def _value(shape: Shape, value: Any) -> Any:  # noqa: PLR0911  one for each shape
     match shape:
+        case Object(section=Part()):
+            return written(value)
         case Object(unit=unit, nothing=nothing):
             plain = nothing if value is None else value.value
             return plain // unit.seconds if unit else plain

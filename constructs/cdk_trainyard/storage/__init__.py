@@ -3,21 +3,23 @@
 from cdk_trainyard.storage.accounting import AccountingDatabase, AccountingDatabaseBase
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.buckets import TrainingBucket, TrainingBuckets
-from cdk_trainyard.storage.data_repository import DataRepository, RepositoryEvent
 from cdk_trainyard.storage.grants import BucketGrants
 from cdk_trainyard.storage.lustre import LustreFileSystem
 from cdk_trainyard.storage.lustre_base import Lustre
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment, LustreReadCache
 from cdk_trainyard.storage.lustre_facts import LustreStorage, LustreType
-from cdk_trainyard.storage.lustre_values import (
+from cdk_trainyard.storage.mount import Mount
+from cdk_trainyard.storage.spec import (
+    DataRepository,
     LustreBackups,
     LustreCompression,
     LustreLogLevel,
     MaintenanceTime,
+    OpenZfs,
+    RepositoryEvent,
     RootSquash,
     Weekday,
 )
-from cdk_trainyard.storage.mount import Mount, OpenZfs
 
 __all__ = [
     "AccountingDatabase",

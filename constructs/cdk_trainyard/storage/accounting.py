@@ -18,9 +18,12 @@ from cdk_trainyard.acknowledgments import (
 )
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.network import Network
+from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.retention import KEPT, is_kept
 from cdk_trainyard.storage.deletion_protection import DeletionProtection
-from cdk_trainyard.storage.rules_accounting import retention_problems, schema_name_problems, subnet_zone_problems
+from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
+from cdk_trainyard.storage.spec import AccountingSpec
+from cdk_trainyard.surroundings import surroundings
 
 if TYPE_CHECKING:  # a large module: only who makes a database waits for it
     from aws_cdk import aws_rds as rds
@@ -159,14 +162,10 @@ class AccountingDatabase(AccountingDatabaseBase):
         from aws_cdk import aws_rds as rds  # noqa: PLC0415  a large module: only who makes a database waits for it
 
         retention = backup_retention or Duration.days(35)
-        raise_problems(
-            self.node.path,
-            [
-                *subnet_zone_problems([subnet.availability_zone for subnet in network.service_subnets]),
-                *schema_name_problems(schema_name),
-                *retention_problems(retention),
-            ],
-        )
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(AccountingSpec, locals() | {"backup_retention": retention}))
+        zones = subnet_zone_problems([subnet.availability_zone for subnet in network.service_subnets])
+        raise_problems(self.node.path, [*judge.problems, *accounting_problems(spec), *zones])
         engine = rds.DatabaseInstanceEngine.mysql(version=engine_version or rds.MysqlEngineVersion.VER_8_4_9)
         group = ec2.SecurityGroup(
             self,
@@ -290,7 +289,9 @@ class AccountingDatabase(AccountingDatabaseBase):
             ConfigurationError: The schema's name cannot work.
         """
         imported = AccountingDatabaseBase(scope, construct_id)
-        raise_problems(imported.node.path, schema_name_problems(schema_name))
+        judge = Judge(environment=surroundings(imported))
+        judge.judged(AccountingSpec(schema_name=schema_name))
+        raise_problems(imported.node.path, judge.problems)
         imported.endpoint = endpoint
         imported.port = port
         imported.secret = secret

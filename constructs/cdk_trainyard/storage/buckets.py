@@ -17,10 +17,14 @@ from cdk_trainyard.acknowledgments import (
     main_resource,
 )
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.retention import KEPT
-from cdk_trainyard.storage import rules, rules_data
-from cdk_trainyard.storage.bucket_purpose import BucketPurpose, lifecycle_rules
+from cdk_trainyard.storage.bucket_lifecycle import lifecycle_rules, retention
+from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.grants import BucketGrants
+from cdk_trainyard.storage.rules_data import bucket_problems, buckets_problems
+from cdk_trainyard.storage.spec import BucketSpec, BucketsSpec
+from cdk_trainyard.surroundings import surroundings
 
 _REPLICATION_REASON = (
     "training data stays where it is trained on: S3 keeps it in three zones, versions guard against deletion, "
@@ -76,18 +80,9 @@ class TrainingBucket(Construct):
         auto_delete: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
-        raise_problems(
-            self.node.path,
-            [
-                *rules_data.purpose_problems(
-                    purpose,
-                    key_given=key is not None,
-                    access_logs_given=access_logs is not None,
-                    expire_after_days=expire_after_days,
-                ),
-                *rules.key_problems(None if key is None else key.key_arn, Stack.of(self).region),
-            ],
-        )
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(BucketSpec, locals()))
+        raise_problems(self.node.path, [*judge.problems, *bucket_problems(spec)])
         is_log = purpose is BucketPurpose.ACCESS_LOGS
         self.purpose = purpose
         self.key = None if is_log else key or training_key(self, "Key", auto_delete=auto_delete)
@@ -114,7 +109,7 @@ class TrainingBucket(Construct):
         return cast("s3.CfnBucket", main_resource(self.bucket))
 
     def _define(self, expire_after_days: int | None, *, auto_delete: bool) -> s3.Bucket:
-        removal_policy = RemovalPolicy.DESTROY if auto_delete else self.purpose.retention
+        removal_policy = RemovalPolicy.DESTROY if auto_delete else retention(self.purpose)
         bucket = s3.Bucket(
             self,
             "Resource",
@@ -125,7 +120,7 @@ class TrainingBucket(Construct):
             encryption=s3.BucketEncryption.S3_MANAGED if self.key is None else s3.BucketEncryption.KMS,
             encryption_key=self.key,
             bucket_key_enabled=None if self.key is None else True,
-            versioned=self.purpose.versioned,
+            versioned=self.purpose.policy.noncurrent_days is not None,
             lifecycle_rules=lifecycle_rules(self.purpose, expire_after_days=expire_after_days),
             removal_policy=removal_policy,
             auto_delete_objects=auto_delete,
@@ -233,21 +228,11 @@ class TrainingBuckets(Construct):
         auto_delete: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
-        given = {
-            BucketPurpose.SCRIPTS: scripts,
-            BucketPurpose.DATASETS: datasets,
-            BucketPurpose.CHECKPOINTS: checkpoints,
-            BucketPurpose.MODELS: models,
-        }
-        raise_problems(
-            self.node.path,
-            [
-                *rules_data.checkpoint_days_problems(checkpoint_days, checkpoints_given=checkpoints is not None),
-                *rules.key_problems(None if key is None else key.key_arn, Stack.of(self).region),
-            ],
-        )
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(BucketsSpec, locals()))
+        raise_problems(self.node.path, [*judge.problems, *buckets_problems(spec)])
         self._auto_delete = auto_delete
-        complete = all(bucket is not None for bucket in given.values())
+        complete = None not in {scripts, datasets, checkpoints, models}
         self.key = key if key is not None or complete else training_key(self, "Key", auto_delete=auto_delete)
         self.access_logs = access_logs
         if access_logs is None and not complete:

@@ -1,71 +1,17 @@
 """Links between a directory of a Lustre file system and a prefix of an S3 bucket."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from aws_cdk import Annotations, Aws, Stack
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_checkov
+from cdk_trainyard.storage.spec import DataRepository
 
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
-
-
-class RepositoryEvent(StrEnum):
-    """What happens to a file or an object, and is carried over to the other side."""
-
-    NEW = "NEW"
-    CHANGED = "CHANGED"
-    DELETED = "DELETED"
-
-
-ALL_EVENTS = (RepositoryEvent.NEW, RepositoryEvent.CHANGED, RepositoryEvent.DELETED)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DataRepository:
-    """A directory of the file system that shows a prefix of a bucket.
-
-    Files appear by name at once and are read from S3 when they are first opened.
-
-    Attributes:
-        file_system_path: The directory on the file system, from its root and not from the mount point: ``/datasets``.
-        bucket: The bucket, in the region of the file system.
-        prefix: The prefix in the bucket, ``tokenized/``.
-            Default - the whole bucket.
-        import_events: Changes in S3 that show on the file system.
-            Default - all: new, changed and deleted objects.
-        export_events: Changes on the file system that are written to S3. With ``DELETED``, ``rm`` deletes in S3.
-            Default - none: the file system never writes to the bucket.
-        import_existing: List the objects that are there already when the link is made.
-            Default - yes.
-        chunk_mib: Stripe size of imported files in MiB, 1 to 512000.
-            Default - FSx's own, 1024.
-    """
-
-    file_system_path: str
-    bucket: s3.IBucket
-    prefix: str = ""
-    import_events: tuple[RepositoryEvent, ...] = ALL_EVENTS
-    export_events: tuple[RepositoryEvent, ...] = ()
-    import_existing: bool = True
-    chunk_mib: int | None = None
-
-    @property
-    def segments(self) -> tuple[str, ...]:
-        """The directories of ``file_system_path``; none for the root."""
-        return tuple(segment for segment in self.file_system_path.split("/") if segment)
-
-    @property
-    def s3_url(self) -> str:
-        """The S3 side as FSx reads it: ``s3://bucket/prefix/``."""
-        prefix = self.prefix.strip("/")
-        return f"s3://{self.bucket.bucket_name}" + (f"/{prefix}/" if prefix else "")
 
 
 def associate(

@@ -1,6 +1,6 @@
 """FSx for Lustre file systems: the shared directory of a cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from aws_cdk import Annotations, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -12,20 +12,28 @@ from constructs import Construct, DependencyGroup, IDependable
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.log_groups import acknowledge_logs_own_key, unique_of_stack
 from cdk_trainyard.network import EfaSecurityGroup, Network
-from cdk_trainyard.storage import rules, rules_data
-from cdk_trainyard.storage.data_repository import DataRepository, associate
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import Problem, option
+from cdk_trainyard.retention import KEPT
+from cdk_trainyard.storage import rules
+from cdk_trainyard.storage.data_repository import associate
 from cdk_trainyard.storage.lustre_base import Lustre
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import METADATA_VERSION
-from cdk_trainyard.storage.lustre_settings import LustreSettings, log_configuration
-from cdk_trainyard.storage.lustre_values import (
+from cdk_trainyard.storage.render import lustre_configuration
+from cdk_trainyard.storage.resolve import file_servers, is_persistent, resolve_lustre
+from cdk_trainyard.storage.root_squash import RootSquashSetting
+from cdk_trainyard.storage.spec import (
+    DataRepository,
+    ExistingLustreSpec,
     LustreBackups,
     LustreCompression,
     LustreLogLevel,
+    LustreSpec,
     MaintenanceTime,
     RootSquash,
 )
-from cdk_trainyard.storage.root_squash import RootSquashSetting
+from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.tokens import unresolved
 
 _LOGS_REASON = (
@@ -111,61 +119,36 @@ class LustreFileSystem(Lustre):
         removal_policy: RemovalPolicy | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        settings = LustreSettings.resolve(
-            deployment=deployment,
-            lustre_version=lustre_version,
-            capacity_gib=capacity_gib,
-            efa_enabled=efa_enabled,
-            metadata_iops=metadata_iops,
-            backups=backups,
-            compression=compression,
-            maintenance=maintenance,
-            removal_policy=removal_policy,
-            linked=bool(data_repositories),
+        judge = Judge(environment=surroundings(self))
+        spec = resolve_lustre(
+            judge.judged(given(LustreSpec, locals() | {"deployment": deployment or LustreDeployment()}))
         )
-        key_arn = None if key is None else key.key_arn
-        raise_problems(
-            self.node.path,
-            [
-                *rules.place_problems(
-                    network_given=network is not None,
-                    subnet_given=subnet is not None,
-                    efa_group=isinstance(security_group, EfaSecurityGroup),
-                ),
-                *settings.problems(),
-                *rules.root_squash_problems(root_squash),
-                *rules.file_system_key_problems(settings.deployment, key_given=key is not None),
-                *rules.key_problems(key_arn, Stack.of(self).region),
-                *rules_data.linking_problems(settings.deployment, lustre_version, data_repositories),
-                *(problem for link in data_repositories for problem in rules_data.repository_problems(link)),
-                *rules_data.overlap_problems(data_repositories),
-            ],
-        )
-        for warning in rules.region_warnings(settings.deployment, Stack.of(self).region, efa_enabled=efa_enabled):
+        place = place_problems(network, subnet, security_group)
+        raise_problems(self.node.path, [*place, *judge.problems, *rules.lustre_problems(spec)])
+        for warning in rules.region_warnings(spec, judge.environment.region):
             Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:deployment-region", warning)
 
         self.security_group = security_group
         self.subnet = subnet or _subnet_of(network)
         self.zone = _zone(network, self.subnet)
-        self.capacity_gib = settings.capacity_gib
+        self.capacity_gib = spec.capacity_gib
         self.efa_enabled = efa_enabled
-        self.file_servers = settings.file_servers
-        self.log_group = (
-            None if log_level == LustreLogLevel.DISABLED else self._log_group(log_retention, settings.removal_policy)
-        )
+        self.file_servers = file_servers(spec)
+        kept = removal_policy or (KEPT if is_persistent(spec) else RemovalPolicy.DESTROY)
+        self.log_group = None if log_level == LustreLogLevel.DISABLED else self._log_group(log_retention, kept)
         self._resource = fsx.CfnFileSystem(
             self,
             "Resource",
             file_system_type="LUSTRE",
             file_system_type_version=lustre_version,
-            storage_type=str(settings.deployment.storage),
-            storage_capacity=settings.capacity_gib,
+            storage_type=str(spec.deployment.storage),
+            storage_capacity=spec.capacity_gib,
             subnet_ids=[self.subnet.subnet_id],
             security_group_ids=[security_group.security_group_id],
-            kms_key_id=key_arn,
-            lustre_configuration=settings.render(log_configuration(self.log_group, log_level)),
+            kms_key_id=None if key is None else key.key_arn,
+            lustre_configuration=lustre_configuration(spec, self.log_group),
         )
-        self._resource.apply_removal_policy(settings.removal_policy)
+        self._resource.apply_removal_policy(kept)
         self._resource.node.add_dependency(security_group.self_rules)
         if network is not None:
             self._resource.node.add_dependency(network.route_out)
@@ -261,10 +244,11 @@ class _ImportedLustre(Lustre):
         efa_enabled: bool,
     ) -> None:
         super().__init__(scope, construct_id)
-        raise_problems(
-            self.node.path,
-            rules.attribute_problems(file_system_id=file_system_id, dns_name=dns_name, mount_name=mount_name),
-        )
+        judge = Judge(environment=surroundings(self))
+        said = {name: value for name, value in locals().items() if name != "security_group"}
+        spec = judge.judged(given(ExistingLustreSpec, {**said, "security_group_id": security_group.security_group_id}))
+        problems = rules.existing_lustre_problems(spec, judge.environment.region)
+        raise_problems(self.node.path, [*judge.problems, *problems])
         self.file_system_id = file_system_id
         self.file_system_arn = Stack.of(self).format_arn(
             service="fsx", resource="file-system", resource_name=file_system_id
@@ -278,6 +262,16 @@ class _ImportedLustre(Lustre):
         self.efa_enabled = efa_enabled
         self.file_servers = None
         self.ready = DependencyGroup(security_group.self_rules)
+
+
+def place_problems(network: Network | None, subnet: ec2.ISubnet | None, security_group: object) -> Iterator[Problem]:
+    """Check that a file system has a subnet to stand in, and a group whose members all reach each other."""
+    if network is None and subnet is None:
+        text = f"or {option('subnet')} is required: a file system stands in one subnet, that of the nodes"
+        yield Problem(("network",), text)
+    if not isinstance(security_group, EfaSecurityGroup):
+        why = "FSx refuses a group without the rules to itself; wrap yours with EfaSecurityGroup.from_security_group"
+        yield Problem(("security_group",), f"must be an EfaSecurityGroup: {why}")
 
 
 def _subnet_of(network: Network | None) -> ec2.ISubnet:

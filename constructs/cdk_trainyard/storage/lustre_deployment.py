@@ -1,30 +1,33 @@
 """Kinds of FSx for Lustre file systems as values: each kind takes only what it has."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
+from typing import Annotated
 
+from cdk_trainyard.options.fields import Said
+from cdk_trainyard.options.kinds import Choice, Number
 from cdk_trainyard.storage.lustre_facts import (
     AUTOMATIC_METADATA_IOPS,
     IOPS_OF_A_METADATA_SERVER,
     LUSTRE_FACTS,
+    TIERING_CACHE_GIB,
     TIERING_SERVER_MB_S,
     LustreFacts,
     LustreStorage,
     LustreType,
 )
 
+_USUAL_MB_S_PER_TIB = 250
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreReadCache:
-    """The SSD read cache of an Intelligent-Tiering file system. Make one with the class methods.
+    """SSD read cache of an INTELLIGENT_TIERING file system. Make one with the class methods."""
 
-    Attributes:
-        mode: ``NO_CACHE``, ``PROPORTIONAL_TO_THROUGHPUT_CAPACITY`` or ``USER_PROVISIONED``.
-        size_gib: Size in GiB, for ``USER_PROVISIONED``.
-    """
-
-    mode: str
-    size_gib: int | None = None
+    mode: Annotated[str, Choice(values=("NO_CACHE", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY", "USER_PROVISIONED"))]
+    """Sizing mode, as FSx names it."""
+    size_gib: Annotated[int | None, Number(minimum=TIERING_CACHE_GIB[0], unit="GiB")] = None
+    """Size in GiB, for ``USER_PROVISIONED``: 32 to 131072 for every 4000 MB/s. Default - FSx decides."""
 
     @classmethod
     def none(cls) -> "LustreReadCache":
@@ -48,22 +51,21 @@ class LustreDeployment:
 
     Make one with the class methods: each takes only what its kind has. The numbers are checked by the construct that
     takes the value, together with everything else.
-
-    Attributes:
-        type: The deployment type.
-        storage: The storage class.
-        throughput_mb_s_per_tib: Throughput in MB/s for each TiB of storage. None: the kind has a fixed one.
-        throughput_mb_s: Throughput in MB/s of the whole file system (Intelligent-Tiering only).
-        read_cache: The SSD read cache (Intelligent-Tiering only).
-        hdd_read_cache: An SSD read cache of 20 % of the capacity (HDD only).
     """
 
-    type: LustreType
+    type: Annotated[LustreType, Said("deployment")] = LustreType.PERSISTENT_2
+    """Deployment type; another one is another, empty file system. Default: PERSISTENT_2."""
     storage: LustreStorage = LustreStorage.SSD
-    throughput_mb_s_per_tib: int | None = None
-    throughput_mb_s: int | None = None
+    """Storage class. Default: SSD."""
+    throughput_mb_s_per_tib: Annotated[int | None, Number(minimum=1)] = None
+    """Throughput in MB/s for each TiB of storage. Default - 250 for PERSISTENT_2 on SSD; other kinds that have a choice
+    must say it."""
+    throughput_mb_s: Annotated[int | None, Number(minimum=1)] = None
+    """Throughput in MB/s of the whole file system, for INTELLIGENT_TIERING only. Default - 4000 there."""
     read_cache: LustreReadCache | None = None
+    """SSD read cache, for INTELLIGENT_TIERING only. Default - sized by FSx in proportion to the throughput."""
     hdd_read_cache: bool = False
+    """Whether HDD storage has an SSD read cache of a fifth of it. Default: false."""
 
     @classmethod
     def scratch_1(cls) -> "LustreDeployment":
@@ -112,6 +114,16 @@ class LustreDeployment:
             throughput_mb_s=throughput_mb_s,
             read_cache=read_cache or LustreReadCache.proportional(),
         )
+
+    def resolved(self) -> "LustreDeployment":
+        """Return it with the throughput and the cache that its kind has unless told otherwise."""
+        if self.tiering:
+            cache = self.read_cache or LustreReadCache.proportional()
+            throughput = TIERING_SERVER_MB_S if self.throughput_mb_s is None else self.throughput_mb_s
+            return replace(self, throughput_mb_s=throughput, read_cache=cache)
+        if self.throughput_mb_s_per_tib is None and self.label == LustreType.PERSISTENT_2:
+            return replace(self, throughput_mb_s_per_tib=_USUAL_MB_S_PER_TIB)
+        return self
 
     @property
     def facts(self) -> LustreFacts | None:

@@ -1,25 +1,9 @@
 """A file system at a path of the nodes."""
 
-import re
 from dataclasses import dataclass
 
 from cdk_trainyard.storage.lustre_base import Lustre
-
-MOUNT_PATH = re.compile(r"(/[a-zA-Z0-9._-]+)+")
-"""Stricter than SageMaker's API, as its CloudFormation type is: no trailing slash, no double slash."""
-MOUNT_PATH_LENGTH = 1024
-"""Characters (``ClusterFsxLustreConfig.MountPath``)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OpenZfs:
-    """A file system on FSx for OpenZFS that exists already.
-
-    Attributes:
-        dns_name: Its DNS name, ``fs-….fsx.….…``.
-    """
-
-    dns_name: str
+from cdk_trainyard.storage.spec import OpenZfs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

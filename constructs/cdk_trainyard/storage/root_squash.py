@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from cdk_trainyard.inline_function import InlineFunction
-from cdk_trainyard.storage.lustre_values import RootSquash
+from cdk_trainyard.storage.spec import RootSquash
 
 
 class RootSquashSetting(InlineFunction):

@@ -1,16 +1,15 @@
-"""What a file system may look like: pure functions, one problem a sentence, silent about Tokens."""
+"""What a file system may look like: pure functions of a resolved file system, silent about Tokens."""
 
 import re
-from collections.abc import Sequence
-
-from aws_cdk import RemovalPolicy
+from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.network.rules import zone_problems
+from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import (
     FACTS_DATE,
     LUSTRE_FACTS,
-    MAX_BACKUP_DAYS,
     METADATA_VERSION,
     PERSISTENT_2_BASIC_REGIONS,
     PERSISTENT_2_REGIONS,
@@ -20,117 +19,120 @@ from cdk_trainyard.storage.lustre_facts import (
     LustreStorage,
     LustreType,
 )
-from cdk_trainyard.storage.lustre_values import LustreBackups, MaintenanceTime, RootSquash
+from cdk_trainyard.storage.resolve import is_persistent
+from cdk_trainyard.storage.rules_data import repositories_problems
+from cdk_trainyard.storage.spec import ExistingLustreSpec, LustreSpec
 from cdk_trainyard.tokens import unresolved
 
 _NID = re.compile(r"(?=.{11,43}$)([0-9\[\]\-]+\.){3}[0-9\[\]\-]+@tcp")  # LustreNoSquashNid of botocore 1.44.5
 _MAX_NIDS = 64
-_MAX_ID = 4294967294  # of a user or group that root is squashed to
-_MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
-_FILE_SYSTEM_ID = re.compile(r"fs-[0-9a-f]{8,}")
-_DNS_NAME = re.compile(r"fsi?-[0-9a-f]{8,}\..{4,253}")
-_KEY_ARN = re.compile(r"arn:[^:]+:kms:(?P<region>[^:]+):")
+_TYPE = ("deployment", "type")
+_CACHE = ("deployment", "read_cache")
 
 
-def deployment_problems(deployment: LustreDeployment) -> list[str]:
+def lustre_problems(spec: LustreSpec) -> list[Problem]:
+    """Return everything that FSx would refuse of a file system.
+
+    Args:
+        spec: The resolved file system.
+    """
+    return [
+        *deployment_problems(spec.deployment),
+        *capacity_problems(spec),
+        *version_problems(spec),
+        *metadata_problems(spec),
+        *efa_problems(spec),
+        *backup_problems(spec),
+        *root_squash_problems(spec),
+        *key_problems(spec),
+        *removal_problems(spec),
+        *repositories_problems(spec),
+    ]
+
+
+def existing_lustre_problems(spec: ExistingLustreSpec, region: str | None) -> list[Problem]:
+    """Return everything that is wrong with what is said of a file system that exists.
+
+    Args:
+        spec: The file system.
+        region: The stack's Region. None: not known.
+    """
+    return [] if unresolved(spec.zone) else list(zone_problems(("zone",), spec.zone, region))
+
+
+# ---------------------------------------------------------------- kind
+def deployment_problems(deployment: LustreDeployment) -> Iterator[Problem]:
     """Check that FSx has such a kind of file system, and its throughput and caches."""
-    facts = deployment.facts
-    if facts is None:
+    if unresolved(deployment, deployment.type, deployment.storage):
+        return
+    if deployment.facts is None:
         kinds = ", ".join(sorted(_kind(*key) for key in LUSTRE_FACTS))
-        return [
-            (
-                f"'deployment' must be one of {kinds}, got {_kind(deployment.type, deployment.storage)}; "
-                f"make it with a class method of LustreDeployment"
-            )
-        ]
-    problems = _tiering_problems(deployment) if deployment.tiering else _throughput_problems(deployment)
-    if not deployment.tiering and (deployment.throughput_mb_s is not None or deployment.read_cache is not None):
-        problems.append(
-            f"'throughput_mb_s' and 'read_cache' are for Intelligent-Tiering, got {deployment.label}; "
-            f"use LustreDeployment.intelligent_tiering"
-        )
-    if deployment.hdd_read_cache and deployment.storage is not LustreStorage.HDD:
-        problems.append(f"'hdd_read_cache' is for HDD storage, got {deployment.label}; remove it")
-    return problems
+        yield Problem(_TYPE, f"must be one of {kinds}, got {_kind(deployment.type, deployment.storage)}")
+        return
+    yield from _tiering_problems(deployment) if deployment.tiering else _throughput_problems(deployment)
+    if deployment.hdd_read_cache is True and deployment.storage is not LustreStorage.HDD:
+        yield Problem(("deployment", "hdd_read_cache"), f"is for HDD storage, got {deployment.label}; remove it")
 
 
 def _kind(deployment_type: LustreType, storage: LustreStorage) -> str:
     return f"{deployment_type} on {storage}"
 
 
-def _throughput_problems(deployment: LustreDeployment) -> list[str]:
-    got, facts = deployment.throughput_mb_s_per_tib, deployment.facts
+def _throughput_problems(deployment: LustreDeployment) -> Iterator[Problem]:
+    at, got, facts = ("deployment", "throughput_mb_s_per_tib"), deployment.throughput_mb_s_per_tib, deployment.facts
+    for name in ("throughput_mb_s", "read_cache"):
+        if getattr(deployment, name) is not None:
+            yield Problem(("deployment", name), f"is for INTELLIGENT_TIERING, got {deployment.label}; remove it")
     if facts is None or unresolved(got):
-        return []
-    if not facts.throughput_chosen:
-        return (
-            [] if got is None else [f"'throughput_mb_s_per_tib' is fixed for {deployment.label}, got {got}; remove it"]
-        )
-    if got in facts.server_gib:
-        return []
-    allowed = ", ".join(str(value) for value in facts.server_gib)
-    nearest = min(facts.server_gib, key=lambda value: abs(value - (got or 0)))
-    return [f"'throughput_mb_s_per_tib' must be one of {allowed} for {deployment.label}, got {got}; use {nearest}"]
+        return
+    if facts.throughput_chosen and got not in facts.server_gib:
+        allowed = ", ".join(str(value) for value in facts.server_gib)
+        nearest = min(facts.server_gib, key=lambda value: abs(value - (got or 0)))
+        yield Problem(at, f"must be one of {allowed} for {deployment.label}, got {shown(got)}; use {nearest}")
+    elif not facts.throughput_chosen and got is not None:
+        yield Problem(at, f"is fixed for {deployment.label}, got {got}; remove it")
 
 
-def _tiering_problems(deployment: LustreDeployment) -> list[str]:
+def _tiering_problems(deployment: LustreDeployment) -> Iterator[Problem]:
     throughput, cache = deployment.throughput_mb_s, deployment.read_cache
-    problems: list[str] = []
-    if deployment.throughput_mb_s_per_tib is not None:
-        problems.append(
-            f"'throughput_mb_s_per_tib' is for SSD and HDD storage, got {deployment.throughput_mb_s_per_tib} "
-            f"with {deployment.label}; use 'throughput_mb_s'"
-        )
-    if cache is None:
-        problems.append(f"'read_cache' is required for {deployment.label}; use LustreReadCache.proportional()")
-    if unresolved(throughput):
-        return problems
-    servers, rest = divmod(throughput or 0, TIERING_SERVER_MB_S)
-    if rest or not 0 < (throughput or 0) <= TIERING_MAX_MB_S:
+    per_tib = deployment.throughput_mb_s_per_tib
+    if per_tib is not None:
+        text = f"is for SSD and HDD storage, got {per_tib} with {deployment.label}; use {option('throughput_mb_s')}"
+        yield Problem(("deployment", "throughput_mb_s_per_tib"), text)
+    if throughput is None or unresolved(throughput):
+        return
+    servers, rest = divmod(throughput, TIERING_SERVER_MB_S)
+    if rest or not 0 < throughput <= TIERING_MAX_MB_S:
         nearest = min(max(servers, 1) * TIERING_SERVER_MB_S, TIERING_MAX_MB_S)
-        problems.append(
-            f"'throughput_mb_s' must be a multiple of {TIERING_SERVER_MB_S} up to {TIERING_MAX_MB_S}, "
-            f"got {throughput}; use {nearest}"
-        )
+        text = f"must be a multiple of {TIERING_SERVER_MB_S} up to {TIERING_MAX_MB_S}, got {throughput}; use {nearest}"
+        yield Problem(("deployment", "throughput_mb_s"), text)
     elif cache is not None and cache.size_gib is not None and not unresolved(cache.size_gib):
         least, most = (limit * servers for limit in TIERING_CACHE_GIB)
         if not least <= cache.size_gib <= most:
-            problems.append(
-                f"'read_cache' must be {least} to {most} GiB for {throughput} MB/s, got {cache.size_gib}; "
-                f"use LustreReadCache.gib({min(max(cache.size_gib, least), most)})"
-            )
-    return problems
+            nearest = min(max(cache.size_gib, least), most)
+            text = f"must be {least} to {most} GiB for {throughput} MB/s, got {cache.size_gib}; use {nearest}"
+            yield Problem((*_CACHE, "size_gib"), text)
 
 
-def capacity_problems(
-    deployment: LustreDeployment, capacity_gib: int | None, *, efa_enabled: bool = False
-) -> list[str]:
+# ---------------------------------------------------------------- size
+def capacity_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the capacity against what is sold of this kind."""
+    deployment, capacity, at = spec.deployment, spec.capacity_gib, ("capacity_gib",)
     facts = deployment.facts
-    if facts is None or unresolved(capacity_gib):
-        return []
+    if facts is None or capacity is None or unresolved(deployment, capacity, spec.efa_enabled):
+        return
     if deployment.tiering:
-        return (
-            []
-            if capacity_gib is None
-            else [f"'capacity_gib' must not be given for {deployment.label}, got {capacity_gib}; storage is elastic"]
-        )
-    efa = efa_enabled and bool(facts.efa_server_gib)
+        yield Problem(at, f"must not be given for {deployment.label}, got {capacity}; storage is elastic")
+        return
+    efa = spec.efa_enabled and bool(facts.efa_server_gib)
     step = deployment.step_gib(efa_enabled=efa)
     partial = () if efa else facts.partial_gib
-    if step is None or capacity_gib is None or capacity_gib in partial:
-        return []
-    if capacity_gib > 0 and capacity_gib % step == 0:
-        return []
-    allowed = " or ".join(
-        [", ".join(map(str, partial)), f"a multiple of {step}"] if partial else [f"a multiple of {step}"]
-    )
-    return [
-        (
-            f"'capacity_gib' must be {allowed} for {_sized(deployment, efa=efa)}, "
-            f"got {capacity_gib}; use {_neighbors(capacity_gib, step, partial)}"
-        )
-    ]
+    if step is None or unresolved(step) or capacity in partial or capacity % step == 0:
+        return
+    multiple = f"a multiple of {step}"
+    allowed = f"{', '.join(map(str, partial))} or {multiple}" if partial else multiple
+    use = _neighbors(capacity, step, partial)
+    yield Problem(at, f"must be {allowed} for {_sized(deployment, efa=efa)}, got {capacity}; use {use}")
 
 
 def _sized(deployment: LustreDeployment, *, efa: bool) -> str:
@@ -147,178 +149,101 @@ def _neighbors(capacity_gib: int, step: int, partial: Sequence[int]) -> str:
     return " or ".join(str(size) for size in below + above)
 
 
-def metadata_problems(deployment: LustreDeployment, metadata_iops: int | None, lustre_version: str) -> list[str]:
+def metadata_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the provisioned metadata IOPS."""
+    deployment, iops, at = spec.deployment, spec.metadata_iops, ("metadata_iops",)
     facts = deployment.facts
-    if facts is None or metadata_iops is None or unresolved(metadata_iops):
-        return []
+    if facts is None or iops is None or unresolved(deployment, iops):
+        return
     if not facts.metadata_iops:
-        return [
-            (
-                f"'metadata_iops' is for PERSISTENT_2 file systems, got {metadata_iops} with {deployment.label}; "
-                f"remove it or use LustreDeployment.persistent_2"
-            )
-        ]
-    problems: list[str] = []
-    if not unresolved(lustre_version) and lustre_version != METADATA_VERSION:
-        problems.append(
-            f"'metadata_iops' needs Lustre {METADATA_VERSION}, got 'lustre_version' {lustre_version}; "
-            f"remove one of the two"
-        )
-    if metadata_iops not in facts.metadata_iops:
-        nearest = min(facts.metadata_iops, key=lambda iops: abs(iops - metadata_iops))
+        yield Problem(at, f"is for PERSISTENT_2 file systems, got {iops} with {deployment.label}; remove it")
+        return
+    if not unresolved(spec.lustre_version) and spec.lustre_version != METADATA_VERSION:
+        got = f"got {option('lustre_version')} {spec.lustre_version}"
+        yield Problem(at, f"needs Lustre {METADATA_VERSION}, {got}; remove one of the two")
+    if iops not in facts.metadata_iops:
+        nearest = min(facts.metadata_iops, key=lambda each: abs(each - iops))
         allowed = "6000 or 12000" if deployment.tiering else "1500, 3000, 6000 or a multiple of 12000 up to 192000"
-        problems.append(f"'metadata_iops' must be {allowed}, got {metadata_iops}; use {nearest}")
-    return problems
+        yield Problem(at, f"must be {allowed}, got {iops}; use {nearest}")
 
 
-def version_problems(deployment: LustreDeployment, lustre_version: str) -> list[str]:
+def version_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the Lustre version."""
-    facts = deployment.facts
-    if facts is None or unresolved(lustre_version) or lustre_version in facts.versions:
-        return []
-    return [
-        (
-            f"'lustre_version' must be one of {', '.join(facts.versions)} for {deployment.label}, "
-            f"got {lustre_version!r}{did_you_mean(lustre_version, facts.versions)}"
-        )
-    ]
+    facts, version = spec.deployment.facts, spec.lustre_version
+    if facts is not None and not unresolved(facts, version) and version not in facts.versions:
+        hint = did_you_mean(version, facts.versions)
+        allowed = f"{', '.join(facts.versions)} for {spec.deployment.label}"
+        yield Problem(("lustre_version",), f"must be one of {allowed}, got {shown(version)}{hint}")
 
 
-def efa_problems(deployment: LustreDeployment, lustre_version: str, *, efa_enabled: bool) -> list[str]:
+def efa_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the conditions of EFA: the kind, and the version that has a metadata configuration."""
-    if not efa_enabled:
-        return []
-    problems: list[str] = []
+    deployment, at = spec.deployment, ("efa_enabled",)
+    if spec.efa_enabled is not True or unresolved(deployment.type):
+        return
     if deployment.facts is not None and deployment.type is not LustreType.PERSISTENT_2:
-        problems.append(
-            f"'efa_enabled' needs a PERSISTENT_2 file system, got {deployment.label}; "
-            f"use LustreDeployment.persistent_2 or .intelligent_tiering"
-        )
-    if not unresolved(lustre_version) and lustre_version != METADATA_VERSION:
-        problems.append(
-            f"'efa_enabled' needs a metadata configuration and so Lustre {METADATA_VERSION}, "
-            f"got 'lustre_version' {lustre_version}; remove 'lustre_version'"
-        )
-    return problems
+        yield Problem(at, f"needs a PERSISTENT_2 file system, got {deployment.label}")
+    if not unresolved(spec.lustre_version) and spec.lustre_version != METADATA_VERSION:
+        got = f"got {option('lustre_version')} {spec.lustre_version}; remove {option('lustre_version')}"
+        yield Problem(at, f"needs a metadata configuration and so Lustre {METADATA_VERSION}, {got}")
 
 
-def backup_problems(deployment: LustreDeployment, backups: LustreBackups | None, *, linked: bool) -> list[str]:
+# ---------------------------------------------------------------- the rest
+def backup_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the automatic backups: only of persistent file systems that are not linked to S3."""
-    if backups is None:
-        return []
-    problems: list[str] = []
-    days = backups.retention_days
-    if not unresolved(days):
-        if not 0 <= days <= MAX_BACKUP_DAYS:
-            problems.append(f"'backups' must be kept 0 to {MAX_BACKUP_DAYS} days, got {days}; use {MAX_BACKUP_DAYS}")
-        if days and deployment.facts is not None and not deployment.facts.persistent:
-            problems.append(
-                f"'backups' are for persistent file systems, got {days} days with {deployment.label}; "
-                f"remove them or use LustreDeployment.persistent_2"
-            )
-        if days and linked:
-            problems.append(
-                f"'backups' cannot be taken of a file system with 'data_repositories', got {days} days; "
-                f"remove one of the two: S3 holds the data"
-            )
-    return problems + _clock_problems("backups", backups.hour or 0, backups.minute)
+    if spec.backups is None or unresolved(spec.backups, spec.backups.retention_days):
+        return
+    at, days = ("backups", "retention_days"), spec.backups.retention_days
+    if days and not is_persistent(spec):
+        yield Problem(
+            at, f"must be 0 for a file system that is not persistent, got {days} with {spec.deployment.label}"
+        )
+    if days and spec.data_repositories:
+        why = "no backup is taken of what is linked to S3, which holds the data"
+        yield Problem(at, f"must be 0 with {option('data_repositories')}, got {days}; {why}")
 
 
-def maintenance_problems(maintenance: MaintenanceTime | None) -> list[str]:
-    """Check the weekly maintenance time."""
-    return [] if maintenance is None else _clock_problems("maintenance", maintenance.hour, maintenance.minute)
-
-
-def _clock_problems(keyword: str, hour: int, minute: int) -> list[str]:
-    if unresolved(hour, minute) or (0 <= hour <= 23 and 0 <= minute <= 59):  # noqa: PLR2004  a clock
-        return []
-    return [f"'{keyword}' must start at hour 0 to 23, minute 0 to 59 (UTC), got {hour}:{minute:02}"]
-
-
-def root_squash_problems(root_squash: RootSquash | None) -> list[str]:
+def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the ids that root becomes, and the clients that are exempt."""
-    if root_squash is None:
-        return []
-    problems: list[str] = []
-    ids = (root_squash.uid, root_squash.gid)
-    if not unresolved(*ids) and ids != (0, 0) and not all(1 <= number <= _MAX_ID for number in ids):
-        problems.append(
-            f"'root_squash' must have a uid and a gid of 1 to {_MAX_ID}, got {root_squash.text}; "
-            f"use RootSquash.disabled() to switch it off"
-        )
-    if len(root_squash.no_squash_nids) > _MAX_NIDS:
-        problems.append(
-            f"'root_squash' exempts at most {_MAX_NIDS} clients, got {len(root_squash.no_squash_nids)}; "
-            f"use ranges, as '10.1.[2-10].[1-255]@tcp'"
-        )
-    problems += [
-        f"'root_squash' exempts clients by Lustre network id, got {nid!r}; write '10.1.0.6@tcp' or '10.1.0.[1-20]@tcp'"
-        for nid in root_squash.no_squash_nids
-        if not unresolved(nid) and not _NID.fullmatch(nid)
-    ]
-    return problems
+    squash = spec.root_squash
+    if squash is None or unresolved(squash):
+        return
+    ids = (squash.uid, squash.gid)
+    if not unresolved(*ids) and 0 in ids and ids != (0, 0):
+        name = "uid" if squash.uid == 0 else "gid"
+        yield Problem(("root_squash", name), f"must be 1 or more, got {squash.text}; both are 0 to switch it off")
+    if len(squash.no_squash_nids) > _MAX_NIDS:
+        got = f"got {len(squash.no_squash_nids)}; use ranges, as '10.1.[2-10].[1-255]@tcp'"
+        yield Problem(("root_squash", "no_squash_nids"), f"must be at most {_MAX_NIDS} clients, {got}")
+    for index, nid in enumerate(squash.no_squash_nids):
+        if not unresolved(nid) and not _NID.fullmatch(nid):
+            text = f"must be a Lustre network id, as '10.1.0.6@tcp' or '10.1.0.[1-20]@tcp', got {shown(nid)}"
+            yield Problem(("root_squash", "no_squash_nids", index), text)
 
 
-def place_problems(*, network_given: bool, subnet_given: bool, efa_group: bool) -> list[str]:
-    """Check that the file system has a subnet to stand in, and a group whose members all reach each other."""
-    problems: list[str] = []
-    if not network_given and not subnet_given:
-        problems.append("'network' or 'subnet' is required: a file system stands in one subnet, that of the nodes")
-    if not efa_group:
-        problems.append(
-            "'security_group' must be an EfaSecurityGroup: FSx refuses a group without the rules to itself; "
-            "wrap yours with EfaSecurityGroup.from_security_group"
-        )
-    return problems
-
-
-def key_problems(key_arn: str | None, region: str) -> list[str]:
-    """Check that a key, where its ARN is known, lives in the region of what it encrypts."""
-    if key_arn is None or unresolved(key_arn, region):
-        return []
-    found = _KEY_ARN.match(key_arn)
-    if found is None or unresolved(found["region"]) or found["region"] == region:
-        return []
-    return [f"'key' must be in {region}, got {key_arn} in {found['region']}; use a key or a replica in {region}"]
-
-
-def file_system_key_problems(deployment: LustreDeployment, *, key_given: bool) -> list[str]:
+def key_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check that the kind takes a key at all."""
-    if not key_given or deployment.facts is None or deployment.facts.persistent:
-        return []
-    return [f"'key' is for persistent file systems, got one with {deployment.label}: FSx encrypts it itself; remove it"]
+    if spec.key is not None and not unresolved(spec.deployment.type) and not is_persistent(spec):
+        got = f"got one with {spec.deployment.label}: FSx encrypts it itself; remove it"
+        yield Problem(("key",), f"is for persistent file systems, {got}")
 
 
-def removal_problems(removal_policy: RemovalPolicy | None) -> list[str]:
+def removal_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check that CloudFormation can do with a file system what the policy says."""
-    if removal_policy is not RemovalPolicy.SNAPSHOT:
-        return []
-    return ["'removal_policy' must be RETAIN, RETAIN_ON_UPDATE_OR_DELETE or DESTROY, got SNAPSHOT; use RETAIN"]
+    if spec.removal_policy is not None and spec.removal_policy.name == "SNAPSHOT":
+        allowed = "RETAIN, RETAIN_ON_UPDATE_OR_DELETE or DESTROY"
+        yield Problem(("removal_policy",), f"must be {allowed}, got SNAPSHOT; use RETAIN")
 
 
-def attribute_problems(*, file_system_id: str, dns_name: str, mount_name: str) -> list[str]:
-    """Check what somebody wrote down about a file system that exists."""
-    checks = (
-        ("file_system_id", file_system_id, _FILE_SYSTEM_ID, "fs-0123456789abcdef0"),
-        ("dns_name", dns_name, _DNS_NAME, "fs-0123456789abcdef0.fsx.<region>.<suffix>"),
-        ("mount_name", mount_name, _MOUNT_NAME, "1 to 8 letters, digits, '_' or '-'"),
-    )
-    return [
-        f"'{keyword}' must look like {example}, got {value!r}; copy it from the FSx console"
-        for keyword, value, pattern, example in checks
-        if not unresolved(value) and not pattern.fullmatch(value)
-    ]
-
-
-def region_warnings(deployment: LustreDeployment, region: str, *, efa_enabled: bool) -> list[str]:
+def region_warnings(spec: LustreSpec, region: str | None) -> list[str]:
     """Say when a known region did not have the kind on the date of the facts. Regions gain kinds, so it only warns."""
-    if deployment.type is not LustreType.PERSISTENT_2 or unresolved(region) or region in PERSISTENT_2_REGIONS:
+    deployment = spec.deployment
+    if deployment.type is not LustreType.PERSISTENT_2 or region is None or region in PERSISTENT_2_REGIONS:
         return []
-    basic = deployment.throughput_mb_s_per_tib in (125, 250) and not efa_enabled
+    basic = deployment.throughput_mb_s_per_tib in (125, 250) and not spec.efa_enabled
     if region in PERSISTENT_2_BASIC_REGIONS and basic:
         return []
-    what = deployment.label + (" with EFA" if efa_enabled else "")
+    what = deployment.label + (" with EFA" if spec.efa_enabled else "")
     throughput = deployment.throughput_mb_s_per_tib
     at = f" at {throughput} MB/s per TiB" if throughput else ""
     return [f"{what}{at} was not offered in {region} on {FACTS_DATE}; check the region before deploying"]

@@ -1,132 +1,151 @@
-"""What data repositories and buckets may look like: pure functions, one problem a sentence."""
+"""What data repositories, buckets and the accounting database may look like: pure functions, silent about Tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import ceil
+from typing import Any
 
+from cdk_trainyard.options.stand_ins import StandIn
+from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
-from cdk_trainyard.storage.data_repository import ALL_EVENTS, DataRepository
-from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import MAX_REPOSITORIES, REPOSITORY_VERSIONS
+from cdk_trainyard.storage.spec import AccountingSpec, BucketSpec, BucketsSpec, DataRepository, LustreSpec
 from cdk_trainyard.tokens import unresolved
 
 _MAX_PATH = 4096
-_MAX_CHUNK_MIB = 512000
+_GROWTH_PERCENT = 110
+"""Least maximum storage threshold of RDS, of the storage: "at least 10% more" ("Managing capacity
+automatically with Amazon RDS storage autoscaling", Amazon RDS user guide, read 2026-11)."""
+_ZONES_OF_A_SUBNET_GROUP = 2
+_BACKUP_DAYS = range(1, 36)
+"""Automatic backups of RDS; 0 would turn them off (RDS ``BackupRetentionPeriod``)."""
 
 
-def linking_problems(
-    deployment: LustreDeployment, lustre_version: str, repositories: Sequence[DataRepository]
-) -> list[str]:
+def repositories_problems(spec: LustreSpec) -> Iterator[Problem]:
+    """Check the links of a file system to S3: whether it can have them, and each of them."""
+    links = spec.data_repositories
+    if not links or unresolved(links):
+        return
+    yield from linking_problems(spec)
+    for index, link in enumerate(links):
+        if not unresolved(link):
+            yield from (Problem(("data_repositories", index, name), text) for name, text in repository_problems(link))
+    yield from overlap_problems(links)
+
+
+def linking_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check that such a file system can be linked to S3, and how often."""
-    if not repositories:
-        return []
-    problems: list[str] = []
-    if deployment.facts is not None and not deployment.facts.repositories:
-        problems.append(
-            f"'data_repositories' cannot be linked to {deployment.label}, got {len(repositories)}; "
-            f"use LustreDeployment.persistent_2 or .scratch_2"
-        )
-    if not unresolved(lustre_version) and lustre_version not in REPOSITORY_VERSIONS:
-        problems.append(
-            f"'data_repositories' need Lustre {' or '.join(REPOSITORY_VERSIONS)}, "
-            f"got 'lustre_version' {lustre_version}; use 2.15"
-        )
-    if len(repositories) > MAX_REPOSITORIES:
-        problems.append(
-            f"'data_repositories' must be at most {MAX_REPOSITORIES}, got {len(repositories)}; "
-            f"link a common parent directory"
-        )
-    return problems
+    at, count = ("data_repositories",), len(spec.data_repositories)
+    facts = spec.deployment.facts
+    if facts is not None and not unresolved(facts) and not facts.repositories:
+        yield Problem(at, f"cannot be linked to {spec.deployment.label}, got {count}")
+    if not unresolved(spec.lustre_version) and spec.lustre_version not in REPOSITORY_VERSIONS:
+        got = f"got {option('lustre_version')} {spec.lustre_version}; use 2.15"
+        yield Problem(at, f"need Lustre {' or '.join(REPOSITORY_VERSIONS)}, {got}")
+    if count > MAX_REPOSITORIES:
+        yield Problem(at, f"must be at most {MAX_REPOSITORIES}, got {count}; link a common parent directory")
 
 
-def repository_problems(repository: DataRepository) -> list[str]:
-    """Check the path, the prefix, the events and the stripe size of one link."""
-    chunk = repository.chunk_mib
-    problems = _path_problems(repository.file_system_path) + _prefix_problems(repository.prefix)
-    problems += _event_problems("import_events", repository.import_events)
-    problems += _event_problems("export_events", repository.export_events)
-    if chunk is not None and not unresolved(chunk) and not 1 <= chunk <= _MAX_CHUNK_MIB:
-        problems.append(f"'chunk_mib' must be 1 to {_MAX_CHUNK_MIB}, got {chunk}; leave it out for 1024")
-    return problems
+def repository_problems(repository: DataRepository) -> Iterator[tuple[str, str]]:
+    """Check the path, the prefix and the events of one link: yield options with what is wrong."""
+    path, prefix = repository.file_system_path, repository.prefix
+    if isinstance(path, str) and unresolved(path):
+        yield "file_system_path", "must be known at synthesis, got a Token: it identifies the link; write it out"
+    elif isinstance(path, str) and not _is_directory(path):
+        must = f"must be an absolute directory such as '/datasets', of at most {_MAX_PATH} characters"
+        why = "it starts at the root of the file system, not at its mount point"
+        yield "file_system_path", f"{must}, got {shown(path)}; {why}"
+    if not unresolved(prefix) and (prefix.startswith(("/", "s3:")) or "//" in prefix):
+        text = f"must be a key prefix such as 'tokenized/', got {shown(prefix)}; remove the bucket and extra slashes"
+        yield "prefix", text
+    for name in ("import_events", "export_events"):
+        events = getattr(repository, name)
+        if not unresolved(*events) and len(set(events)) != len(events):
+            yield name, f"must name each event once, got {', '.join(events)}"
 
 
-def _path_problems(path: str) -> list[str]:
-    if unresolved(path):
-        return ["'file_system_path' must be known at synthesis, got a Token: it identifies the link; write it out"]
+def _is_directory(path: str) -> bool:
     parts = path.removesuffix("/").split("/")[1:]
     sound = path.startswith("/") and all(part.strip() == part and part not in {"", ".", ".."} for part in parts)
-    if (path == "/" or sound) and len(path) <= _MAX_PATH and path.isprintable():
-        return []
-    return [
-        (
-            f"'file_system_path' must be an absolute directory such as '/datasets', of at most {_MAX_PATH} characters, "
-            f"got {path[:80]!r}; it starts at the root of the file system, not at its mount point"
-        )
-    ]
+    return (path == "/" or sound) and len(path) <= _MAX_PATH and path.isprintable()
 
 
-def _prefix_problems(prefix: str) -> list[str]:
-    if unresolved(prefix) or not (prefix.startswith(("/", "s3:")) or "//" in prefix):
-        return []
-    return [f"'prefix' must be a key prefix such as 'tokenized/', got {prefix!r}; remove the bucket and extra slashes"]
-
-
-def _event_problems(keyword: str, events: Sequence[str]) -> list[str]:
-    allowed = [event.value for event in ALL_EVENTS]
-    if len(set(events)) == len(events) and set(events) <= set(allowed):
-        return []
-    return [f"'{keyword}' must be some of {', '.join(allowed)}, each once, got {', '.join(map(str, events))}"]
-
-
-def overlap_problems(repositories: Sequence[DataRepository]) -> list[str]:
+def overlap_problems(repositories: Sequence[DataRepository]) -> Iterator[Problem]:
     """Check that no two links share a directory, or a prefix of a bucket."""
-    problems: list[str] = []
-    for one, other in combinations(repositories, 2):
-        if unresolved(one.file_system_path, other.file_system_path, one.prefix, other.prefix):
+    for (_, one), (index, other) in combinations(enumerate(repositories), 2):
+        if unresolved(one, other, one.file_system_path, other.file_system_path, one.prefix, other.prefix):
+            continue
+        if not (_is_directory(one.file_system_path) and _is_directory(other.file_system_path)):
             continue
         depth = min(len(one.segments), len(other.segments))
         if one.segments[:depth] == other.segments[:depth]:
-            problems.append(
-                f"'file_system_path' of two data repositories must not overlap, "
-                f"got {one.file_system_path!r} and {other.file_system_path!r}; use directories side by side"
-            )
-        same_bucket = one.bucket.node.path == other.bucket.node.path
-        if same_bucket and one.prefix.strip("/") == other.prefix.strip("/"):
-            problems.append(
-                f"'prefix' of two data repositories on one bucket must differ, "
-                f"got {one.prefix!r} for {one.file_system_path!r} and {other.file_system_path!r}"
-            )
-    return problems
+            got = f"got {shown(one.file_system_path)} and {shown(other.file_system_path)}; use directories side by side"
+            text = f"must not overlap that of another data repository, {got}"
+            yield Problem(("data_repositories", index, "file_system_path"), text)
+        if _identity(one.bucket) == _identity(other.bucket) and one.prefix.strip("/") == other.prefix.strip("/"):
+            both = f"{shown(one.file_system_path)} and {shown(other.file_system_path)}"
+            text = f"must differ from that of another data repository on the bucket, got {shown(one.prefix)} for {both}"
+            yield Problem(("data_repositories", index, "prefix"), text)
 
 
-def purpose_problems(
-    purpose: BucketPurpose, *, key_given: bool, access_logs_given: bool, expire_after_days: int | None
-) -> list[str]:
+def _identity(bucket: Any) -> object:
+    return bucket.value if isinstance(bucket, StandIn) or unresolved(bucket) else bucket.node.path
+
+
+# ---------------------------------------------------------------- buckets
+def bucket_problems(spec: BucketSpec) -> Iterator[Problem]:
     """Check what a bucket of a purpose can be given."""
-    logs, name = purpose is BucketPurpose.ACCESS_LOGS, purpose.name
-    problems: list[str] = []
-    if logs and key_given:
-        problems.append(
-            f"'key' must not be given for {name}: S3 delivers logs only under its own encryption; remove it"
-        )
-    if logs and access_logs_given:
-        problems.append(f"'access_logs' must not be given for {name}: its own log would log itself; remove it")
-    if expire_after_days is not None and not purpose.expires:
-        problems.append(
-            f"'expire_after_days' is for CHECKPOINTS and ACCESS_LOGS, got {expire_after_days} for {name}; remove it"
-        )
-    return problems + _age_problems("expire_after_days", expire_after_days)
+    purpose, days = spec.purpose, spec.expire_after_days
+    if unresolved(purpose):
+        return
+    if purpose is BucketPurpose.ACCESS_LOGS and spec.key is not None:
+        why = "S3 delivers logs only under its own encryption; remove it"
+        yield Problem(("key",), f"must not be given for {purpose.name}: {why}")
+    if purpose is BucketPurpose.ACCESS_LOGS and spec.access_logs is not None:
+        text = f"must not be given for {purpose.name}: its own log would log itself; remove it"
+        yield Problem(("access_logs",), text)
+    if days is not None and purpose.policy.expire_days is None:
+        text = f"is for CHECKPOINTS and ACCESS_LOGS, got {shown(days)} for {purpose.name}; remove it"
+        yield Problem(("expire_after_days",), text)
 
 
-def checkpoint_days_problems(checkpoint_days: int | None, *, checkpoints_given: bool) -> list[str]:
-    """Check the age at which checkpoints expire."""
-    if checkpoint_days is not None and checkpoints_given:
-        return [
-            "'checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it"
-        ]
-    return _age_problems("checkpoint_days", checkpoint_days)
+def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
+    """Check that checkpoints expire by rules of the bucket that is made here."""
+    if spec.checkpoint_days is not None and spec.checkpoints is not None:
+        text = f"must not be given with {option('checkpoints')}: the rules of your own bucket are yours; remove it"
+        yield Problem(("checkpoint_days",), text)
+    given: dict[object, str] = {}
+    for name in ("scripts", "datasets", "checkpoints", "models", "access_logs"):
+        bucket = getattr(spec, name)
+        known = None if bucket is None or unresolved(bucket) else bucket.bucket_name
+        if known is None or unresolved(known):
+            continue
+        if known in given:
+            yield Problem((name,), f"must be a bucket of its own, got {known}, which is {option(given[known])} too")
+        given[known] = name
 
 
-def _age_problems(keyword: str, days: int | None) -> list[str]:
-    if days is None or unresolved(days) or days >= 1:
-        return []
-    return [f"'{keyword}' must be 1 or more, got {days}; use 30, or leave it out for the default"]
+# ---------------------------------------------------------------- accounting
+def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
+    """Check storage and backups of the accounting database."""
+    least, most = spec.storage_gb, spec.max_storage_gb
+    threshold = least if unresolved(least) else ceil(least * _GROWTH_PERCENT / 100)
+    if not unresolved(least, most) and most < threshold:
+        text = f"must be a tenth more than {option('storage_gb')} {least}, got {most}; use {threshold}"
+        yield Problem(("max_storage_gb",), text)
+    retention = spec.backup_retention
+    days = None if unresolved(retention) else retention.to_seconds() / 86400
+    if days is not None and days not in _BACKUP_DAYS:
+        yield Problem(("backup_retention",), f"must be 1 to 35 days, got {days:g}")
+
+
+def subnet_zone_problems(zones: Sequence[str]) -> Iterator[Problem]:
+    """Check that a subnet group of RDS spans two zones.
+
+    Args:
+        zones: Zones of the network's service subnets.
+    """
+    if not unresolved(*zones) and len(set(zones)) < _ZONES_OF_A_SUBNET_GROUP:
+        found = ", ".join(sorted(set(zones))) or "none"
+        rule = f"must have {option('service_subnets')} in at least {_ZONES_OF_A_SUBNET_GROUP} zones for a database"
+        yield Problem(("network",), f"{rule}, got {found}; give a new network its {option('service_zones')}")

@@ -9,11 +9,12 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.deployment.accounting import AccountingSection
+from cdk_trainyard.deployment.exchange import REMOVAL
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.parallelcluster import values
 from cdk_trainyard.deployment.parallelcluster.model import ParallelClusterDeployment
 from cdk_trainyard.deployment.parallelcluster.section import SubnetName
-from cdk_trainyard.deployment.values import REMOVAL, plain
+from cdk_trainyard.deployment.values import plain
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.parallelcluster import CustomAction, NodeScripts, ParallelCluster
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount

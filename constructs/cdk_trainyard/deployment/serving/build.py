@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from aws_cdk import Duration
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
@@ -19,8 +21,9 @@ from cdk_trainyard.deployment.exchange import RETENTION
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.deployment.serving import values
-from cdk_trainyard.deployment.serving.section import ServingSection
+from cdk_trainyard.deployment.serving.section import ExistingBucketSection, ServingSection
 from cdk_trainyard.network import Network
+from cdk_trainyard.options.stand_ins import Key
 from cdk_trainyard.serving import (
     AuthenticationKind,
     FrontDoor,
@@ -32,6 +35,7 @@ from cdk_trainyard.serving import (
     ServiceMonitoring,
     TextGenerationEngine,
 )
+from cdk_trainyard.storage.spec import ExistingBucket
 
 _CREDENTIALS: Mapping[AuthenticationKind, str] = {
     AuthenticationKind.JWT: "<token>",
@@ -164,7 +168,7 @@ def _door(scope: Construct, section: ServingSection, service: InferenceService, 
         paths=door.paths,
         web_acl=_web_acl(scope, section, existing),
         concurrency=values.concurrency(door.concurrency),
-        access_logs=existing.bucket(door.access_logs),
+        access_logs=_bucket(door.access_logs, existing),
         deletion_protection=door.deletion_protection,
     )
 
@@ -247,3 +251,10 @@ def _outputs(
         outputs["NewestBuildCommand"] = compilation.newest_build_command
         outputs["CompileLogGroupName"] = compilation.log_group.log_group_name
     return outputs
+
+
+def _bucket(section: ExistingBucketSection | None, existing: Existing) -> s3.IBucket | None:
+    if section is None:
+        return None
+    key = cast("kms.IKey", Key(section.key_arn)) if section.key_arn else None
+    return existing.bucket(ExistingBucket(bucket_name=section.bucket_name, key=key))

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from cdk_trainyard.deployment._section import (
     LAX,
+    BucketName,
     Cidr,
     KeyArn,
     RetentionDays,
@@ -16,7 +17,6 @@ from cdk_trainyard.deployment._section import (
     shown,
     text,
 )
-from cdk_trainyard.deployment.storage import ExistingBucketSection
 from cdk_trainyard.serving import (
     AuthenticationKind,
     ClaimFormat,
@@ -206,6 +206,15 @@ class ConcurrencySection(Section):
     """Requests that a task gets at a time, 1 to 1000. Default - the model's batch."""
     image: str | None = None
     """Image of the target optimizer's agent. Default - the newest of AWS's."""
+
+
+class ExistingBucketSection(Section):
+    """A bucket that exists already, in the same region; its rules and its policy stay yours."""
+
+    bucket_name: BucketName
+    """Its name."""
+    key_arn: KeyArn | None = None
+    """The KMS key it is encrypted with. Default - S3's own encryption."""
 
 
 class DoorSection(Section):
