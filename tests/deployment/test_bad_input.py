@@ -514,7 +514,7 @@ AT_LOAD = [
             )
         ],
         "9:26: 'storage.lustre.data_repositories[0].file_system_path' must be an absolute directory such as '/datasets', of at most 4096 characters, got 'data'; it starts at the root of the file system, not at its mount point",
-        "10:41: 'storage.lustre.data_repositories[1].bucket' must be scripts, datasets, checkpoints or models, got 'data'",
+        "10:41: 'storage.lustre.data_repositories[1].bucket' must be scripts, datasets, checkpoints or models, got 'data'; did you mean 'datasets'?",
         "11:26: 'storage.lustre.data_repositories[2].file_system_path' must not overlap that of another data repository, got '/data' and '/data/x'; use directories side by side",
     ),
     row(

@@ -33,7 +33,7 @@ def hyperpod_cluster(
     security_group: EfaSecurityGroup,
     buckets: TrainingBuckets,
     mounts: Sequence[Mount],
-    accounting: AccountingDatabaseBase | None,
+    accounting: AccountingDatabaseBase | None = None,
 ) -> HyperPodCluster:
     """Define the cluster with its scripts; ``accounting`` is the database that was made for it, if any."""
     section, existing = deployment.cluster, Existing.of(scope)

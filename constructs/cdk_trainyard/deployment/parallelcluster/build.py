@@ -29,7 +29,7 @@ def parallelcluster(
     security_group: EfaSecurityGroup,
     scripts_bucket: s3.IBucket,
     mounts: Sequence[Mount],
-    accounting: AccountingDatabaseBase | None,
+    accounting: AccountingDatabaseBase | None = None,
 ) -> ParallelCluster:
     """Define the cluster with its scripts; ``accounting`` is the database that was made for it, if any."""
     section = deployment.cluster
