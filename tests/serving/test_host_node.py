@@ -1,8 +1,8 @@
 """The real user data on a machine with systemd: first boot, reboot, a mount that is refused, an empty bucket."""
 
+import shlex
 import textwrap
 from collections.abc import Iterator
-from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -15,17 +15,20 @@ from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.switch import Switch
 from cdk_trainyard.serving.catalogue import Server, engine_image
 from cdk_trainyard.serving.host_script import MOUNT_PATH, HostSettings, render
+from cdk_trainyard.serving.model_layout import layout
 from tests.rehearsal.clusters import PATIENCE_SECONDS
+from tests.serving import model_folder
+from tests.serving.parts import model
 
 pytestmark = pytest.mark.nodes
 
 SUBNET = IPv4Network("10.1.128.0/24")
 LOG = "/var/log/provision/provisioning.log"
-WEIGHTS = "/srv/bucket/model.safetensors"
 SETTINGS = HostSettings(
     cluster_name="serving",
     bucket_name="some-models",
-    folder="models/llama/",
+    folder="models/llama/3f9a0c51d7e2/",
+    layout=layout(model(presharded=True), Server.TGI),
     region="us-west-2",
     devices=1,
     image=engine_image(None, Server.TGI),
@@ -86,8 +89,15 @@ FILES = {
         echo "$*" >>/var/log/mounts
     """),
     "/etc/ecs/ecs.config": NodeFile(text="ECS_ENABLE_INF_SUPPORT=true\n"),
-    WEIGHTS: NodeFile(text="0" * 4096),
 }
+BUCKET = {
+    f"/srv/bucket/{name}": NodeFile(text=text)
+    for name, text in {
+        **model_folder.COMPILED,
+        model_folder.MANIFEST: model_folder.manifest(model_folder.COMPILED),
+    }.items()
+}
+SEEN = "".join(f"{name}\n" for name in sorted({path.split("/")[3] for path in BUCKET}))
 
 
 @pytest.fixture
@@ -103,7 +113,7 @@ def machine(image: Path) -> Iterator[Machine]:
 
 def boot(machine: Machine, files: dict[str, NodeFile] | None = None) -> None:
     """Boot it with files; at its first boot, do what an AMI has done already."""
-    machine.boot(FILES if files is None else files)
+    machine.boot({**FILES, **BUCKET} if files is None else files)
     machine.wait_until_up()
     if not (machine.root / "etc/systemd/system/multi-user.target.wants/ecs.service").is_symlink():
         machine.run("systemctl", "start", "neuron-driver")
@@ -120,6 +130,11 @@ def agent_runs(machine: Machine) -> None:
     wait_for("the agent", lambda: state(machine, "ecs") == "active" or None, seconds=PATIENCE_SECONDS)
 
 
+def put(machine: Machine, path: str) -> None:
+    """Upload one object."""
+    machine.run("bash", "-c", f"printf %s {shlex.quote(str(BUCKET[path].text))} >{path}")
+
+
 def host_failed(machine: Machine) -> str:
     """Wait for a run that has failed; return the log."""
 
@@ -131,27 +146,29 @@ def host_failed(machine: Machine) -> str:
     return wait_for("a failed run", log, seconds=PATIENCE_SECONDS)
 
 
-def impatient(files: dict[str, NodeFile]) -> dict[str, NodeFile]:
-    """The same, with deadlines that end at once and a second try after two seconds."""
-    user_data = files["/var/lib/cloud/user-data"]
-    text = str(user_data.text).replace("RestartSec=60", "RestartSec=2")
-    text = text.replace("TRAINYARD_LOG_GRACE=0", "TRAINYARD_LOG_GRACE=0 TRAINYARD_DEADLINE=0")
-    return {**files, "/var/lib/cloud/user-data": replace(user_data, text=text)}
+# deadlines that end at once, and a second try after two seconds
+IMPATIENT = {
+    "/etc/systemd/system/trainyard-host.service.d/impatient.conf": unit("""
+        [Service]
+        RestartSec=2
+        Environment=TRAINYARD_DEADLINE=0
+    """),
+}
 
 
 def test_the_weights_are_mounted_before_the_agent_at_every_boot(machine: Machine) -> None:
     boot(machine)
     agent_runs(machine)
-    assert machine.run("cat", "/run/agent-saw").out == "model.safetensors\n"
+    assert machine.run("cat", "/run/agent-saw").out == SEEN
     assert machine.run("touch", f"{MOUNT_PATH}/x", check=False).code != 0  # read-only
     mounts = machine.run("cat", "/var/log/mounts").out.splitlines()
     assert len(mounts) == 1
-    assert "s3://some-models/models/llama/ /mnt/trainyard/model" in mounts[0]
+    assert "s3://some-models/models/llama/3f9a0c51d7e2/ /mnt/trainyard/model" in mounts[0]
 
     machine.stop()
     boot(machine)  # user data does not run again
     agent_runs(machine)
-    assert machine.run("cat", "/run/agent-saw").out == "model.safetensors\n"
+    assert machine.run("cat", "/run/agent-saw").out == SEEN
     assert machine.run("grep", "-c", "all steps are done", LOG).out.strip() == "2"
     assert machine.run("cat", "/etc/ecs/ecs.config").out.startswith("ECS_ENABLE_INF_SUPPORT=true\n")
 
@@ -162,23 +179,33 @@ def test_a_power_cut_is_a_boot_like_any_other(machine: Machine) -> None:
     machine.crash()
     boot(machine)
     agent_runs(machine)
-    assert machine.run("cat", "/run/agent-saw").out == "model.safetensors\n"
+    assert machine.run("cat", "/run/agent-saw").out == SEEN
 
 
 def test_a_refused_mount_keeps_the_agent_down_and_says_why_until_it_is_granted(machine: Machine) -> None:
-    boot(machine, impatient({**FILES, "/srv/refused": NodeFile(text="")}))
+    boot(machine, {**FILES, **BUCKET, **IMPATIENT, "/srv/refused": NodeFile(text="")})
     assert "AccessDenied: s3:ListBucket" in host_failed(machine)
     assert state(machine, "ecs") in {"inactive", "failed"}
     machine.run("rm", "/srv/refused")
     agent_runs(machine)
-    assert machine.run("cat", "/run/agent-saw").out == "model.safetensors\n"
+    assert machine.run("cat", "/run/agent-saw").out == SEEN
 
 
-def test_an_empty_prefix_keeps_the_agent_down_and_says_why(machine: Machine) -> None:
-    files = {name: file for name, file in FILES.items() if name != WEIGHTS}
-    boot(machine, impatient({**files, "/usr/sbin/mount.mount-s3": program('mount -t tmpfs none "$2"\n')}))
-    assert "s3://some-models/models/llama/ is empty" in host_failed(machine)
-    assert state(machine, "ecs") in {"inactive", "failed"}
+def test_an_upload_that_has_not_ended_keeps_the_agent_down_until_it_has(machine: Machine) -> None:
+    manifest, graphs = f"/srv/bucket/{model_folder.MANIFEST}", "/srv/bucket/model.pt"
+    without = {name: file for name, file in BUCKET.items() if name != manifest}
+    boot(machine, {**FILES, **IMPATIENT, **without, graphs: NodeFile(text="gr")})
+    assert f"there is no {model_folder.MANIFEST}" in host_failed(machine)
+    assert state(machine, "ecs") in {"inactive", "activating", "failed"}
+    put(machine, manifest)
+    log = machine.root / LOG.strip("/")
+    wait_for(
+        "the next look", lambda: "model.pt has not the 6 bytes" in log.read_text() or None, seconds=PATIENCE_SECONDS
+    )
+    assert state(machine, "ecs") in {"inactive", "activating", "failed"}
+    put(machine, graphs)
+    agent_runs(machine)
+    assert machine.run("cat", "/run/agent-saw").out == SEEN
 
 
 def test_running_it_twice_changes_nothing(machine: Machine) -> None:

@@ -4,10 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from aws_cdk import aws_ecr as ecr
 from aws_cdk.assertions import Match, Template
 
+from cdk_trainyard.network.endpoints import aws_buckets
 from cdk_trainyard.serving import NeuronNodeHealth
-from tests.serving.parts import new_stack, service
+from tests.serving.parts import new_stack, service, warnings
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,39 @@ def test_watching_alone() -> None:
     recovery = containers(Template.from_stack(stack))["recovery"]
     assert {"Name": "ENABLE_RECOVERY", "Value": "false"} in recovery["Environment"]
     assert recovery["Image"] == "own.example/recovery:1"
+
+
+def test_its_images_are_where_the_network_lets_hosts_go(template: Template) -> None:
+    """The registry of one sends clients on to a bucket, which the S3 endpoint's policy has; the other's asks nobody."""
+    images = {name: container["Image"] for name, container in containers(template).items()}
+    assert images == {
+        "detector": "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19",
+        "recovery": "public.ecr.aws/neuron/neuron-node-recovery:1.3.0",
+    }
+    assert any(row["name"] == "prod-registry-k8s-io-{region}" for row in aws_buckets())
+
+
+def test_a_copy_of_the_detector_is_pulled_with_the_rights_that_takes() -> None:
+    stack = new_stack()
+    copied = ecr.Repository.from_repository_name(stack, "Copy", "mirror/detector")
+    NeuronNodeHealth(stack, "Health", service=service(stack), detector_repository=copied)
+    template = Template.from_stack(stack)
+    assert "mirror/detector:v0.8.19" in json.dumps(containers(template)["detector"]["Image"])
+    policies = json.dumps(template.find_resources("AWS::IAM::ManagedPolicy"))
+    assert "repository/mirror/detector" in policies
+    assert "ecr:GetAuthorizationToken" in policies
+
+
+def test_a_daemon_has_no_circuit_breaker_and_nobody_is_told_to_give_it_one() -> None:
+    stack = new_stack()
+    NeuronNodeHealth(stack, "Health", service=service(stack))
+    (daemon,) = [
+        resource["Properties"]
+        for resource in Template.from_stack(stack).find_resources("AWS::ECS::Service").values()
+        if resource["Properties"].get("SchedulingStrategy") == "DAEMON"
+    ]
+    assert "DeploymentCircuitBreaker" not in daemon["DeploymentConfiguration"]
+    assert not any("circuitBreaker" in text for text in warnings(stack))
 
 
 def test_it_fits_beside_the_engine(template: Template) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aws_cdk import Aws, Stack
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.serving.catalogue import registry_account
@@ -30,8 +31,7 @@ class ImageReference:
         """Return where an engine's image is pulled from in a stack."""
         image = engine.image
         if engine.repository is not None:
-            uri = engine.repository.repository_uri_for_tag_or_digest(engine.tag or "latest")
-            return cls(uri=uri, repository_arn=engine.repository.repository_arn)
+            return cls.of_copy(engine.repository, engine.tag or "latest")
         if image.repository is None:
             return cls(uri=image.reference or image.key, repository_arn=None)
         account = registry_account(stack.region) or Aws.ACCOUNT_ID
@@ -41,6 +41,12 @@ class ImageReference:
                 service="ecr", resource="repository", resource_name=image.repository, account=account
             ),
         )
+
+    @classmethod
+    def of_copy(cls, repository: ecr.IRepository, tag: str) -> "ImageReference":
+        """Return an image of a repository in ECR, by tag or digest."""
+        uri = repository.repository_uri_for_tag_or_digest(tag)
+        return cls(uri=uri, repository_arn=repository.repository_arn)
 
     def allow_pull(self, role: ManagedRole) -> None:
         """Let a role pull it: CDK's ``from_registry`` adds nothing for a registry of AWS."""

@@ -3,20 +3,30 @@
 Source: aws-neuron-sdk, "Neuron Problem Detector And Recovery" for ECS. The detector reads the kernel's log, where the
 driver writes ``NEURON_HW_ERR``; the recovery beside it asks the detector, publishes metrics in ``NeuronHealthCheck``
 and tells the auto scaling group that the instance is unhealthy.
+
+The detector is an image of the Kubernetes project, whose registry sends clients on to a bucket of its own in the
+Region, without a signature; the network's S3 endpoint lets that bucket through. The registry promises no such place
+("DO NOT depend on the implementation details", kubernetes/registry.k8s.io, README): who cannot have that gives a copy.
+A pull-through cache of ECR would not help, since the first pull of an image goes to its registry ("Amazon ECR interface
+VPC endpoints", considerations; aws/containers-roadmap issue 2304).
 """
 
 import json
 
+from aws_cdk import Annotations
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag, main_resource
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.service import InferenceService
 
 METRICS_NAMESPACE = "NeuronHealthCheck"
-_DETECTOR = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
+_DETECTOR_TAG = "v0.8.19"
+_DETECTOR = f"registry.k8s.io/node-problem-detector/node-problem-detector:{_DETECTOR_TAG}"
 _RECOVERY = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
 _START = (
     'printf %s "$KERNEL_MONITOR" >/config/kernel-monitor.json && exec /node-problem-detector --v=2 --logtostderr '
@@ -35,6 +45,8 @@ class NeuronNodeHealth(Construct):
         service: The service whose hosts are watched.
         recover: Whether a host is replaced; otherwise metrics and logs only tell. Default: True.
         detector_image: The detector. Default - the version that AWS's documentation names.
+        detector_repository: An ECR repository of yours that has a copy of the detector, with the tag ``v0.8.19``.
+            Default - it is pulled from the Kubernetes project's registry.
         recovery_image: The recovery. Default - version 1.3.0 of AWS's.
 
     Attributes:
@@ -50,6 +62,7 @@ class NeuronNodeHealth(Construct):
         service: InferenceService,
         recover: bool = True,
         detector_image: str = _DETECTOR,
+        detector_repository: ecr.IRepository | None = None,
         recovery_image: str = _RECOVERY,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -58,6 +71,10 @@ class NeuronNodeHealth(Construct):
             self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls and logs"
         )
         execution.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [service.log_group.log_group_arn]))
+        detector = ImageReference(uri=detector_image, repository_arn=None)
+        if detector_repository is not None:
+            detector = ImageReference.of_copy(detector_repository, _DETECTOR_TAG)
+        detector.allow_pull(execution)
         self.task_definition = ecs.Ec2TaskDefinition(
             self,
             "Task",
@@ -66,17 +83,21 @@ class NeuronNodeHealth(Construct):
             execution_role=execution.role,
             task_role=self._recovery_role(service).role,
         )
-        self._detector(detector_image)
+        self._detector(detector.uri)
         self._recovery(recovery_image, recover=recover)
         self.service = ecs.Ec2Service(
             self,
             "Resource",
             cluster=service.cluster,
             task_definition=self.task_definition,
-            daemon=True,  # and no circuit breaker, which counts no desired tasks here: aws/aws-cdk issue 38102
+            daemon=True,
             min_healthy_percent=0,
             max_healthy_percent=100,
             enable_ecs_managed_tags=True,
+        )
+        Annotations.of(self.service).acknowledge_warning(
+            "@aws-cdk/aws-ecs:shouldUseCircuitBreaker",
+            "the circuit breaker counts desired tasks, and a daemon has none (aws/aws-cdk issue 38102)",
         )
         main_resource(self.service).node.add_dependency(execution.policy)
         self._acknowledge()

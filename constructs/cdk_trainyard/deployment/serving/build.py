@@ -92,7 +92,14 @@ def serving(scope: Construct, deployment: Deployment, *, network: Network, model
         error_percent=section.monitoring.error_percent,
     )
     if section.node_health != "off":
-        NeuronNodeHealth(scope, "NodeHealth", service=service, recover=section.node_health == "replace")
+        copied = section.node_health_repository_arn
+        NeuronNodeHealth(
+            scope,
+            "NodeHealth",
+            service=service,
+            recover=section.node_health == "replace",
+            detector_repository=existing.repository(copied) if copied else None,
+        )
     compilation = _compilation(scope, section, model, engine, existing)
     return Served(
         service=service,

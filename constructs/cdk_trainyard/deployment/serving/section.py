@@ -289,6 +289,8 @@ class ServingSection(Section):
     node_health: Literal["replace", "report", "off"] = "replace"
     """What becomes of a host whose Neuron device breaks; AWS's detector watches every host, unless off.
     Default: replace."""
+    node_health_repository_arn: RepositoryArn | None = None
+    """An ECR repository of yours with a copy of the detector, tag v0.8.19. Default - the Kubernetes project's."""
     compile: CompileSection | None = None
     """A build that compiles the model into a folder of prefix. Default - you put the compiled model there."""
     request_timeout_seconds: Annotated[int, shown(minimum=30, maximum=3600)] = 600
