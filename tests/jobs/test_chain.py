@@ -124,7 +124,7 @@ class Mounted:
             cluster_name="serving",
             bucket_name=BUCKET,
             folder=model.folder,
-            layout=layout(model, server),
+            layout=layout(model, TextGenerationEngine.of(server).image),
             region="us-west-2",
             devices=1,
             image=TextGenerationEngine.of(server).image,

@@ -25,7 +25,7 @@ SETTINGS = HostSettings(
     cluster_name="serving",
     bucket_name="some-models",
     folder="models/llama/3f9a0c51d7e2/",
-    layout=layout(model(presharded=True), Server.TGI),
+    layout=layout(model(presharded=True), engine_image(None, Server.TGI)),
     region="us-west-2",
     devices=1,
     image=engine_image(None, Server.TGI),

@@ -195,7 +195,7 @@ class ModelCompilation(Construct):
             "revision": source.revision,
             "reads": EXPORTED,
             "command": self.command,
-            "layout": layout(replace(model, presharded=True), engine.server),
+            "layout": layout(replace(model, presharded=True), engine.image),
             "model": {
                 "source": source.model or source.folder,
                 "revision": source.revision,

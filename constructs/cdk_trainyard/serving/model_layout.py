@@ -8,7 +8,7 @@ Sources: optimum-neuron v0.3.0 and v0.4.5, ``models/inference/backend/pretrained
 from collections.abc import Mapping
 
 from cdk_trainyard.json_value import JsonValue
-from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.serving.catalogue import EngineImage, Server
 from cdk_trainyard.serving.engine_settings import COMPILED_FOLDER
 from cdk_trainyard.serving.model import NeuronDtype, NeuronModel
 
@@ -27,22 +27,24 @@ _DTYPES = {NeuronDtype.BF16: "bfloat16", NeuronDtype.FP16: "float16"}
 """What optimum-neuron's neuron_config.json calls them."""
 
 
-def layout(model: NeuronModel, server: Server) -> Mapping[str, JsonValue]:
-    """Return what ``server`` reads of the folder of ``model``: files, pieces of weights by rank, and their settings.
+def layout(model: NeuronModel, image: EngineImage) -> Mapping[str, JsonValue]:
+    """Return what an engine reads of the folder of ``model``: files, pieces of weights by rank, and their settings.
 
     Args:
         model: The model.
-        server: The server.
+        image: The engine's image; of one that the catalogue does not know, only the manifest is compared.
     """
+    if not image.known:
+        return {**EXPORTED, "files": ["config.json"]}
     if not model.precompiled:
         return EXPORTED
-    nxd = server is Server.NEURON_VLLM
+    nxd = image.server is Server.NEURON_VLLM
     graphs = [f"{COMPILED_FOLDER}/{name}" if nxd else name for name in ("neuron_config.json", "model.pt")]
     return {
         "files": ["config.json", *TOKENIZER, *graphs, *([] if model.presharded else [WEIGHTS])],
         "pieces": f"{COMPILED_FOLDER if nxd else 'checkpoint'}/{_PIECES}",
         "ranks": model.tensor_parallel if model.presharded else 0,
-        "config": {} if nxd else _settings(model, server),
+        "config": {} if nxd else _settings(model, image.server),
     }
 
 

@@ -225,7 +225,7 @@ class InferenceService(Construct):
                 cluster_name=self.cluster.cluster_name,
                 bucket_name=self.model.bucket.bucket_name,
                 folder=self.model.folder,
-                layout=layout(self.model, self.engine.server),
+                layout=layout(self.model, self.engine.image),
                 region=Stack.of(self).region,
                 devices=self.sizing.devices,
                 image=self.engine.image,
