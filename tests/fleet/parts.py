@@ -16,7 +16,7 @@ ACCOUNT = "111111111111"
 REGION = "us-west-2"
 ZONE = "usw2-az4"
 CIDR = "10.1.128.0/17"
-GPU_IMAGE = "base-oss-nvidia-driver-gpu-ubuntu-24.04"
+GPU_IMAGE = "base-oss-nvidia-driver-gpu-ubuntu-22.04"
 
 
 def new_stack(name: str = "Stack", app: App | None = None) -> Stack:

@@ -282,6 +282,28 @@ def test_warns_of_a_file_system_in_another_zone_with_what_crossing_costs() -> No
     assert "billed by the GB in each direction" in found
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("base-oss-nvidia-driver-gpu-ubuntu-24.04", "'image' must have a kernel with a Lustre client, got 7.0"),
+        ("oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04", "no source says which kernel"),
+        ("base-oss-nvidia-driver-gpu-ubuntu-22.04", ""),
+        ("base-oss-nvidia-driver-gpu-amazon-linux-2023", ""),
+    ],
+)
+def test_warns_of_a_kernel_of_which_no_source_says_that_it_has_a_lustre_client(name: str, words: str) -> None:
+    stack = new_stack()
+    new_fleet(stack, lustre=existing_lustre(stack), image=NodeImage.dlami(name))
+    said = [text for text in warnings(stack) if "unknown-versions" in text]
+    assert [words in text for text in said] == [True] * bool(words)
+
+
+def test_does_not_warn_of_kernels_without_lustre() -> None:
+    stack = new_stack()
+    new_fleet(stack, image=NodeImage.dlami("base-oss-nvidia-driver-gpu-ubuntu-24.04"))
+    assert not [text for text in warnings(stack) if "unknown-versions" in text]
+
+
 def test_warns_of_nodes_that_start_before_their_image_is_built() -> None:
     stack = new_stack()
     network = existing_network(stack)

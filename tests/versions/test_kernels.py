@@ -48,6 +48,12 @@ def test_a_kernel_that_fsx_does_not_list_is_a_doubt() -> None:
     assert "6.8.0-1024 to 6.8.0-1033" in said
 
 
+@pytest.mark.parametrize(("kernel", "known"), [("6.8", True), ("6.5", False), ("6.8.0-1016-aws", False)])
+def test_a_kernel_known_by_its_series_is_in_a_range_without_an_end(kernel: str, known: bool) -> None:
+    said = build(replace(image("base-oss-nvidia-driver-gpu-ubuntu-22.04"), kernel=kernel))
+    assert (said == Judgement()) is known
+
+
 def test_what_rules_a_moving_image_out_is_a_doubt() -> None:
     """It was so on a day; the next release may have another kernel."""
     said = build(image("arm64-base-oss-nvidia-driver-gpu-ubuntu-24.04"))

@@ -7,8 +7,9 @@ import pytest
 
 from cdk_trainyard.fleet._data import load as fleet_data
 from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.parallelcluster.limits import NEURON_SYSTEMS
 from cdk_trainyard.serving import catalogue
-from cdk_trainyard.versions import image_facts, neuron_releases, row_problems, rows
+from cdk_trainyard.versions import image_facts, neuron_releases, pinned_release, row_problems, rows
 from cdk_trainyard.versions.matrix import of_series, tables
 from tools.generate_versions import releases
 
@@ -83,6 +84,26 @@ def test_hosts_of_serving_have_a_driver_that_was_released() -> None:
         if host.driver and not any(of_series(driver, host.driver) for driver in drivers)
     ]
     assert unknown == ["20251209"]  # 2.21 is older than the oldest release that the matrix has
+
+
+def test_neuron_drivers_were_tested_on_the_systems_that_they_are_installed_on() -> None:
+    """The release notes' tables of what was tested, against the systems that neuron.sh takes."""
+    tested = {(row["driver"], row["system"]) for row in rows("neuron_kernels")}
+    driver = ".".join(pinned_release("parallelcluster").driver.split(".")[:2])
+    systems = [facts.system for name in NEURON_SYSTEMS if (facts := image_facts(name))]
+    assert [system for system in systems if (driver, system) not in tested] == []
+
+
+def test_the_kernel_of_hyperpods_image_is_one_that_its_neuron_driver_is_shipped_with() -> None:
+    image = image_facts("hyperpod-slurm")
+    assert image
+    kernels = [
+        kernel
+        for row in rows("neuron_kernels")
+        if of_series(image.neuron_driver or "", row["driver"]) and row["system"] == image.system
+        for kernel in row["kernels"]
+    ]
+    assert image.kernel in kernels
 
 
 def test_dated_images_are_the_ones_that_fleets_start_from() -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from cdk_trainyard.fleet.capacity import FleetCapacityKind
+from cdk_trainyard.fleet.image import dlami_names
 from cdk_trainyard.fleet.resolved import ResolvedFleet
 from cdk_trainyard.quotas import Quota
 from cdk_trainyard.storage.reach import in_other_zone
 from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.versions import image_facts, judge_lustre
 
 Warnings = Iterator[str]
 
@@ -83,6 +85,20 @@ def image_not_built(fleet: ResolvedFleet) -> Warnings:
         )
 
 
+def unknown_versions(fleet: ResolvedFleet) -> Warnings:
+    """A Deep Learning AMI with a kernel that FSx publishes no Lustre client for, or that no source names."""
+    facts = image_facts(fleet.image.name)
+    if fleet.lustre is None:
+        return
+    if facts is not None:
+        yield from judge_lustre(facts, "'image'").unknown
+    elif fleet.image.name in dlami_names():
+        yield (
+            f"no source says which kernel {fleet.image.name!r} has, so whether FSx publishes a Lustre client for it is "
+            "seen when a node starts"
+        )
+
+
 WARNINGS: dict[str, Callable[[ResolvedFleet], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "zone-without-type": zone_without_type,
@@ -91,5 +107,6 @@ WARNINGS: dict[str, Callable[[ResolvedFleet], Warnings]] = {
     "spot-loses-jobs": spot_loses_jobs,
     "block-without-times": block_without_times,
     "image-not-built": image_not_built,
+    "unknown-versions": unknown_versions,
 }
 """Every warning by its id, which is API."""

@@ -96,11 +96,12 @@ def judge_nvidia(branch: str, image: ImageFacts, families: Sequence[str]) -> Jud
     return Judgement(tuple(refused), (said,))
 
 
-def judge_lustre(image: ImageFacts) -> Judgement:
+def judge_lustre(image: ImageFacts, keyword: str = "'base'") -> Judgement:
     """Judge whether FSx publishes a Lustre client for a kernel.
 
     Args:
         image: The image with the kernel.
+        keyword: What the user wrote it under, quoted.
     """
     kernel = image.kernel
     listed = [row for row in rows("lustre_kernels") if row["system"] == image.system]
@@ -115,15 +116,18 @@ def judge_lustre(image: ImageFacts) -> Judgement:
             unknown=(f"FSx lists Lustre clients of {system} for kernels {ranges}, and {image.words} has {kernel}",)
         )
     said = (
-        f"'base' must have a kernel with a Lustre client, got {kernel} of {image.words}: FSx lists {ranges} for "
+        f"{keyword} must have a kernel with a Lustre client, got {kernel} of {image.words}: FSx lists {ranges} for "
         f"{system}; use {_bases(image)}"
     )
     return _against(image, said)
 
 
 def _within(kernel: str, row: Row) -> bool:
-    last = numbers(row["last"])
-    return at_least(kernel, row["first"]) and numbers(kernel)[: len(last)] <= last
+    """Return whether a kernel is in a range; of one that is known by its series alone, whether the range has no end."""
+    first, last, known = (numbers(text) for text in (row["first"], row["last"], kernel))
+    if len(known) < len(first):
+        return last[: len(known)] == known and len(last) < len(first)
+    return known >= first and known[: len(last)] <= last
 
 
 def _installer_for(rule: Row) -> str:
