@@ -283,7 +283,8 @@ def test_repositories_are_named_in_three_ways_and_a_workspace_in_one(new: Built)
     policies = new.training.find_resources("AWS::IAM::ManagedPolicy")
     (policy,) = [one["Properties"]["PolicyDocument"] for name, one in policies.items() if "Execution" in name]
     here = ["arn:", {"Ref": "AWS::Partition"}]
-    assert [one["Resource"] for one in policy["Statement"] if "ecr:BatchGetImage" in one["Action"]] == [
+    (pull,) = [one["Resource"] for one in policy["Statement"] if "ecr:BatchGetImage" in one["Action"]]
+    assert pull == [
         {"Fn::Join": ["", [*here, ":ecr:us-east-1:111111111111:repository/team/train"]]},
         "arn:aws:ecr:us-east-1:222222222222:repository/tools",
         {"Fn::Join": ["", [*here, ":ecr:us-east-1:111111111111:repository/*"]]},

@@ -123,6 +123,21 @@ def test_jobs_use_the_buckets_and_nodes_never_write_their_scripts(bert: Template
     assert "s3:DeleteObject" not in str(policy)
 
 
+def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(everything: Template, bert: Template) -> None:
+    def granted(template: Template) -> dict[str, Any]:
+        policies = template.find_resources("AWS::IAM::ManagedPolicy")
+        (policy,) = [one for name, one in policies.items() if name.startswith("FleetRole")]
+        return {
+            one["Sid"]: one["Resource"] for one in policy["Properties"]["PolicyDocument"]["Statement"] if "Sid" in one
+        }
+
+    found = granted(everything)
+    assert found["LogInToRegistries"] == "*"
+    assert found["PullImages"]["Fn::Join"][1][-1] == ":ecr:us-west-2:111111111111:repository/*"
+    assert found["RemoteWrite"].endswith("workspace/ws-01234567-89ab-cdef-0123-456789abcdef")
+    assert not {"PullImages", "LogInToRegistries", "RemoteWrite"} & granted(bert).keys()
+
+
 def test_bert_has_eight_nodes_a_master_and_an_image_with_a_driver_for_v100(bert: Template) -> None:
     bert.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", {"MinSize": "8", "MaxSize": "8"})
     bert.resource_count_is("AWS::EC2::PlacementGroup", 1)

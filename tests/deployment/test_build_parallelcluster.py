@@ -235,6 +235,22 @@ def test_slurm(everything: Template) -> None:
     }
 
 
+def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(everything: Template, existing: Template) -> None:
+    def granted(template: Template) -> dict[str, Any]:
+        policies = template.find_resources("AWS::IAM::ManagedPolicy")
+        (policy,) = [one for name, one in policies.items() if "NodePolicy" in name]
+        return {
+            one["Sid"]: one["Resource"] for one in policy["Properties"]["PolicyDocument"]["Statement"] if "Sid" in one
+        }
+
+    found = granted(everything)
+    assert found["LogInToRegistries"] == "*"
+    names = [arn["Fn::Join"][1][-1].rpartition("repository/")[-1] for arn in found["PullImages"]]
+    assert names == ["team/train", "*"]
+    assert found["RemoteWrite"].endswith("workspace/ws-01234567-89ab-cdef-0123-456789abcdef")
+    assert not {"PullImages", "LogInToRegistries", "RemoteWrite"} & granted(existing).keys()
+
+
 def test_an_accounting_database_of_its_own(tmp_path: Path) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "parallelcluster-trn1-ultracluster.yaml").read_text())
     content["cluster"]["slurm"]["accounting"] = {

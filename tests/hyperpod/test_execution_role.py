@@ -334,15 +334,15 @@ def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(stack: Sta
         image_repositories=repositories,
         prometheus_workspace_arn=workspace,
     )
-    granted = [(one["Action"], one["Resource"]) for one in policy_document(stack)["Statement"] if "Sid" not in one]
-    pull = ["ecr:BatchCheckLayerAvailability", "ecr:GetDownloadUrlForLayer", "ecr:BatchGetImage"]
-    assert granted == [
-        (pull, "arn:aws:ecr:us-west-2:111111111111:repository/team/train"),
-        ("ecr:GetAuthorizationToken", "*"),
-        (pull, "arn:aws:ecr:us-west-2:111111111111:repository/*"),
-    ]
-    (write,) = [one for one in policy_document(stack)["Statement"] if one.get("Sid") == "RemoteWrite"]
-    assert (write["Action"], write["Resource"]) == ("aps:RemoteWrite", workspace)
+    arns = [f"arn:aws:ecr:us-west-2:111111111111:repository/{name}" for name in names.values()]
+    pull = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+    granted = {
+        "PullImages": {"Action": pull, "Resource": arns},
+        "LogInToRegistries": {"Action": "ecr:GetAuthorizationToken", "Resource": "*"},
+        "RemoteWrite": {"Action": "aps:RemoteWrite", "Resource": workspace},
+    }
+    found = statements(stack)
+    assert {name: found[name] for name in granted} == full(granted)
 
 
 def test_the_policy_fits_into_a_managed_policy(stack: Stack) -> None:

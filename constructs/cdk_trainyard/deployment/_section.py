@@ -83,18 +83,8 @@ KeyArn = Annotated[
     ),
 ]
 RoleArn = Annotated[str, arn("iam", "role/", region="")]
-ImageRepository = Annotated[
-    str,
-    text(
-        r"^(\*|(arn:[a-z-]+:ecr:[a-z0-9-]+:[0-9]{12}:repository/)?[a-z0-9]+([._/-]+[a-z0-9]+)*"
-        r"|arn:[a-z-]+:ecr:[a-z0-9-]+:[0-9]{12}:repository/\*)$",
-        "the name or the ARN of an ECR repository, or '*'",
-        example="arn:<partition>:ecr:<region>:<account>:repository/<name>",
-    ),
-]
 SecretArn = Annotated[str, arn("secretsmanager", "secret:")]
 TopicArn = Annotated[str, arn("sns", "")]
-WorkspaceArn = Annotated[str, arn("aps", "workspace/")]
 AlarmArn = Annotated[str, arn("cloudwatch", "alarm:")]
 
 

@@ -1,5 +1,6 @@
 """What exists already, taken into an app by the ids and ARNs of the deployment file."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from aws_cdk import Aws, Fn, Stack
@@ -65,8 +66,11 @@ class Existing(Construct):
         """Take an IAM role."""
         return iam.Role.from_role_arn(self, self._next("Role"), arn)
 
-    def repository(self, name: str) -> "ecr.IRepository":
-        """Take an ECR repository by its name in this account and Region, or by its ARN; ``*`` is any name."""
+    def repositories(self, names: Sequence[str]) -> "list[ecr.IRepository]":
+        """Take ECR repositories by their names in this account and Region, or by their ARNs; ``*`` is any name."""
+        return [self._repository(name) for name in names]
+
+    def _repository(self, name: str) -> "ecr.IRepository":
         from aws_cdk import aws_ecr as ecr  # noqa: PLC0415 a large module: only who names a repository waits for it
 
         arn = (

@@ -172,8 +172,7 @@ class HyperPodCluster(HyperPodClusterBase):
             self, "ExecutionRole", cluster_name=cluster.name, role=role, aws_managed_policy=aws_managed_policy
         )
         self.execution_role.allow_pull(image_repositories)
-        if prometheus_workspace_arn is not None:
-            self.execution_role.allow_remote_write(prometheus_workspace_arn)
+        self.execution_role.allow_remote_write(prometheus_workspace_arn)
         self.controller_role = ControllerRole(
             self, "ControllerRole", nodes=self.execution_role, role=controller_role or role
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsii
 from aws_cdk import Annotations, CustomResource, Names, RemovalPolicy, Stack
@@ -44,8 +44,12 @@ from cdk_trainyard.parallelcluster.shared_storage import SharedLustre, SharedSto
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
 from cdk_trainyard.storage import Lustre, TrainingBuckets
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
+from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
 from cdk_trainyard.storage.reach import open_lustre
 from cdk_trainyard.tokens import unresolved
+
+if TYPE_CHECKING:  # a large module: only who names a repository waits for it
+    from aws_cdk import aws_ecr as ecr
 
 _NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
 _TYPE = "Custom::PclusterCluster"
@@ -259,6 +263,24 @@ class ParallelCluster(ParallelClusterBase):
             read=[buckets.datasets], read_write=[buckets.checkpoints, buckets.models]
         )
         self._nodes.allow(statements, reason=JOBS_NAME_KEYS, wildcards=wildcards)
+
+    def allow_pull(self, repositories: "Sequence[ecr.IRepository]") -> None:
+        """Let every node pull container images from private registries (ECR).
+
+        Args:
+            repositories: The repositories; one that is named ``*`` stands for all of its account and Region.
+        """
+        statements, wildcards = pull_statements(repositories)
+        # the policy's own reason stands for what knows no resources
+        self._nodes.allow(statements, reason=PULL_REASON, wildcards=[arn for arn in wildcards if arn != "*"])
+
+    def allow_remote_write(self, workspace_arn: str | None) -> None:
+        """Let every node write metrics to a workspace of Amazon Managed Service for Prometheus.
+
+        Args:
+            workspace_arn: The workspace's ARN. None: nowhere.
+        """
+        self._nodes.allow(remote_write_statements(workspace_arn), reason=PULL_REASON, wildcards=())
 
     # ---------------------------------------------------------------- parts
     def _unique_name(self) -> str:

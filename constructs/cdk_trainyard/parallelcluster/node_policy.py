@@ -23,7 +23,7 @@ _SESSIONS = (
     *SESSION_CHANNELS,
 )
 
-_SESSIONS_REASON = "the channels of Session Manager know no resources"
+_SESSIONS_REASON = "the channels of Session Manager know no resources, nor does a registry's token"
 
 
 class NodePolicy(Construct):
@@ -59,4 +59,5 @@ class NodePolicy(Construct):
         self._acknowledge(reason, wildcards)
 
     def _acknowledge(self, reason: str, resources: Sequence[str]) -> None:
-        acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=resources)
+        if resources:
+            acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=resources)

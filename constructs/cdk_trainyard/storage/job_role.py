@@ -13,6 +13,7 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
+from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
 
 if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
@@ -94,20 +95,17 @@ class JobRole(Construct):
         Args:
             repositories: The repositories; one that is named ``*`` stands for all of its account and Region.
         """
-        for repository in repositories:
-            repository.grant_pull(self)
-            if repository.repository_arn.endswith("/*"):
-                self.acknowledge("every private repository of the account was asked for", repository.repository_arn)
-        if repositories:
-            self.acknowledge("a token is a registry's (ecr:GetAuthorizationToken), and knows no resources", "*")
+        statements, wildcards = pull_statements(repositories)
+        self.policy.add_statements(*statements)
+        self.acknowledge(PULL_REASON, *wildcards)
 
-    def allow_remote_write(self, workspace_arn: str) -> None:
+    def allow_remote_write(self, workspace_arn: str | None) -> None:
         """Let nodes write metrics to a workspace of Amazon Managed Service for Prometheus.
 
         Args:
-            workspace_arn: The workspace's ARN.
+            workspace_arn: The workspace's ARN. None: nowhere.
         """
-        self._allow("RemoteWrite", ["aps:RemoteWrite"], [workspace_arn])
+        self.policy.add_statements(*remote_write_statements(workspace_arn))
 
     def acknowledge(self, reason: str, *resources: str) -> None:
         """Explain wildcards of the policy to reviewers; what was explained before keeps its reason.

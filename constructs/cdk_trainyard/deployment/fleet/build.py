@@ -106,6 +106,8 @@ def fleet(
         log_retention=RETENTION[section.log_retention_days],
     )
     nodes.use(buckets)
+    nodes.node_role.allow_pull(existing.repositories(section.image_repositories))
+    nodes.node_role.allow_remote_write(section.prometheus_workspace_arn)
     return nodes
 
 

@@ -15,6 +15,7 @@ from cdk_trainyard.deployment._section import (
     resource_id,
     shown,
 )
+from cdk_trainyard.deployment.node_grants import NodeGrantsSection
 from cdk_trainyard.fleet import dlami_names
 
 InstanceTypeName = Annotated[str, Field(examples=["p5.48xlarge"])]
@@ -97,7 +98,7 @@ class MasterSection(Section):
     """Name of an EC2 key pair. Default - none; sessions are opened by Session Manager."""
 
 
-class FleetSection(Section):
+class FleetSection(NodeGrantsSection):
     """EC2 instances with EFA in one subnet and one placement group, set up to run one MPI or torchrun job."""
 
     model_config = never(

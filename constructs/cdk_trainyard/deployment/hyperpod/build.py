@@ -63,7 +63,7 @@ def hyperpod_cluster(
         role=existing.role(section.role_arn) if section.role_arn else None,
         controller_role=existing.role(section.controller_role_arn) if section.controller_role_arn else None,
         aws_managed_policy=section.aws_managed_policy,
-        image_repositories=[existing.repository(name) for name in section.image_repositories],
+        image_repositories=existing.repositories(section.image_repositories),
         prometheus_workspace_arn=section.prometheus_workspace_arn,
         raw_overrides=plain(section.raw_overrides) or None,
     )

@@ -9,18 +9,17 @@ from cdk_trainyard.deployment._schema import NAME_KEY
 from cdk_trainyard.deployment._section import (
     LAX,
     AlarmArn,
-    ImageRepository,
     KeyArn,
     OrExisting,
     RoleArn,
     SecretArn,
     Section,
     SecurityGroupId,
-    WorkspaceArn,
     shown,
 )
 from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.hyperpod.node_setup import NodeSetupSection
+from cdk_trainyard.deployment.node_grants import NodeGrantsSection
 from cdk_trainyard.hyperpod import (
     BatchUnit,
     DeepHealthCheck,
@@ -174,7 +173,7 @@ AnyAccounting = Annotated[AccountingSection | ExistingAccountingSection, OrExist
 """A new database, or with ``endpoint`` one that exists."""
 
 
-class HyperPodSection(Section):
+class HyperPodSection(NodeGrantsSection):
     """A HyperPod cluster with Slurm."""
 
     groups: Annotated[
@@ -213,11 +212,6 @@ class HyperPodSection(Section):
     aws_managed_policy: bool = True
     """Whether roles that are made have AWS's AmazonSageMakerClusterInstanceRolePolicy, as its guide wants it; it lets
     nodes read every bucket sagemaker-* of the account. Default: true."""
-    image_repositories: tuple[ImageRepository, ...] = ()
-    """Private repositories (ECR) from which nodes pull container images: names, ARNs, or "*" for all of the account in
-    its Region. Default - none."""
-    prometheus_workspace_arn: WorkspaceArn | None = None
-    """The workspace of Amazon Managed Service for Prometheus to which nodes write metrics. Default - none."""
     raw_overrides: _Overrides = Field(default_factory=dict)
     """CloudFormation properties of the cluster by dotted path: what the service has and this file has not.
     Default - none."""

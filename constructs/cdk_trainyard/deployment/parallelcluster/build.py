@@ -57,6 +57,8 @@ def parallelcluster(
         extra=plain(section.extra) or None,
         removal_policy=REMOVAL[section.removal_policy],
     )
+    cluster.allow_pull(around.repositories(section.image_repositories))
+    cluster.allow_remote_write(section.prometheus_workspace_arn)
     # the nodes alone wait for the rules that let them in: some of these refer to security groups of the cluster
     cluster.node.find_child("Resource").node.add_dependency(around)
     return cluster

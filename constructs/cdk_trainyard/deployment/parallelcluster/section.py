@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from cdk_trainyard.deployment._section import LAX, ReservationId, ResourceGroupArn, Section, resource_id, shown
+from cdk_trainyard.deployment.node_grants import NodeGrantsSection
 from cdk_trainyard.deployment.parallelcluster.settings import (
     Addresses,
     IamSection,
@@ -227,7 +228,7 @@ class QueueSection(Section):
     """Keys of ParallelCluster's SlurmQueues that this file has not. Default - none."""
 
 
-class ParallelClusterSection(Section):
+class ParallelClusterSection(NodeGrantsSection):
     """A cluster of AWS ParallelCluster: Slurm, a head node, and queues of nodes that come and go."""
 
     head_node: HeadNodeSection
