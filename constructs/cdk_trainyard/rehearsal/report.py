@@ -11,6 +11,7 @@ NEVER_PROVEN = (
     "Lustre: the mount helper is a stand-in that binds a directory; mount options, fstab, units and retries are real",
     "EFA, Neuron and GPU devices: as many as the instance type has, and nothing behind them",
     "IAM: what AWS itself calls with a role (network interfaces of HyperPod, agents of Systems Manager and ECS)",
+    "python3: Debian's 3.11 in the place of 3.10 (Ubuntu 22.04) and 3.12 (24.04), of which Debian has no package",
     "performance of any kind, and the clock: all nodes share this machine",
 )
 """What no rehearsal shows, in the words of its report."""
