@@ -57,7 +57,7 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int,
     relay = tmp_path / "aws.sock"
     with (
         socketserver.ThreadingUnixStreamServer(str(relay), Echo) as far,
-        way_out_server.Server("127.0.0.1", tmp_path / "server.pem", relay, {}, {}) as server,
+        way_out_server.Server("127.0.0.1", tmp_path / "server.pem", relay, {}) as server,
     ):
         for one in (far, server):
             one.daemon_threads = True

@@ -5,7 +5,6 @@ trusts, and needs neither another address nor another program than on AWS. Nothi
 no network but its own, and this server's one way to this machine is a socket file.
 """
 
-import json
 import shutil
 import socket
 import socketserver
@@ -31,17 +30,13 @@ from cdk_trainyard.rehearsal.capsule import YARD, Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.nodes import NodeFile
 
-SERVICES = ("cloudformation", "ec2", "logs", "s3", "ssm", "sts")
+SERVICES = ("autoscaling", "cloudformation", "ec2", "logs", "s3", "ssm", "sts")
 """The services of the local AWS that the nodes' scripts may call."""
-
-RECORDED = "autoscaling"
-"""The service that nodes only tell how their set-up went (CompleteLifecycleAction): noted: the local AWS lacks it."""
 
 _TRUSTED = ("/etc/ssl/certs/ca-certificates.crt", "/usr/lib/python3/dist-packages/awscli/botocore/cacert.pem")
 """Where the node image keeps the authorities that it trusts; the AWS CLI brings a list of its own."""
 
 _DIRECTORY = YARD / "way-out"
-_RECORD = _DIRECTORY / "recorded"
 WAY_OUT_LOG = _DIRECTORY / "log"
 """What the server writes when something goes wrong in it."""
 
@@ -51,8 +46,7 @@ _BUFFER = 65536
 
 def service_names(region: str) -> list[str]:
     """Return the names under which the services of a region are found; S3 has one for each bucket, too."""
-    services = (*SERVICES, RECORDED, "*.s3")
-    return [f"{service}.{region}.amazonaws.com" for service in services]
+    return [f"{service}.{region}.amazonaws.com" for service in (*SERVICES, "*.s3")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +132,6 @@ class WayOut:
         words = [
             sys.executable, "-I", "-B", str(Path(__file__).parent / "way_out_server.py"), f"--address={address}",
             f"--certificate={_DIRECTORY / 'server.pem'}", f"--socket={self._place / 'aws.sock'}", *sites,
-            f"--record={RECORDED}.{self.region}.amazonaws.com={_RECORD}",
         ]  # fmt: skip
         log_file = capsule.path(WAY_OUT_LOG)
         with log_file.open("w") as log:
@@ -150,12 +143,6 @@ class WayOut:
             return ":01BB " in capsule.run("cat", "/proc/net/tcp").out  # port 443 as the kernel writes it
 
         wait_for("the way out of the nodes", listens, seconds=60, every=0.05)
-
-    @staticmethod
-    def recorded(capsule: Capsule) -> list[dict[str, str]]:
-        """Return what nodes have said to the recorded service, in order: the parameters of each call."""
-        path = capsule.path(_RECORD)
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 class _Relay(socketserver.ThreadingUnixStreamServer):

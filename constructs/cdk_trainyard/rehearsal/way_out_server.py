@@ -1,7 +1,6 @@
 """The server at the nodes' way out. Runs in the capsule, as a program, and needs the standard library only.
 
-A connection for a site's name gets the files of its directory, one for a recorded name has its calls noted and
-accepted; any other goes, decrypted, to a socket file::
+A connection for a site's name gets the files of its directory; any other goes, decrypted, to a socket file::
 
     python way_out_server.py --address 10.1.0.1 --certificate server.pem --socket aws.sock --site example.com=/srv/x
 """
@@ -9,16 +8,12 @@ accepted; any other goes, decrypted, to a socket file::
 import argparse
 import contextlib
 import http.server
-import json
 import select
 import socket
 import socketserver
 import ssl
 import sys
-import threading
-from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import parse_qs
 
 PORT = 443
 _BUFFER = 65536
@@ -31,14 +26,10 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     request_queue_size = 64
 
-    def __init__(
-        self, address: str, certificate: Path, relay: Path, sites: dict[str, Path], records: dict[str, Path]
-    ) -> None:
+    def __init__(self, address: str, certificate: Path, relay: Path, sites: dict[str, Path]) -> None:
         super().__init__((address, PORT), Connection)
         self.relay = relay
         self.sites = sites
-        self.records = records
-        self.writing = threading.Lock()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate)
         self.context.sni_callback = _note_name
@@ -56,8 +47,6 @@ class Connection(socketserver.BaseRequestHandler):
                 name = getattr(near, "asked_for", None)
                 if name in self.server.sites:
                     _Files(near, self.client_address, self.server, directory=str(self.server.sites[name]))
-                elif name in self.server.records:
-                    _Record(near, self.client_address, self.server)
                 else:
                     self._pass_on(near)
         except OSError as error:  # a node that is cut off, or does not trust this server
@@ -81,31 +70,6 @@ class Connection(socketserver.BaseRequestHandler):
                     far.shutdown(socket.SHUT_WR)
         with contextlib.suppress(OSError):  # an end that is gone already
             near.unwrap()
-
-
-class _Record(http.server.BaseHTTPRequestHandler):
-    """A service with the query protocol that takes everything that it is told."""
-
-    server: Server
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        """Note a call, and accept it."""
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
-        asked = {name: values[0] for name, values in parse_qs(body).items()}
-        name = self.headers["Host"].partition(":")[0]
-        with self.server.writing, self.server.records[name].open("a") as record:
-            record.write(json.dumps(asked) + "\n")
-        action = asked.get("Action", "")
-        answer = f"<{action}Response><{action}Result/><ResponseMetadata/></{action}Response>".encode()
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/xml")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name is the base class's
-        """Keep quiet."""
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):
@@ -133,13 +97,9 @@ def main() -> None:
     parser.add_argument("--certificate", type=Path, required=True, help="its key and certificate")
     parser.add_argument("--socket", type=Path, required=True, help="where everything else goes")
     parser.add_argument("--site", action="append", default=[], metavar="NAME=DIRECTORY", help="files under a name")
-    parser.add_argument("--record", action="append", default=[], metavar="NAME=FILE", help="calls to note and accept")
     chosen = parser.parse_args()
-    sites, records = (
-        {name: Path(place) for name, _, place in (pair.partition("=") for pair in pairs)}
-        for pairs in (chosen.site, chosen.record)
-    )
-    Server(chosen.address, chosen.certificate, chosen.socket, sites, records).serve_forever()
+    sites = {name: Path(place) for name, _, place in (pair.partition("=") for pair in chosen.site)}
+    Server(chosen.address, chosen.certificate, chosen.socket, sites).serve_forever()
 
 
 if __name__ == "__main__":

@@ -222,10 +222,6 @@ class NodeYard(Generic[AgentT]):
         """Return one of the directories that all nodes share, as a path that this process can open."""
         return self._capsule.path(place)
 
-    def recorded(self) -> list[dict[str, str]]:
-        """Return what nodes have told the service that is only recorded, call by call."""
-        return WayOut.recorded(self._capsule)
-
     def complaints(self) -> str:
         """Return what the subnet's services and the way out have written to their logs: errors only, mostly nothing."""
         logs = (self._capsule.path(log) for log in (_SUBNET_LOG, WAY_OUT_LOG))

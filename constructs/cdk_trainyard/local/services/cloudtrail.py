@@ -44,6 +44,11 @@ def _event(one: RecordedCall, number: int) -> dict[str, Any]:
         "eventSource": f"{prefix}.amazonaws.com",
         "eventName": one.call.operation,
         "awsRegion": one.call.region,
+        "requestParameters": {
+            name[:1].lower() + name[1:]: value
+            for name, value in one.call.parameters.items()
+            if isinstance(value, str | int)
+        },
         **({"errorCode": one.error.code, "errorMessage": one.error.message} if one.error else {}),
     }
     return {

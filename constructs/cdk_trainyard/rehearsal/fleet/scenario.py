@@ -35,7 +35,7 @@ class FleetScenario(Scenario[FleetAgent]):
     not_proven = (
         "the machine image: nodes are Debian; drivers, EFA's and Lustre's software are not in it, nor installed",
         "huge pages and instance store: a number that can be set, and no disk",
-        "Auto Scaling: it launches at once and waits for no hook; a loss was reported to it, answers were noted",
+        "Auto Scaling: it launches at once and waits for no hook; a loss was reported to it",
         "a silent loss: what dies here closes its connections",
         *NEVER_PROVEN,
     )
@@ -123,14 +123,15 @@ class FleetScenario(Scenario[FleetAgent]):
             RehearsalError: One has not tagged itself, or has not answered its Auto Scaling group.
         """
         ready = self._fleets.ready()
-        told = {call["InstanceId"]: call for call in self.yard.recorded() if call["Action"] == _ANSWER}
+        answers = [call for call in self.stage.control_plane.calls() if call["eventName"] == _ANSWER]
+        told = {call["requestParameters"]["instanceId"]: call["requestParameters"] for call in answers}
         for node in nodes:
             wanted = self._fleets.hook_of(node)
             call = told.get(node.instance_id, {})
-            given = (call.get("AutoScalingGroupName"), call.get("LifecycleHookName"))
+            given = (call.get("autoScalingGroupName"), call.get("lifecycleHookName"))
             if node.instance_id not in ready:
                 raise RehearsalError(f"{node.name} has not said that it is ready")
-            if wanted and (given != wanted or call.get("LifecycleActionResult") != "CONTINUE"):
+            if wanted and (given != wanted or call.get("lifecycleActionResult") != "CONTINUE"):
                 raise RehearsalError(
                     f"{node.name} must answer {' '.join(wanted)} with CONTINUE, got {call or 'nothing'}"
                 )
