@@ -317,7 +317,7 @@ class TestHistory:
         assert denied["userIdentity"]["arn"].endswith(f":assumed-role/{made.name}/history")
         assert '"Action": "s3:GetObject"' in denied["errorMessage"]
         assert "errorCode" not in listed
-        assert denied["requestParameters"] == {"bucket": bucket, "key": "a/b"}
+        assert denied["requestParameters"] == {"bucket": bucket, "key": "a/b", "checksumMode": "ENABLED"}
 
     def test_what_no_table_knows_stands_there_too(self, aws: LocalAws, role: MakeRole) -> None:
         refused(lambda: role().client("route53", session="unknown").list_hosted_zones())
