@@ -21,6 +21,7 @@ from cdk_trainyard.local.state import Store
 from cdk_trainyard.policy import Decision, Policies, Policy, Request
 
 _OF_THE_MOMENT = {"aws:CurrentTime", "aws:EpochTime", "aws:TokenIssueTime"}
+_LINE = ",\n"
 _lock = RLock()
 
 
@@ -109,8 +110,14 @@ def recording() -> dict[str, Any]:
 
 
 def write(path: Path) -> None:
-    """Write the recording to a file."""
-    path.write_text(json.dumps(recording(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    """Write the recording to a file, a policy and a call in each line."""
+    made = recording()
+    policies = (
+        f"{json.dumps(name)}: {json.dumps(policy, sort_keys=True)}" for name, policy in made["policies"].items()
+    )
+    rows = (json.dumps(row, sort_keys=True) for row in made["calls"])
+    text = f'{{"policies": {{\n{_LINE.join(policies)}\n}},\n"calls": [\n{_LINE.join(rows)}\n]}}\n'
+    path.write_text(text, encoding="utf-8")
 
 
 def _row(one: RecordedCall, judgment: Judgment) -> Mapping[str, Any]:
