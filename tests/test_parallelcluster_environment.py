@@ -49,8 +49,7 @@ def compute(config: dict[str, Any]) -> dict[str, Any]:
 
 def test_1_the_cluster_comes_with_what_it_stands_on(hello: ParallelClusterEnvironment) -> None:
     hello.deploy()
-    assert (hello.status("network"), hello.status("training")) == ("CREATE_COMPLETE", "CREATE_COMPLETE")
-    assert hello.status("storage") == "GONE"  # nothing of it is used
+    assert hello.statuses("network", "storage", "training") == {"CREATE_COMPLETE"}
     config, network = hello.config(), hello.outputs("network")
     (queue,) = config["Scheduling"]["SlurmQueues"]
     assert queue["Networking"]["SubnetIds"] == [network["AcceleratorSubnetId"]]
@@ -65,7 +64,7 @@ def test_1_the_cluster_comes_with_what_it_stands_on(hello: ParallelClusterEnviro
 
 
 def test_2_the_same_again_changes_nothing(hello: ParallelClusterEnvironment) -> None:
-    assert hello.deploy().count("(no changes)") == 2
+    assert hello.deploy().count("(no changes)") == 3
     assert hello.status("training") == "CREATE_COMPLETE"
 
 
@@ -78,7 +77,10 @@ def test_3_a_larger_queue_comes_in_place(hello: ParallelClusterEnvironment) -> N
     hello.deploy()
     assert hello.status("training") == "UPDATE_COMPLETE"
     assert compute(hello.config())["MaxCount"] == "16"
-    assert hello.outputs("training") == before
+    after = hello.outputs("training")
+    needed = [re.findall(r": (\d+) vCPUs", outputs.pop("Quotas")) for outputs in (before, after)]
+    assert needed == [["36"], ["68"]]
+    assert after == before
     assert hello.head_node()["InstanceId"] == node["InstanceId"]
 
 
