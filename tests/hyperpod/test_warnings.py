@@ -165,4 +165,5 @@ def test_the_ids_are_api() -> None:
         "deep-health-checks-on-neuron",
         "job-hooks-left-out",
         "unknown-neuron-packages",
+        "packages-out-of-reach",
     ]

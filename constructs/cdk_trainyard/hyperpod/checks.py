@@ -35,6 +35,7 @@ from cdk_trainyard.hyperpod.rules_groups import (
     volume_problems,
 )
 from cdk_trainyard.hyperpod.rules_network import address_problems, zone_problems
+from cdk_trainyard.hyperpod.rules_reach import download_problems
 from cdk_trainyard.hyperpod.rules_versions import neuron_package_problems
 
 _CLUSTER_RULES: tuple[Callable[[ResolvedCluster], list[str]], ...] = (
@@ -55,6 +56,7 @@ _CLUSTER_RULES: tuple[Callable[[ResolvedCluster], list[str]], ...] = (
     address_problems,
     zone_problems,
     neuron_package_problems,
+    download_problems,
 )
 _GROUP_RULES: tuple[Callable[[ResolvedGroup], list[str]], ...] = (
     group_name_problems,

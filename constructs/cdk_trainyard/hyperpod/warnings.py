@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from cdk_trainyard.hyperpod.capacity import CapacityKind
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
+from cdk_trainyard.hyperpod.rules_reach import missing_packages, stands_closed
 from cdk_trainyard.hyperpod.rules_versions import judge_neuron
 from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.lifecycle import GroupRole
@@ -79,6 +80,17 @@ def unknown_neuron_packages(cluster: ResolvedCluster) -> Warnings:
     yield from judge_neuron(cluster).unknown
 
 
+def packages_out_of_reach(cluster: ResolvedCluster) -> Warnings:
+    """What HyperPod's image has, and another image may lack: then nodes without NAT cannot install it."""
+    setup = cluster.node_setup
+    lacking = missing_packages(setup) if setup is not None and stands_closed(cluster) else []
+    if lacking:
+        yield (
+            f"without NAT the nodes cannot install {'; '.join(lacking)} from Ubuntu's archive "
+            "(<region>.ec2.archive.ubuntu.com, security.ubuntu.com): their image must have it, as HyperPod's has"
+        )
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
@@ -87,5 +99,6 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,
     "job-hooks-left-out": job_hooks_left_out,
     "unknown-neuron-packages": unknown_neuron_packages,
+    "packages-out-of-reach": packages_out_of_reach,
 }
 """Every warning by its id, which is API."""

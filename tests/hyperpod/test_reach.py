@@ -1,0 +1,66 @@
+"""Options of nodes whose downloads do not arrive in a network without NAT."""
+
+from typing import Any
+
+import pytest
+from aws_cdk import Stack
+from aws_cdk import aws_s3 as s3
+from aws_cdk.assertions import Annotations, Match
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle
+from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, NodeTool, S3Mount, ToolFile
+from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Nat, TrainingNetwork
+from tests.hyperpod.parts import REGION, controller, existing_network, worker
+
+SUM = "0" * 64
+
+
+def build(stack: Stack, setup: NodeSetup, *, nat: Nat = Nat.NONE, **changes: Any) -> HyperPodCluster:
+    given: dict[str, Any] = {
+        "groups": [controller(), worker()],
+        "lifecycle": Lifecycle.on_create(),
+        "scripts_bucket": bucket(stack, "scripts"),
+        "node_setup": setup,
+    }
+    if "network" not in changes:
+        zone, endpoints = f"{REGION}a", HYPERPOD_ENDPOINTS
+        given["network"] = TrainingNetwork(stack, "Network", zone=zone, nat=nat, interface_endpoints=endpoints)
+    return HyperPodCluster(stack, "Cluster", **given | changes)
+
+
+def bucket(stack: Stack, name: str) -> s3.IBucket:
+    return s3.Bucket.from_bucket_name(stack, name.capitalize(), name)
+
+
+def test_a_download_that_does_not_arrive_is_refused(stack: Stack) -> None:
+    mount = S3Mount(bucket=bucket(stack, "data"), path="/data")
+    with pytest.raises(ConfigurationError) as refused:
+        build(stack, NodeSetup(exporters=Exporters(), s3_mounts=[mount]))
+    exporters, mounts = refused.value.problems
+    assert exporters.startswith("'exporters' fetches files of releases at GitHub from github.com, ")
+    assert mounts.startswith("'s3_mounts' fetches Mountpoint for Amazon S3 from s3.amazonaws.com: ")
+    assert all(problem.endswith("or give the network a NAT gateway") for problem in refused.value.problems)
+
+
+def test_nat_or_files_of_ones_own_are_enough(stack: Stack) -> None:
+    tools = [
+        ToolFile(tool=NodeTool.NODE_EXPORTER, bucket=bucket(stack, "tools"), key="node.tar.gz", sha256=SUM),
+    ]
+    build(stack, NodeSetup(exporters=Exporters(), tools=tools))
+
+
+def test_with_nat_everything_arrives(stack: Stack) -> None:
+    build(stack, NodeSetup(exporters=Exporters()), nat=Nat.ONE)
+
+
+def test_of_another_network_nobody_knows(stack: Stack) -> None:
+    build(stack, NodeSetup(exporters=Exporters()), network=existing_network(stack))
+
+
+@pytest.mark.parametrize(("nat", "warned"), [(Nat.NONE, 1), (Nat.ONE, 0)])
+def test_what_another_image_may_lack_is_a_warning(stack: Stack, nat: Nat, warned: int) -> None:
+    build(stack, NodeSetup(containers=Containers()), nat=nat)
+    text = "without NAT the nodes cannot install docker.io, gcc, make of 'containers' from Ubuntu's archive .*"
+    found = Annotations.from_stack(stack).find_warning("/Stack/Cluster", Match.string_like_regexp(text))
+    assert len(found) == warned
