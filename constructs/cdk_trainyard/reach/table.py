@@ -258,19 +258,21 @@ def fetch_problems(rows: Sequence[Mapping[str, Any]], known: Mapping[str, Addres
     return problems
 
 
-def addresses_at(host: str, region: Region, bucket: str | None = None) -> list[Address]:
+def addresses_at(host: str, region: Region, bucket: str | None = None, *, signed: bool = False) -> list[Address]:
     """Return the addresses of the table that a request to a host may be for; none for one that no table knows.
 
     Args:
         host: The host that is asked.
         region: The Region of who asks.
         bucket: The bucket, where the request's path says it. Default - the host does, or there is none.
+        signed: Whether a role of the account has signed it; then any bucket may be one of the account's.
     """
     return [
         address
         for address in addresses().values()
         if any(
             target.asked_in(region.name)
+            and (signed or target.bucket is None or target.signed is not Signer.ACCOUNT)
             and fnmatchcase(host, region.write(target.host))
             and (bucket is None or target.bucket is None or bucket == region.write(target.bucket))
             for target in address.targets
