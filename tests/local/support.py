@@ -19,10 +19,12 @@ FILES = {
     "scripts/on_create.sh": b"#!/bin/bash\n",
 }
 """What stands in the bucket, by key."""
+_SERVICES = [f"{name}.amazonaws.com" for name in ("codebuild", "ec2", "ecs-tasks", "lambda", "sagemaker")]
 TRUST = {
     "Version": "2012-10-17",
-    "Statement": [{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+    "Statement": [{"Effect": "Allow", "Principal": {"Service": _SERVICES}, "Action": "sts:AssumeRole"}],
 }
+"""Trusts every service that runs something with a role."""
 POLICY = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}],

@@ -14,9 +14,11 @@ from cdk_trainyard.rehearsal.model import Node
 from cdk_trainyard.rehearsal.report import Report
 from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenarios import check_calls
+from tests.local.support import TRUST
 from tests.rehearsal.node_role import started_in
 
 REGION = "eu-west-3"  # of these tests alone
+_TRUST = json.dumps(TRUST)
 _FOLDER = "/latest/meta-data/iam"
 
 
@@ -37,7 +39,7 @@ def launched(plane: ControlPlane, **more: object) -> Node:
 
 def test_an_instance_has_the_role_of_its_profile(plane: ControlPlane) -> None:
     iam = plane.client("iam")
-    role = iam.create_role(RoleName="of-roles", Path="/deep/", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    role = iam.create_role(RoleName="of-roles", Path="/deep/", AssumeRolePolicyDocument=_TRUST)["Role"]["Arn"]
     profile = iam.create_instance_profile(InstanceProfileName="of-roles")["InstanceProfile"]["Arn"]
     iam.add_role_to_instance_profile(InstanceProfileName="of-roles", RoleName="of-roles")
     node = launched(plane, IamInstanceProfile={"Name": "of-roles"})
@@ -58,9 +60,7 @@ def test_an_instance_without_a_profile_has_none(plane: ControlPlane) -> None:
 
 
 def test_a_refused_call_fails_the_rehearsal(plane: ControlPlane) -> None:
-    trust = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
-    role = plane.client("iam").create_role(RoleName="refused", AssumeRolePolicyDocument=document)["Role"]["Arn"]
+    role = plane.client("iam").create_role(RoleName="refused", AssumeRolePolicyDocument=_TRUST)["Role"]["Arn"]
     node = plane.as_instance(role, "i-0123456789abcdef0")
     node.client("sts").get_caller_identity()
     before, after = Report(io.StringIO()), Report(io.StringIO())

@@ -8,6 +8,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.local.access.sessions import issue
+from cdk_trainyard.local.access.trust import Kind
+from cdk_trainyard.local.errors import ApiError
 from tests.local.access.conftest import Role, allow, document
 
 BUCKET, EMPTY = "own-data", "own-empty"
@@ -264,6 +267,36 @@ class TestTrust:
                 assert (
                     refused(lambda: sts.assume_role(RoleArn=second.arn, RoleSessionName="second"))[0] == "AccessDenied"
                 )
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "service"),
+        [
+            ("function", "f", "lambda"),
+            ("task", "t", "ecs-tasks"),
+            ("build", "b", "codebuild"),
+            ("instance", "i-0123456789abcdef0", "sagemaker"),
+        ],
+    )
+    def test_a_service_is_given_a_role_that_trusts_it_only(
+        self, aws: LocalAws, role: MakeRole, kind: Kind, name: str, service: str
+    ) -> None:
+        """IAM User Guide, "Create a role to delegate permissions to an AWS service"."""
+        made, iam = role(), aws.client("iam")
+        trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}
+        iam.update_assume_role_policy(RoleName=made.name, PolicyDocument=document([trust]))
+        with pytest.raises(ApiError, match=rf"{service}\.amazonaws\.com is not authorized to perform: sts:AssumeRole"):
+            issue(made.arn, name, kind, aws.region)
+        trust["Principal"] = {"Service": [f"{service}.amazonaws.com"]}
+        iam.update_assume_role_policy(RoleName=made.name, PolicyDocument=document([trust]))
+        assert issue(made.arn, name, kind, aws.region).kind == kind
+
+    def test_ec2_starts_its_instances_itself(self, aws: LocalAws, role: MakeRole) -> None:
+        made = role()
+        trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}
+        aws.client("iam").update_assume_role_policy(RoleName=made.name, PolicyDocument=document([trust]))
+        run = aws.client("ec2").run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)["Instances"][0]
+        assert made.client("sts", session=run["InstanceId"]).get_caller_identity()["Arn"].endswith(run["InstanceId"])
+        aws.client("ec2").terminate_instances(InstanceIds=[run["InstanceId"]])
 
 
 class TestEndpoints:

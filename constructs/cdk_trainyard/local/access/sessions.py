@@ -3,7 +3,7 @@
 import re
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from moto.iam.exceptions import NotFoundException
 from moto.iam.models import AccessKey, iam_backends
@@ -11,12 +11,11 @@ from moto.sts.models import AssumedRole, STSBackend, sts_backends
 from moto.utilities.utils import get_partition
 
 from cdk_trainyard.local.access.credentials import Credentials
+from cdk_trainyard.local.access.trust import Kind, check_trust
 from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.services.api import replace
 from cdk_trainyard.local.state import Store
-
-Kind = Literal["assumed", "function", "instance", "task", "build"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,22 +80,22 @@ def issue(role_arn: str, name: str, kind: Kind, region: str) -> Session:
         region: A region of the role's partition.
 
     Raises:
-        ApiError: There is no such role.
+        ApiError: There is no such role, or it does not trust the service.
     """
     for known in list(_sessions().values()):
         if (known.role_arn, known.name, known.kind) == (role_arn, name, kind):
             return known
     backend = sts_backends[current()][get_partition(region)]
-    made = _assumed(backend, region, name, role_arn, duration=3600)
-    return _keep(made, kind)
+    return _keep(_assumed(backend, region, name, role_arn, kind, duration=3600), kind)
 
 
-def _assumed(backend: STSBackend, region: str, name: str, role_arn: str, **more: Any) -> AssumedRole:
+def _assumed(backend: STSBackend, region: str, name: str, role_arn: str, kind: Kind, **more: Any) -> AssumedRole:
     try:
-        iam_backends[current()][get_partition(region)].get_role_by_arn(role_arn)
+        role = iam_backends[current()][get_partition(region)].get_role_by_arn(role_arn)
     except NotFoundException:
         message = f"User is not authorized to perform: sts:AssumeRole on resource: {role_arn}"
         raise ApiError("AccessDenied", message) from None
+    check_trust(role, name, kind, region)
     given = {"policy": "", "external_id": "", **more}
     return _assume(backend, region_name=region, role_session_name=name, role_arn=role_arn, **given)
 
@@ -117,9 +116,10 @@ def _assume_role(self: STSBackend, region_name: str, role_session_name: str, rol
 
     EC2 names the session of an instance after it; who asks for one of that name is given an instance's.
     """
-    made = _assumed(self, region_name, role_session_name, role_arn, **more)
     by = caller.get()
-    _keep(made, by.kind if by else "instance" if _INSTANCE.fullmatch(role_session_name) else "assumed")
+    started: Kind = "instance" if not by and _INSTANCE.fullmatch(role_session_name) else "assumed"
+    made = _assumed(self, region_name, role_session_name, role_arn, started, **more)
+    _keep(made, by.kind if by else started)
     return made
 
 
