@@ -221,6 +221,21 @@ def test_a_failed_creation_keeps_what_its_policy_says(stacks: Stacks, aws: Local
     assert buckets[0].startswith(f"{name}-kept-")
 
 
+def test_a_failed_update_takes_back_what_it_made_first_and_keeps_what_was_there(stacks: Stacks, aws: LocalAws) -> None:
+    bucket = {**_BUCKET, "DeletionPolicy": "RetainExceptOnCreate"}
+    name = stacks.deployed(template({"Stays": bucket}))
+    changed = template({"Stays": bucket, "New": bucket, "Bad": {**_BAD, "DependsOn": "New"}})
+    assert stacks.update(name, changed) == "UPDATE_ROLLBACK_COMPLETE"
+
+    def left() -> list[str]:
+        names = [row["Name"] for row in aws.client("s3").list_buckets()["Buckets"]]
+        return [found.split("-")[2] for found in names if found.startswith(f"{name}-")]
+
+    assert left() == ["stays"]
+    assert stacks.update(name, template({"Topic": _TOPIC})) == "UPDATE_COMPLETE"  # it has left the template
+    assert left() == ["stays"]
+
+
 def test_without_rollback_a_failed_creation_stays_and_can_be_rolled_back(stacks: Stacks) -> None:
     name = stacks.create(template({"Topic": _TOPIC, "Bad": {**_BAD, "DependsOn": "Topic"}}), DisableRollback=True)
     assert stacks.status(name) == "CREATE_FAILED"
