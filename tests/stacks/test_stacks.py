@@ -93,7 +93,7 @@ def test_a_served_model_puts_out_how_to_call_it_and_where_to_look(templates: Tem
     outputs = templates(ONLY_SERVING)["ServingStack"].find_outputs("*")
     assert set(outputs) == {
         "BaseUrl", "DoorAddress", "CallWithOpenAi", "CallWithCurl", "ClusterName", "ServiceName", "LogGroupName",
-        "DashboardName", "CompileCommand", "CompileLogGroupName", "NewestBuildCommand", "Quotas", "Prerequisites",
+        "DashboardName", "CompileCommand", "CompileLogGroupName", "Quotas", "Prerequisites",
     }  # fmt: skip
     assert outputs["BaseUrl"]["Value"] == "https://models.example.com/v1"
     called = shlex.split(outputs["CallWithCurl"]["Value"])

@@ -80,7 +80,6 @@ class ModelCompilation(Construct):
         project_name: Its name.
         log_group: Where builds log.
         start_command: What starts a build.
-        newest_build_command: What prints the key of the newest build's manifest.
 
     Raises:
         ConfigurationError: The engine's image compiles on Neuron devices only, or no build host is large enough.
@@ -159,10 +158,6 @@ class ModelCompilation(Construct):
         self.project_name: str = self.project.ref
         self.start_command = (
             f"aws codebuild start-build --project-name {self.project_name} --region {Stack.of(self).region}"
-        )
-        self.newest_build_command = (
-            f"aws s3api list-objects-v2 --bucket {model.bucket.bucket_name} --prefix {model.home} --query "
-            f"\"sort_by(Contents[?ends_with(Key, 'trainyard-manifest.json')], &LastModified)[-1].Key\" --output text"
         )
         self._acknowledge(has_key=key is not None)
 

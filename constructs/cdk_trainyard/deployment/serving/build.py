@@ -255,7 +255,6 @@ def _outputs(
     }
     if compilation is not None:
         outputs["CompileCommand"] = compilation.start_command
-        outputs["NewestBuildCommand"] = compilation.newest_build_command
         outputs["CompileLogGroupName"] = compilation.log_group.log_group_name
     return outputs
 
