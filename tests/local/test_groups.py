@@ -132,6 +132,31 @@ def test_tags_change(group: _Group) -> None:
     ]
 
 
+def test_sizes_that_a_scheduled_action_has_changed_are_left_where_the_group_says_so(
+    aws: LocalAws, stacks: Stacks
+) -> None:
+    def sized(**changes: Any) -> dict[str, Any]:
+        body = _template(**changes)
+        body["Resources"]["Group"]["UpdatePolicy"] = {
+            "AutoScalingScheduledAction": {"IgnoreUnmodifiedGroupSizeProperties": True}
+        }
+        return body
+
+    stack, client = stacks.deployed(sized(DesiredCapacity=None)), aws.client("autoscaling")
+    name = stacks.physical_id(stack, "Group")
+
+    def sizes() -> tuple[int, int]:
+        (row,) = client.describe_auto_scaling_groups(AutoScalingGroupNames=[name])["AutoScalingGroups"]
+        return row["MinSize"], row["MaxSize"]
+
+    client.update_auto_scaling_group(AutoScalingGroupName=name, MinSize=3, MaxSize=3)
+    assert stacks.update(stack, sized(DesiredCapacity=None, Cooldown="90")) == "UPDATE_COMPLETE"
+    assert sizes() == (3, 3)
+    assert stacks.update(stack, sized(DesiredCapacity=None, Cooldown="90", MaxSize="5")) == "UPDATE_COMPLETE"
+    assert sizes() == (3, 5)
+    assert not [reason for reason in stacks.reasons(stack) if "not emulated" in reason]
+
+
 def test_a_size_that_the_template_no_longer_says_is_left_to_people(group: _Group) -> None:
     group.client.set_desired_capacity(AutoScalingGroupName=group.name, DesiredCapacity=3)
     group.change(DesiredCapacity=None, Cooldown="90")

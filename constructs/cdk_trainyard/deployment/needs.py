@@ -32,7 +32,12 @@ def network_needs(deployment: Deployment) -> Needs:
 
 
 def storage_needs(deployment: Deployment) -> Needs:
-    """Return what the file system needs; nothing for one that exists."""
+    """Return what file system and accounting database need; nothing for those that exist."""
+    database = Needs((QuotaNeed.of("db-instances"),), frozenset({"rds"})) if deployment.new_accounting else Needs()
+    return _lustre_needs(deployment) + database
+
+
+def _lustre_needs(deployment: Deployment) -> Needs:
     section = deployment.storage.lustre
     if not isinstance(section, LustreSection):
         return Needs()

@@ -1,6 +1,5 @@
 """What a HyperPod cluster needs of its account."""
 
-from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.hyperpod.model import HyperPodDeployment
 from cdk_trainyard.deployment.hyperpod.section import GroupSection
 from cdk_trainyard.instances import InstanceType
@@ -8,14 +7,12 @@ from cdk_trainyard.quotas import Market, Needs, QuotaNeed, hyperpod_needs, most_
 
 
 def cluster_needs(deployment: HyperPodDeployment) -> Needs:
-    """Return what the nodes need, and the accounting database."""
+    """Return what the nodes need."""
     section = deployment.cluster
     needs = sum(map(_group_needs, section.groups.values()), Needs())
     sizes = [volume.size_gb or 0 for group in section.groups.values() for volume in group.volumes]
     if any(sizes):
         needs += Needs((QuotaNeed.of("hyperpod-volume", max(sizes)),))
-    if isinstance(section.accounting, AccountingSection):
-        needs += Needs((QuotaNeed.of("db-instances"),), frozenset({"rds"}))
     return needs
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.parallelcluster.model import ParallelClusterDeployment
 from cdk_trainyard.deployment.parallelcluster.section import CapacityName, ComputeSection, HeadNodeSection
 from cdk_trainyard.instances import InstanceType
@@ -17,7 +16,7 @@ _MARKETS: Final[Mapping[CapacityName, Market]] = {
 
 
 def cluster_needs(deployment: ParallelClusterDeployment) -> Needs:
-    """Return what head node, login nodes and queues need, and the accounting database."""
+    """Return what head node, login nodes and queues need."""
     section = deployment.cluster
     needs = _head_needs(section.head_node)
     for pool in section.login_pools:
@@ -26,8 +25,6 @@ def cluster_needs(deployment: ParallelClusterDeployment) -> Needs:
     for queue in section.queues:
         for compute in queue.compute:
             needs += _compute_needs(compute, _MARKETS[queue.capacity])
-    if isinstance(section.slurm.accounting, AccountingSection):
-        needs += Needs((QuotaNeed.of("db-instances"),), frozenset({"rds"}))
     return needs
 
 

@@ -9,6 +9,7 @@ from cdk_trainyard.local.resources.steps import Api, after, answer, given, ident
 GROUPS = Api("autoscaling")
 _LAUNCHED_WITH = ("LaunchConfigurationName", "LaunchTemplate", "MixedInstancesPolicy", "VPCZoneIdentifier")
 _ROLLING, _REPLACING = "AutoScalingRollingUpdate", "AutoScalingReplacingUpdate"
+_SCHEDULED, _SIZES = "AutoScalingScheduledAction", ("MinSize", "MaxSize", "DesiredCapacity")
 
 
 def _group(it: Resource) -> dict[str, Any]:
@@ -55,7 +56,10 @@ def _metrics(it: Resource) -> None:
 def _change(it: Resource) -> None:
     """Change a group; what the template no longer says of its size is left to whoever scales it."""
     it.pick("DesiredCapacity", "LaunchTemplate", "MixedInstancesPolicy")  # of the latter two one, which the call names
-    GROUPS.apply("update_auto_scaling_group", _group, but=("VPCZoneIdentifier",))(it)
+    scheduled = it.update_policy.get(_SCHEDULED, {}).get("IgnoreUnmodifiedGroupSizeProperties")
+    kept = [name for name in _SIZES if scheduled and not it.changed(name)]
+    it.pick(*kept)  # a scheduled action may have changed them
+    GROUPS.apply("update_auto_scaling_group", _group, but=("VPCZoneIdentifier", *kept))(it)
     for name, step in {
         "LifecycleHookSpecificationList": _hooks,
         "MetricsCollection": _metrics,
