@@ -154,7 +154,11 @@ def test_a_capacity_block_is_bought_and_counts_no_vcpus(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "services"),
     [
-        ("serving-inf2-vllm", {"ecs", "autoscaling", "elasticloadbalancing"}),
+        ("serving-inf2-vllm", {"ecs", "autoscaling", "elasticloadbalancing", "certificate"}),
+        (
+            "serving-inf2-tgi",
+            {"ecs", "autoscaling", "elasticloadbalancing", "certificate", "api-key", "hyperpod"},
+        ),
         ("hyperpod-cpu-ddp", {"hyperpod", "fsx"}),
         ("fleet-p3dn-bert", {"autoscaling", "fsx", "imagebuilder"}),
         ("parallelcluster-hello", set()),

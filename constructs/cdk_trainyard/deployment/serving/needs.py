@@ -8,6 +8,7 @@ from cdk_trainyard.deployment.serving import values
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.quotas import Needs, QuotaNeed, instance_needs
+from cdk_trainyard.serving import AuthenticationKind
 from cdk_trainyard.serving.rollout import hosts_needed
 from cdk_trainyard.serving.rules_compilation import build_host
 
@@ -21,7 +22,12 @@ def served_needs(section: ServingSection) -> Needs:
     hosts, bounds = section.hosts, values.scaling(section.scaling)
     tasks = max(hosts.tasks, bounds.max_tasks) if bounds else hosts.tasks
     most = hosts_needed(hosts.rollout, tasks) if hosts.max_hosts is None else hosts.max_hosts
-    services = {"ecs", "autoscaling", "elasticloadbalancing", *(["ecs-scaling"] if bounds else [])}
+    asked = {
+        "ecs-scaling": bounds is not None,
+        "certificate": section.door.certificate_arn is not None,
+        "api-key": section.door.authentication.kind is AuthenticationKind.API_KEY,
+    }
+    services = {"ecs", "autoscaling", "elasticloadbalancing", *(key for key, wanted in asked.items() if wanted)}
     needs = instance_needs(InstanceType.of(hosts.instance_type), most)
     needs += Needs((QuotaNeed.of("application-load-balancers"),), frozenset(services))
     if section.compile:
