@@ -13,6 +13,7 @@ from cryptography import x509
 
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.rehearsal import Machine, NodeYard, WayOut, way_out_server
+from cdk_trainyard.rehearsal.asked import Asked, unknown_hosts
 from cdk_trainyard.rehearsal.hyperpod.agent import HyperPodAgent
 from cdk_trainyard.rehearsal.metadata import answer
 from cdk_trainyard.rehearsal.way_out import Authority, service_names
@@ -90,15 +91,20 @@ def test_what_both_ends_say_at_once_is_passed_on_whole(echo: tuple[int, ssl.SSLC
 
 
 @pytest.fixture(scope="module")
-def machine(aws: LocalAws, image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """A node with a way out to the local AWS and to a site."""
+def yard(aws: LocalAws, image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeYard[HyperPodAgent]]:
+    """One node with a way out to the local AWS and to a site."""
     site = tmp_path_factory.mktemp("site")
     (site / "file").write_text("hello\n")
     way_out = WayOut(endpoint=aws.endpoint, region=REGION, sites={"files.example": site})
     agent = HyperPodAgent(make_cluster(workers=0), bundles={})
     with way_out, NodeYard(agent, image=image, way_out=way_out, role_of=may_everything(aws, REGION)) as yard:
         yard.boot()
-        yield yard.machine("controller-group-1")
+        yield yard
+
+
+@pytest.fixture(scope="module")
+def machine(yard: NodeYard[HyperPodAgent]) -> Machine:
+    return yard.machine("controller-group-1")
 
 
 @pytest.mark.nodes
@@ -124,3 +130,23 @@ def test_a_name_that_was_not_opened_leads_nowhere(machine: Machine) -> None:
     assert machine.run("curl", "-fsS", "https://iam.amazonaws.com/", check=False).code == 6  # no such name
     address = machine.run("getent", "ahostsv4", "files.example").out.split()[0]
     assert machine.run("curl", "-fsS", f"https://{address}/", check=False).code == 60  # no certificate for it
+
+
+@pytest.mark.nodes
+def test_what_a_node_asks_for_is_noted(machine: Machine, yard: NodeYard[HyperPodAgent], aws: LocalAws) -> None:
+    bucket = aws.client("s3", REGION)
+    bucket.create_bucket(Bucket="noted", CreateBucketConfiguration={"LocationConstraint": REGION})
+    bucket.put_object(Bucket="noted", Key="file", Body=b"x")
+    copy = ["aws", "s3", "cp", "--only-show-errors", "s3://noted/file", "/root/noted"]
+    machine.run("env", f"AWS_DEFAULT_REGION={REGION}", *copy)
+    machine.run("curl", "-fsS", "https://files.example/file?x=1")
+    machine.run("curl", "-sS", "https://downloads.example.org/tool", check=False)
+    asked = yard.asked()
+    node = machine.node.name
+    of_bucket = [one for one in asked if one.bucket == "noted"]
+    assert {(one.node, one.host, one.path, one.signed) for one in of_bucket} == {
+        (node, f"noted.s3.{REGION}.amazonaws.com", "/file", True)
+    }
+    assert Asked(node=node, host="files.example", path="/file") in asked
+    assert Asked(node=node, host="downloads.example.org") in asked
+    assert unknown_hosts(asked, REGION)["downloads.example.org"] == [node]

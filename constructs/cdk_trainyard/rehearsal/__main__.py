@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from cdk_trainyard.rehearsal import control, requirements, rootless
 from cdk_trainyard.rehearsal._process import become, end, wait_for
+from cdk_trainyard.rehearsal.asked import as_json
 from cdk_trainyard.rehearsal.capsule import sweep_control_groups
 from cdk_trainyard.rehearsal.control_plane import local_endpoint
 from cdk_trainyard.rehearsal.errors import RehearsalError
@@ -41,6 +42,9 @@ def _parser() -> argparse.ArgumentParser:
         "--scripts", type=Path, metavar="DIR", help="rehearse this folder of scripts, not the uploaded one"
     )
     run.add_argument("--auto-resume", action="store_true", help="srun offers --auto-resume, from a stand-in")
+    run.add_argument(
+        "--asked", type=Path, metavar="FILE", help="write what nodes asked for beyond their subnet, as JSON"
+    )
     run.add_argument("--no-job", action="store_true", help="end when every node is idle in Slurm")
     run.add_argument("--keep", action="store_true", help="keep the nodes until Ctrl-C, for the commands below")
     run.set_defaults(act=_run)
@@ -135,6 +139,8 @@ def _rehearse(options: argparse.Namespace) -> int:
                 _keep(report)
     finally:
         rehearsal.close()
+        if options.asked:
+            options.asked.write_text(as_json(report.asked))
         sys.stdout.write(f"\n{report.table()}\n")
     return 0 if report.passed else 1
 

@@ -20,7 +20,7 @@ import time
 from http import HTTPStatus
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 USER_DATA = "/user-data"
 """Where the user data of an instance stands among what is known of it: not below ``meta-data``."""
@@ -129,12 +129,24 @@ def metadata_of(path: str, instance: dict[str, str]) -> str | None:
 
 class _NameService(socketserver.BaseRequestHandler):
     state: State
+    unknown: Path | None = None
+    noted: ClassVar[set[tuple[str, str]]] = set()
 
     def handle(self) -> None:
         query, socket = self.request
         content = self.state.read()
         if content["name_service"]:  # else silence, as from a name service that is down
-            socket.sendto(answer(query, content["names"]), self.client_address)
+            said = answer(query, content["names"])
+            self._note(query, known=said[3] & 15 == _NO_ERROR)
+            socket.sendto(said, self.client_address)
+
+    def _note(self, query: bytes, *, known: bool) -> None:
+        """Note the name that a node looked up in vain: it wanted to go there."""
+        asked = (self.client_address[0], _question_name(query)[0].lower())
+        if not known and asked not in self.noted and self.unknown is not None:
+            self.noted.add(asked)
+            with self.unknown.open("a") as file:
+                file.write(json.dumps({"address": asked[0], "host": asked[1]}) + "\n")
 
 
 class _TimeService(socketserver.BaseRequestHandler):
@@ -192,7 +204,9 @@ def main() -> None:
     parser.add_argument("--name-service", required=True, help="address to answer DNS on")
     parser.add_argument("--time-service", required=True, help="address to answer NTP on")
     parser.add_argument("--metadata-service", required=True, help="address to answer IMDS on")
+    parser.add_argument("--unknown-names", type=Path, help="where names that there are not are noted")
     chosen = parser.parse_args()
+    _NameService.unknown = chosen.unknown_names
     _NameService.state = _TimeService.state = _MetadataService.state = State(chosen.state)
     _MetadataService.tokens = {}
     names = socketserver.UDPServer((chosen.name_service, 53), _NameService)

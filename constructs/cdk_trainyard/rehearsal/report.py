@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from cdk_trainyard.rehearsal.asked import Asked
+
 NEVER_PROVEN = (
     "Lustre: the mount helper is a stand-in that binds a directory; mount options, fstab, units and retries are real",
     "EFA, Neuron and GPU devices: as many as the instance type has, and nothing behind them",
@@ -44,11 +46,13 @@ class Report:
     Attributes:
         steps: Those that have begun.
         not_proven: What the rehearsal does not show; its scenario says so.
+        asked: What nodes asked for beyond their subnet.
     """
 
     def __init__(self, stream: TextIO = sys.stderr) -> None:
         self.steps: list[Step] = []
         self.not_proven: Sequence[str] = NEVER_PROVEN
+        self.asked: Sequence[Asked] = ()
         self._stream = stream
         self._started = time.monotonic()
 

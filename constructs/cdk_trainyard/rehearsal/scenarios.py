@@ -4,6 +4,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+from cdk_trainyard.rehearsal.asked import archive_hosts, unknown_hosts
 from cdk_trainyard.rehearsal.control_plane import ControlPlane
 from cdk_trainyard.rehearsal.deploy import deploy, synthesize
 from cdk_trainyard.rehearsal.errors import RehearsalError
@@ -65,6 +66,7 @@ class Rehearsal:
                 self.scenario.train()
         finally:
             check_calls(control_plane, self.report)
+            check_asked(self.scenario, self.report)
 
     def _prepare(self) -> ControlPlane:
         """Build what is built once, deploy, and make the network of the nodes."""
@@ -101,6 +103,17 @@ def check_calls(control_plane: ControlPlane, report: Report) -> None:
         refused = list(dict.fromkeys(call["errorMessage"] for call in calls if "errorCode" in call))
         step.note("; ".join(refused) or f"{len(calls)} calls of roles")
         step.outcome = "failed" if refused else "passed"
+
+
+def check_asked(scenario: AnyScenario, report: Report) -> None:
+    """Note, as a failed step, the hosts that nodes asked for and the table of fetches lacks: a download needs a row."""
+    with report.step("what nodes asked for is in the table of fetches") as step:
+        report.asked = scenario.yard.asked()
+        unknown = unknown_hosts(report.asked, scenario.yard.cluster.region, archive_hosts(scenario.stage.image))
+        lacking = [f"no row of reach/data knows {host}, asked by {', '.join(nodes)}" for host, nodes in unknown.items()]
+        hosts = ", ".join(sorted({one.host for one in report.asked}))
+        step.note("; ".join(lacking) or hosts or "nothing beyond their subnet")
+        step.outcome = "failed" if lacking else "passed"
 
 
 def scenario_of(control_plane: ControlPlane) -> type[AnyScenario]:

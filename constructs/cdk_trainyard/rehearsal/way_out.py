@@ -37,6 +37,8 @@ _TRUSTED = ("/etc/ssl/certs/ca-certificates.crt", "/usr/lib/python3/dist-package
 """Where the node image keeps the authorities that it trusts; the AWS CLI brings a list of its own."""
 
 _DIRECTORY = YARD / "way-out"
+REQUESTS = _DIRECTORY / "requests"
+"""Every request of a node, a line of JSON each."""
 WAY_OUT_LOG = _DIRECTORY / "log"
 """What the server writes when something goes wrong in it."""
 
@@ -132,6 +134,7 @@ class WayOut:
         words = [
             sys.executable, "-I", "-B", str(Path(__file__).parent / "way_out_server.py"), f"--address={address}",
             f"--certificate={_DIRECTORY / 'server.pem'}", f"--socket={self._place / 'aws.sock'}", *sites,
+            f"--requests={REQUESTS}",
         ]  # fmt: skip
         log_file = capsule.path(WAY_OUT_LOG)
         with log_file.open("w") as log:

@@ -15,6 +15,7 @@ from typing import Generic, Self, TypeVar
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.agent import Agent, ScriptRun
+from cdk_trainyard.rehearsal.asked import Asked
 from cdk_trainyard.rehearsal.capsule import YARD, Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
@@ -22,7 +23,7 @@ from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 from cdk_trainyard.rehearsal.roles import RoleOf
 from cdk_trainyard.rehearsal.slurm import Slurm
 from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, TIME_ADDRESS, Switch
-from cdk_trainyard.rehearsal.way_out import WAY_OUT_LOG, WayOut
+from cdk_trainyard.rehearsal.way_out import REQUESTS, WAY_OUT_LOG, WayOut
 
 JOB_ENVIRONMENT = "/opt/job-environment"
 """Where the job's Python environment is on the nodes, read-only."""
@@ -30,6 +31,7 @@ JOB_ENVIRONMENT = "/opt/job-environment"
 _BACKING = YARD / "lustre"
 _STATE = YARD / "subnet.json"
 _SUBNET_LOG = YARD / "subnet.log"
+_UNKNOWN_NAMES = YARD / "unknown-names"
 _PARALLEL = 16
 _UBUNTU = 1000
 AgentT = TypeVar("AgentT", bound=Agent)
@@ -222,6 +224,12 @@ class NodeYard(Generic[AgentT]):
         """Return one of the directories that all nodes share, as a path that this process can open."""
         return self._capsule.path(place)
 
+    def asked(self) -> list[Asked]:
+        """Return what nodes asked for beyond their subnet: requests, and names that they looked up in vain."""
+        files = (self._capsule.path(path) for path in (REQUESTS, _UNKNOWN_NAMES))
+        lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
+        return Asked.read(lines, {str(node.address): node.name for node in self.cluster.nodes})
+
     def complaints(self) -> str:
         """Return what the subnet's services and the way out have written to their logs: errors only, mostly nothing."""
         logs = (self._capsule.path(log) for log in (_SUBNET_LOG, WAY_OUT_LOG))
@@ -275,7 +283,7 @@ class NodeYard(Generic[AgentT]):
         words = [
             sys.executable, "-I", "-B", str(program), f"--state={_STATE}",
             f"--name-service={self.cluster.subnet[2]}", f"--metadata-service={METADATA_ADDRESS}",
-            f"--time-service={TIME_ADDRESS}",
+            f"--time-service={TIME_ADDRESS}", f"--unknown-names={_UNKNOWN_NAMES}",
         ]  # fmt: skip
         with self._capsule.path(_SUBNET_LOG).open("w") as log:
             self._capsule.start(words, output=log)
