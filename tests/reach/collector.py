@@ -35,7 +35,7 @@ NEVER_ASKED = ("json-schema.org",)
 """Hosts in names that nobody looks up."""
 
 _URL = re.compile(r"(?:https?|s3)://((?:[A-Za-z0-9*.-]|\$\{[^}]*\})+)")
-_IMAGE = re.compile(r"(?:^|[\s\"'=])((?:[a-z0-9-]+\.)+[a-z]{2,})/[a-z0-9][a-z0-9._/-]*[:@][A-Za-z0-9]")
+_IMAGE = re.compile(r"(?:^|[\s\"'=])((?:[a-z0-9-]+\.)+[a-z]{2,})/[a-z0-9][a-z0-9._/-]*[:@](?:[A-Za-z0-9]|$)")
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _AWS = re.compile(r"(?:^|[\s(\"'])aws (s3api|s3|[a-z][a-z0-9-]+) [a-z-]+")
 _WORDS = {

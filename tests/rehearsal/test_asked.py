@@ -51,6 +51,8 @@ def test_what_was_noted_is_told_by_node_once() -> None:
         {"address": "10.0.0.9", "host": "s3.amazonaws.com", "path": "/tools/x.tar.gz", "signed": False},
         {"address": "10.0.0.1", "host": "ip-10-0-0-9.us-west-2.compute.internal"},
         {"address": "10.0.0.1", "host": "localhost"},
+        {"address": "10.0.0.1", "host": "fs-1.fsx.us-west-2.amazonaws.com"},
+        {"address": "10.0.0.1", "host": "db.abc.us-west-2.rds.amazonaws.com"},
     ]
     found = Asked.read(map(json.dumps, rows), {"10.0.0.1": "worker-1"})
     assert found == [
@@ -70,6 +72,7 @@ def test_a_host_that_no_table_knows_is_named_with_who_asked() -> None:
         asked("apt.repos.neuron.amazonaws.com"),
         asked("us-west-2.ec2.archive.ubuntu.com"),
         asked("any-bucket-of-ours.s3.us-west-2.amazonaws.com", "any-bucket-of-ours", signed=True),
+        asked("s3.us-west-2.amazonaws.com", "any-bucket-of-ours", signed=True),
         asked("s3.amazonaws.com", "mountpoint-s3-release"),
         asked("archive.example.org"),
     ]

@@ -274,7 +274,11 @@ def addresses_at(host: str, region: Region, bucket: str | None = None, *, signed
             target.asked_in(region.name)
             and (signed or target.bucket is None or target.signed is not Signer.ACCOUNT)
             and fnmatchcase(host, region.write(target.host))
-            and (bucket is None or target.bucket is None or bucket == region.write(target.bucket))
+            and (
+                target.bucket is None
+                or target.signed is Signer.ACCOUNT
+                or bucket in {None, region.write(target.bucket)}
+            )
             for target in address.targets
         )
     ]

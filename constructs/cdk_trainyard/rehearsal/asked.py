@@ -8,7 +8,10 @@ from pathlib import Path
 
 from cdk_trainyard.reach import Region, addresses_at
 
-_INTERNAL = (".internal", ".local", ".arpa", ".localdomain")
+_INTERNAL = re.compile(
+    r".+\.(internal|local|localdomain|arpa|pcluster|(fsx|efs|rds)(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?)"
+)
+"""Names in the VPC: nodes, file systems, databases. Nobody leaves it for them."""
 _BUCKET = re.compile(r"(?P<bucket>.+)\.s3[.-].*amazonaws\.com(\.cn)?")
 _ARCHIVE = re.compile(
     r"^\s*(?:deb|deb-src)\s+(?:\[[^]]*\]\s+)?https?://([^/\s:]+)|^URIs:\s*https?://([^/\s:]+)", re.MULTILINE
@@ -50,7 +53,7 @@ class Asked:
         for line in lines:
             row = json.loads(line)
             host = str(row["host"])
-            if "." not in host or host.endswith(_INTERNAL):
+            if "." not in host or _INTERNAL.fullmatch(host):
                 continue
             path = str(row.get("path", ""))
             own = _BUCKET.fullmatch(host)
