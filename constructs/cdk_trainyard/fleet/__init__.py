@@ -1,13 +1,20 @@
 """Fleets of EC2 instances with EFA: launch templates, nodes that set themselves up, a master, images."""
 
-from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind, FleetPlacement, FleetSize
-from cdk_trainyard.fleet.fleet import EfaFleet
-from cdk_trainyard.fleet.image import NodeImage, dlami_names
-from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
-from cdk_trainyard.fleet.master import MasterNode
-from cdk_trainyard.fleet.node_role import NodeRole
-from cdk_trainyard.fleet.scripts import FleetScripts
-from cdk_trainyard.fleet.training_image import EfaInstaller, TrainingImage
+from typing import TYPE_CHECKING
+
+from cdk_trainyard.lazy import lazily
+
+if TYPE_CHECKING:
+    from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind, FleetPlacement, FleetSize
+    from cdk_trainyard.fleet.fleet import EfaFleet
+    from cdk_trainyard.fleet.image import NodeImage, dlami_names
+    from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
+    from cdk_trainyard.fleet.master import MasterNode
+    from cdk_trainyard.fleet.node_role import NodeRole
+    from cdk_trainyard.fleet.scripts import FleetScripts
+    from cdk_trainyard.fleet.training_image import EfaInstaller, TrainingImage
+else:  # or every misspelt name would be an Any
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "EfaFleet",

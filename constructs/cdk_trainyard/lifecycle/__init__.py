@@ -1,19 +1,26 @@
 """Node scripts: checked before they are uploaded, content-addressed, read-only to the nodes that run them."""
 
-from cdk_trainyard.lifecycle.node_basics import DatabaseAccounting, LocalAccounting, LogRotation
-from cdk_trainyard.lifecycle.node_extras import Containers, Exporters, NeuronEnvironment, PamSlurmAdopt, S3Mount
-from cdk_trainyard.lifecycle.node_setup import NodeSetup
-from cdk_trainyard.lifecycle.scripts import LifecycleScripts
-from cdk_trainyard.lifecycle.settings import (
-    GroupRole,
-    NodeGroup,
-    NodeLustre,
-    NodeOpenZfs,
-    NodeSettings,
-    SlurmTopology,
-)
-from cdk_trainyard.lifecycle.tools import NodeTool, ToolFile
-from cdk_trainyard.node_scripts import scripts_folder
+from typing import TYPE_CHECKING
+
+from cdk_trainyard.lazy import lazily
+
+if TYPE_CHECKING:
+    from cdk_trainyard.lifecycle.node_basics import DatabaseAccounting, LocalAccounting, LogRotation
+    from cdk_trainyard.lifecycle.node_extras import Containers, Exporters, NeuronEnvironment, PamSlurmAdopt, S3Mount
+    from cdk_trainyard.lifecycle.node_setup import NodeSetup
+    from cdk_trainyard.lifecycle.scripts import LifecycleScripts
+    from cdk_trainyard.lifecycle.settings import (
+        GroupRole,
+        NodeGroup,
+        NodeLustre,
+        NodeOpenZfs,
+        NodeSettings,
+        SlurmTopology,
+    )
+    from cdk_trainyard.lifecycle.tools import NodeTool, ToolFile
+    from cdk_trainyard.node_scripts import scripts_folder
+else:  # or every misspelt name would be an Any
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "Containers",
