@@ -212,6 +212,13 @@ def test_a_presigned_address_is_good_for_what_it_signs(
     assert f"<Code>{code}</Code>" in answer.text
 
 
+def test_an_address_that_is_presigned_with_version_2_is_refused(aws: LocalAws, presigned: str) -> None:
+    query = urlencode({"AWSAccessKeyId": aws.credentials.access_key_id, "Signature": "x", "Expires": "4102444800"})
+    answer = _send(aws, {}, method="GET", path=f"{presigned.partition('?')[0]}?{query}")
+    assert answer.refused
+    assert "Please use AWS4-HMAC-SHA256" in answer.text
+
+
 def test_a_presigned_address_ends(aws: LocalAws, presigned: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Later(signature.datetime):
         @classmethod
