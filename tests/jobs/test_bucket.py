@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
-import boto3
 import pytest
 from aws_cdk import aws_s3 as s3
 from model_export import ExportError, TemporaryError
@@ -65,7 +64,7 @@ def open_shop(directory: Path, aws: LocalAws, patch: pytest.MonkeyPatch) -> Shop
             patch.setenv(name, value)
     patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     patch.setenv("AWS_CALLS", str(directory / "calls"))
-    client = boto3.client("s3", endpoint_url=aws.endpoint, region_name="us-west-2")
+    client = aws.client("s3", "us-west-2")
     return Shop(directory, client)
 
 

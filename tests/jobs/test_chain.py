@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from aws_cdk import Stack
 from aws_cdk import aws_s3 as s3
@@ -38,13 +37,7 @@ def bucket(aws: LocalAws, torch_environment: Path, tmp_path_factory: pytest.Temp
     """A models bucket with an export of a checkpoint of two cores, as the job leaves it."""
     folder = tmp_path_factory.mktemp("chain")
     desk = Desk(folder, torch_environment)
-    client = boto3.client(
-        "s3",
-        endpoint_url=aws.endpoint,
-        region_name="us-west-2",
-        aws_access_key_id="x",
-        aws_secret_access_key="x",  # noqa: S106
-    )
+    client = aws.client("s3", "us-west-2")
     client.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
     program = folder / "bin" / "aws"
     program.parent.mkdir()

@@ -51,6 +51,7 @@ class ControlPlane:
         self.endpoint = endpoint
         self.region = region
         self._clients: dict[str, Any] = {}
+        self._session = boto3.Session()  # the default one keeps the credentials of whoever asked first
         names = {
             "AccessKeyId": "access_key_id",
             "SecretAccessKey": "secret_access_key",
@@ -61,7 +62,7 @@ class ControlPlane:
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
         if service not in self._clients:
-            self._clients[service] = boto3.client(
+            self._clients[service] = self._session.client(
                 service, region_name=self.region, endpoint_url=self.endpoint, **self._key
             )
         return self._clients[service]
