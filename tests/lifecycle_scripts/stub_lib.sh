@@ -5,7 +5,8 @@
 name=${0##*/}
 action=${1:-}
 state=${TRAINYARD_ROOT:?}/state
-printf '%s%s\n' "${name}" "${*:+ $*}" >>"${state}/calls"
+words="${name}${*:+ $*}"
+printf '%s\n' "${words//$'\n'/ }" >>"${state}/calls"
 
 # changed: what was done is done; the cut may come now.
 changed() {

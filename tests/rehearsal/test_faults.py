@@ -134,7 +134,10 @@ def test_no_step_is_forgotten_here(yard: Yard) -> None:
 
 @pytest.fixture
 def configured_by_image(yard: Yard) -> Iterator[Machine]:
-    """A new first worker of a cluster whose machine image configures the nodes."""
+    """A new first worker of a cluster whose machine image configures the nodes: the construct leaves hooks of jobs out."""
+    controller = yard.machine(CONTROLLER)
+    without = {name: value for name, value in json.loads(bundle()[SETTINGS_FILE]).items() if name != "job_hooks"}
+    assert run_changed(yard, controller, SETTINGS_FILE, json.dumps(without)).code == 0
     lifecycle = LifecycleConfig(source=SOURCE, on_init_complete=ENTRY_AFTER_IMAGE)
     groups = yard.cluster.groups
     yard.change(replace(yard.cluster, groups=[replace(group, lifecycle=lifecycle) for group in groups]))
@@ -142,6 +145,7 @@ def configured_by_image(yard: Yard) -> Iterator[Machine]:
     yard.agent._configure_from_image(machine, yard.cluster.group_of(machine.node))
     yield machine
     yard.change(replace(yard.cluster, groups=groups))
+    assert [run(yard, left).code for left in (controller, machine)] == [0, 0]
 
 
 def test_on_init_complete_that_is_killed_in_every_step_and_run_again_is_right(
