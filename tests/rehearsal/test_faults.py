@@ -134,7 +134,7 @@ def test_no_step_is_forgotten_here(yard: Yard) -> None:
 
 @pytest.fixture
 def configured_by_image(yard: Yard) -> Iterator[Machine]:
-    """A new first worker of a cluster whose machine image configures the nodes: the construct leaves hooks of jobs out."""
+    """A new first worker of a cluster that its image configures: the construct leaves hooks of jobs out."""
     controller = yard.machine(CONTROLLER)
     without = {name: value for name, value in json.loads(bundle()[SETTINGS_FILE]).items() if name != "job_hooks"}
     assert run_changed(yard, controller, SETTINGS_FILE, json.dumps(without)).code == 0
