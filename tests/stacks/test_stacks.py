@@ -49,6 +49,18 @@ def test_the_stacks_of_a_deployment_are_these(path: Path, templates: Templates, 
         assert without_user_data(json.loads(text)) == snapshot(name=name, extension_class=JSONSnapshotExtension)
 
 
+@pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_a_first_creation_that_fails_leaves_nothing_but_logs(path: Path, templates: Templates) -> None:
+    """Plain ``Retain`` would keep a file system or a database of every try; a bucket with logs cannot be deleted."""
+    left = {
+        logical_id
+        for template in templates(path).values()
+        for logical_id, resource in template.to_json()["Resources"].items()
+        if resource.get("DeletionPolicy") == "Retain"
+    }
+    assert {logical_id for logical_id in left if "AccessLogs" not in logical_id} == set()
+
+
 def without_user_data(template: Any) -> Any:
     """Leave out what hosts run: it is the scripts' own text, which is reviewed where it is rendered."""
     if isinstance(template, dict):
