@@ -181,7 +181,7 @@ def test_an_export_that_has_not_ended_is_not_compiled(bucket: Any, tmp_path: Pat
     halves = {
         f"there is no {MANIFEST}": {name: body for name, body in whole.items() if name != MANIFEST},
         "config.json has not the": {**whole, "config.json": b"{}"},
-        "1 of 7 files are not there, tokenizer.json": {
+        "1 of 6 files are not there, tokenizer.json": {
             name: body for name, body in whole.items() if name != "tokenizer.json"
         },
     }

@@ -25,8 +25,7 @@ from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.service import InferenceService
 
 METRICS_NAMESPACE = "NeuronHealthCheck"
-_DETECTOR_TAG = "v0.8.19"
-_DETECTOR = f"registry.k8s.io/node-problem-detector/node-problem-detector:{_DETECTOR_TAG}"
+_DETECTOR = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
 _RECOVERY = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
 _START = (
     'printf %s "$KERNEL_MONITOR" >/config/kernel-monitor.json && exec /node-problem-detector --v=2 --logtostderr '
@@ -73,7 +72,7 @@ class NeuronNodeHealth(Construct):
         execution.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [service.log_group.log_group_arn]))
         detector = ImageReference(uri=detector_image, repository_arn=None)
         if detector_repository is not None:
-            detector = ImageReference.of_copy(detector_repository, _DETECTOR_TAG)
+            detector = ImageReference.of_copy(detector_repository, _DETECTOR.rpartition(":")[2])
         detector.allow_pull(execution)
         self.task_definition = ecs.Ec2TaskDefinition(
             self,
