@@ -13,7 +13,19 @@ from aws_cdk import App
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import Endpoint
-from cdk_trainyard.reach import Fetch, Need, Place, Region, fetches, judge, read_places
+from cdk_trainyard.network.endpoints import s3_policy
+from cdk_trainyard.reach import (
+    Fetch,
+    Gateway,
+    Need,
+    Place,
+    Region,
+    addresses,
+    fetches,
+    judge,
+    judge_target,
+    read_places,
+)
 from stacks import build_stacks
 from tests.reach.parts import REGIONS
 from tests.support import DEPLOYMENTS, ROOT
@@ -265,3 +277,16 @@ def test_what_is_refused_would_not_arrive(name: str, tmp_path: Path, monkeypatch
 
 class _Reached:
     reached = True
+
+
+def test_the_policy_that_a_file_is_checked_with_is_the_one_that_is_deployed(shipped: Any) -> None:
+    deployment, templates = shipped("hyperpod-cpu-ddp")
+    for name in REGIONS:
+        region = Region(name=name)
+        (place, *_) = read_places(moved(templates, deployment.region, name), region)
+        ours = s3_policy(name, region.partition, region.account)
+        checked = Place(name="nodes", route=place.route, gateways={"s3": Gateway(policy=ours)})
+        for address in addresses().values():
+            for target in address.targets:
+                if target.bucket and target.asked_in(name):
+                    assert judge_target(target, checked, region).reached == judge_target(target, place, region).reached

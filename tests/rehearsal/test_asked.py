@@ -1,11 +1,17 @@
 """What nodes asked for beyond their subnet: how it is noted, and what is held against the table of fetches."""
 
+import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from cdk_trainyard.rehearsal.asked import Asked, archive_hosts, as_json, unknown_hosts
+from cdk_trainyard.rehearsal.report import Report
+from cdk_trainyard.rehearsal.scenario import AnyScenario
+from cdk_trainyard.rehearsal.scenarios import check_asked
 from cdk_trainyard.rehearsal.way_out_server import Requests
 
 HEAD = b"GET /folder/file?list-type=2 HTTP/1.1\r\nHost: bucket.s3.us-west-2.amazonaws.com:443\r\n"
@@ -101,3 +107,27 @@ def test_the_archive_of_the_node_image_stands_for_that_of_the_nodes_system(tmp_p
     (apt / "sources.list.d" / "more.sources").write_text("Types: deb\nURIs: https://two.example/debian\n")
     assert archive_hosts(tmp_path) == {"one.example", "two.example"}
     assert archive_hosts(tmp_path / "nothing") == set()
+
+
+@pytest.mark.parametrize(
+    ("hosts", "passed", "note"),
+    [
+        (["logs.us-west-2.amazonaws.com"], True, "logs.us-west-2.amazonaws.com"),
+        ([], True, "nothing beyond their subnet"),
+        (
+            ["logs.us-west-2.amazonaws.com", "downloads.example.org"],
+            False,
+            "no row of reach/data knows downloads.example.org, asked by worker-1",
+        ),
+    ],
+)
+def test_a_rehearsal_fails_for_a_host_that_no_table_knows(
+    hosts: list[str], passed: bool, note: str, tmp_path: Path
+) -> None:
+    report = Report(io.StringIO())
+    cluster = SimpleNamespace(region="us-west-2")
+    yard = SimpleNamespace(asked=lambda: [asked(host) for host in hosts], cluster=cluster)
+    check_asked(cast("AnyScenario", SimpleNamespace(yard=yard, stage=SimpleNamespace(image=tmp_path))), report)
+    assert report.passed is passed
+    assert report.steps[-1].notes == [note]
+    assert [one.host for one in report.asked] == hosts
