@@ -24,7 +24,9 @@ def may_everything(aws: LocalAws, region: str) -> RoleOf:
     """Return what tells the role of nodes: one that may do everything."""
     iam = aws.client("iam")
     allowed = {"Effect": "Allow", "Action": "*", "Resource": "*"}
-    trusted = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    # its own sessions too: one of them asks for those of the nodes
+    who = {"Service": "ec2.amazonaws.com", "AWS": "*"}
+    trusted = {"Effect": "Allow", "Principal": who, "Action": "sts:AssumeRole"}
     try:
         arn = iam.get_role(RoleName=_NAME)["Role"]["Arn"]
     except ClientError:
