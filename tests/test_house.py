@@ -57,11 +57,7 @@ def test_modules_import_only_from_floors_below() -> None:
         if relative.name == "__init__.py" and len(relative.parts) == 1:
             continue  # the door of the house opens on every room
         room = relative.parts[0].removesuffix(".py")
-        above[str(relative)] = {
-            other
-            for other in imported_rooms(path) - {room}
-            if FLOORS[other] >= FLOORS[room]
-        }
+        above[str(relative)] = {other for other in imported_rooms(path) - {room} if FLOORS[other] >= FLOORS[room]}
     assert {path: rooms for path, rooms in above.items() if rooms} == {}
 
 
