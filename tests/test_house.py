@@ -6,7 +6,6 @@ import inspect
 import pkgutil
 import subprocess
 import sys
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
