@@ -157,7 +157,7 @@ def test_a_capacity_block_is_bought_and_counts_no_vcpus(name: str) -> None:
         ("serving-inf2-vllm", {"ecs", "autoscaling", "elasticloadbalancing", "certificate"}),
         (
             "serving-inf2-tgi",
-            {"ecs", "autoscaling", "elasticloadbalancing", "certificate", "api-key", "hyperpod"},
+            {"ecs", "autoscaling", "elasticloadbalancing", "certificate", "api-key", "hyperpod", "fsx"},
         ),
         ("hyperpod-cpu-ddp", {"hyperpod", "fsx"}),
         ("fleet-p3dn-bert", {"autoscaling", "fsx", "imagebuilder"}),
