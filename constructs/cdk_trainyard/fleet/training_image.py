@@ -183,7 +183,7 @@ class TrainingImage(Construct):
         """
         wanted = f'--owners self --filters "Name=name,Values={self._name()} *" --query "Images[].ImageId" --output text'
         delete = f"aws ec2 deregister-image --region {Aws.REGION} --delete-associated-snapshots --image-id"
-        return f"aws ec2 describe-images --region {Aws.REGION} {wanted} | xargs --no-run-if-empty -n 1 {delete}"
+        return f"aws ec2 describe-images --region {Aws.REGION} {wanted} | xargs -r -n 1 {delete}"
 
     # ---------------------------------------------------------------- parts
     def _removal_role(self) -> iam.Role:
