@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +79,20 @@ def make_existing(aws: LocalAws, named: list[str]) -> None:
             print(f"not made up: {problem}")
 
 
-def main() -> None:
-    """Deploy and show."""
-    parser = argparse.ArgumentParser(prog="python -m tools.demo", description=__doc__)
-    parser.add_argument("deployment", type=Path)
-    parser.add_argument("--stack", default="TrainingStack")
-    options = parser.parse_args()
+@dataclass(frozen=True)
+class Deployed:
+    """What was deployed: the local AWS, the file's content, and what of it had to be made up."""
+
+    aws: LocalAws
+    file: dict[str, Any]
+    named: list[str]
+
+
+@contextmanager
+def deployed(deployment: Path, *stacks: str) -> Iterator[Deployed]:
+    """Start a local AWS, and deploy stacks of a deployment file to it, with what they need."""
     # what is wrong with the file is for the app to say, in the first cdk command
-    read = yaml.safe_load(options.deployment.read_text()) if options.deployment.is_file() else {}
+    read = yaml.safe_load(deployment.read_text()) if deployment.is_file() else {}
     file: dict[str, Any] = read if isinstance(read, dict) else {}
     region = file.get("region", DEFAULT_REGION)
 
@@ -97,14 +105,24 @@ def main() -> None:
         if named:
             make_existing(aws, named)
         step("cdk bootstrap")
-        cdk(aws, "bootstrap", f"aws://{aws.account}/{region}", "-c", f"deployment={options.deployment}")
-        step(f"cdk deploy {options.stack} -c deployment={options.deployment}")
-        cdk(aws, "deploy", options.stack, "-c", f"deployment={options.deployment}", "--require-approval", "never")
-        os.environ.update(aws.environment)
+        cdk(aws, "bootstrap", f"aws://{aws.account}/{region}", "-c", f"deployment={deployment}")
+        step(f"cdk deploy {' '.join(stacks)} -c deployment={deployment}")
+        cdk(aws, "deploy", *stacks, "-c", f"deployment={deployment}", "--require-approval", "never")
+        yield Deployed(aws, file, named)
+
+
+def main() -> None:
+    """Deploy and show."""
+    parser = argparse.ArgumentParser(prog="python -m tools.demo", description=__doc__)
+    parser.add_argument("deployment", type=Path)
+    parser.add_argument("--stack", default="TrainingStack")
+    options = parser.parse_args()
+    with deployed(options.deployment, options.stack) as made:
+        os.environ.update(made.aws.environment)
         step("What exists now, read back from each service")
-        print("\n".join(inventory.lines(file["name"], region)))
-    before = YOURS.format(named=", ".join(arn.split(":", 5)[5].split("/")[0].split(":")[0] for arn in named))
-    print(LIMITS.format(before=before if named else "", stack=options.stack, deployment=options.deployment))
+        print("\n".join(inventory.lines(made.file["name"], made.aws.region)))
+    before = YOURS.format(named=", ".join(arn.split(":", 5)[5].split("/")[0].split(":")[0] for arn in made.named))
+    print(LIMITS.format(before=before if made.named else "", stack=options.stack, deployment=options.deployment))
 
 
 if __name__ == "__main__":
