@@ -151,7 +151,7 @@ AT_LOAD = [
     row(
         "no way out",
         [("zone: usw2-az4", "zone: usw2-az4\n  nat: none")],
-        "5:8: 'nat' of the network must be one or per-zone for 'serving', got none: hosts reach ECS and pull the engine's image through it",
+        "5:8: 'nat' of the network must be one or per-zone for 'serving', got none: its hosts ask ecs.us-west-2.amazonaws.com, ecs-a-*.us-west-2.amazonaws.com, ecs-t-*.us-west-2.amazonaws.com, logs.us-west-2.amazonaws.com, ghcr.io, pkg-containers.githubusercontent.com",
     ),
     row(
         "tokens of anybody",

@@ -3,6 +3,7 @@
 from cdk_trainyard.deployment._sections import Said, Sections
 from cdk_trainyard.deployment.network import AnyNetwork
 from cdk_trainyard.deployment.serving import rules
+from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import (
     CompileSection,
     DoorSection,
@@ -65,8 +66,7 @@ def _door(sections: Sections) -> Said:
         yield ("serving", "door", "authentication"), rules.caller_problems(door)
     if door is not None and region is not None:
         yield ("serving", "door"), rules.door_problems(door, region)
-    if network is not None:
-        yield ("network",), rules.way_out_problems(network)
+    yield ("network",), serving_reach_problems(network, region, _or_default(sections, EngineSection, "engine"))
     if door is not None and network is not None:
         yield ("network",), rules.place_problems(door, network)
         yield ("serving", "door"), rules.client_problems(door, network)

@@ -171,14 +171,6 @@ def client_problems(door: DoorSection, network: NetworkSpec | ExistingNetworkSpe
     ]
 
 
-def way_out_problems(network: NetworkSpec | ExistingNetworkSpec) -> list[str]:
-    """Hosts pull images from registries and weights from S3."""
-    if network.has_nat:
-        return []
-    why = "hosts reach ECS and pull the engine's image through it"
-    return [f"'nat' of the network must be one or per-zone for 'serving', got none: {why}"]
-
-
 # ---------------------------------------------------------------- alarms
 def monitoring_problems(monitoring: ServiceMonitoringSection) -> list[str]:
     """Thresholds that can be reached."""
