@@ -1,5 +1,6 @@
 """A node of a fleet, set up from nothing; however often, and wherever, it was stopped before."""
 
+import fcntl
 import json
 import re
 from collections.abc import Sequence
@@ -169,6 +170,16 @@ def test_a_client_of_lustre_that_the_image_lacks_is_installed_before_the_mount(
     assert ("apt-mark hold linux-aws" in node.calls[:at]) is ("ubuntu" in release)  # before anything can bring another
     assert node.run("boot.sh", STUB_LUSTRE="absent").returncode == 0
     assert sum(installed in call for call in node.calls) == 1
+
+
+def test_an_image_that_updates_itself_is_waited_for(node: FakeNode) -> None:
+    node.write("var/lib/apt/lists/lock", "")
+    with (node.root / "var/lib/apt/lists/lock").open("r+") as lists:
+        fcntl.lockf(lists, fcntl.LOCK_EX)
+        done = node.run(entry_of(node, ["lustre_client"]), STUB_LUSTRE="absent", TRAINYARD_DEADLINE="1")
+    assert done.returncode != 0
+    assert "waited in vain for the package manager's locks" in done.stdout
+    assert not any(call.startswith("apt-get") for call in node.calls)
 
 
 def test_a_client_that_is_there_is_left_alone(undisturbed: FakeNode) -> None:
