@@ -151,7 +151,8 @@ class ComputeSection(Section):
     name: _Name | None = None
     """Its name in node names. Default - the first type, its dot a hyphen."""
     min_count: int | None = None
-    """Nodes that are always there. Default - 0; on a capacity block max_count."""
+    """Nodes that are always there; the head node waits for them, so begin with 0 and raise it when the cluster stands.
+    Default - 0; on a capacity block max_count."""
     max_count: int = 10
     """Nodes at most. Default: 10."""
     efa: bool | None = None
