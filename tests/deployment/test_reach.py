@@ -168,3 +168,28 @@ def test_an_existing_network_is_taken_for_granted(tmp_path: Path) -> None:
         ),
     )
     assert said(tmp_path, existing, nodes("exporters: {}")) == []
+
+
+ECR = (
+    "container images in Amazon ECR of the Region at api.ecr.us-east-1.amazonaws.com, *.dkr.ecr.us-east-1.amazonaws.com"
+)
+REPOSITORIES = "cluster:\n  image_repositories: [train]\n"
+
+
+def test_images_and_metrics_that_do_not_arrive_are_refused_without_scripts_too(tmp_path: Path) -> None:
+    workspace = "arn:aws:aps:us-east-1:111111111111:workspace/ws-1"
+    grants = ("cluster:\n", f"{REPOSITORIES}  prometheus_workspace_arn: {workspace}\n")
+    metrics = "metrics to Amazon Managed Service for Prometheus at aps-workspaces.us-east-1.amazonaws.com"
+    assert said(tmp_path, CLOSED, grants) == [
+        f"11:3: 'image_repositories' asks {ECR}: {NO_ROUTE}; add ecr.api, ecr.dkr to 'interface_endpoints', {NAT}",
+        f"12:29: 'prometheus_workspace_arn' asks {metrics}: {NO_ROUTE}; give the network a NAT gateway",
+    ]
+    endpoints = "nat: none\n  interface_endpoints: [ecr.api, ecr.dkr]"
+    assert said(tmp_path, ("zone: use1-az4", f"zone: use1-az4\n  {endpoints}"), ("cluster:\n", REPOSITORIES)) == []
+
+
+def test_images_that_do_not_arrive_on_a_fleet_or_a_queue_are_refused(tmp_path: Path) -> None:
+    for good, whose in ((GOOD_FLEET, ""), (GOOD_PARALLELCLUSTER, " on queue 'cpu'")):
+        zone = next(line.strip() for line in good.splitlines() if "zone:" in line)
+        problems = said(tmp_path, (zone, f"{zone}\n  nat: none"), ("cluster:\n", REPOSITORIES), good=good)
+        assert [problem for problem in problems if f"'image_repositories'{whose} asks" in problem], problems

@@ -43,6 +43,9 @@ SUBNET = {"subnet_id": "subnet-0123456789abcdef0"}
 
 
 def as_shipped(content: dict[str, Any]) -> None:
+    if "cluster" in content:
+        workspace = f"arn:aws:aps:{content['region']}:111111111111:workspace/ws-1"
+        content["cluster"] |= {"image_repositories": ["*"], "prometheus_workspace_arn": workspace}
     setup = EVERY_OPTION.get(content["name"])
     if setup:
         content["cluster"]["node_setup"] = setup
@@ -104,6 +107,8 @@ def options_on(deployment: Deployment, templates: Templates) -> set[str]:
         "neuron_environment": setup is not None and setup.neuron_environment is not None,
         "accounting": slurm is not None and slurm.accounting is not None,
         "login_pools": bool(getattr(cluster, "login_pools", ())),
+        "image_repositories": bool(getattr(cluster, "image_repositories", ())),
+        "prometheus_workspace_arn": getattr(cluster, "prometheus_workspace_arn", None) is not None,
         "lustre": deployment.storage.lustre is not None,
         "logs": True,
         "scripts": True,

@@ -4,11 +4,12 @@ Of a VPC that exists the routes are not looked up, so nothing is refused there. 
 `cdk_trainyard.reach`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from cdk_trainyard.deployment.node_grants import NodeGrantsSection
 from cdk_trainyard.network.endpoints import s3_policy
 from cdk_trainyard.network.spec import Endpoint, ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, unreached
+from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, unreached, wanted
 
 
 def node_place(
@@ -43,11 +44,25 @@ def node_place(
     )
 
 
-def reach_problems(wanted: Iterable[Wanted], region: Region) -> list[str]:
+def granted(section: NodeGrantsSection, room: str, place: Place, *, of: str = "") -> Iterator[Wanted]:
+    """Yield what nodes ask of what the file lets them use.
+
+    Args:
+        section: What it lets them use.
+        room: The room.
+        place: Where they are.
+        of: Which nodes, as the end of a phrase. Default - all.
+    """
+    for option in NodeGrantsSection.model_fields:
+        if getattr(section, option):
+            yield from wanted(room, option, place, f"'{option}'{of}")
+
+
+def reach_problems(asked: Iterable[Wanted], region: Region) -> list[str]:
     """Return what is fetched and does not arrive, with what to do about it.
 
     Args:
-        wanted: What the choices of the file fetch.
+        asked: What the choices of the file fetch.
         region: The Region.
     """
-    return unreached(wanted, region, [endpoint.value for endpoint in Endpoint])
+    return unreached(asked, region, [endpoint.value for endpoint in Endpoint])

@@ -35,4 +35,4 @@ class FleetDeployment(Deployment):
             unsound = {"image", *sections.keys("cluster")} - sound.keys()
             problems = partial_fleet_problems(sound, unsound, around)
         yield ("cluster",), problems
-        yield ("cluster",), fleet_reach_problems(around.network, sections.get(str, "region"))
+        yield ("cluster",), fleet_reach_problems(fleet, around.network, sections.get(str, "region"))

@@ -1,14 +1,18 @@
 """What the nodes of a fleet fetch while they set themselves up."""
 
-from cdk_trainyard.deployment.reach import node_place, reach_problems
+from cdk_trainyard.deployment.fleet.section import FleetSection
+from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.reach import Region, wanted
 
 
-def fleet_reach_problems(network: NetworkSpec | ExistingNetworkSpec | None, region: str | None) -> list[str]:
+def fleet_reach_problems(
+    cluster: FleetSection | None, network: NetworkSpec | ExistingNetworkSpec | None, region: str | None
+) -> list[str]:
     """What the nodes ask and cannot reach. An image that is built needs NAT, which its own rule says.
 
     Args:
+        cluster: The fleet; None when it has not the right form.
         network: The network section; None when it has not the right form.
         region: The Region; None likewise.
     """
@@ -16,4 +20,7 @@ def fleet_reach_problems(network: NetworkSpec | ExistingNetworkSpec | None, regi
         return []
     at = Region(name=region)
     place = node_place(network, at)
-    return [] if place is None else reach_problems(wanted("fleet", "", place, "a node of the fleet"), at)
+    if place is None:
+        return []
+    found = granted(cluster, "fleet", place) if cluster else ()
+    return reach_problems([*wanted("fleet", "", place, "a node of the fleet"), *found], at)

@@ -10,7 +10,7 @@ from cdk_trainyard.deployment.parallelcluster.section import (
     ParallelClusterSection,
     QueueSection,
 )
-from cdk_trainyard.deployment.reach import node_place, reach_problems
+from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
 from cdk_trainyard.network.spec import Endpoint, ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.reach import Place, Region, Wanted, given_address, wanted
 
@@ -47,6 +47,7 @@ def parallelcluster_reach_problems(
         place = node_place(network, at, at=nodes.at, public=nodes.public, gateways=[Endpoint.DYNAMODB])
         if place is not None:
             found += [*_itself(cluster, nodes, place), *_actions(cluster, nodes, place, at)]
+            found += granted(cluster, "parallelcluster", place, of=f" on {nodes.subject}")
     return reach_problems(found, at)
 
 
