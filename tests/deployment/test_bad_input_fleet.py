@@ -165,7 +165,7 @@ AT_LOAD = [
     row(
         "a key that there is not",
         [("instance_type: p4d.24xlarge", "instance_type: p4d.24xlarge\n  whatever: 1")],
-        "11:3: 'whatever' is not a key in 'cluster'; known are capacity, count, ends, fleet_name, image, instance_type, instance_types, interfaces, key_pair, log_retention_days, master, max_count, min_count, placement, reservation_group_arn, reservation_id, reserved_instances, role_arn, starts, threads_per_core, volume_gib, volume_key_arn",
+        "11:3: 'whatever' is not a key in 'cluster'; known are capacity, count, ends, fleet_name, image, image_repositories, instance_type, instance_types, interfaces, key_pair, log_retention_days, master, max_count, min_count, placement, prometheus_workspace_arn, reservation_group_arn, reservation_id, reserved_instances, role_arn, starts, threads_per_core, volume_gib, volume_key_arn",
     ),
     row(
         "open zfs",

@@ -242,7 +242,7 @@ AT_LOAD = [
         [(GOOD_PARALLELCLUSTER.partition("cluster:\n  ")[2], "groups: {}\n")],
         "9:1: 'head_node' must be given in 'cluster'",
         "9:1: 'queues' must be given in 'cluster'",
-        "10:3: 'groups' is not a key in 'cluster'; known are cluster_name, extra, head_node, iam, image_id, login_pools, monitoring, operating_system, queues, removal_policy, scripts, slurm, storage, suppress_validators, tags, timeouts, version",
+        "10:3: 'groups' is not a key in 'cluster'; known are cluster_name, extra, head_node, iam, image_id, image_repositories, login_pools, monitoring, operating_system, prometheus_workspace_arn, queues, removal_policy, scripts, slurm, storage, suppress_validators, tags, timeouts, version",
     ),
     row(
         "one queue of the wrong form, another that breaks a rule",
