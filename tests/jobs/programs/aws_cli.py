@@ -71,7 +71,7 @@ def request(action, chosen, body):
     headers = {header: chosen[name] for name, header in HEADERS.items() if chosen.get(name)}
     place, method = urlsplit(os.environ["AWS_ENDPOINT_URL"]), action.split("-")[0].upper()
     path = quote(f"/{chosen['bucket']}/{chosen['key']}")
-    headers |= {"Host": place.netloc, "Content-Length": len(body), **signature(method, place.netloc, path)}
+    headers |= {"Host": place.netloc, "Content-Length": len(body), **signature(method, place.netloc, path, headers)}
     lines = [
         f"{method} {path} HTTP/1.0",
         *(f"{name}: {value}" for name, value in headers.items()),
@@ -84,10 +84,12 @@ def request(action, chosen, body):
     return int(status.split()[1]), {name.lower(): value for name, value in pairs}, content
 
 
-def signature(method, host, path):
-    """Return the headers of a request that is signed with version 4."""
+def signature(method, host, path, headers):
+    """Return the headers of a request that is signed with version 4, with those of AWS's that it has already."""
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     own = {"host": host, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "x-amz-date": time}
+    own |= {name: value for name, value in headers.items() if name.startswith("x-amz-")}
+    own = dict(sorted(own.items()))
     names = ";".join(own)
     lines = [method, path, "", *(f"{name}:{value}" for name, value in own.items()), "", names, "UNSIGNED-PAYLOAD"]
     scope = [time[:8], os.environ["AWS_REGION"], "s3", "aws4_request"]

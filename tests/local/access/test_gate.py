@@ -212,6 +212,12 @@ def test_a_presigned_address_is_good_for_what_it_signs(
     assert f"<Code>{code}</Code>" in answer.text
 
 
+def test_a_presigned_address_is_good_for_no_other_header(aws: LocalAws, presigned: str) -> None:
+    answer = _send(aws, {"X-Amz-Server-Side-Encryption-Customer-Key": "x"}, method="GET", path=presigned)
+    assert answer.refused
+    assert "headers present in the request which were not signed" in answer.text
+
+
 def test_an_address_that_is_presigned_with_version_2_is_refused(aws: LocalAws, presigned: str) -> None:
     query = urlencode({"AWSAccessKeyId": aws.credentials.access_key_id, "Signature": "x", "Expires": "4102444800"})
     answer = _send(aws, {}, method="GET", path=f"{presigned.partition('?')[0]}?{query}")

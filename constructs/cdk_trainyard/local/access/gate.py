@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cdk_trainyard.local.access.credentials import Credentials
-from cdk_trainyard.local.access.signature import Signature, is_signed_with, signature_of
+from cdk_trainyard.local.access.signature import Signature, is_signed_with, is_whole, signature_of
 from cdk_trainyard.local.errors import ApiError
 
 _OWN_NAMES = ("127.0.0.1", "localhost")
@@ -62,6 +62,8 @@ def check_signature(environ: dict[str, Any], key_of: KeyOf) -> Signature:
     if not is_signed_with(environ, signature, key):
         message = "The request signature we calculated does not match the signature you provided."
         raise ApiError("SignatureDoesNotMatch", message)
+    if not is_whole(environ, signature):
+        raise ApiError("AccessDenied", "There were headers present in the request which were not signed")
     if signature.is_expired:
         raise ApiError("AccessDenied", "Request has expired")
     return signature

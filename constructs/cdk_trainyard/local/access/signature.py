@@ -122,6 +122,12 @@ class _S3Recalculation(_Recalculation, S3SigV4Auth):  # type: ignore[misc]
     """The same with S3's paths, which are keys and not normalized."""
 
 
+def is_whole(environ: Mapping[str, Any], signature: Signature) -> bool:
+    """Return whether all is signed that must be: the host, and every header of AWS's that is there."""
+    needed = {"HTTP_HOST", *(name for name in environ if name.startswith("HTTP_X_AMZ_"))}
+    return needed <= {environ_key_for_header(name) for name in signature.headers}
+
+
 def is_signed_with(environ: dict[str, Any], signature: Signature, key: Credentials) -> bool:
     """Return whether the signature of a request was made with ``key``, of this very request."""
     if not compare_digest(signature.token.encode(), key.session_token.encode()):
