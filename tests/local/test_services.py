@@ -239,3 +239,18 @@ def test_fails_for_a_target_group_to_which_nobody_forwards(stacks: Stacks) -> No
 def test_fails_for_an_alarm_that_compares_nothing(stacks: Stacks) -> None:
     broken = {key: value for key, value in _BROKEN.items() if key != "DependsOn"}
     assert "Value 'Nonsense' at 'comparisonOperator'" in stacks.failure(template({"Broken": broken}))
+
+
+def test_fails_for_a_composite_alarm_of_alarms_that_are_not_there(aws: LocalAws) -> None:
+    cloudwatch = aws.client("cloudwatch")
+    known = {"Namespace": "n", "MetricName": "m", "Period": 60, "Statistic": "Sum"}
+    cloudwatch.put_metric_alarm(
+        AlarmName="there", EvaluationPeriods=1, Threshold=1, ComparisonOperator="LessThanThreshold", **known
+    )
+    rule = '(ALARM(there) AND (NOT (ALARM("arn:aws:cloudwatch:us-east-1:111111111111:alarm:away"))))'
+    with pytest.raises(ClientError, match=r"as alarms \[away\] in the alarm rule do not exist"):
+        cloudwatch.put_composite_alarm(AlarmName="both", AlarmRule=rule)
+    cloudwatch.put_composite_alarm(AlarmName="both", AlarmRule='OK("there")')
+    (kept,) = cloudwatch.describe_alarms(AlarmNames=["both"], AlarmTypes=["CompositeAlarm"])["CompositeAlarms"]
+    assert kept["AlarmRule"] == 'OK("there")'
+    cloudwatch.delete_alarms(AlarmNames=["both", "there"])
