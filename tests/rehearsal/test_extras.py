@@ -158,6 +158,9 @@ def furnish(machine: Machine) -> None:
     machine.run("sh", "-c", STUB_PACKAGE)
     machine.write("/etc/systemd/system/cgroups.service", NodeFile(text=CGROUPS))
     shell(machine, "systemctl enable --now cgroups")
+    # the harder place: after what includes ours, so that HyperPod's value would count
+    late = "sed -i '/^ProctrackType=/d' slurm.conf && echo ProctrackType=proctrack/linuxproc >>slurm.conf"
+    shell(machine, f"cd /etc/slurm && [ ! -e slurm.conf ] || {{ {late}; }}")
     machine.write("/etc/apt/sources.list", NodeFile(text="deb [trusted=yes] file:/srv/repository ./\n"))
 
 
@@ -263,7 +266,10 @@ def cancel(yard: Yard, job: str) -> None:
 
 def test_jobs_are_known_by_their_control_groups_whatever_hyperpods_file_says(yard: Yard) -> None:
     controller, worker = yard.machine(CONTROLLER), yard.machine(FIRST)
-    assert "ProctrackType=proctrack/linuxproc" in text(controller, "/etc/slurm/slurm.conf")
+    assert text(controller, "/etc/slurm/slurm.conf").splitlines()[-2:] == [
+        "ProctrackType=proctrack/linuxproc",
+        "Include accounting.conf",
+    ]
     for machine in (controller, worker):
         assert "proctrack/cgroup" in shell(machine, "scontrol show config | grep ProctrackType")
     told = controller.run("srun", "sh", "-c", "cat /proc/self/cgroup")
