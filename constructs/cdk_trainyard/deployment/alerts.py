@@ -13,5 +13,5 @@ class AlertsSection(Section):
     emails: tuple[Email, ...] = ()
     """Addresses that a new SNS topic writes to, once each has confirmed. Default - none."""
     topic_arn: TopicArn | None = None
-    """An SNS topic of yours instead. It must let CloudWatch and EventBridge publish, for a fleet Auto Scaling, and so must
-    the key that encrypts it. Default - one is made for the emails."""
+    """An SNS topic of yours instead. It must let CloudWatch and EventBridge publish, for a fleet Auto Scaling, and so
+    must the key that encrypts it. Default - one is made for the emails."""
