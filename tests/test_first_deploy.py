@@ -23,7 +23,7 @@ def rows() -> list[re.Match[str]]:
 
 
 @cache
-def tests_of(path: str) -> frozenset[str]:
+def functions_of(path: str) -> frozenset[str]:
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 
@@ -37,5 +37,5 @@ def test_a_finding_is_settled_by_tests_that_exist(row: re.Match[str]) -> None:
     named = TEST.findall(row["tests"])
     assert named
     assert [
-        f"{path}::{name}" for path, name in named if not (ROOT / path).is_file() or name not in tests_of(path)
+        f"{path}::{name}" for path, name in named if not (ROOT / path).is_file() or name not in functions_of(path)
     ] == []
