@@ -50,6 +50,8 @@ pytestmark = pytest.mark.nodes
 WORKED: dict[str, list[str]] = {}
 """The steps that had something to do, by node. In each of them a run is killed, and before each the disk is full."""
 
+SHARED = {"user_keys"}
+"""Steps that whichever node comes first does for all of them."""
 # Nothing to do on nodes without OpenZFS, EFA or an accelerator, and without being asked for: tested elsewhere.
 IDLE = {
     "openzfs", "lustre_efa", "lustre_io", "kernel", "clock", "devices", "containers", "neuron_environment", "exporters",
@@ -64,7 +66,9 @@ def yard(image: Path) -> Iterator[Yard]:
         made.boot()
         assert [run.code for run in made.provision()] == [0, 0, 0]
         assert_right(made)
-        WORKED.update({machine.node.name: worked(machine) for machine in made.machines.values()})
+        done = {machine.node.name: worked(machine) for machine in made.machines.values()}
+        shared = SHARED & {step for steps in done.values() for step in steps}
+        WORKED.update({name: [step for step in STEPS if step in {*steps, *shared}] for name, steps in done.items()})
         yield made
 
 
