@@ -5,13 +5,12 @@ import pytest
 from cdk_trainyard.serving import TextGenerationEngine, catalogue
 from cdk_trainyard.serving._data import load
 from cdk_trainyard.serving.catalogue import Server
-from cdk_trainyard.versions import driver_conflicts
+from cdk_trainyard.versions import driver_conflicts, rows
 
 
 def test_every_row_has_a_source_and_a_date() -> None:
-    data = load("compatibility")
-    rows = [*data["engine_images"], *data["host_images"], data["registries"], load("models")]
-    assert [row for row in rows if len(row["source"]) < 20 or len(row["date"]) != 10] == []
+    found = [*rows("engine_images"), *rows("host_images"), load("registries"), load("models")]
+    assert [row for row in found if len(row["source"]) < 20 or len(row["date"]) != 10] == []
 
 
 def test_every_server_has_one_default_image_that_runs_on_inf2_on_the_default_host() -> None:

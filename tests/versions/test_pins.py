@@ -1,5 +1,6 @@
 """Every pinned version comes from the matrix: files that pin are written from it, and what else pins is found in it."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +73,30 @@ def test_the_efa_installer_is_one_of_the_matrix() -> None:
 def test_the_nvidia_branch_of_a_deployment_is_one_of_the_matrix(path: Path) -> None:
     asked = re.findall(r'nvidia_branch: "(\d+)"', path.read_text())
     assert set(asked) <= {row["branch"] for row in rows("nvidia_branches")}
+
+
+def test_every_tool_that_nodes_fetch_is_in_the_matrix_and_every_address_has_its_version() -> None:
+    known = {row["tool"]: row["version"] for row in rows("tools")}
+    files = json.loads((ROOT / "constructs" / "cdk_trainyard" / "lifecycle" / "data" / "tools.json").read_text())[
+        "tools"
+    ]
+    assert {name: tool["version"] for name, tool in files.items()} == known
+    addresses = [(known[name], file["url"]) for name, tool in files.items() for file in tool["files"].values()]
+    assert [url for version, url in addresses if version not in url] == []
+
+
+def test_every_engine_and_host_image_that_is_pinned_anywhere_is_in_the_matrix() -> None:
+    keys = {row["key"] for row in rows("engine_images")} | {row["version"] for row in rows("host_images")}
+    asked = [
+        (path.name, pin)
+        for path in sorted((ROOT / "deployments").glob("*.yaml"))
+        for pin in re.findall(r'^ +(?:image|host_image): "?([\w.-]+)"?$', path.read_text(), re.MULTILINE)
+    ]
+    assert [one for one in asked if one[1] not in keys] == []
+    references = {
+        str(row.get("reference") or f"{row.get('repository')}:{row.get('tag')}") for row in rows("engine_images")
+    }
+    built = re.compile(r"\b(?:text-generation-inference|optimum-neuron-vllm|[\w-]+-neuronx?):[\w.-]+")
+    scripts = [(path, text) for path, text in shipped() if path.suffix in {".py", ".sh"}]
+    found = {(path.name, pin) for path, text in scripts for pin in built.findall(text)}
+    assert [one for one in found if not any(reference.endswith(one[1]) for reference in references)] == []

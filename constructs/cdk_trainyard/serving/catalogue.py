@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from cdk_trainyard.serving._data import load
-from cdk_trainyard.versions import driver_conflicts
+from cdk_trainyard.versions import driver_conflicts, rows
 
 _HOST_PREFIX = "al2023-ami-ecs-neuron-hvm-2023.0."
 _HOST_SUFFIX = "-kernel-6.1-x86_64"
@@ -135,19 +135,19 @@ def engine_images() -> tuple[EngineImage, ...]:
                 "disputed": tuple(row["disputed"]),
             }
         )
-        for row in load("compatibility")["engine_images"]
+        for row in rows("engine_images")
     )
 
 
 @cache
 def host_images() -> tuple[HostImage, ...]:
     """Return every host image of the catalogue, oldest first."""
-    return tuple(HostImage(**_without_default(row)) for row in load("compatibility")["host_images"])
+    return tuple(HostImage(**_without_default(row)) for row in rows("host_images"))
 
 
 def registry_account(region: str) -> str | None:
     """Return the account of AWS's deep learning containers in a Region. None: not known."""
-    found: str | None = load("compatibility")["registries"]["accounts"].get(region)
+    found: str | None = load("registries")["accounts"].get(region)
     return found
 
 
@@ -166,7 +166,7 @@ def images_for(server: Server, family: str) -> Sequence[EngineImage]:
 
 
 def _defaults(table: str, key: str) -> frozenset[str]:
-    return frozenset(row[key] for row in load("compatibility")[table] if row["default"])
+    return frozenset(row[key] for row in rows(table) if row["default"])
 
 
 def _without_default(row: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 Row = Mapping[str, Any]
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_FILES = ("matrix", "neuron_sdk")
+_FILES = ("matrix", "neuron_sdk", "engines", "tools")
 
 
 @cache
