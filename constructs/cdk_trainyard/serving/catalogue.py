@@ -4,7 +4,7 @@ A container brings its own Neuron runtime library, the host brings the driver, a
 which pairs cannot work. ECS's ``recommended`` image moves on by itself, so hosts are pinned to an image by its name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -169,5 +169,5 @@ def _defaults(table: str, key: str) -> frozenset[str]:
     return frozenset(row[key] for row in rows(table) if row["default"])
 
 
-def _without_default(row: dict[str, Any]) -> dict[str, Any]:
+def _without_default(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != "default"}
