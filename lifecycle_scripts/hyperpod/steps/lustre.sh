@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The shared file system. HyperPod may have mounted it: for now only, or without flock, as far as anybody outside can tell.
+# The shared file system. HyperPod may have mounted it: until the next boot only, or without flock; from outside nobody can tell.
 : "${ROOT?}" "${HOST?}" "${BUNDLE?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/fstab.sh

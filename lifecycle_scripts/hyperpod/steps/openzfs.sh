@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# FSx for OpenZFS, for homes. HyperPod may have mounted it, for now only as far as anybody outside can tell.
+# FSx for OpenZFS, for homes. HyperPod may have mounted it, perhaps until the next boot only; from outside nobody can tell.
 : "${ROOT?}" "${HOST?}" "${BUNDLE?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/fstab.sh
