@@ -37,5 +37,10 @@ def raise_problems(path: str, problems: Sequence[Problem | str]) -> None:
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return ``"; did you mean 'x' or 'y'?"`` for the choices nearest to ``word``, or ``""`` when none is near."""
-    nearest = get_close_matches(word, sorted(choices), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(repr(choice) for choice in nearest)}?" if nearest else ""
+    found = nearest(word, choices)
+    return f"; did you mean {' or '.join(repr(choice) for choice in found)}?" if found else ""
+
+
+def nearest(word: str, choices: Iterable[str]) -> list[str]:
+    """Return the choices nearest to ``word``, the nearest first; none when none is near."""
+    return get_close_matches(word, sorted(choices), n=3, cutoff=0.6)

@@ -12,8 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_SOURCE_ROOT = Path(__file__).parent.parent
-
 
 def lazily(package: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.

@@ -92,4 +92,5 @@ def sentence(problem: Problem, *, called: Callable[[At], At] = lambda at: at) ->
         return repr(str(called((*problem.at[:-1], reference[1]))[-1]))
 
     text = _REFERENCE.sub(named, problem.text)
-    return f"'{dotted(called(problem.at))}' {text}" if problem.at else text
+    subject = dotted(called(problem.at))
+    return f"'{subject}' {text}" if subject else text

@@ -3,7 +3,9 @@
 CDK is not asked, and not even imported: it writes Tokens in text as ``${Token[…]}``, in lists of text as
 ``#{Token[…]}``, and in numbers as floats whose first 16 bits are FBFF (aws-cdk-lib, ``core/lib/private/encoding.ts``).
 Only an object of CDK's own may have to be asked. What was written in a wrong form counts as unresolved as well: it is
-answered where it is read, and nothing that follows from it is.
+answered where it is read, and nothing that follows from it is. So do the values that CDK puts in place of what it has
+yet to look up (``from_lookup``, ``value_from_lookup``): its CLI looks everything up after a first synthesis, and throws
+that away.
 """
 
 import re
@@ -12,6 +14,13 @@ from typing import Any, Final
 
 _IN_TEXT: Final = re.compile(r"\$\{Token\[[a-zA-Z0-9_:. -]*\.[0-9]+\]\}")
 _TOKEN_BITS: Final = 0xFBFF
+_DUMMIES: Final = frozenset(
+    {
+        *("dummy1a", "dummy1b", "dummy1c", "1.2.3.4/5", "vpc-12345", "s-12345", "s-67890", "p-12345", "p-67890"),
+        *("rtb-12345s", "rtb-67890s", "rtb-12345p", "rtb-57890p", "ami-1234", "pl-xxxxxxxx"),
+    }
+)  # aws-cdk-lib: core/lib/stack.ts, aws-ec2/lib/vpc.ts, machine-image.ts and prefix-list.ts; a test compares
+_DUMMY_PARTS: Final = ("dummy-value-for-", "/DUMMY_ARN")  # aws-ssm/lib/parameter.ts; roles and repositories
 
 
 def unresolved(*values: object) -> bool:
@@ -19,10 +28,19 @@ def unresolved(*values: object) -> bool:
     return any(_is_token(value) for value in values)
 
 
+def dummy(value: object) -> bool:
+    """Return whether a value stands for one that CDK has yet to look up.
+
+    Args:
+        value: Any value.
+    """
+    return isinstance(value, str) and (value in _DUMMIES or any(part in value for part in _DUMMY_PARTS))
+
+
 def _is_token(value: object) -> bool:
     match value:
         case str():
-            return "{Token[" in value and _IN_TEXT.search(value) is not None
+            return ("{Token[" in value and _IN_TEXT.search(value) is not None) or dummy(value)
         case float():
             return bool(struct.unpack(">Q", struct.pack(">d", value))[0] >> 48 == _TOKEN_BITS)
         case list() | tuple():

@@ -1,17 +1,18 @@
 """A constructor's values are held against the same declarations as a file's."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pytest
 from aws_cdk import App, Duration, Stack, Token
 from aws_cdk import aws_kms as kms
 
 from cdk_trainyard.options.judging import Judge, given
-from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.kinds import Environment, Text
 from cdk_trainyard.options.paths import in_file
 from cdk_trainyard.problems import Problem, option, sentence
 from cdk_trainyard.tokens import Unknown
-from tests.options.example_spec import Capacity, Cluster, ExistingStore, Group, Job, Volume
+from tests.options.example_spec import Capacity, Cluster, Day, ExistingStore, Group, Job, Volume
 
 
 def group(**more: Any) -> Group:
@@ -34,6 +35,20 @@ def test_right_values_of_every_shape_pass() -> None:
     assert said(Cluster(groups=[whole], store=ExistingStore(store_id="a"), tags={"a": "b"})) == []
 
 
+def test_python_may_have_an_object_for_a_name() -> None:
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Host:
+        type: Annotated[str | Day, Text(pattern="[a-z]+", words="lowercase letters", example="small")]
+
+    judge = Judge(environment=Environment())
+    for value in ("small", Day.SUNDAY, "SMALL", 5):
+        judge.judged(Host(type=value))
+    assert [sentence(problem) for problem in judge.problems] == [
+        "'type' must be lowercase letters, as small, got 'SMALL'",
+        "'type' must be text, got 5 (int)",
+    ]
+
+
 def test_tokens_are_not_judged() -> None:
     number, text, texts = Token.as_number({"Ref": "N"}), Token.as_string({"Ref": "T"}), Token.as_list({"Ref": "L"})
     assert said(Cluster(groups=[group(count=number, name=text, alarms=texts)])) == []
@@ -48,7 +63,7 @@ def test_tokens_are_not_judged() -> None:
         ({"job": "compute"}, "'groups.workers.job' must be Job.CONTROLLER or Job.COMPUTE, got 'compute' (str)"),
         ({"volumes": Volume()}, "'groups.workers.volumes' must be a list, got a Volume"),
         ({"volumes": [5]}, "'groups.workers.volumes[0]' must be Volume(…), got 5 (int)"),
-        ({"volumes": [Volume(key="arn")]}, "'groups.workers.volumes[0].key' must be a kms.IKey, got 'arn' (str)"),  # type: ignore[arg-type]
+        ({"volumes": [Volume(key="arn")]}, "'groups.workers.volumes[0].key' must be a kms.IKey, got 'arn' (str)"),
         ({"cooldown": 5}, "'groups.workers.cooldown' must be a Duration, got 5 (int)"),
         ({"job": None}, "'groups.workers.job' must be Job.CONTROLLER or Job.COMPUTE, got nothing (NoneType)"),
         ({"name": "W"}, "'groups.W.name' must be lowercase letters, as workers, got 'W'"),

@@ -2,6 +2,7 @@
 """Kinds of values: one that fits, the nearest ones that do not, and sources that say the same."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import botocore.loaders
@@ -10,7 +11,7 @@ import jsonschema
 import pytest
 
 from cdk_trainyard.options import stand_ins
-from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Environment, Kind, Number, Text, TimeZone, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, TimeZone, resource_id
 
 HERE = Environment(region="us-east-1", account="111111111111")
 NOWHERE = Environment()
@@ -29,6 +30,7 @@ QUEUE = Arn(service="sqs", resource=r"[a-z]+", form="<name>", what="a queue", an
         (QUEUE, "arn:aws:sqs:us-east-1:111111111111:jobs"),
         (Cidr(), "10.0.0.0/8"),
         (Cidr(masks=(16, 28)), "10.0.0.0/16"),
+        (Email(), "first.last+training@mail.example.com"),
         (TimeZone(), "Europe/Berlin"),
         (resource_id("vpc", "a VPC"), "vpc-0123456789abcdef0"),
         (resource_id("vpc", "a VPC"), "vpc-01234567"),
@@ -57,6 +59,17 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
         (Text(pattern="a+", words="as", example="aa"), "a\n", r"must be as, as aa, got 'a\n'"),
         (Text(pattern="a*", words="as", example="aa", longest=3), "aaaa", "must have 1 to 3 characters, got 4"),
         (Text(pattern="a*", words="as", example="aa"), "", "must have 1 or more characters, got 0"),
+        *(
+            (Email(), text, f"must be one e-mail address and nothing else, as ops@example.com, got {text!r}")
+            for text in (
+                "ops",
+                "Ops <ops@example.com>",
+                "a@b.cc,c@d.ee",
+                "ops@example",
+                "o ps@example.com",
+                "ops@example.com\n",
+            )
+        ),
         (QUEUE, "jobs", "must be the ARN of a queue, arn:aws:sqs:us-east-1:111111111111:<name>, got 'jobs'"),
         (
             QUEUE,
@@ -100,6 +113,41 @@ def test_what_does_not_fit_is_answered(kind: Kind, value: Any, says: str) -> Non
     assert kind.problem(value, HERE) == says
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "arn:aws:sqs:us-east-1:111111111111:jobs${AWS::Region}",
+        "arn:aws:sqs:us-east-1:111111111111:jobs{{resolve:ssm:/x}}",
+        "arn:aws:sqs:us-east-1:111111111111:jobs\0",
+        "arn:aws:sqs:us-east-1:111111111111:jöbs",
+        "arn:aws:sqs:nowhere:111111111111:jobs",
+        "arn:aws:sqs:cn-north-1:111111111111:jobs",
+        "arn:aws:sqs:us-east-9:111111111111:jobs",
+    ],
+)
+def test_an_arn_of_any_region_is_still_of_one_that_there_is(value: str) -> None:
+    kind = Arn(service="sqs", resource=r"\w+", form="<name>", what="a queue", any_region=True)
+    here = replace(HERE, regions=frozenset({"us-east-1", "eu-west-1", "cn-north-1"}))
+    assert kind.problem("arn:aws:sqs:eu-west-1:222222222222:jobs", here) is None
+    assert kind.problem(value, here)
+
+
+def test_an_alarm_has_a_name_with_blanks() -> None:
+    assert stand_ins.Alarm.kind.problem("arn:aws:cloudwatch:us-east-1:111111111111:alarm:CPU of heads", HERE) is None
+
+
+@pytest.mark.parametrize("name", ["*", "nemo", "team/nemo--x", "arn:aws:ecr:us-east-1:222222222222:repository/*"])
+def test_repositories_by_name_and_arn(name: str) -> None:
+    assert stand_ins.ImageRepository.kind.problem(name, HERE) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 257, "a//b", "a/../b", "A", "arn:aws-cn:ecr:us-east-1:222222222222:repository/x", "", "**"]
+)
+def test_fails_for_what_is_no_repository(name: str) -> None:
+    assert stand_ins.ImageRepository.kind.problem(name, HERE)
+
+
 def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
     found = TimeZone().problem("Europe/Berlim", HERE) or ""
     assert found.startswith(
@@ -125,4 +173,4 @@ def test_retention_is_that_of_botocore() -> None:
         int(number)
         for number in re.findall(r"\b\d+\b", text.get("documentation", "") + model["shapes"]["Days"]["documentation"])
     }
-    assert set(stand_ins.Retention.kind.values) <= said  # type: ignore[attr-defined]
+    assert set(stand_ins.Retention.kind.values) <= said

@@ -6,7 +6,7 @@ this module finds out from that serves the constructor, the deployment file, its
 
 import ast
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
@@ -90,16 +90,41 @@ class InFile:
     spec: type
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Marks a part whose specification another option of the whole decides.
+
+    Attributes:
+        key: That option's key.
+        spec: From its value to the specification; None when it is none of those that are known.
+    """
+
+    key: str
+    spec: Callable[[Any], type | None]
+
+
+@dataclass(frozen=True, slots=True)
+class As:
+    """Marks an object of CDK for which a file says something else than usual.
+
+    Attributes:
+        stand_in: What a file has in its place.
+    """
+
+    stand_in: type[StandIn]
+
+
 INLINE: Final = "inline"
 """Marks a part whose options stand among those of the whole in a file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scalar:
-    """A number, text, truth value or member of an enumeration, of certain kinds."""
+    """A number, text, truth value or member of an enumeration, of certain kinds; in Python another object too."""
 
     type: type
     kinds: tuple[Kind, ...] = ()
+    also: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,7 +171,7 @@ class Json:
     """A JSON object that is handed on as it is."""
 
 
-Shape = Scalar | Object | Part | Items | Named | Json
+Shape = Scalar | Object | Part | Chosen | Items | Named | Json
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,9 +199,12 @@ class Field:
 
 @cache
 def fields_of(spec: type) -> Mapping[str, Field]:
-    """Return the options of a specification by their names in Python, in the order of their declaration."""
+    """Return the options of a specification by their names in Python, in the order of their declaration.
+
+    A field whose name begins with ``_`` is nobody's to say.
+    """
     hints = get_type_hints(spec, localns=CDK_TYPES, include_extras=True)
-    return {field.name: _field(field, hints[field.name]) for field in fields(spec)}
+    return {field.name: _field(field, hints[field.name]) for field in fields(spec) if not field.name.startswith("_")}
 
 
 @cache
@@ -207,8 +235,7 @@ def docs_of(spec: type) -> Mapping[str, str]:
 
 def _field(field: Any, hint: Any) -> Field:
     marks = list(get_args(hint)[1:]) if get_origin(hint) is Annotated else []
-    inner = get_args(hint)[0] if marks else hint
-    choices = get_args(inner) if get_origin(inner) in {Union, UnionType} else (inner,)
+    choices = _choices(get_args(hint)[0] if marks else hint)
     types = [choice for choice in choices if choice is not NoneType]
     shape = _shape(types, marks)
     required = field.default is MISSING and field.default_factory is MISSING
@@ -237,6 +264,10 @@ def _key(name: str, shape: Shape) -> str:
 
 def _shape(types: Sequence[Any], marks: Sequence[Any]) -> Shape:
     """Return the shape of a type, or of a union of a specification and one of what exists already."""
+    if chosen := next((mark for mark in marks if isinstance(mark, Chosen)), None):
+        return chosen
+    if types[0] is str:  # a name, for which Python may have an object
+        return Scalar(type=str, kinds=_marked(marks), also=tuple(types[1:]))
     if len(types) > 1:
         [unless] = [mark for mark in marks if isinstance(mark, Unless)]
         new, existing = types
@@ -244,12 +275,12 @@ def _shape(types: Sequence[Any], marks: Sequence[Any]) -> Shape:
     [found] = types
     if get_origin(found) is Annotated:
         found, *inner = get_args(found)
-        return _shape([found], [*marks, *inner])
+        return _shape(_choices(found), [*marks, *inner])
     return _plain_shape(found, marks)
 
 
 def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
-    kinds = tuple(mark for mark in marks if hasattr(mark, "problem"))
+    kinds = _marked(marks)
     origin, arguments = get_origin(found), get_args(found)
     shape: Shape
     if origin is Literal:
@@ -260,6 +291,7 @@ def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
     elif origin is Mapping:
         shape = Json() if arguments[1] is Any else Named(item=_shape([arguments[1]], ()), names=_kinds(arguments[0]))
     elif issubclass(found, StandIn):
+        found = next((mark.stand_in for mark in marks if isinstance(mark, As)), found)
         unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
         nothing = next((mark.value for mark in marks if isinstance(mark, NoneAs)), None)
         section = next((Part(spec=mark.spec) for mark in marks if isinstance(mark, InFile)), None)
@@ -271,5 +303,14 @@ def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
     return shape
 
 
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """Return the types of a union, or the one type."""
+    return get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
+
+
 def _kinds(annotation: Any) -> tuple[Kind, ...]:
-    return tuple(mark for mark in get_args(annotation)[1:] if hasattr(mark, "problem"))
+    return _marked(get_args(annotation)[1:])
+
+
+def _marked(marks: Sequence[Any]) -> tuple[Kind, ...]:
+    return tuple(mark for mark in marks if hasattr(mark, "problem"))

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from enum import Enum
 from typing import Any, Final, TypeVar, cast
 
-from cdk_trainyard.options.fields import Items, Json, Named, Object, Part, Scalar, Shape, fields_of
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.options.fields import Chosen, Field, Items, Json, Named, Object, Part, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Arn, Environment, Kind
-from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.problems import At, Problem, either, shown
+from cdk_trainyard.options.stand_ins import Enumeration, StandIn
+from cdk_trainyard.options.wiring import got, wiring_problems
+from cdk_trainyard.problems import At, Problem, either
 from cdk_trainyard.tokens import Unknown, unresolved
 
 _Spec = TypeVar("_Spec")
@@ -20,9 +22,33 @@ def given(spec: Callable[..., _Spec], keywords: Mapping[str, Any]) -> _Spec:
 
     Args:
         spec: The specification.
-        keywords: The constructor's ``locals()``; what the specification does not have is left alone.
+        keywords: The constructor's ``locals()``; what the specification does not have is a construct, or left alone.
+
+    Raises:
+        ConfigurationError: Constructs of another kind than the keyword takes.
     """
-    return spec(**{name: keywords[name] for name in fields_of(cast("type", spec)) if name in keywords})
+    if problems := wiring_problems(keywords):  # whatever else is judged asks these constructs
+        raise_problems(keywords["self"].node.path, problems)
+    options = fields_of(cast("type", spec)).items()
+    said = {name: (option, keywords[name]) for name, option in options if name in keywords}
+    return spec(**{name: value for name, (option, value) in said.items() if not left_out(option, value)})
+
+
+def _name_of_type(value: Any) -> Any:
+    """Return the name of an ``ec2.InstanceType``; any other value as it is."""
+    is_type = type(value).__name__ == "InstanceType" and hasattr(type(value), "__jsii_type__")
+    return value.to_string() if is_type else value
+
+
+def left_out(option: Field, value: Any) -> bool:
+    """Return whether a value says nothing, so that the specification's default counts.
+
+    A signature cannot have an object for a default, as a duration or a part: it has None, where None is no value of the
+    option's own.
+    """
+    items = option.default if isinstance(option.default, tuple) else (option.default,)
+    plain = all(isinstance(item, str | int | float | Enum | Enumeration | None) for item in items)
+    return value is None and not option.required and not option.optional and not plain
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +86,9 @@ class Judge:
             return value
         match shape:
             case Scalar():
-                return self._scalar(shape.type, shape.kinds, value, at)
+                if isinstance(value, shape.also):
+                    return value
+                return self._scalar(shape.type, shape.kinds, _name_of_type(value), at)
             case Object():
                 return self._object(shape, value, at)
             case Part():
@@ -68,6 +96,8 @@ class Judge:
                 if is_dataclass(value) and isinstance(value, specs):
                     return self.judged(value, at)
                 return self._wrong(at, either(f"{spec.__name__}(…)" for spec in specs), value)
+            case Chosen():
+                return self.judged(value, at) if is_dataclass(value) else self._wrong(at, "a specification", value)
             case Items():
                 return self._items(shape, value, at)
             case Named() | Json():
@@ -121,9 +151,7 @@ class Judge:
         return [text for kind in kinds if (text := kind.problem(value, self.environment))]
 
     def _wrong(self, at: At, wanted: str, value: Any) -> Unknown:
-        kind = type(value).__name__
-        got = f"{shown(value)} ({kind})" if isinstance(value, str | int | float | None) else f"a {kind}"
-        return self._refused(at, f"must be {wanted}, got {got}")
+        return self._refused(at, f"must be {wanted}, got {got(value)}")
 
     def _refused(self, at: At, text: str) -> Unknown:
         self.problems.append(Problem(at, text))

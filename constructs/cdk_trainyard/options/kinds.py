@@ -22,10 +22,12 @@ class Environment:
     Attributes:
         region: The Region. None: not known.
         account: The account number. None: not known.
+        regions: The Regions that there are, as far as somebody knows them; ARNs of another one lead nowhere.
     """
 
     region: str | None = None
     account: str | None = None
+    regions: frozenset[str] = frozenset()
 
     @property
     def partition(self) -> str | None:
@@ -172,6 +174,7 @@ class Arn:
         regional: Whether it has a Region; it must be the deployment's.
         any_region: Whether another Region will do.
         any_account: Whether another account's will do.
+        of_aws: Whether it may be one of AWS's own, which have ``aws`` for an account.
     """
 
     service: str
@@ -181,15 +184,22 @@ class Arn:
     regional: bool = True
     any_region: bool = False
     any_account: bool = True
+    of_aws: bool = False
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Compare each part."""
         found = _ARN.fullmatch(value)
-        if found is None or found["service"] != self.service or re.fullmatch(self.resource, found["resource"]) is None:
-            return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
-        if bool(found["region"]) is not self.regional:
-            return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
-        return self.elsewhere(value, environment)
+        if found is None or found["service"] != self.service:
+            return self._refused(value, environment)
+        resource = re.fullmatch(self.resource, found["resource"], re.ASCII)
+        if resource is None or bool(found["region"]) is not self.regional:
+            return self._refused(value, environment)
+        if found["account"] == _AWS and not self.of_aws:
+            return self._refused(value, environment)
+        return self.elsewhere(value, environment) or _nowhere(found["partition"], found["region"], environment, value)
+
+    def _refused(self, value: str, environment: Environment) -> str:
+        return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
 
     def elsewhere(self, value: str, environment: Environment) -> str | None:
         """Compare the place alone: partition, Region and account, as far as they are known."""
@@ -200,7 +210,7 @@ class Arn:
         wanted = {
             "partition": environment.partition,
             "region": region if found["region"] else None,
-            "account": None if self.any_account else environment.account,
+            "account": None if self.any_account or found["account"] == _AWS else environment.account,
         }
         names = {"region": "Region"}
         wrong = [f"{names.get(name, name)} {want}" for name, want in wanted.items() if want not in {None, found[name]}]
@@ -208,9 +218,9 @@ class Arn:
 
     def schema(self) -> dict[str, Any]:
         """Return the form as a pattern."""
-        region = "[a-z0-9-]+" if self.regional else ""
+        region, aws = "[a-z0-9-]+" if self.regional else "", "|aws" if self.of_aws else ""
         return {
-            "pattern": f"^arn:[a-z0-9-]+:{self.service}:{region}:[0-9]{{12}}:(?:{self.resource})$",
+            "pattern": f"^arn:[a-z0-9-]+:{self.service}:{region}:([0-9]{{12}}{aws}):(?:{self.resource})$",
             "patternErrorMessage": f"must be the ARN of {self.what}",
             "examples": [self._form(Environment())],
         }
@@ -221,9 +231,24 @@ class Arn:
         return f"arn:{partition}:{self.service}:{region}:{account}:{self.form}"
 
 
+_AWS: Final = "aws"
 _ARN: Final = re.compile(
-    r"arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+):(?P<region>[a-z0-9-]*):(?P<account>[0-9]{12}):(?P<resource>\S+)"
+    r"(?!.*(\{\{resolve:|\$\{))arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+)"
+    r":(?P<region>([a-z]{2,4}(-[a-z]+)+-[0-9]{1,2})?):(?P<account>[0-9]{12}|aws):(?P<resource>[^\x00-\x1f\x7f]+)"
 )
+
+
+def _nowhere(partition: str, region: str, environment: Environment, value: str) -> str | None:
+    """Return what is wrong with an ARN whose Region is in another partition, or in none."""
+    if not region:
+        return None
+    wanted = Environment(region=region).partition
+    if partition != wanted:
+        return f"must be of partition {wanted}, where {region} is, got {shown(value)}"
+    neighbors = {known for known in environment.regions if Environment(region=known).partition == partition}
+    if neighbors and region not in neighbors:
+        return f"must be of a Region that there is, got {shown(value)}{did_you_mean(region, neighbors)}"
+    return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,11 +274,83 @@ class Cidr:
             return f"must begin where its mask says, got {shown(value)}; use {block}"
         if not low <= block.prefixlen <= high:
             return f"must have a mask of /{low} to /{high}, got {shown(value)}"
+        if any(block.subnet_of(other) for other in _NOBODYS):
+            return f"must be of addresses that hosts have, got {shown(value)}"
         return None
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         return {"pattern": r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$", "examples": ["10.1.0.0/16"]}
+
+
+_NOBODYS: Final = tuple(
+    IPv4Network(block) for block in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4")
+)
+"""This network, loopback, link-local, multicast and reserved (IANA IPv4 Special-Purpose Address Registry)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Email:
+    """An e-mail address alone, without the name of a person: SNS takes no other (Subscribe, Endpoint)."""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Match its two sides: a local part without quotes, and a domain name of two labels or more."""
+        if re.fullmatch(_EMAIL, value, re.ASCII) and max(map(len, value.partition("@"))) <= _LONGEST_SIDE:
+            return None
+        return f"must be one e-mail address and nothing else, as ops@example.com, got {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": f"^(?:{_EMAIL})$", "examples": ["ops@example.com"]}
+
+
+_EMAIL: Final = (
+    r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
+    r"@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])"
+)
+"""``dot-atom`` at a domain name (RFC 5322, section 3.4.1)."""
+_LONGEST_SIDE: Final = 253
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodePath:
+    """A path on a node: absolute, in normal form, and in no directory that the system or its Slurm lives in.
+
+    Attributes:
+        hidden: Whether its parts may begin with '.'.
+    """
+
+    hidden: bool = True
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Look at each of its parts."""
+        if re.fullmatch(NODE_PATH, value) is None or len(value) > _NODE_PATH_LENGTH:
+            form = "an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx"
+            return f"must be {form}, got {shown(value)}"
+        if {".", ".."} & set(value.split("/")):
+            return f"must be written without '.' and '..' as parts, got {shown(value)}"
+        if "/." in value and not self.hidden:
+            return f"must have no part that begins with '.', got {shown(value)}"
+        taken = value in _TAKEN or any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES)
+        return f"must not be in a directory of the system, got {shown(value)}" if taken else None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        form = NODE_PATH if self.hidden else NODE_PATH.replace("/", r"/(?!\.)", 1)
+        return {"pattern": f"^(?:{form})$", "maxLength": _NODE_PATH_LENGTH, "examples": ["/fsx"]}
+
+
+NODE_PATH: Final = r"(/[a-zA-Z0-9._-]+)+"
+_NODE_PATH_LENGTH: Final = 1024
+"""Characters (``ClusterFsxLustreConfig.MountPath`` of SageMaker's API, whose CloudFormation type allows no trailing and
+no double slash)."""
+_TAKEN: Final = frozenset({"/opt", "/tmp", "/var"})  # noqa: S108  names, which nobody writes to
+_TAKEN_TREES: Final = (
+    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
+    *("/sys", "/usr"),
+    *("/opt/amazon", "/opt/aws", "/opt/slurm", "/var/lib", "/var/log", "/var/run", "/var/spool"),
+)
+"""Filesystem Hierarchy Standard 3.0; and where machine images for clusters have agents, EFA and Slurm."""
 
 
 @dataclass(frozen=True, slots=True)

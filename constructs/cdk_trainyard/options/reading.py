@@ -4,22 +4,39 @@ What has a wrong form is answered here, once, and stands in the specification as
 it, and judge everything else.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, cast
 
-from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.options.fields import Field, Items, Json, Named, Object, Part, Scalar, Shape, fields_of, keys_of
+from cdk_trainyard.errors import did_you_mean, nearest
+from cdk_trainyard.options.fields import (
+    Chosen,
+    Field,
+    Items,
+    Json,
+    Named,
+    Object,
+    Part,
+    Scalar,
+    Shape,
+    fields_of,
+    keys_of,
+)
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, either, shown
-from cdk_trainyard.tokens import Unknown
+from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _NOTHING: Final[Mapping[str, Any]] = {}
 _FORMER: Final = "FORMER_KEYS"
 """A specification may have a table of keys that it had, or never will have: key → what to do instead."""
+_FORMER_VALUES: Final = "FORMER_VALUES"
+"""So may an enumeration, of values that it had."""
+_QUOTED: Final = re.compile(r"'(\w+)'")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,30 +64,39 @@ class Reader:
         if not isinstance(data, Mapping):
             first = next(iter(keys_of(spec)), "key")
             return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
-        keys = keys_of(spec)
-        for key in data:
-            if key not in keys:
-                self._unknown_key(spec, key, at)
-        return self._made(spec, data, at)
+        return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at))
 
-    def _made(self, spec: type, data: Mapping[str, Any], at: At, given: Mapping[str, Any] = _NOTHING) -> Any:
+    def _made(
+        self,
+        spec: type,
+        data: Mapping[str, Any],
+        at: At,
+        *,
+        given: Mapping[str, Any] = _NOTHING,
+        meant: AbstractSet[str] = frozenset(),
+    ) -> Any:
+        """Make a specification of a section; what a misspelt key most likely meant is unknown, and not missing."""
         values: dict[str, Any] = dict(given)
         for name, option in fields_of(spec).items():
             if name in values:
                 continue
             if option.inline and isinstance(option.shape, Part):
-                values |= self._inline(option, data, at)
+                values |= self._inline(option, data, at, meant)
+            elif option.key in meant:
+                values[name] = Unknown()
             elif option.key is not None and option.key in data:
-                values[name] = self._value(option.shape, data[option.key], (*at, option.key))
+                shape = option.shape
+                chosen = _part(shape, data) if isinstance(shape, Chosen) else shape
+                values[name] = self._value(chosen, data[option.key], (*at, option.key)) if chosen else Unknown()
             elif option.required:
                 values[name] = self._refused((*at, str(option.key)), "is missing")
         return spec(**values)
 
-    def _inline(self, option: Field, data: Mapping[str, Any], at: At) -> dict[str, Any]:
+    def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
         part = cast("Part", option.shape).spec
-        if option.optional and not keys_of(part).keys() & data.keys():
+        if option.optional and not keys_of(part).keys() & (data.keys() | meant):
             return {}
-        return {option.name: self._made(part, data, at)}
+        return {option.name: self._made(part, data, at, meant=meant)}
 
     def _value(self, shape: Shape, data: Any, at: At) -> Any:
         match shape:
@@ -79,7 +105,7 @@ class Reader:
             case Object():
                 return self._object(shape, data, at)
             case Part():
-                return self.read(shape.chosen(data if isinstance(data, Mapping) else ()), data, at)
+                return self.read(_chosen(shape, data if isinstance(data, Mapping) else ()), data, at)
             case Items():
                 return tuple(self._items(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Named():
@@ -114,10 +140,8 @@ class Reader:
                 self._refused(at, f"{text} as a name")
         if not isinstance(data, Mapping):
             return self.read(spec, data, at)
-        for key in data:
-            if key == name_field or key not in keys_of(spec):
-                self._unknown_key(spec, key, at, without=name_field)
-        return self._made(spec, data, at, {name_field: name})
+        meant = self._unknown_keys(spec, data, at, without=name_field)
+        return self._made(spec, data, at, given={name_field: name}, meant=meant)
 
     def _named(self, shape: Named, data: Mapping[str, Any], at: At) -> Iterator[tuple[str, Any]]:
         for name, value in data.items():
@@ -145,6 +169,8 @@ class Reader:
             quoted = wanted is str and at in self.sources
             remedy = f'; put it in quotes: "{self.sources[at]}"' if quoted else ""
             return self._refused(at, f"must be {_SYMBOLS[wanted]}, got {self._got(data, at)}{remedy}")
+        if dummy(data):
+            return self._refused(at, f"must be a value, got {shown(data)}, which CDK writes until it has looked one up")
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
         for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
             self.problems.append(Problem(at, text))
@@ -154,14 +180,23 @@ class Reader:
         words = spellings(wanted)
         if isinstance(data, str) and data in words:
             return words[data]
-        hint = did_you_mean(data, words) if isinstance(data, str) else ""
+        former = getattr(wanted, _FORMER_VALUES, {}).get(data) if isinstance(data, str) else None
+        hint = f"; {former}" if former else did_you_mean(data, words) if isinstance(data, str) else ""
         return self._refused(at, f"must be {either(words)}, got {self._got(data, at)}{hint}")
 
-    def _unknown_key(self, spec: type, key: str, at: At, *, without: str = "") -> None:
-        instead = getattr(spec, _FORMER, {}).get(key)
+    def _unknown_keys(self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "") -> AbstractSet[str]:
+        """Refuse what is no key, and return what was most likely meant of what the section lacks."""
         known = [name for name in keys_of(spec) if name != without]
-        hint = f"; {instead}" if instead else did_you_mean(key, known) or f"; there are {either(known)}"
-        self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
+        meant: set[str] = set()
+        for key in data:
+            if key in known:
+                continue
+            instead = getattr(spec, _FORMER, {}).get(key)
+            hint = f"; {instead}" if instead else did_you_mean(key, known) or f"; there are {either(known)}"
+            self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
+            named = _QUOTED.findall(instead) if instead else nearest(key, known)
+            meant |= set(named[:1]) & (set(known) - data.keys())
+        return meant
 
     def _refused(self, at: At, text: str) -> Any:
         self.problems.append(Problem(at, text))
@@ -176,9 +211,29 @@ class Reader:
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
 
 
+def _chosen(part: Part, keys: Iterable[str]) -> type:
+    """Return the specification that a section is of, also when the key that decides it is misspelt."""
+    unknown = [key for key in keys if key not in keys_of(part.spec)]
+    misspelt = part.existing is not None and any(
+        nearest(key, keys_of(part.existing))[:1] == [part.unless] for key in unknown
+    )
+    return part.chosen([part.unless] if misspelt else keys)
+
+
+def _part(chosen: Chosen, data: Mapping[str, Any]) -> Part | None:
+    """Return the part that another option chose, or None when nobody knows which one that is."""
+    spec = chosen.spec(data.get(chosen.key))
+    return None if spec is None else Part(spec=spec)
+
+
 def spellings(enumeration: type[Enum]) -> dict[str, Enum]:
     """Return the members of an enumeration by how a file spells them."""
-    return {str(member.value if isinstance(member.value, str) else member.name): member for member in enumeration}
+    return {spelling(member): member for member in enumeration}
+
+
+def spelling(member: Enum) -> str:
+    """Return how a file spells a member of an enumeration: its value when that is text, else its name."""
+    return str(member.value if isinstance(member.value, str) else member.name)
 
 
 def _json(value: Any) -> Any:

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any, Final
 
 from cdk_trainyard.options.fields import (
+    Chosen,
     Field,
     Items,
     Json,
@@ -17,7 +18,7 @@ from cdk_trainyard.options.fields import (
     fields_of,
     keys_of,
 )
-from cdk_trainyard.options.reading import spellings
+from cdk_trainyard.options.reading import spelling, spellings
 from cdk_trainyard.options.stand_ins import StandIn
 
 _TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
@@ -32,9 +33,13 @@ class Schemas:
 
     def __init__(self) -> None:
         self.definitions: dict[str, Any] = {}
+        self._specs: dict[str, type] = {}
 
     def refer(self, spec: type) -> dict[str, Any]:
         """Return a reference to the schema of a specification."""
+        known = self._specs.setdefault(spec.__name__, spec)
+        if known is not spec:
+            raise TypeError(f"{spec.__module__} and {known.__module__} have each a {spec.__name__}; rename one")
         if spec.__name__ not in self.definitions:
             self.definitions[spec.__name__] = {}  # it is under way
             self.definitions[spec.__name__] = self.of(spec)
@@ -85,7 +90,7 @@ class Schemas:
             case Named(item=item, names=names):
                 kinds = Scalar(type=str, kinds=names)
                 return {"type": "object", "propertyNames": _scalar(kinds), "additionalProperties": self.value(item)}
-            case Json():
+            case Chosen() | Json():
                 return {"type": "object"}
 
     def _object(self, shape: Object) -> dict[str, Any]:
@@ -126,12 +131,10 @@ def _scalar(shape: Shape) -> dict[str, Any]:
 def _default(field: Field) -> dict[str, Any]:
     """Return a default that a file could say; what a section is by default, its description says."""
     default = field.default.value if isinstance(field.default, StandIn) else field.default
+    if isinstance(field.shape, Object) and field.shape.unit and default is not None:
+        default //= field.shape.unit.seconds
     items = default if isinstance(default, tuple) else (default,)
     if field.required or not items or not all(isinstance(item, str | int | float) for item in items):
         return {}
-    words = [_spelling(item) if isinstance(item, Enum) else item for item in items]
+    words = [spelling(item) if isinstance(item, Enum) else item for item in items]
     return {"default": words if isinstance(default, tuple) else words[0]}
-
-
-def _spelling(member: Enum) -> str:
-    return next(word for word, other in spellings(type(member)).items() if other is member)

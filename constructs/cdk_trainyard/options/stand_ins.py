@@ -6,11 +6,13 @@ are made (`cdk_trainyard.deployment.exchange`). The option's key says what the f
 ``cooldown`` becomes ``cooldown_seconds``.
 """
 
+import re
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
-from cdk_trainyard.options.kinds import Arn, Choice, Kind, Number, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
+from cdk_trainyard.problems import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class StandIn:
     """Type of the file's value."""
     suffix: ClassVar[str] = "_arn"
     """End of the key in the file."""
+    remedy: ClassVar[str] = ""
+    """What to do with another object, as the end of a sentence."""
 
     @classmethod
     def stands_for(cls, value: object) -> bool:
@@ -100,7 +104,11 @@ class Alarm(StandIn):
 
     what, member = "a cloudwatch.IAlarm", "alarm_arn"
     kind = Arn(
-        service="cloudwatch", resource=r"alarm:.{1,255}", form="alarm:<name>", what="an alarm", any_account=False
+        service="cloudwatch",
+        resource=r"alarm:(?=.*\S).{1,255}",
+        form="alarm:<name>",
+        what="an alarm",
+        any_account=False,
     )
 
 
@@ -117,17 +125,60 @@ class Certificate(StandIn):
     )
 
 
+_PART: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+_REPOSITORY: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
+"""``RepositoryName`` of botocore's ECR model."""
+
+
 class Repository(StandIn):
     """A repository of ECR."""
 
     what, member = "an ecr.IRepository", "repository_arn"
     kind = Arn(
         service="ecr",
-        resource=r"repository/(?=.{2,256}$)[a-z0-9]+([._/-][a-z0-9]+)*",
+        resource=rf"repository/{_REPOSITORY}",
         form="repository/<name>",
         what="a repository of Amazon ECR",
         any_region=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryName:
+    """The name of a repository of ECR in the account and the Region, its ARN, or ``*``, alone or in an ARN."""
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match the name, or judge the ARN as one."""
+        if value == "*" or re.fullmatch(_REPOSITORY, value):
+            return None
+        if value.startswith("arn:"):
+            return _REPOSITORIES.problem(value, environment)
+        example = "training/nemo"
+        return f"must be the name or the ARN of an ECR repository, or '*', as {example}, got {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        arn = rf"arn:[a-z0-9-]+:ecr:[a-z0-9-]+:[0-9]{{12}}:repository/({_REPOSITORY}|\*)"
+        return {
+            "pattern": rf"^(\*|{_REPOSITORY}|{arn})$",
+            "examples": ["arn:<partition>:ecr:<region>:<account>:repository/<name>"],
+        }
+
+
+_REPOSITORIES: Final = Arn(
+    service="ecr",
+    resource=rf"repository/({_REPOSITORY}|\*)",
+    form="repository/<name>",
+    what="a repository of Amazon ECR",
+    any_region=True,
+)
+
+
+class ImageRepository(StandIn):
+    """A repository of ECR, by its name in the account and the Region, by its ARN, or ``*`` for any of them."""
+
+    what, member, suffix = "an ecr.IRepository", "repository_arn", ""
+    kind = RepositoryName()
 
 
 class SecurityGroup(StandIn):
@@ -182,6 +233,48 @@ class Removal(Enumeration):
         return str(self.value)
 
 
+class VolumeRemoval(Removal):
+    """What becomes of a volume, which can leave a snapshot."""
+
+    kind = Choice(values=("RETAIN", "DESTROY", "SNAPSHOT"))
+
+
+class ManagedPolicy(StandIn):
+    """A managed policy of IAM, of the account's or of AWS's own."""
+
+    what, member = "an iam.IManagedPolicy", "managed_policy_arn"
+    kind = Arn(
+        service="iam",
+        resource=r"policy(/[\x21-\x7e]+)*/[\w+=,.@-]{1,128}",
+        form="policy/<name>",
+        what="a managed policy",
+        regional=False,
+        any_account=False,
+        of_aws=True,
+    )
+
+
+class Subnet(StandIn):
+    """A subnet by what it is in the network: the accelerator subnet, a public one, a service subnet."""
+
+    what, member, suffix = "an ec2.ISubnet", "subnet_id", ""
+    kind = Choice(values=("accelerator", "public", "service"))
+
+
+class UploadedScripts(StandIn):
+    """The folder of scripts of a deployment; its value says whether it is the project's own."""
+
+    what, member, suffix, written = "a NodeScripts", "is_own", "", bool
+    kind = Choice(values=(True, False))
+
+
+class OwnPlacementGroup(StandIn):
+    """A placement group of an app, which no file has."""
+
+    what, member, suffix = "a PlacementGroup", "placement_group_name", ""
+    kind = Text(pattern=".+", words="the name of a placement group", example="nodes")
+
+
 class DeploymentBucket(StandIn):
     """One of the deployment's own buckets."""
 
@@ -189,30 +282,104 @@ class DeploymentBucket(StandIn):
     kind = Choice(values=("scripts", "datasets", "checkpoints", "models"))
 
 
+class DataBucket(DeploymentBucket):
+    """One of the deployment's own buckets that hold data."""
+
+    kind = Choice(values=("datasets", "checkpoints", "models"))
+
+
 class KeyPair(StandIn):
     """A key pair of EC2."""
 
     what, member, suffix = "an ec2.IKeyPair", "key_pair_name", ""
     kind = Text(
-        pattern=r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?",
+        pattern=r"(?!.*(\{\{resolve:|\$\{))[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?",
         words="the name of an EC2 key pair",
         example="my-key",
         longest=255,
     )
 
 
+class BuiltImage(StandIn):
+    """A machine image that is built, which a file has as a section."""
+
+    what, member, suffix = "a TrainingImage", "build_command", ""
+    kind = Number()
+
+
+class DatabaseClass(StandIn):
+    """A class of database instances of RDS, without its prefix ``db.``."""
+
+    what, member, suffix = "an ec2.InstanceType", "architecture", ""
+    kind = Text(
+        pattern=r"[a-z][a-z0-9-]*\.(micro|small|medium|large|[1-9]?[0-9]?xlarge|metal)",
+        words="a class of RDS without 'db.'",
+        example="t4g.medium",
+    )
+
+
+class Wiring(StandIn):
+    """A construct of this library, or a value that holds one: only Python has it."""
+
+    suffix, kind = "", Choice(values=())
+
+    @classmethod
+    def stands_for(cls, value: object) -> bool:
+        """Return whether a value's class, or one that it inherits from, has the name."""
+        return any(base.__name__ == cls.member for base in type(value).__mro__)
+
+
+class NetworkWiring(Wiring):
+    """A network."""
+
+    what, member = "a Network", "Network"
+    remedy = "TrainingNetwork.from_existing takes a VPC of yours, and which of its subnets the nodes are in"
+
+
+class SecurityGroupWiring(Wiring):
+    """A security group with the rules that EFA needs."""
+
+    what, member = "an EfaSecurityGroup", "EfaSecurityGroup"
+
+
+class MountWiring(Wiring):
+    """A file system at a path."""
+
+    what, member = "a Mount", "Mount"
+
+
+class ScriptsWiring(Wiring):
+    """A folder of scripts in a bucket."""
+
+    what, member = "LifecycleScripts", "LifecycleScripts"
+
+
+class DatabaseWiring(Wiring):
+    """A database of Slurm's accounting."""
+
+    what, member = "an AccountingDatabase", "AccountingDatabaseBase"
+
+
 CDK_TYPES: Final = {
+    "AccountingDatabaseBase": DatabaseWiring,
     "Duration": Span,
+    "EfaSecurityGroup": SecurityGroupWiring,
+    "LifecycleScripts": ScriptsWiring,
+    "Mount": MountWiring,
+    "Network": NetworkWiring,
     "RemovalPolicy": Removal,
+    "TrainingImage": BuiltImage,
     "acm": SimpleNamespace(ICertificate=Certificate),
     "cloudwatch": SimpleNamespace(IAlarm=Alarm),
-    "ec2": SimpleNamespace(IKeyPair=KeyPair, ISecurityGroup=SecurityGroup),
+    "NodeScripts": UploadedScripts,
+    "PlacementGroup": OwnPlacementGroup,
+    "ec2": SimpleNamespace(IKeyPair=KeyPair, ISecurityGroup=SecurityGroup, ISubnet=Subnet, InstanceType=DatabaseClass),
     "ecr": SimpleNamespace(IRepository=Repository),
-    "iam": SimpleNamespace(IRole=Role),
+    "iam": SimpleNamespace(IManagedPolicy=ManagedPolicy, IRole=Role),
     "kms": SimpleNamespace(IKey=Key),
     "logs": SimpleNamespace(RetentionDays=Retention),
     "s3": SimpleNamespace(IBucket=DeploymentBucket),
     "secretsmanager": SimpleNamespace(ISecret=Secret),
     "sns": SimpleNamespace(ITopic=Topic),
 }
-"""CDK's types by the names under which specifications import them, and what stands in for each in a file."""
+"""Types of CDK, and of constructs, by the names under which specifications import them: what stands in for each."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from cdk_trainyard.options.fields import Field, Items, Named, Object, Part, Shape, fields_of
-from cdk_trainyard.options.reading import spellings
+from cdk_trainyard.options.fields import Chosen, Field, Items, Named, Object, Part, Shape, fields_of
+from cdk_trainyard.options.reading import spelling
 from cdk_trainyard.options.stand_ins import StandIn
 
 
@@ -38,7 +38,7 @@ def _value(shape: Shape, value: Any) -> Any:  # noqa: PLR0911  one for each shap
         case Object(unit=unit, nothing=nothing):
             plain = nothing if value is None else value.value
             return plain // unit.seconds if unit else plain
-        case Part():
+        case Part() | Chosen():
             return written(value)
         case Items(by_name=str(name)):
             return {getattr(item, name): written(item, without=name) for item in value}
@@ -47,5 +47,5 @@ def _value(shape: Shape, value: Any) -> Any:  # noqa: PLR0911  one for each shap
         case Named(item=item):
             return {name: _value(item, each) for name, each in value.items()}
     if isinstance(value, Enum):
-        return next(word for word, member in spellings(type(value)).items() if member is value)
+        return spelling(value)
     return dict(value) if isinstance(value, Mapping) and not isinstance(value, StandIn) else value

@@ -1,0 +1,57 @@
+"""Tags, as every service takes them.
+
+Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html, "Tag naming limits and
+requirements" (2026-11-22): 50 tags, keys of 128 and values of 256 characters, the signs that all services allow, and no
+key that begins with ``aws:``. IAM tells keys apart without regard to case (IAM user guide, "Tags for IAM resources").
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final
+
+from cdk_trainyard.options.kinds import Text
+from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.tokens import unresolved
+
+MOST_TAGS: Final = 50
+"""Tags of one resource."""
+_SIGNS: Final = r"[\w .:/=+@-]"
+TagKey = Annotated[
+    str,
+    Text(
+        pattern=rf"(?![aA][wW][sS]:){_SIGNS}+",
+        words="letters, digits, spaces and _ . : / = + - @, not beginning with aws:",
+        example="team",
+        longest=128,
+    ),
+]
+TagValue = Annotated[
+    str,
+    Text(
+        pattern=rf"{_SIGNS}*",
+        words="letters, digits, spaces and _ . : / = + - @",
+        example="research",
+        longest=256,
+        shortest=0,
+    ),
+]
+Tags = Mapping[TagKey, TagValue]
+
+
+def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterator[Problem]:
+    """Check that there are not too many tags, and that no two keys differ in case only.
+
+    Args:
+        at: Where the tags are said.
+        tags: The tags.
+        added: How many a service or this library adds to them.
+    """
+    if len(tags) + added > MOST_TAGS:
+        beside = f" beside {added} that are added" if added else ""
+        yield Problem(at, f"must be at most {MOST_TAGS - added} tags{beside}, got {len(tags)}")
+    known: dict[str, str] = {}
+    for key in tags:
+        if unresolved(key):
+            continue
+        first = known.setdefault(key.lower(), key)
+        if first != key:
+            yield Problem((*at, key), f"must differ from {shown(first)} in more than case, as IAM demands")

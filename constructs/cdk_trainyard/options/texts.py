@@ -1,0 +1,66 @@
+"""Kinds of texts that several rooms have: names of hosts, URLs, images, and free text that reaches a template."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdk_trainyard.options.kinds import Environment, Text
+
+_LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_NO_REFERENCE: Final = r"(?!.*(\{\{resolve:|\$\{))"
+_PART: Final = r"[a-z0-9]+([._-]+[a-z0-9]+)*"
+
+DNS_NAME: Final = Text(
+    pattern=rf"({_LABEL}\.)+(?![0-9]){_LABEL}",
+    words="a domain name alone, without scheme, port, path or wildcard",
+    example="models.example.com",
+    longest=253,
+)
+"""RFC 1123, section 2.1; a last label of digits would be an address."""
+HTTPS_URL: Final = Text(
+    pattern=rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?(/[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*)?",
+    words="an https URL",
+    example="https://issuer.example.com/pool",
+    longest=256,
+)
+"""The length is that of Elastic Load Balancing (``JwtValidationActionConfig``), the smallest that any service has."""
+IMAGE_REFERENCE: Final = Text(
+    pattern=rf"{_LABEL}([.]{_LABEL})*(:[0-9]{{1,5}})?(/{_PART})+(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?"
+    r"(@sha256:[0-9a-f]{64})?",
+    words="an image with its registry, and a tag or a digest",
+    example="registry.example.com/team/image:1.0",
+    longest=512,
+)
+"""``reference`` of distribution/reference, lower-case repositories."""
+IMAGE_TAG: Final = Text(
+    pattern=r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[0-9a-f]{64}",
+    words="a tag or a digest of an image",
+    example="1.0",
+)
+"""The same: ``tag`` and ``digest``."""
+LINE: Final = Text(
+    pattern=rf"{_NO_REFERENCE}[^\x00-\x1f\x7f-\x9f\u2028\u2029]*",
+    words="one line without '${' and '{{resolve:', which CloudFormation and shells take for references",
+    example="some words",
+    shortest=0,
+)
+"""Free text that reaches a template."""
+VARIABLE: Final = Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", example="LEVEL")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedUrl:
+    """An HTTPS URL that nodes fetch from and whoever reads the template may see: no password, no query."""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Match it; it is not shown, as it may hold a password."""
+        if re.fullmatch(_FETCHED, value):
+            return None
+        return "must begin with https:// and hold no password, blank or query, as https://mirror.example/simple"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": f"^(?:{_FETCHED})$", "examples": ["https://mirror.example/simple"]}
+
+
+_FETCHED: Final = r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~!&*+,;=:@()/-]*)?"

@@ -1,0 +1,92 @@
+"""Every option of every specification is of a kind, and rules that kinds leave a value to are there."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+from cdk_trainyard.deployment.orchestrators import OWN
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.fields import Chosen, Field, Items, Named, Object, Part, Scalar, Shape, fields_of
+from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind, Open
+from tests.options.test_defaults import specifications
+from tools.keywords import PACKAGE
+
+
+def reachable(*tops: type) -> Iterator[type]:
+    """Yield specifications and those inside them, each once."""
+    known, left = set[type](), list(tops)
+    while left:
+        spec = left.pop()
+        if spec not in known:
+            known.add(spec)
+            yield spec
+            left += [part for option in fields_of(spec).values() for part in parts(option.shape)]
+
+
+def parts(shape: Shape) -> Iterator[type]:
+    match shape:
+        case Part():
+            yield from filter(None, (shape.spec, shape.existing))
+        case Chosen():
+            yield from filter(None, map(shape.spec, ORCHESTRATORS))
+        case Items() | Named():
+            yield from parts(shape.item)
+        case Object(section=Part() as section):
+            yield section.spec
+
+
+ORCHESTRATORS = tuple(OWN)
+OPTIONS = [
+    pytest.param(spec, name, option, id=f"{spec.__module__}.{spec.__name__}.{name}")
+    for spec in reachable(DeploymentSpec, *specifications())
+    for name, option in fields_of(spec).items()
+]
+HERE = Environment(region="us-east-1", account="111111111111")
+WRONG = ("${AWS::Region}", "{{resolve:ssm:/x}}", "a\nb", "a\x00", "a\x7fb")
+"""What must reach no template, no script and no configuration file as a value."""
+COMMANDS = {"a\nb", "a\x7fb"}
+"""A shell command has lines."""
+
+
+def scalars(shape: Shape) -> Iterator[Scalar]:
+    match shape:
+        case Scalar():
+            yield shape
+        case Items() | Named():
+            yield from scalars(shape.item)
+
+
+def open_kinds(shape: Shape) -> Iterator[Open]:
+    return (kind for scalar in scalars(shape) for kind in scalar.kinds if isinstance(kind, Open))
+
+
+@pytest.mark.parametrize(("spec", "name", "option"), OPTIONS)
+def test_texts_and_numbers_are_of_a_kind(spec: type, name: str, option: Field) -> None:
+    bare = [each.type for each in scalars(option.shape) if each.type in {str, int, float} and not each.kinds]
+    assert bare == [], f"{spec.__name__}.{name}"
+    if isinstance(option.shape, Named):
+        assert option.shape.names
+
+
+@pytest.mark.parametrize(("spec", "name", "option"), OPTIONS)
+def test_no_text_is_a_reference_or_several_lines(spec: type, name: str, option: Field) -> None:
+    for kinds in (scalar.kinds for scalar in scalars(option.shape) if scalar.type is str):
+        if not any(isinstance(kind, Open) for kind in kinds):
+            passed = {value for value in WRONG if not refused(kinds, value)}
+            assert passed <= (COMMANDS if name == "commands" else set()), spec
+
+
+def refused(kinds: tuple[Kind, ...], value: str) -> bool:
+    return any(kind.problem(value, HERE) or kind.problem(value, NOWHERE) for kind in kinds)
+
+
+def test_what_a_kind_leaves_to_a_rule_has_one() -> None:
+    named = {kind.rule for case in OPTIONS for kind in open_kinds(case.values[2].shape)}
+    defined = {
+        name
+        for path in PACKAGE.rglob("rules*.py")
+        for name in vars(import_module(".".join(("cdk_trainyard", *path.relative_to(PACKAGE).with_suffix("").parts))))
+    }
+    assert named
+    assert sorted(named - defined) == []
