@@ -110,7 +110,7 @@ def test_fails_on_numbers_below_zero(uses: Sequence[AddressUse], keywords: dict[
 def test_tokens_pass_and_what_is_known_still_counts() -> None:
     stack = new_stack()
     unknown = CfnParameter(stack, "Count", type="Number").value_as_number
-    plan = AddressPlan([use(unknown, 8, name="unknown"), use(100, 8)], other=unknown)  # type: ignore[arg-type]
+    plan = AddressPlan([use(unknown, 8, name="unknown"), use(100, 8)], other=unknown)
     assert plan.required == 816
     assert plan.problems(CfnParameter(stack, "Cidr").value_as_string) == []
     assert len(plan.problems("10.0.0.0/24")) == 1

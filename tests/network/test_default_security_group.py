@@ -3,6 +3,7 @@
 from typing import Any
 from unittest.mock import MagicMock
 
+import boto3
 import pytest
 from aws_cdk.assertions import Match, Template
 from botocore.exceptions import ClientError
@@ -80,7 +81,7 @@ def test_the_group_can_be_left_as_it_is() -> None:
 @pytest.fixture
 def ec2(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     client = MagicMock()
-    monkeypatch.setattr(handler_module.boto3, "client", lambda _: client)
+    monkeypatch.setattr(boto3, "client", lambda _: client)
     return client
 
 

@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat
 from cdk_trainyard.network import endpoints as endpoints_module
-from cdk_trainyard.network.endpoints import aws_buckets
+from cdk_trainyard.network.bucket_policy import aws_buckets
 from tests.network.parts import REGION, new_network, new_stack, resources
 
 KIND = "AWS::EC2::VPCEndpoint"

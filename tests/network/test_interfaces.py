@@ -3,9 +3,9 @@
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.instances._data import load
 from cdk_trainyard.network import (
     EfaBackend,
     EfaInterface,
@@ -17,7 +17,7 @@ from cdk_trainyard.network import (
 )
 from tests.network.parts import new_network, new_stack, resources
 
-EFA_TYPES = [name for name in load("instance_types")["types"] if InstanceType.of(name).efa_supported]
+EFA_TYPES = [name for name in load("instances", "instance_types")["types"] if InstanceType.of(name).efa_supported]
 ENA, EFA, ONLY = "interface", "efa", "efa-only"
 Layout = list[tuple[int, int, str]]
 

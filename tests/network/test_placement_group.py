@@ -69,4 +69,4 @@ def test_fails_on_settings_of_another_strategy(settings: dict[str, Any], problem
 def test_tokens_pass() -> None:
     stack = new_stack()
     partitions = CfnParameter(stack, "Partitions", type="Number").value_as_number
-    PlacementGroup(stack, "Group", strategy=Strategy.PARTITION, partitions=partitions)  # type: ignore[arg-type]
+    PlacementGroup(stack, "Group", strategy=Strategy.PARTITION, partitions=partitions)

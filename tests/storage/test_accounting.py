@@ -222,15 +222,15 @@ def test_fails_without_service_subnets(place: Place) -> None:
         AccountingDatabase(place.stack, "Database", network=place.network)
     assert refusal.value.problems == (
         (
-            "'network' must have 'service_subnets' in at least 2 zones for a database, got none; "
+            "'network.service_subnets' must be in at least 2 zones for the accounting database, got none; "
             "give a new network its 'service_zones'"
         ),
     )
 
 
 def test_fails_with_service_subnets_in_one_zone() -> None:
-    (problem,) = subnet_zone_problems(["us-west-2a", "us-west-2a"])
-    assert "for a database, got us-west-2a;" in problem.text
+    (problem,) = subnet_zone_problems(("service_zones",), ["us-west-2a", "us-west-2a"])
+    assert problem.text == "must be in at least 2 zones for the accounting database, got us-west-2a"
 
 
 def test_fails_to_import_a_schema_that_cannot_be(stack: Stack) -> None:

@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
-from cdk_trainyard.storage import DataRepository, RepositoryEvent
+from cdk_trainyard.storage import BucketPurpose, DataRepository, RepositoryEvent, TrainingBucket
 from cdk_trainyard.storage.data_repository import associate
 
 ENV = Environment(account="111111111111", region="us-west-2")
@@ -95,6 +95,13 @@ def test_fsx_may_use_the_key_through_s3_once_for_all_links(stack: Stack) -> None
             },
         }
     ]
+    assert "Metadata" not in resource  # a key of the user's own is theirs to explain
+
+
+def test_a_key_that_is_made_for_data_is_explained(stack: Stack) -> None:
+    bucket = TrainingBucket(stack, "Data", purpose=BucketPurpose.DATASETS).bucket
+    associate(stack, "fs-0123456789abcdef0", [DataRepository(file_system_path="/d", bucket=bucket)])
+    (resource,) = Template.from_stack(stack).find_resources("AWS::KMS::Key").values()
     assert [skip["id"] for skip in resource["Metadata"]["checkov"]["skip"]] == ["CKV_AWS_33"]
 
 

@@ -132,7 +132,6 @@ def test_everything_set(place: Place) -> None:
         deployment=P2(throughput_mb_s_per_tib=1000),
         capacity_gib=9600,
         efa_enabled=True,
-        metadata_iops=24000,
         compression=LustreCompression.NONE,
         root_squash=RootSquash(uid=365534, gid=65534),
         key=key,
@@ -148,7 +147,7 @@ def test_everything_set(place: Place) -> None:
         "DeploymentType": "PERSISTENT_2",
         "PerUnitStorageThroughput": 1000,
         "EfaEnabled": True,
-        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 24000},
+        "MetadataConfiguration": {"Mode": "AUTOMATIC"},
         "DataCompressionType": "NONE",
         "AutomaticBackupRetentionDays": 30,
         "DailyAutomaticBackupStartTime": "02:00",
@@ -418,15 +417,6 @@ def test_fails_an_import_of_something_else(place: Place) -> None:
     ("settings", "keyword"),
     [
         ({"capacity_gib": 1300}, "capacity_gib"),
-        ({"deployment": P2(throughput_mb_s_per_tib=251)}, "deployment.throughput_mb_s_per_tib"),
-        ({"metadata_iops": 5000}, "metadata_iops"),
-        ({"efa_enabled": True, "deployment": LustreDeployment.scratch_2()}, "efa_enabled"),
-        ({"efa_enabled": True, "capacity_gib": 4800}, "capacity_gib"),
-        ({"lustre_version": "2.10"}, "lustre_version"),
-        ({"root_squash": RootSquash(uid=-1, gid=5)}, "root_squash.uid"),
-        ({"backups": LustreBackups(), "deployment": LustreDeployment.scratch_2()}, "backups.retention_days"),
-        ({"maintenance": MaintenanceTime(day=Weekday.MONDAY, hour=24)}, "maintenance.hour"),
-        ({"removal_policy": RemovalPolicy.SNAPSHOT}, "removal_policy"),
         ({"network": None}, "network"),
         ({"capacity_gib": "1200"}, "capacity_gib"),
         ({"compression": "LZ4"}, "compression"),
@@ -440,10 +430,12 @@ def test_fails(place: Place, settings: dict[str, Any], keyword: str) -> None:
     assert [problem.split("'")[1] for problem in refused.value.problems] == [keyword]
 
 
-def test_fails_a_plain_security_group(place: Place) -> None:
+def test_a_plain_security_group_gets_the_rules_to_itself(place: Place) -> None:
     group = ec2.SecurityGroup.from_security_group_id(place.stack, "Plain", "sg-plain")
-    with pytest.raises(ConfigurationError, match="'security_group' must be an EfaSecurityGroup"):
-        LustreFileSystem(place.stack, "Lustre", network=place.network, security_group=group)  # type: ignore[arg-type]
+    made = LustreFileSystem(place.stack, "Lustre", network=place.network, security_group=group)
+    rules = Template.from_stack(place.stack).find_resources("AWS::EC2::SecurityGroupEgress").values()
+    assert "sg-plain" in [rule["Properties"]["GroupId"] for rule in rules]
+    assert made.security_group is EfaSecurityGroup.of(group)
 
 
 def test_fails_a_key_for_scratch_and_of_another_region(place: Place) -> None:
@@ -475,7 +467,6 @@ def test_fails_with_every_problem_at_once(place: Place) -> None:
             place,
             deployment=P2(throughput_mb_s_per_tib=251),
             capacity_gib=1300,
-            metadata_iops=1,
             root_squash=RootSquash(uid=0, gid=1),
             backups=LustreBackups(retention_days=91),
             maintenance=MaintenanceTime(day=Weekday.MONDAY, hour=3, minute=99),
@@ -484,7 +475,7 @@ def test_fails_with_every_problem_at_once(place: Place) -> None:
     keywords = [problem.split("'")[1] for problem in refused.value.problems]
     assert sorted(keywords) == sorted([
         "root_squash.uid", "backups.retention_days", "maintenance.minute", "deployment.throughput_mb_s_per_tib",
-        "capacity_gib", "metadata_iops", "data_repositories[0].file_system_path",
+        "capacity_gib", "data_repositories[0].file_system_path",
     ])  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def test_automatic_metadata_iops(capacity: int, iops: int) -> None:
 )
 def test_servers_are_as_aws_publishes_them(capacity: int, servers: int) -> None:
     scratch = LustreDeployment.scratch_2()
-    assert file_server_count(scratch, capacity_gib=capacity, efa_enabled=False, metadata_iops=None) == servers
+    assert file_server_count(scratch, capacity_gib=capacity, efa_enabled=False, iops=None) == servers
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_servers_are_as_aws_publishes_them(capacity: int, servers: int) -> None:
 def test_servers_of_every_kind(
     deployment: LustreDeployment, capacity: int | None, efa: bool, iops: int | None, servers: int | None
 ) -> None:
-    assert file_server_count(deployment, capacity_gib=capacity, efa_enabled=efa, metadata_iops=iops) == servers
+    assert file_server_count(deployment, capacity_gib=capacity, efa_enabled=efa, iops=iops) == servers
 
 
 @given(st.integers(1, 400), st.integers(1, 400))
@@ -123,7 +123,7 @@ def test_more_storage_never_takes_fewer_servers(one: int, other: int) -> None:
             P2(throughput_mb_s_per_tib=125),
             capacity_gib=steps * 2400,
             efa_enabled=False,
-            metadata_iops=automatic_metadata_iops(steps * 2400),
+            iops=automatic_metadata_iops(steps * 2400),
         )
         for steps in (small, large)
     ]

@@ -80,7 +80,7 @@ def test_the_function_runs_the_text_that_is_tested_here(template: Template) -> N
     (function,) = template.find_resources("AWS::Lambda::Function").values()
     code = function["Properties"]["Code"]["ZipFile"]
     assert len(code) <= 4096
-    assert code == (root_squash_handler.__spec__.loader.get_source(root_squash_handler.__name__))  # type: ignore[union-attr]
+    assert code == (root_squash_handler.__spec__.loader.get_source(root_squash_handler.__name__))
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
         EfaInterface,
         efa_network_interfaces,
         interface_addresses,
-        launch_template_interfaces,
     )
+    from cdk_trainyard.network.launch_template import launch_template_interfaces
     from cdk_trainyard.network.network import Network, TrainingNetwork
     from cdk_trainyard.network.placement_group import PlacementGroup
     from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, Nat

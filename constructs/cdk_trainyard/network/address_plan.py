@@ -85,6 +85,16 @@ class AddressPlan:
         prefixes = range(SMALLEST_SUBNET, LARGEST_SUBNET - 1, -1)
         return next(prefix for prefix in prefixes if usable_addresses(prefix) >= self.required)
 
+    @property
+    def arithmetic(self) -> str:
+        """What is added up, in one line."""
+        return ", ".join(f"{label} = {addresses}" for label, addresses in self._lines())
+
+    @property
+    def smallest_subnet(self) -> str:
+        """The smallest subnet that holds them, in words."""
+        return "several networks" if self.required > _LARGEST else f"a /{self.smallest_prefix} or larger"
+
     def problems(self, cidr: str, *, keyword: str = "accelerator_cidr") -> list[str]:
         """Say what is wrong with a subnet for this plan: nothing, or one sentence with the arithmetic.
 
@@ -92,18 +102,27 @@ class AddressPlan:
             cidr: The subnet's block, ``"10.1.128.0/17"``. A Token passes.
             keyword: The word that the user wrote the block after. Default: ``accelerator_cidr``.
         """
-        if unresolved(cidr):
-            return []
-        if self.required > _LARGEST:
+        if self.required > _LARGEST and not unresolved(cidr):
             return [self._too_much()]
+        short = self.shortage(cidr)
+        return [f"{keyword!r} {short}"] if short else []
+
+    def shortage(self, cidr: str) -> str | None:
+        """Say what is wrong with a subnet for this plan, as a sentence without its subject; None when it holds all.
+
+        Args:
+            cidr: The subnet's block. A Token passes.
+        """
+        if unresolved(cidr):
+            return None
+        must = f"must hold {self.required} addresses ({self.arithmetic})"
+        if self.required > _LARGEST:
+            most = f"all that the largest subnet (a /{LARGEST_SUBNET}) has"
+            return f"{must}, more than {_LARGEST}, {most}; use EFA-only interfaces, or several networks"
         usable = usable_addresses(IPv4Network(cidr).prefixlen)
         if usable >= self.required:
-            return []
-        problem = (
-            f"{keyword!r} must hold {self.required} addresses ({self._sum()}), got {cidr} with {usable}; "
-            f"use a /{self.smallest_prefix} or larger"
-        )
-        return [problem]
+            return None
+        return f"{must}, got {cidr} with {usable}; use a /{self.smallest_prefix} or larger"
 
     def table(self) -> str:
         """Return the arithmetic as lines of text."""
@@ -125,11 +144,8 @@ class AddressPlan:
             (label, addresses) for label, addresses in extras.items() if addresses and not unresolved(addresses)
         )
 
-    def _sum(self) -> str:
-        return ", ".join(f"{label} = {addresses}" for label, addresses in self._lines())
-
     def _too_much(self) -> str:
         return (
             f"the nodes must take at most {_LARGEST} addresses, all that the largest subnet (a /{LARGEST_SUBNET}) has, "
-            f"got {self.required} ({self._sum()}); use EFA-only interfaces, or several networks"
+            f"got {self.required} ({self.arithmetic}); use EFA-only interfaces, or several networks"
         )

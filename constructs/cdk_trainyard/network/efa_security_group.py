@@ -8,6 +8,7 @@ resources of their own here, which nothing that is said to the security group la
 from dataclasses import dataclass
 
 import jsii
+from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, DependencyGroup, IDependable
 
@@ -43,6 +44,7 @@ class EfaSecurityGroup(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         group = ec2.SecurityGroup(self, "Resource", vpc=vpc, description=description, allow_all_outbound=outbound)
+        self.node.default_child = group.node.default_child
         # Under the very ids that the L2 gives such rules: connections.allow_internally() then finds them there, where
         # a second rule with the same content would be refused by EC2.
         peer = f"{group.unique_id}:{ec2.Port.all_traffic().to_string()}"
@@ -62,6 +64,22 @@ class EfaSecurityGroup(Construct):
                 exists already. Default: False, both are added.
         """
         return _ExistingSecurityGroup(scope, construct_id, security_group, self_rules_exist=self_rules_exist)
+
+    @staticmethod
+    def of(security_group: "EfaSecurityGroup | ec2.ISecurityGroup") -> "EfaSecurityGroup":
+        """Take a security group as it is, or one of CDK's with both rules added, once.
+
+        Args:
+            security_group: The group. One that has both rules already is given as
+                ``EfaSecurityGroup.from_security_group(…, self_rules_exist=True)``.
+        """
+        if isinstance(security_group, EfaSecurityGroup):
+            return security_group
+        stack, construct_id = Stack.of(security_group), f"Efa{Names.node_unique_id(security_group.node)}"
+        known = stack.node.try_find_child(construct_id)
+        if isinstance(known, EfaSecurityGroup):
+            return known
+        return EfaSecurityGroup.from_security_group(stack, construct_id, security_group)
 
     @property
     def security_group(self) -> ec2.ISecurityGroup:

@@ -1,21 +1,17 @@
 """How a VPC reaches AWS services without the internet: gateway endpoints, and interface endpoints in its subnets."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 
 from aws_cdk import Aws, Fn, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk_trainyard.network.bucket_policy import AWS_BUCKETS, PUBLIC_ACTIONS, bucket_arns, public_arns
 from cdk_trainyard.network.spec import Endpoint
 
 _HTTPS = 443
-_AWS_BUCKETS = {"s3:GetObject": "AwsPackagesAndImages", "s3:PutObject": "CloudFormationAnswers"}
-"""What everybody may do with buckets of AWS's own, and the statement's id."""
-_PUBLIC_ACTIONS = ("s3:GetObject", "s3:ListBucket")
 
 
 class Endpoints(Construct):
@@ -128,18 +124,9 @@ def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
             sid=sid,
             principals=[iam.StarPrincipal()],
             actions=[action],
-            resources=_bucket_arns(action, stack.partition, stack.region, without_dashes),
+            resources=bucket_arns(action, stack.partition, stack.region, without_dashes),
         )
-        for action, sid in _AWS_BUCKETS.items()
-    ]
-
-
-def _bucket_arns(action: str, partition: str, region: str, without_dashes: str) -> list[str]:
-    chosen = [bucket for bucket in aws_buckets() if bucket["action"] == action]
-    return [
-        f"arn:{partition}:s3:::{bucket['name'].format(region=region, region_without_dashes=without_dashes)}"
-        f"/{bucket.get('prefix', '')}*"
-        for bucket in chosen
+        for action, sid in AWS_BUCKETS.items()
     ]
 
 
@@ -156,41 +143,10 @@ def public_bucket_statements(stack: Stack, names: Sequence[str]) -> list[iam.Pol
         iam.PolicyStatement(
             sid="PublicBuckets",
             principals=[iam.StarPrincipal()],
-            actions=[*_PUBLIC_ACTIONS],
-            resources=_public_arns(names, stack.partition),
+            actions=[*PUBLIC_ACTIONS],
+            resources=public_arns(names, stack.partition),
         )
     ]
-
-
-def _public_arns(names: Sequence[str], partition: str) -> list[str]:
-    return [f"arn:{partition}:s3:::{name}{end}" for name in names for end in ("", "/*")]
-
-
-def s3_policy(region: str, partition: str, account: str, public_buckets: Sequence[str] = ()) -> dict[str, object]:
-    """Return the policy of the S3 endpoint of a network as it will be once deployed, for who has no stack.
-
-    Args:
-        region: The Region.
-        partition: Its partition.
-        account: The account.
-        public_buckets: The network's.
-    """
-    of_account = {"StringEquals": {"aws:PrincipalAccount": account}}
-    public = _PUBLIC_ACTIONS if public_buckets else ()
-    passing = {action: _bucket_arns(action, partition, region, region.replace("-", "")) for action in _AWS_BUCKETS}
-    passing |= {action: [*passing.get(action, []), *_public_arns(public_buckets, partition)] for action in public}
-    everybody = [
-        {"Effect": "Allow", "Principal": "*", "Action": name, "Resource": arns} for name, arns in passing.items()
-    ]
-    account_alone = {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "*", "Condition": of_account}
-    return {"Version": "2012-10-17", "Statement": [account_alone, *everybody]}
-
-
-@cache
-def aws_buckets() -> tuple[dict[str, str], ...]:
-    """Return those buckets: name, with ``{region}`` for the Region, prefix if not all of it, action and purpose."""
-    data = json.loads(files(__package__).joinpath("data", "aws_buckets.json").read_text(encoding="utf-8"))
-    return tuple(data["buckets"])
 
 
 @cache

@@ -7,8 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.log_groups import acknowledge_logs_own_key, let_logs_use
-from cdk_trainyard.retention import KEPT
+from cdk_trainyard.log_groups import log_group
 
 _KEY_REASON = (
     "addresses, ports and byte counts, no payload; encrypted by CloudWatch Logs, with flow_logs_key by your own key"
@@ -38,9 +37,10 @@ class FlowLogs(Construct):
         key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        if key is not None:
-            let_logs_use(key, self, warning_id="@cdk-trainyard/network:flow-logs-key")
-        self.log_group = logs.LogGroup(self, "LogGroup", retention=retention, encryption_key=key, removal_policy=KEPT)
+        warning_id = "@cdk-trainyard/network:flow-logs-key"
+        self.log_group = log_group(
+            self, "LogGroup", retention=retention, key=key, warning_id=warning_id, reason=_KEY_REASON
+        )
         policy = iam.ManagedPolicy(
             self,
             "Policy",
@@ -63,8 +63,6 @@ class FlowLogs(Construct):
             log_group_name=self.log_group.log_group_name,
             deliver_logs_permission_arn=role.role_arn,
         ).node.add_dependency(policy)
-        if key is None:
-            acknowledge_logs_own_key(self.log_group, _KEY_REASON)
 
     def _flow_logs_service(self) -> iam.IPrincipal:
         """Flow logs of this account only: the service asks for others with the same name (confused deputy)."""

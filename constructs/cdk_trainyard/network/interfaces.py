@@ -9,12 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aws_cdk import aws_ec2 as ec2
-
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType, NetworkCard
-from cdk_trainyard.network.efa_security_group import EfaSecurityGroup
-from cdk_trainyard.network.rules_resources import efa_problems
+from cdk_trainyard.network.rules import efa_problems
 
 _ENA = "interface"
 _EFA = "efa"
@@ -93,7 +90,7 @@ def efa_network_interfaces(
     Raises:
         ConfigurationError: The type has no EFA.
     """
-    raise_problems("efa_network_interfaces", efa_problems(instance_type))
+    raise_problems("efa_network_interfaces", [*efa_problems(("instance_type",), instance_type)])
     layout, cards = _LAYOUTS[backend], _efa_cards(instance_type)
     first = instance_type.network_cards[0]
     interfaces = list(_on_first_card(first, layout, efa=first in cards))
@@ -108,35 +105,6 @@ def efa_network_interfaces(
 def interface_addresses(interfaces: Sequence[EfaInterface]) -> int:
     """Return how many addresses one node with these interfaces takes from its subnet."""
     return sum(interface.has_address for interface in interfaces)
-
-
-def launch_template_interfaces(
-    interfaces: Sequence[EfaInterface],
-    *,
-    security_group: EfaSecurityGroup,
-    primary_security_groups: Sequence[ec2.ISecurityGroup] = (),
-    subnet: ec2.ISubnet | None = None,
-) -> list[ec2.CfnLaunchTemplate.NetworkInterfaceProperty]:
-    """Return the interfaces as a launch template has them.
-
-    Args:
-        interfaces: The interfaces, the primary one first.
-        security_group: The group that lets EFA traffic pass; every interface needs it.
-        primary_security_groups: Further groups of the primary interface. Default: none.
-        subnet: The subnet. Default - whoever launches the instances chooses it.
-    """
-    further = [group.security_group_id for group in primary_security_groups]
-    return [
-        ec2.CfnLaunchTemplate.NetworkInterfaceProperty(
-            network_card_index=interface.network_card_index,
-            device_index=interface.device_index,
-            interface_type=interface.interface_type,
-            groups=[security_group.security_group_id, *(further if index == 0 else [])],
-            subnet_id=subnet.subnet_id if subnet is not None else None,
-            delete_on_termination=True,
-        )
-        for index, interface in enumerate(interfaces)
-    ]
 
 
 def _efa_cards(instance_type: InstanceType) -> list[NetworkCard]:

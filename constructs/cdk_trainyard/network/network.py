@@ -1,6 +1,6 @@
 """Networks that clusters train in: one accelerator subnet in one named zone, and what it needs around it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Final, cast
@@ -16,6 +16,7 @@ from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowl
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
 from cdk_trainyard.network.endpoints import Endpoints
+from cdk_trainyard.network.first_synthesis import provisional
 from cdk_trainyard.network.flow_logs import FlowLogs
 from cdk_trainyard.network.rules import (
     accelerator_subnet_problems,
@@ -30,8 +31,8 @@ from cdk_trainyard.network.subnets import add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import At
-from cdk_trainyard.surroundings import surroundings
-from cdk_trainyard.tokens import Unknown
+from cdk_trainyard.surroundings import known, surroundings
+from cdk_trainyard.tokens import Unknown, dummy
 
 # What a choice of the user's makes true, and the rules of cdk-nag's packs that would say so.
 _NO_FLOW_LOGS = (
@@ -82,28 +83,35 @@ class TrainingNetwork(Network):
     new subnet before it deletes the old one. Public and service zones can be added and removed at any time.
 
     Args:
-        zone: The zone of the accelerators, by name (``us-east-1a``) or by id (``use1-az4``). An id is the same place
-            for every account; capacity is sold by it.
-        cidr: The VPC's block, a /16 to a /28. Default: 10.1.0.0/16.
-        public_zones: Zones with a public subnet, beside ``zone``. Default: none.
-        accelerator_mask: The accelerator subnet's prefix length. Default - half of ``cidr``, a /17 of a /16; with
-            ``secondary_cidr`` all of that.
-        accelerator_cidr: The accelerator subnet's block, instead of its prefix length. Default - the upper half.
-        service_zones: Zones with a private subnet for services, at least two. ``zone`` may be one of them.
-            Default: none.
-        nat: NAT gateways: ONE, PER_ZONE or NONE. With NONE there is an internet gateway only for ``public_zones``.
-            Default: ONE.
-        secondary_cidr: A second block, for the accelerator subnet alone: 100.64.0.0/10 is not routed to corporate
-            networks, so it can be large. Default: none.
-        interface_endpoints: Services that are reached inside the VPC. Default: none; S3 always is.
         s3_statements: What may pass through the S3 endpoint, each with a principal. The buckets of AWS's own that
             nodes need are always added. Default - whatever principals of this account may do.
-        public_buckets: Names of buckets that nodes read without credentials, as public data sets are
-            (``--no-sign-request``): they may be listed and read through the S3 endpoint by everybody. Those of other
-            Regions need NAT instead. Default: none.
-        flow_logs_retention: How long flow logs are kept; None for no flow logs. Default: THREE_MONTHS.
-        flow_logs_key: The key that encrypts them. Default - one of CloudWatch Logs.
-        restrict_default_security_group: Whether the default security group is closed. Default: True.
+        zone: Zone of the accelerator subnet, by name (``us-east-1a``) or by id (``use1-az4``); an id is the same place
+            for every account, and capacity is sold by it.
+        cidr: Block of the VPC, a /16 to a /28. Default: 10.1.0.0/16.
+        public_zones: Zones with a public subnet, beside the accelerator subnet's, which has one for its NAT gateway.
+            Default - none.
+        accelerator_mask: Prefix length of the accelerator subnet.
+            Default - half of the VPC, a /17 of a /16; with ``secondary_cidr`` all of that.
+        accelerator_cidr: Block of the accelerator subnet, instead of ``accelerator_mask``.
+            Default - the upper half of the VPC.
+        service_zones: Zones with a private subnet for services that want several, as databases and load balancers: at
+            least two, of which ``zone`` may be one.
+            Default - none.
+        nat: NAT gateways: one, per-zone or none. With none there is an internet gateway only for ``public_zones``.
+            Default: ONE.
+        secondary_cidr: A second block, for the accelerator subnet alone: 100.64.0.0/10 is not routed to corporate
+            networks, so it can be large.
+            Default - none.
+        interface_endpoints: AWS services that are reached inside the VPC, at a price by the hour.
+            Default - none; S3 always is, for free.
+        public_buckets: Names of buckets that nodes read without credentials, as public data sets
+            (``--no-sign-request``): the S3 endpoint lets everybody list and read them. Buckets of other Regions need
+            NAT instead.
+            Default - none.
+        flow_logs_retention: How long the VPC's flow logs are kept; with None, which a file writes as 0, there are none.
+            Default: THREE_MONTHS.
+        flow_logs_key: KMS key that encrypts the flow logs. Default - one of CloudWatch Logs.
+        restrict_default_security_group: Whether the VPC's default security group is closed. Default: True.
 
     Attributes:
         s3_endpoint: The endpoint of S3; ``add_to_policy`` widens it.
@@ -118,6 +126,7 @@ class TrainingNetwork(Network):
         scope: Construct,
         construct_id: str,
         *,
+        s3_statements: Sequence[iam.PolicyStatement] | None = None,
         zone: str,
         cidr: str = "10.1.0.0/16",
         public_zones: Sequence[str] = (),
@@ -127,7 +136,6 @@ class TrainingNetwork(Network):
         nat: Nat = Nat.ONE,
         secondary_cidr: str | None = None,
         interface_endpoints: Sequence[Endpoint] = (),
-        s3_statements: Sequence[iam.PolicyStatement] | None = None,
         public_buckets: Sequence[str] = (),
         flow_logs_retention: logs.RetentionDays | None = logs.RetentionDays.THREE_MONTHS,
         flow_logs_key: kms.IKey | None = None,
@@ -138,6 +146,8 @@ class TrainingNetwork(Network):
         spec = judge.judged(given(NetworkSpec, locals()))
         rules = network_problems(spec, judge.environment.region)
         raise_problems(self.node.path, [*judge.problems, *rules, *s3_statement_problems(s3_statements)])
+        spec = provisional(spec, judge.environment.region)
+        zone, cidr, secondary_cidr = spec.zone, spec.cidr, spec.secondary_cidr
         request = cast("LayoutRequest", layout_request(spec))
         self._warn(request, nat, interface_endpoints)
         layout = plan_subnets(request)
@@ -270,8 +280,8 @@ class _ExistingNetwork(Network):
         route_out: IDependable | None,
     ) -> None:
         super().__init__(scope, construct_id)
-        known, environment = _facts(accelerator_subnet), surroundings(self)
-        accelerator = replace(known, zone=zone, cidr=known.cidr if accelerator_cidr is None else accelerator_cidr)
+        facts, environment = _facts(accelerator_subnet), surroundings(self)
+        accelerator = replace(facts, zone=zone, cidr=facts.cidr if accelerator_cidr is None else accelerator_cidr)
         spec = ExistingNetworkSpec(
             vpc_id=vpc.vpc_id,
             accelerator_subnet=accelerator,
@@ -280,7 +290,7 @@ class _ExistingNetwork(Network):
         )
         problems = [
             *existing_network_problems(spec, environment.region),
-            *accelerator_subnet_problems(zone, accelerator_cidr, known),
+            *accelerator_subnet_problems(zone, accelerator_cidr, facts),
         ]
         raise_problems(self.node.path, [replace(each, at=_KEYWORDS.get(each.at, each.at)) for each in problems])
         self.vpc = vpc
@@ -292,23 +302,17 @@ class _ExistingNetwork(Network):
         zones: list[str | Unknown] = [each.zone for each in spec.service_subnets]
         self.service_zones = tuple(None if isinstance(zone, Unknown) else zone for zone in zones)
         self.route_out = route_out if route_out is not None else accelerator_subnet.internet_connectivity_established
-        self.has_nat = accelerator_subnet.subnet_id not in {subnet.subnet_id for subnet in vpc.isolated_subnets}
+        isolated = {subnet.subnet_id for subnet in vpc.isolated_subnets}
+        # before it is looked up, private and isolated subnets of a VPC are the same
+        self.has_nat = dummy(accelerator_subnet.subnet_id) or accelerator_subnet.subnet_id not in isolated
 
 
 def _facts(subnet: ec2.ISubnet) -> SubnetSpec:
     return SubnetSpec(
         subnet_id=subnet.subnet_id,
-        zone=_known(lambda: subnet.availability_zone) or cast("str", Unknown()),
-        cidr=_known(lambda: subnet.ipv4_cidr_block),
+        zone=known(lambda: subnet.availability_zone) or cast("str", Unknown()),
+        cidr=known(lambda: subnet.ipv4_cidr_block),
     )
-
-
-def _known(attribute: Callable[[], str]) -> str | None:
-    """Return an attribute of a subnet; an imported one refuses those that it was not told."""
-    try:
-        return attribute()
-    except RuntimeError:
-        return None
 
 
 def _acknowledge(vpc: ec2.CfnVPC, choice: tuple[Mapping[str, str], str]) -> None:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
+from string import ascii_lowercase
 
-from cdk_trainyard.instances import catalogue_date, is_zone_id, zone_ids, zone_region
+from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, zone_ids, zone_region
 from cdk_trainyard.network.spec import ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import (
     SMALLEST_SUBNET,
@@ -14,7 +15,7 @@ from cdk_trainyard.network.subnet_layout import (
     slot_count,
 )
 from cdk_trainyard.problems import At, Problem, option, shown
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import dummy, unresolved
 
 _CARRIER_GRADE = IPv4Network("100.64.0.0/10")
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"), _CARRIER_GRADE)
@@ -23,7 +24,8 @@ _NOT_TOGETHER = (
     (IPv4Network("10.0.0.0/15"), IPv4Network("10.0.0.0/16")),
     (IPv4Network("172.16.0.0/12"), IPv4Network("172.31.0.0/16")),
 )
-_REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+")
+_REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+", re.ASCII)
+_LEAST_LETTERS = 4
 _ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 
 
@@ -74,6 +76,12 @@ def existing_network_problems(spec: ExistingNetworkSpec, region: str | None) -> 
     ]
 
 
+def efa_problems(at: At, instance_type: InstanceType) -> Iterator[Problem]:
+    """Check that a type takes EFA interfaces."""
+    if not instance_type.efa_supported:
+        yield Problem(at, f"must be one with EFA, got {shown(instance_type.name)}; launch it without EFA interfaces")
+
+
 # ---------------------------------------------------------------- addresses
 def address_count_problems(numbers: Mapping[str, int]) -> list[str]:
     """Check that no number of addresses is below 0.
@@ -100,7 +108,7 @@ def cidr_problems(spec: NetworkSpec, name: str) -> Iterator[Problem]:
     """Check that a block can be a VPC's or a subnet's. It must be written out: subnets are computed from it."""
     text = getattr(spec, name)
     block = parse_cidr(text)
-    if isinstance(text, str) and unresolved(text):
+    if isinstance(text, str) and unresolved(text) and not dummy(text):
         yield Problem((name,), "must be written out, as '10.1.0.0/16', got a Token; the subnets are computed from it")
     elif block is not None and not any(block.subnet_of(private) for private in _PRIVATE):
         ranges = ", ".join(str(private) for private in _PRIVATE)
@@ -215,7 +223,7 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
         zone: The zone's name or id. None: it is not said.
         region: The stack's Region. None: not known.
     """
-    if not isinstance(zone, str):
+    if not isinstance(zone, str) or dummy(zone):
         return
     found, example = zone_region(zone), "as 'us-east-1a' or 'use1-az4'"
     known = zone_ids(found) if found else ()
@@ -229,6 +237,14 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
         yield Problem(at, f"must be a zone of the stack's Region {region}, got {shown(zone)} of {found}")
     elif _REGION_ZONE_ID.fullmatch(zone) and known and zone not in known:
         yield Problem(at, f"must be one of {', '.join(known)} (as of {catalogue_date()}), got {shown(zone)}")
+    elif known and zone[:-1] == found and zone[-1] not in _letters(len(known)):
+        last = f"{found}{_letters(len(known))[-1]}"
+        yield Problem(at, f"must be one of {found}a to {last} (as of {catalogue_date()}), got {shown(zone)}")
+
+
+def _letters(zones: int) -> str:
+    """Return the letters that names of so many zones may end with: an account may have all but the first of them."""
+    return ascii_lowercase[: max(zones + 1, _LEAST_LETTERS)]
 
 
 def further_zones_problems(name: str, zones: Sequence[str], region: str | None) -> list[Problem]:
@@ -318,10 +334,28 @@ def existing_subnets_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
         for index, subnet_id in enumerate(ids):
             if subnet_id in ids[:index]:
                 yield Problem((name, index), f"must name each subnet once, got {subnet_id} again")
+    yield from _overlaps(spec)
     zones = {subnet.zone for subnet in spec.service_subnets}
     if zones and not unresolved(*zones) and len(zones) < _ZONES_OF_A_SERVICE:
         alone = f"got {', '.join(zones)} alone; add a subnet, or leave them out"
         yield Problem(("service_subnets",), f"must stand in at least {_ZONES_OF_A_SERVICE} zones, {alone}")
+
+
+def _overlaps(spec: ExistingNetworkSpec) -> Iterator[Problem]:
+    """Subnets of one VPC share no address."""
+    known: dict[str, tuple[SubnetSpec, IPv4Network]] = {}
+    said: list[tuple[At, SubnetSpec]] = [(("accelerator_subnet",), spec.accelerator_subnet)]
+    said += [(("public_subnets", index), subnet) for index, subnet in enumerate(spec.public_subnets)]
+    said += [(("service_subnets", index), subnet) for index, subnet in enumerate(spec.service_subnets)]
+    for at, subnet in said:
+        block = parse_cidr(subnet.cidr)
+        if block is None or unresolved(subnet.subnet_id) or subnet.subnet_id in known:
+            continue
+        for other, taken in known.values():
+            if block.overlaps(taken):
+                text = f"must not overlap that of {other.subnet_id}, {taken}, got {block}"
+                yield Problem((*at, "cidr"), text)
+        known[subnet.subnet_id] = subnet, block
 
 
 def _ids(subnets: Sequence[SubnetSpec]) -> list[str]:

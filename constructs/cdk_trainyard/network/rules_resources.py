@@ -1,4 +1,4 @@
-"""What the parts of a network may look like: interfaces, placement groups, statements, selections of subnets."""
+"""What the parts of a network may look like: placement groups, statements, selections of subnets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,17 +6,9 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.tokens import unresolved
 
 _MOST_PARTITIONS = 7  # EC2 user guide, "Placement group rules": of a partition placement group in one zone
-
-
-def efa_problems(instance_type: InstanceType) -> list[str]:
-    """Check that a type takes EFA interfaces."""
-    if instance_type.efa_supported:
-        return []
-    return [f"'instance_type' must be one with EFA, got {instance_type.name!r}; launch it without EFA interfaces"]
 
 
 def placement_group_problems(

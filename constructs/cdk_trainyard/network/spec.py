@@ -19,7 +19,8 @@ Block = Annotated[str, Cidr(masks=(16, 28))]
 BucketName = Annotated[
     str,
     Text(
-        pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+        pattern=r"(?![0-9]{1,3}(\.[0-9]{1,3}){3}$)(?!xn--|sthree-|amzn-s3-demo-)"
+        r"(?!.*(\.\.|\.mrap$|-s3alias$|--ol-s3$|--x-s3$|--table-s3$))[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
         words="the name of a bucket, without s3:// and path",
         example="my-bucket",
     ),
@@ -108,8 +109,8 @@ class NetworkSpec:
     accelerator_cidr: Block | None = None
     """Block of the accelerator subnet, instead of ``accelerator_mask``. Default - the upper half of the VPC."""
     service_zones: Sequence[Zone] = ()
-    """Zones with a private subnet for services that want several, as databases and load balancers: at least two.
-    Default - none."""
+    """Zones with a private subnet for services that want several, as databases and load balancers: at least two, of
+    which ``zone`` may be one. Default - none."""
     nat: Nat = Nat.ONE
     """NAT gateways: one, per-zone or none. With none there is an internet gateway only for ``public_zones``.
     Default: one."""
@@ -119,10 +120,10 @@ class NetworkSpec:
     interface_endpoints: Sequence[Endpoint] = ()
     """AWS services that are reached inside the VPC, at a price by the hour. Default - none; S3 always is, for free."""
     public_buckets: Sequence[BucketName] = ()
-    """Names of buckets of this Region that nodes read without credentials, as public data sets. Default - none."""
+    """Names of buckets that nodes read without credentials, as public data sets (``--no-sign-request``): the S3
+    endpoint lets everybody list and read them. Buckets of other Regions need NAT instead. Default - none."""
     flow_logs_retention: Annotated["logs.RetentionDays | None", NoneAs(0)] = Retention(90)  # type: ignore[assignment]  # noqa: RUF009  stands for three months
-    """How long the VPC's flow logs are kept, in days; without it, which a file writes as 0, there are none.
-    Default: 90."""
+    """How long the VPC's flow logs are kept; with None, which a file writes as 0, there are none. Default: 90."""
     flow_logs_key: "kms.IKey | None" = None
     """KMS key that encrypts the flow logs. Default - one of CloudWatch Logs."""
     restrict_default_security_group: bool = True

@@ -19,6 +19,7 @@ from cdk_trainyard.acknowledgments import (
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.real import real
 from cdk_trainyard.retention import KEPT, is_kept
 from cdk_trainyard.storage.deletion_protection import DeletionProtection
 from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
@@ -117,23 +118,24 @@ class AccountingDatabase(AccountingDatabaseBase):
 
     Args:
         network: The network; its ``service_subnets`` must lie in two zones or more.
-        schema_name: Schema of the Slurm accounting, 1 to 64 letters, digits, ``_`` and ``$``.
+        engine_version: Version of MySQL. Default: 8.4.9.
+        removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
+            the groups that RDS would not let go. Default: RETAIN_ON_UPDATE_OR_DELETE.
+        schema_name: Schema of the accounting, 1 to 64 letters, digits, ``_`` and ``$``.
             Default - ``slurm_acct_db_`` and the cluster's unique name, so that clusters can share the database.
         instance_type: Size of the instance. Default: t4g.medium.
-        engine_version: Version of MySQL. Default: 8.4.9.
         storage_gb: Storage to begin with, in GB; it grows up to ``max_storage_gb``. Default: 20.
         max_storage_gb: Storage to grow to, in GB. Default: 200.
         multi_az: Whether a standby runs in a second zone. Default: True.
         port: Port. Default: 3306.
         require_tls: Whether connections without TLS are refused. slurmdbd of ParallelCluster uses TLS where it is
             offered (``slurm-accounting-v3`` in its user guide); of HyperPod that is not documented.
-            Default: False, both are taken.
-        backup_retention: How long automatic backups are kept, 1 to 35 days. Default: 35 days.
-        key: Key that encrypts storage and secrets. Default - the account's AWS managed keys.
-        deletion_protection: Whether deleting needs a second step, once the database stands: a small function switches
-            the protection on then, so that a first creation that fails can be taken back. Default: True.
-        removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
-            the groups that RDS would not let go. Default: RETAIN_ON_UPDATE_OR_DELETE.
+            Default: False.
+        backup_retention: How long automatic backups are kept, 1 to 35 days. Default: 35.
+        key: KMS key of storage and secrets. Default - the account's AWS managed keys.
+        deletion_protection: Whether deleting it needs a second step, once the database stands: a small function
+            switches the protection on then, so that a first creation that fails can be taken back.
+            Default: True.
 
     Raises:
         ConfigurationError: The network, the schema's name or the retention cannot work.
@@ -145,27 +147,27 @@ class AccountingDatabase(AccountingDatabaseBase):
         construct_id: str,
         *,
         network: Network,
+        engine_version: "rds.MysqlEngineVersion | None" = None,
+        removal_policy: RemovalPolicy = KEPT,
         schema_name: str | None = None,
         instance_type: ec2.InstanceType | None = None,
-        engine_version: "rds.MysqlEngineVersion | None" = None,
         storage_gb: int = 20,
         max_storage_gb: int = 200,
         multi_az: bool = True,
-        port: int = MYSQL_PORT,
+        port: int = 3306,
         require_tls: bool = False,
         backup_retention: Duration | None = None,
         key: kms.IKey | None = None,
         deletion_protection: bool = True,
-        removal_policy: RemovalPolicy = KEPT,
     ) -> None:
         super().__init__(scope, construct_id)
         from aws_cdk import aws_rds as rds  # noqa: PLC0415  a large module: only who makes a database waits for it
 
-        retention = backup_retention or Duration.days(35)
         judge = Judge(environment=surroundings(self))
-        spec = judge.judged(given(AccountingSpec, locals() | {"backup_retention": retention}))
-        zones = subnet_zone_problems([subnet.availability_zone for subnet in network.service_subnets])
-        raise_problems(self.node.path, [*judge.problems, *accounting_problems(spec), *zones])
+        spec = judge.judged(given(AccountingSpec, locals()))
+        zones = [subnet.availability_zone for subnet in network.service_subnets]
+        of_zones = subnet_zone_problems(("network", "service_subnets"), zones)
+        raise_problems(self.node.path, [*judge.problems, *accounting_problems(spec), *of_zones])
         engine = rds.DatabaseInstanceEngine.mysql(version=engine_version or rds.MysqlEngineVersion.VER_8_4_9)
         group = ec2.SecurityGroup(
             self,
@@ -179,7 +181,7 @@ class AccountingDatabase(AccountingDatabaseBase):
             self,
             "Resource",
             engine=engine,
-            instance_type=instance_type or ec2.InstanceType("t4g.medium"),
+            instance_type=real(spec.instance_type),
             vpc=network.vpc,
             vpc_subnets=ec2.SubnetSelection(subnets=list(network.service_subnets)),
             security_groups=[group],
@@ -197,7 +199,7 @@ class AccountingDatabase(AccountingDatabaseBase):
                 "max_allowed_packet": "16777216",
                 "require_secure_transport": "1" if require_tls else "0",
             },
-            backup_retention=retention,
+            backup_retention=real(spec.backup_retention),
             copy_tags_to_snapshot=True,
             iam_authentication=True,
             auto_minor_version_upgrade=True,

@@ -49,15 +49,16 @@ class TrainingBucket(Construct):
         scope: Where it is defined.
         construct_id: Its id; another id is another bucket.
         purpose: What it holds; versions and lifecycle rules follow from it.
-        key: The key it is encrypted with.
+        key: The KMS key it is encrypted with.
             Default - one of its own, rotated every year. ``ACCESS_LOGS`` uses S3's own encryption.
         access_logs: The bucket that its access log goes to, under the prefix of its purpose.
             Default - one of its own. ``ACCESS_LOGS`` is not logged.
-        expire_after_days: The age at which objects expire: in ``CHECKPOINTS`` those under ``runs/`` or tagged
+        expire_after_days: The age at which objects expire, in days: in ``CHECKPOINTS`` those under ``runs/`` or tagged
             ``trainyard-retention=expire``, in ``ACCESS_LOGS`` all.
             Default - checkpoints 30 days, access logs 365; other purposes keep everything.
-        auto_delete: Delete the bucket with all it holds, and a key made here, when it leaves the stack.
-            Default - they are retained.
+        auto_delete: Whether the bucket goes with all it holds, and a key made here, when it leaves the stack; otherwise
+            both are retained.
+            Default: False.
 
     Attributes:
         bucket: The bucket.
@@ -86,10 +87,13 @@ class TrainingBucket(Construct):
         is_log = purpose is BucketPurpose.ACCESS_LOGS
         self.purpose = purpose
         self.key = None if is_log else key or training_key(self, "Key", auto_delete=auto_delete)
+        # before the bucket: CDK names the first bucket that it empties in what the log's emptier is
+        log = None if is_log else access_logs or self._own_log(auto_delete=auto_delete)
         self.bucket: s3.IBucket = self._define(expire_after_days, auto_delete=auto_delete)
+        self.node.default_child = self._resource
         self.grants = BucketGrants(self.bucket)
-        if not is_log:
-            self._log_to(access_logs or self._own_log(auto_delete=auto_delete))
+        if log is not None:
+            self._log_to(log)
         self._acknowledge()
         if auto_delete:
             self._acknowledge_emptier()
@@ -184,22 +188,17 @@ class TrainingBuckets(Construct):
     Args:
         scope: Where they are defined.
         construct_id: Their id; another id is other buckets.
-        scripts: The bucket of lifecycle scripts, which root runs on the nodes.
-            Default - one is made.
-        datasets: The bucket of training data.
-            Default - one is made.
-        checkpoints: The bucket of checkpoints.
-            Default - one is made.
-        models: The bucket of trained models.
-            Default - one is made.
-        access_logs: The bucket that the access logs of those made here go to.
-            Default - one is made.
-        key: The key of those made here.
-            Default - one is made, rotated every year.
-        checkpoint_days: The age at which checkpoints expire that are under ``runs/`` or tagged for it.
+        scripts: An existing bucket of lifecycle scripts, which root runs on the nodes. Default - one is made.
+        datasets: An existing bucket of training data. Default - one is made.
+        checkpoints: An existing bucket of checkpoints. Default - one is made.
+        models: An existing bucket of trained models. Default - one is made.
+        access_logs: An existing bucket for the access logs of those made here. Default - one is made.
+        key: KMS key of those made here. Default - one is made, rotated every year.
+        checkpoint_days: The age at which checkpoints expire that are under ``runs/`` or tagged for it, in days.
             Default - 30 days.
-        auto_delete: Delete what is made here, with all it holds, when it leaves the stack.
-            Default - it is retained.
+        auto_delete: Whether what is made here goes, with all it holds, when the deployment goes; otherwise it is
+            retained.
+            Default: False.
 
     Attributes:
         scripts: The bucket of lifecycle scripts.

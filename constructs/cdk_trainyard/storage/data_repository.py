@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov
+from cdk_trainyard.acknowledgments import acknowledge_checkov, made_here
 from cdk_trainyard.storage.spec import DataRepository
 
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
@@ -93,7 +93,8 @@ def _let_fsx_use(scope: Construct, key: kms.IKey) -> None:
         )
         return
     resource = key.node.default_child
-    if isinstance(resource, kms.CfnKey) and not resource.get_metadata("checkov"):  # not yet for another file system
+    # not yet for another file system
+    if isinstance(resource, kms.CfnKey) and made_here(key) and not resource.get_metadata("checkov"):
         acknowledge_checkov(
             resource,
             check="CKV_AWS_33",

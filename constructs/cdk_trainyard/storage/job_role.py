@@ -6,12 +6,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import jsii
+from aws_cdk import Annotations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, main_resource
-from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal
+from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, may_change
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
 
@@ -47,6 +48,8 @@ class JobRole(Construct):
         super().__init__(scope, construct_id)
         self.aws_policies: Mapping[str, str] = aws_policies
         self.role: iam.IRole = role or self._new_role(service, whose)
+        if role is None:
+            self.node.default_child = self.role.node.default_child
         self._whose = whose
         self._allowed: set[str] = set()
         self._acknowledged: set[str] = set()
@@ -67,7 +70,24 @@ class JobRole(Construct):
     @cached_property
     def policy(self) -> iam.ManagedPolicy:
         """Its managed policy, defined when something is granted: an empty one is refused."""
-        return iam.ManagedPolicy(self, "Policy", roles=[self.role], description=f"What the nodes of {self._whose} need")
+        policy = iam.ManagedPolicy(self, "Policy", description=f"What the nodes of {self._whose} need")
+        self.attach(policy)
+        return policy
+
+    def attach(self, policy: iam.ManagedPolicy) -> None:
+        """Attach a policy to the role, or say that its owner must.
+
+        Args:
+            policy: The policy.
+        """
+        if may_change(self.role):
+            policy.attach_to_role(self.role)
+            return
+        Annotations.of(self).add_warning_v2(
+            "@cdk-trainyard/storage:role-not-changed",
+            f"the role of the nodes cannot be changed from here ({self.role.node.path}): attach {policy.node.path} to "
+            f"it, or nodes may do nothing of what they need",
+        )
 
     @property
     def grant_principal(self) -> iam.IPrincipal:

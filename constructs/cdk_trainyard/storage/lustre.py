@@ -19,7 +19,6 @@ from cdk_trainyard.storage import rules
 from cdk_trainyard.storage.data_repository import associate
 from cdk_trainyard.storage.lustre_base import Lustre
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
-from cdk_trainyard.storage.lustre_facts import METADATA_VERSION
 from cdk_trainyard.storage.render import lustre_configuration
 from cdk_trainyard.storage.resolve import file_servers, is_persistent, resolve_lustre
 from cdk_trainyard.storage.root_squash import RootSquashSetting
@@ -59,32 +58,25 @@ class LustreFileSystem(Lustre):
             Default - ``subnet`` is given.
         subnet: Another subnet. Keep it in the zone of the nodes, and for EFA in their /16.
             Default - the accelerator subnet of ``network``.
-        deployment: Deployment type, storage class and throughput.
+        deployment: Deployment type, storage class and throughput; another type is another, empty file system.
             Default - PERSISTENT_2 on SSD at 250 MB/s per TiB.
-        capacity_gib: Storage in GiB; none for Intelligent-Tiering.
-            Default - the smallest of the kind: 1200 GiB of SSD, with EFA 4800 to 38400.
-        efa_enabled: Let nodes reach it over EFA besides TCP. Fixed at creation.
-            Default - TCP only.
+        capacity_gib: Storage in GiB, none for INTELLIGENT_TIERING; it can grow and never shrink.
+            Default - the smallest of the kind: 1200 of SSD, with EFA 4800 to 38400.
+        efa_enabled: Whether nodes reach it over EFA as well; fixed when it is made. Default: False.
         metadata_iops: Metadata operations of the disks per second; can only grow.
-            Default - PERSISTENT_2: by capacity, Intelligent-Tiering: 6000. Other types have no such setting.
-        lustre_version: The Lustre version. PERSISTENT_2 has a metadata configuration with 2.15 only.
-            Default - ``2.15``.
-        compression: How data is compressed on the servers.
-            Default - LZ4.
-        root_squash: Whom the clients' root is. Set by a small Lambda function, as CloudFormation cannot.
+            Default - PERSISTENT_2: FSx decides by capacity, INTELLIGENT_TIERING: 6000; other types have no such
+            setting.
+        lustre_version: Version of Lustre. PERSISTENT_2 has a metadata configuration with 2.15 only. Default: 2.15.
+        compression: How the servers compress what is written. Default: LZ4.
+        root_squash: Whom the clients' root is; set by a small Lambda function, as CloudFormation cannot.
             Default - root is root.
-        data_repositories: Up to 8 links to S3.
-            Default - none.
-        key: The key of a persistent file system.
-            Default - the account's FSx key; scratch file systems always have their own.
+        data_repositories: Up to 8 links to S3. Default - none.
+        key: KMS key of a persistent file system. Default - the account's FSx key; scratch file systems have their own.
         backups: Automatic daily backups, deleted with the file system.
-            Default - kept for a week; none for scratch file systems and those with ``data_repositories``.
-        maintenance: When FSx may patch it, once a week.
-            Default - FSx chooses.
-        log_level: Which events of the data repositories are logged.
-            Default - warnings and errors.
-        log_retention: How long they are kept.
-            Default - three months.
+            Default - kept for a week; none for scratch file systems and with ``data_repositories``.
+        maintenance: When FSx may patch it, once a week. Default - FSx chooses.
+        log_level: Which events of the data repositories are logged. Default: WARN_ERROR.
+        log_retention: How long those logs are kept. Default: THREE_MONTHS.
         removal_policy: What becomes of the file system and its log when they leave the stack.
             Default - they are retained; scratch file systems, which keep nothing for long anyway, are deleted.
 
@@ -100,14 +92,14 @@ class LustreFileSystem(Lustre):
         scope: Construct,
         construct_id: str,
         *,
-        security_group: EfaSecurityGroup,
+        security_group: EfaSecurityGroup | ec2.ISecurityGroup,
         network: Network | None = None,
         subnet: ec2.ISubnet | None = None,
         deployment: LustreDeployment | None = None,
         capacity_gib: int | None = None,
         efa_enabled: bool = False,
         metadata_iops: int | None = None,
-        lustre_version: str = METADATA_VERSION,
+        lustre_version: str = "2.15",
         compression: LustreCompression = LustreCompression.LZ4,
         root_squash: RootSquash | None = None,
         data_repositories: Sequence[DataRepository] = (),
@@ -120,15 +112,13 @@ class LustreFileSystem(Lustre):
     ) -> None:
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))
-        spec = resolve_lustre(
-            judge.judged(given(LustreSpec, locals() | {"deployment": deployment or LustreDeployment()}))
-        )
-        place = place_problems(network, subnet, security_group)
+        spec = resolve_lustre(judge.judged(given(LustreSpec, locals())))
+        place = place_problems(network, subnet)
         raise_problems(self.node.path, [*place, *judge.problems, *rules.lustre_problems(spec)])
         for warning in rules.region_warnings(spec, judge.environment.region):
             Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:deployment-region", warning)
 
-        self.security_group = security_group
+        self.security_group = EfaSecurityGroup.of(security_group)
         self.subnet = subnet or _subnet_of(network)
         self.zone = _zone(network, self.subnet)
         self.capacity_gib = spec.capacity_gib
@@ -144,12 +134,12 @@ class LustreFileSystem(Lustre):
             storage_type=str(spec.deployment.storage),
             storage_capacity=spec.capacity_gib,
             subnet_ids=[self.subnet.subnet_id],
-            security_group_ids=[security_group.security_group_id],
+            security_group_ids=[self.security_group.security_group_id],
             kms_key_id=None if key is None else key.key_arn,
             lustre_configuration=lustre_configuration(spec, self.log_group),
         )
         self._resource.apply_removal_policy(kept)
-        self._resource.node.add_dependency(security_group.self_rules)
+        self._resource.node.add_dependency(self.security_group.self_rules)
         if network is not None:
             self._resource.node.add_dependency(network.route_out)
         self.file_system_id = self._resource.ref
@@ -163,10 +153,10 @@ class LustreFileSystem(Lustre):
         scope: Construct,
         construct_id: str,
         *,
+        security_group: EfaSecurityGroup,
         file_system_id: str,
         dns_name: str,
         mount_name: str,
-        security_group: EfaSecurityGroup,
         zone: str | None = None,
         efa_enabled: bool = False,
     ) -> Lustre:
@@ -175,28 +165,18 @@ class LustreFileSystem(Lustre):
         Args:
             scope: Where it is taken.
             construct_id: Its id there.
-            file_system_id: ``fs-0123456789abcdef0``.
-            dns_name: The name that the FSx console shows.
-            mount_name: The mount name that the FSx console shows.
             security_group: Its group, which the nodes must share or be let in by.
-            zone: Its availability zone.
-                Default - unknown; nothing is checked against it.
-            efa_enabled: Whether it was made with EFA.
-                Default - TCP only.
+            file_system_id: Its id, as ``fs-0123456789abcdef0``.
+            dns_name: Its DNS name, as the FSx console shows it.
+            mount_name: Its mount name, as the FSx console shows it: 1 to 8 letters, digits, ``_`` or ``-``.
+            zone: Its zone. Default - not known; nothing is checked against it.
+            efa_enabled: Whether it was made with EFA. Default: False.
 
         Raises:
             ConfigurationError: When an attribute cannot be one of FSx for Lustre.
         """
-        return _ImportedLustre(
-            scope,
-            construct_id,
-            file_system_id=file_system_id,
-            dns_name=dns_name,
-            mount_name=mount_name,
-            security_group=security_group,
-            zone=zone,
-            efa_enabled=efa_enabled,
-        )
+        said = given(ExistingLustreSpec, locals() | {"security_group_id": security_group.security_group_id})
+        return _ImportedLustre(scope, construct_id, said, security_group)
 
     def _attachments(
         self, data_repositories: Sequence[DataRepository], root_squash: RootSquash | None
@@ -232,46 +212,33 @@ class _ImportedLustre(Lustre):
     """A file system that stood there before."""
 
     def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        file_system_id: str,
-        dns_name: str,
-        mount_name: str,
-        security_group: EfaSecurityGroup,
-        zone: str | None,
-        efa_enabled: bool,
+        self, scope: Construct, construct_id: str, said: ExistingLustreSpec, security_group: EfaSecurityGroup
     ) -> None:
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))
-        said = {name: value for name, value in locals().items() if name != "security_group"}
-        spec = judge.judged(given(ExistingLustreSpec, {**said, "security_group_id": security_group.security_group_id}))
+        spec = judge.judged(said)
         problems = rules.existing_lustre_problems(spec, judge.environment.region)
         raise_problems(self.node.path, [*judge.problems, *problems])
-        self.file_system_id = file_system_id
+        self.file_system_id = spec.file_system_id
         self.file_system_arn = Stack.of(self).format_arn(
-            service="fsx", resource="file-system", resource_name=file_system_id
+            service="fsx", resource="file-system", resource_name=spec.file_system_id
         )
-        self.dns_name = dns_name
-        self.mount_name = mount_name
+        self.dns_name = spec.dns_name
+        self.mount_name = spec.mount_name
         self.security_group = security_group
-        self.zone = zone
+        self.zone = spec.zone
         self.subnet = None
         self.capacity_gib = None
-        self.efa_enabled = efa_enabled
+        self.efa_enabled = spec.efa_enabled
         self.file_servers = None
         self.ready = DependencyGroup(security_group.self_rules)
 
 
-def place_problems(network: Network | None, subnet: ec2.ISubnet | None, security_group: object) -> Iterator[Problem]:
-    """Check that a file system has a subnet to stand in, and a group whose members all reach each other."""
+def place_problems(network: Network | None, subnet: ec2.ISubnet | None) -> Iterator[Problem]:
+    """Check that a file system has a subnet to stand in."""
     if network is None and subnet is None:
         text = f"or {option('subnet')} is required: a file system stands in one subnet, that of the nodes"
         yield Problem(("network",), text)
-    if not isinstance(security_group, EfaSecurityGroup):
-        why = "FSx refuses a group without the rules to itself; wrap yours with EfaSecurityGroup.from_security_group"
-        yield Problem(("security_group",), f"must be an EfaSecurityGroup: {why}")
 
 
 def _subnet_of(network: Network | None) -> ec2.ISubnet:

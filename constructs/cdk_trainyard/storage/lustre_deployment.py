@@ -163,7 +163,7 @@ def automatic_metadata_iops(capacity_gib: int) -> int:
 
 
 def file_server_count(
-    deployment: LustreDeployment, *, capacity_gib: int | None, efa_enabled: bool, metadata_iops: int | None
+    deployment: LustreDeployment, *, capacity_gib: int | None, efa_enabled: bool, iops: int | None
 ) -> int | None:
     """Return how many addresses a file system takes in its subnet: one for each storage and each metadata server.
 
@@ -174,7 +174,7 @@ def file_server_count(
         deployment: The kind of file system.
         capacity_gib: Its capacity in GiB; None for Intelligent-Tiering.
         efa_enabled: Whether clients reach it over EFA: its servers are larger then.
-        metadata_iops: Its metadata IOPS; None without a metadata configuration.
+        iops: Its metadata IOPS; None without a metadata configuration.
     """
     if deployment.tiering:
         storage = ceil((deployment.throughput_mb_s or 0) / TIERING_SERVER_MB_S)
@@ -183,4 +183,4 @@ def file_server_count(
         if capacity_gib is None or step is None:
             return None
         storage = ceil(capacity_gib / step)
-    return storage + max(1, ceil((metadata_iops or 0) / IOPS_OF_A_METADATA_SERVER))
+    return storage + max(1, ceil((iops or 0) / IOPS_OF_A_METADATA_SERVER))

@@ -46,7 +46,7 @@ class LustreFacts:
         partial_gib: Capacities below one step that are sold too.
         efa_server_gib: As ``server_gib``, for EFA-enabled file systems. Empty: no EFA.
         throughput_chosen: The throughput is named at creation. False: it comes with the type.
-        metadata_iops: The metadata IOPS one may ask for. Empty: the type has no metadata configuration.
+        iops: The metadata IOPS one may ask for. Empty: the type has no metadata configuration.
         versions: The Lustre versions that the type runs.
         persistent: Servers and disks are replaced when they fail; backups and a key of one's own are possible.
         repositories: S3 data repositories can be linked.
@@ -56,7 +56,7 @@ class LustreFacts:
     partial_gib: tuple[int, ...] = ()
     efa_server_gib: Mapping[int, int] = field(default_factory=dict)
     throughput_chosen: bool = True
-    metadata_iops: tuple[int, ...] = ()
+    iops: tuple[int, ...] = ()
     versions: tuple[str, ...] = ("2.10", "2.12", "2.15")
     persistent: bool = True
     repositories: bool = True
@@ -81,12 +81,12 @@ LUSTRE_FACTS: Mapping[tuple[LustreType, LustreStorage], LustreFacts] = {
         server_gib={125: 2400, 250: 2400, 500: 2400, 1000: 2400},
         partial_gib=(1200,),
         efa_server_gib={125: 38400, 250: 19200, 500: 9600, 1000: 4800},
-        metadata_iops=(1500, 3000, 6000, *range(12000, 192001, 12000)),
+        iops=(1500, 3000, 6000, *range(12000, 192001, 12000)),
         versions=("2.12", "2.15"),
     ),
     (LustreType.PERSISTENT_2, LustreStorage.INTELLIGENT_TIERING): LustreFacts(
         throughput_chosen=False,  # it is chosen for the whole file system, in MB/s
-        metadata_iops=(6000, 12000),
+        iops=(6000, 12000),
         versions=("2.15",),
         repositories=False,
     ),

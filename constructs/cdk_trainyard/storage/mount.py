@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from cdk_trainyard.storage.lustre_base import Lustre
+from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.storage.spec import OpenZfs
 
 
@@ -27,3 +28,18 @@ class Mount:
     def path(self) -> str:
         """Where it is mounted."""
         return self.at or ("/fsx" if isinstance(self.file_system, Lustre) else "/home")
+
+    @property
+    def facts(self) -> MountFacts:
+        """What rules ask of it."""
+        found = self.file_system
+        if not isinstance(found, Lustre):
+            return MountFacts(path=self.path, kind=self.kind, identity=found.dns_name, dns_name=found.dns_name)
+        return MountFacts(
+            path=self.path,
+            identity=found.node.path,
+            dns_name=found.dns_name,
+            zone=found.zone,
+            efa_enabled=found.efa_enabled,
+            file_servers=found.file_servers,
+        )

@@ -1,4 +1,4 @@
-"""How nodes reach storage: a file system from another zone, and what has another security group than theirs."""
+"""How nodes reach storage that has another security group than theirs."""
 
 from collections.abc import Sequence
 
@@ -7,30 +7,16 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
-from cdk_trainyard.instances import is_zone_id
 from cdk_trainyard.network import EfaSecurityGroup
 from cdk_trainyard.storage.lustre_base import Lustre
-from cdk_trainyard.tokens import unresolved
 
-_LUSTRE_PORTS = (("tcp", 988, 988), ("tcp", 1018, 1023))
-_EFA_PORTS = (("-1", None, None),)
+_Group = EfaSecurityGroup | ec2.ISecurityGroup
+_Ports = tuple[str, int | None, int | None]
+_LUSTRE_PORTS: Sequence[_Ports] = (("tcp", 988, 988), ("tcp", 1018, 1023))
+_EFA_PORTS: Sequence[_Ports] = (("-1", None, None),)
 _DESCRIPTION = "Lustre between nodes and their file system"
 _DATABASE = "slurmdbd to its accounting database"
 _EFA_REASON = "the source is the security group of the other side, and EFA needs all traffic between the two"
-
-
-def in_other_zone(file_system: Lustre, zone: str | None) -> bool:
-    """Return whether a file system is known to stand in another zone than its clients.
-
-    Args:
-        file_system: The file system.
-        zone: The zone of its clients. Zones are compared only when both are names or both are ids: which is which
-            differs from account to account.
-    """
-    other = file_system.zone
-    if zone is None or other is None or unresolved(zone, other):
-        return False
-    return is_zone_id(zone) == is_zone_id(other) and zone != other
 
 
 def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecurityGroup]) -> Construct | None:
@@ -53,28 +39,11 @@ def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecu
     client = clients[0]
     construct_id = f"{Names.node_unique_id(client.node)}To{Names.node_unique_id(file_system.node)}"
     rules = Construct(scope, construct_id)
-    for name, group, peer in (("Servers", servers, client), ("Clients", client, servers)):
-        for protocol, first, last in _EFA_PORTS if file_system.efa_enabled else _LUSTRE_PORTS:
-            ingress = ec2.CfnSecurityGroupIngress(
-                rules,
-                f"{name}In{first or ''}",
-                group_id=group.security_group_id,
-                source_security_group_id=peer.security_group_id,
-                ip_protocol=protocol,
-                from_port=first,
-                to_port=last,
-                description=_DESCRIPTION,
-            )
-            ec2.CfnSecurityGroupEgress(
-                rules,
-                f"{name}Out{first or ''}",
-                group_id=group.security_group_id,
-                destination_security_group_id=peer.security_group_id,
-                ip_protocol=protocol,
-                from_port=first,
-                to_port=last,
-                description=_DESCRIPTION,
-            )
+    ways = (("Clients", client, "Servers", servers), ("Servers", servers, "Clients", client))
+    for ports in _EFA_PORTS if file_system.efa_enabled else _LUSTRE_PORTS:
+        for source, one, target, other in ways:
+            ids = (f"{source}Out{ports[1] or ''}", f"{target}In{ports[1] or ''}")
+            ingress = _let_reach(rules, ids, one, other, ports, _DESCRIPTION)
             if file_system.efa_enabled:
                 acknowledge_nag(ingress, pack=NIST_800_53_R5, rule="EC2RestrictedCommonPorts", reason=_EFA_REASON)
     return rules
@@ -103,24 +72,50 @@ def open_database(
 
 def _open_port(scope: Construct, server: ec2.ISecurityGroup, client: ec2.ISecurityGroup, port: int) -> Construct:
     rules = Construct(scope, f"{Names.node_unique_id(client.node)}To{Names.node_unique_id(server.node)}")
-    ec2.CfnSecurityGroupIngress(
-        rules,
-        "In",
-        group_id=server.security_group_id,
-        source_security_group_id=client.security_group_id,
-        ip_protocol="tcp",
-        from_port=port,
-        to_port=port,
-        description=_DATABASE,
-    )
+    _let_reach(rules, ("Out", "In"), client, server, ("tcp", port, port), _DATABASE)
+    return rules
+
+
+def _let_reach(
+    rules: Construct,
+    ids: tuple[str, str],
+    source: _Group,
+    target: _Group,
+    ports: _Ports,
+    description: str,
+) -> ec2.CfnSecurityGroupIngress:
+    """Let a source reach a target, by an egress rule of the one and an ingress rule of the other.
+
+    Args:
+        rules: Where both are defined.
+        ids: Ids of the egress and of the ingress.
+        source: The group of those who connect.
+        target: The group of those who answer.
+        ports: Protocol, first and last port.
+        description: Of both.
+
+    Returns:
+        The ingress.
+    """
+    protocol, first, last = ports
+    egress_id, ingress_id = ids
     ec2.CfnSecurityGroupEgress(
         rules,
-        "Out",
-        group_id=client.security_group_id,
-        destination_security_group_id=server.security_group_id,
-        ip_protocol="tcp",
-        from_port=port,
-        to_port=port,
-        description=_DATABASE,
+        egress_id,
+        group_id=source.security_group_id,
+        destination_security_group_id=target.security_group_id,
+        ip_protocol=protocol,
+        from_port=first,
+        to_port=last,
+        description=description,
     )
-    return rules
+    return ec2.CfnSecurityGroupIngress(
+        rules,
+        ingress_id,
+        group_id=target.security_group_id,
+        source_security_group_id=source.security_group_id,
+        ip_protocol=protocol,
+        from_port=first,
+        to_port=last,
+        description=description,
+    )

@@ -37,7 +37,7 @@ def is_persistent(spec: LustreSpec) -> bool:
 def has_metadata(spec: LustreSpec) -> bool:
     """Return whether there is a metadata configuration. It cannot be added later: there is one where there can be."""
     facts = spec.deployment.facts
-    return facts is not None and bool(facts.metadata_iops) and spec.lustre_version == METADATA_VERSION
+    return facts is not None and bool(facts.iops) and spec.lustre_version == METADATA_VERSION
 
 
 def file_servers(spec: LustreSpec) -> int | None:
@@ -51,4 +51,4 @@ def file_servers(spec: LustreSpec) -> int | None:
         return None
     if iops is None and has_metadata(spec) and capacity is not None:
         iops = automatic_metadata_iops(capacity)
-    return file_server_count(spec.deployment, capacity_gib=capacity, efa_enabled=spec.efa_enabled, metadata_iops=iops)
+    return file_server_count(spec.deployment, capacity_gib=capacity, efa_enabled=spec.efa_enabled, iops=iops)

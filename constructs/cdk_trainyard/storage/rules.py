@@ -24,7 +24,9 @@ from cdk_trainyard.storage.rules_data import repositories_problems
 from cdk_trainyard.storage.spec import ExistingLustreSpec, LustreSpec
 from cdk_trainyard.tokens import unresolved
 
-_NID = re.compile(r"(?=.{11,43}$)([0-9\[\]\-]+\.){3}[0-9\[\]\-]+@tcp")  # LustreNoSquashNid of botocore 1.44.5
+_OCTET = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_PART = rf"({_OCTET}|\[{_OCTET}-{_OCTET}\])"
+_NID = re.compile(rf"(?=.{{11,43}}$){_PART}(\.{_PART}){{3}}@tcp")  # LustreNoSquashNid of botocore 1.44.5
 _MAX_NIDS = 64
 _TYPE = ("deployment", "type")
 _CACHE = ("deployment", "read_cache")
@@ -57,7 +59,10 @@ def existing_lustre_problems(spec: ExistingLustreSpec, region: str | None) -> li
         spec: The file system.
         region: The stack's Region. None: not known.
     """
-    return [] if unresolved(spec.zone) else list(zone_problems(("zone",), spec.zone, region))
+    named = spec.dns_name.partition(".")[0] if not unresolved(spec.dns_name) else spec.file_system_id
+    text = f"must be that of {option('file_system_id')} {spec.file_system_id}, got {shown(spec.dns_name)}"
+    other = [] if unresolved(spec.file_system_id) or named == spec.file_system_id else [Problem(("dns_name",), text)]
+    return other if unresolved(spec.zone) else [*other, *zone_problems(("zone",), spec.zone, region)]
 
 
 # ---------------------------------------------------------------- kind
@@ -155,14 +160,14 @@ def metadata_problems(spec: LustreSpec) -> Iterator[Problem]:
     facts = deployment.facts
     if facts is None or iops is None or unresolved(deployment, iops):
         return
-    if not facts.metadata_iops:
+    if not facts.iops:
         yield Problem(at, f"is for PERSISTENT_2 file systems, got {iops} with {deployment.label}; remove it")
         return
     if not unresolved(spec.lustre_version) and spec.lustre_version != METADATA_VERSION:
         got = f"got {option('lustre_version')} {spec.lustre_version}"
         yield Problem(at, f"needs Lustre {METADATA_VERSION}, {got}; remove one of the two")
-    if iops not in facts.metadata_iops:
-        nearest = min(facts.metadata_iops, key=lambda each: abs(each - iops))
+    if iops not in facts.iops:
+        nearest = min(facts.iops, key=lambda each: abs(each - iops))
         allowed = "6000 or 12000" if deployment.tiering else "1500, 3000, 6000 or a multiple of 12000 up to 192000"
         yield Problem(at, f"must be {allowed}, got {iops}; use {nearest}")
 
@@ -216,9 +221,13 @@ def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
         got = f"got {len(squash.no_squash_nids)}; use ranges, as '10.1.[2-10].[1-255]@tcp'"
         yield Problem(("root_squash", "no_squash_nids"), f"must be at most {_MAX_NIDS} clients, {got}")
     for index, nid in enumerate(squash.no_squash_nids):
-        if not unresolved(nid) and not _NID.fullmatch(nid):
+        if not unresolved(nid) and not (_NID.fullmatch(nid) and _rises(nid)):
             text = f"must be a Lustre network id, as '10.1.0.6@tcp' or '10.1.0.[1-20]@tcp', got {shown(nid)}"
             yield Problem(("root_squash", "no_squash_nids", index), text)
+
+
+def _rises(nid: str) -> bool:
+    return all(int(first) <= int(last) for first, last in re.findall(r"\[([0-9]+)-([0-9]+)\]", nid))
 
 
 def key_problems(spec: LustreSpec) -> Iterator[Problem]:

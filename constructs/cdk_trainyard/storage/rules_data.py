@@ -1,18 +1,26 @@
 """What data repositories, buckets and the accounting database may look like: pure functions, silent about Tokens."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import ceil
 from typing import Any
 
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances.instance_type import name_hint
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.problems import Problem, option, shown
+from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.lustre_facts import MAX_REPOSITORIES, REPOSITORY_VERSIONS
 from cdk_trainyard.storage.spec import AccountingSpec, BucketSpec, BucketsSpec, DataRepository, LustreSpec
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import dummy, unresolved
 
+_FAMILIES = re.compile(r"([mrtx][0-9]|z1d).*")
+_OWN_FAMILIES = ("x2g", "x2m")
+"""Families of RDS's classes: cfn-lint's ``dbinstanceclass_enum.json`` (1.58.0), read 2026-11."""
 _MAX_PATH = 4096
+_MAX_PREFIX = 1024  # of a key of S3
+_MAX_STORAGE_GB = 65536  # of RDS for MySQL
 _GROWTH_PERCENT = 110
 """Least maximum storage threshold of RDS, of the storage: "at least 10% more" ("Managing capacity
 automatically with Amazon RDS storage autoscaling", Amazon RDS user guide, read 2026-11)."""
@@ -49,14 +57,17 @@ def linking_problems(spec: LustreSpec) -> Iterator[Problem]:
 def repository_problems(repository: DataRepository) -> Iterator[tuple[str, str]]:
     """Check the path, the prefix and the events of one link: yield options with what is wrong."""
     path, prefix = repository.file_system_path, repository.prefix
-    if isinstance(path, str) and unresolved(path):
+    if isinstance(path, str) and unresolved(path) and not dummy(path):
         yield "file_system_path", "must be known at synthesis, got a Token: it identifies the link; write it out"
-    elif isinstance(path, str) and not _is_directory(path):
+    elif isinstance(path, str) and not unresolved(path) and not _is_directory(path):
         must = f"must be an absolute directory such as '/datasets', of at most {_MAX_PATH} characters"
         why = "it starts at the root of the file system, not at its mount point"
         yield "file_system_path", f"{must}, got {shown(path)}; {why}"
     if not unresolved(prefix) and (prefix.startswith(("/", "s3:")) or "//" in prefix):
         text = f"must be a key prefix such as 'tokenized/', got {shown(prefix)}; remove the bucket and extra slashes"
+        yield "prefix", text
+    elif not unresolved(prefix) and ({".", ".."} & set(prefix.split("/")) or len(prefix) > _MAX_PREFIX):
+        text = f"must have no part '.' or '..' and at most {_MAX_PREFIX} characters, got {shown(prefix)}"
         yield "prefix", text
     for name in ("import_events", "export_events"):
         events = getattr(repository, name)
@@ -114,6 +125,10 @@ def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
     if spec.checkpoint_days is not None and spec.checkpoints is not None:
         text = f"must not be given with {option('checkpoints')}: the rules of your own bucket are yours; remove it"
         yield Problem(("checkpoint_days",), text)
+    if None not in (spec.scripts, spec.datasets, spec.checkpoints, spec.models, spec.access_logs):
+        for name in ("key", "auto_delete"):
+            if getattr(spec, name) not in (None, False):
+                yield Problem((name,), "must be left out where every bucket exists: none is made", of_key=True)
     given: dict[object, str] = {}
     for name in ("scripts", "datasets", "checkpoints", "models", "access_logs"):
         bucket = getattr(spec, name)
@@ -131,21 +146,38 @@ def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
     least, most = spec.storage_gb, spec.max_storage_gb
     threshold = least if unresolved(least) else ceil(least * _GROWTH_PERCENT / 100)
     if not unresolved(least, most) and most < threshold:
-        text = f"must be a tenth more than {option('storage_gb')} {least}, got {most}; use {threshold}"
+        fits = threshold <= _MAX_STORAGE_GB
+        remedy = threshold if fits else f"at most {_MAX_STORAGE_GB * 100 // _GROWTH_PERCENT} for {option('storage_gb')}"
+        text = f"must be a tenth more than {option('storage_gb')} {least}, got {most}; use {remedy}"
         yield Problem(("max_storage_gb",), text)
+    yield from _class_problems(spec)
     retention = spec.backup_retention
     days = None if unresolved(retention) else retention.to_seconds() / 86400
     if days is not None and days not in _BACKUP_DAYS:
         yield Problem(("backup_retention",), f"must be 1 to 35 days, got {days:g}")
 
 
-def subnet_zone_problems(zones: Sequence[str]) -> Iterator[Problem]:
+def _class_problems(spec: AccountingSpec) -> Iterator[Problem]:
+    """Check that there is such a class: most are types of EC2, of families for general use or with much memory."""
+    said = spec.instance_type
+    name = said.value if isinstance(said, StandIn) else None
+    if name is None or unresolved(name):
+        return
+    family = name.partition(".")[0]
+    if family not in _OWN_FAMILIES and (not _FAMILIES.fullmatch(name) or InstanceType.find(name) is None):
+        text = f"must be a class of RDS for MySQL without 'db.', as t4g.medium, got {shown(name)}"
+        yield Problem(("instance_type",), f"{text}{'' if InstanceType.find(name) else name_hint(name)}")
+
+
+def subnet_zone_problems(at: At, zones: Sequence[str]) -> Iterator[Problem]:
     """Check that a subnet group of RDS spans two zones.
 
     Args:
-        zones: Zones of the network's service subnets.
+        at: The option of the network that says where its service subnets stand.
+        zones: Zones of those subnets.
     """
     if not unresolved(*zones) and len(set(zones)) < _ZONES_OF_A_SUBNET_GROUP:
         found = ", ".join(sorted(set(zones))) or "none"
-        rule = f"must have {option('service_subnets')} in at least {_ZONES_OF_A_SUBNET_GROUP} zones for a database"
-        yield Problem(("network",), f"{rule}, got {found}; give a new network its {option('service_zones')}")
+        text = f"must be in at least {_ZONES_OF_A_SUBNET_GROUP} zones for the accounting database, got {found}"
+        of_new = "" if at[-1] == "service_zones" else f"; give a new network its {option('service_zones')}"
+        yield Problem(at, f"{text}{of_new}")

@@ -4,48 +4,72 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from cdk_trainyard.network.spec import BucketName, SecurityGroupId, Zone
-from cdk_trainyard.options.fields import INLINE, InFile, Unit
-from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
-from cdk_trainyard.options.stand_ins import Retention, Span
+from cdk_trainyard.options.fields import INLINE, As, InFile, Said, Unit
+from cdk_trainyard.options.kinds import Arn, Environment, NodePath, Number, Open, Text, resource_id
+from cdk_trainyard.options.stand_ins import DatabaseClass, ImageRepository, Retention, Span
+from cdk_trainyard.options.texts import LINE
+from cdk_trainyard.problems import shown
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import MAX_BACKUP_DAYS, METADATA_VERSION
 
 if TYPE_CHECKING:
     from aws_cdk import Duration, RemovalPolicy
+    from aws_cdk import aws_ec2 as ec2
+    from aws_cdk import aws_ecr as ecr
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_logs as logs
     from aws_cdk import aws_s3 as s3
 
-MOUNT_PATH_LENGTH: Final = 1024
-"""Characters (``ClusterFsxLustreConfig.MountPath``)."""
-MOUNT_PATH: Final = re.compile(r"(/[a-zA-Z0-9._-]+)+")
-"""Stricter than SageMaker's API, as its CloudFormation type is: no trailing slash, no double slash."""
-MountPath = Annotated[
-    str,
-    Text(
-        pattern=MOUNT_PATH.pattern,
-        words="an absolute path of letters, digits, '.', '_' and '-' without a slash at the end",
-        example="/fsx",
-        longest=MOUNT_PATH_LENGTH,
-    ),
-]
+MountPath = Annotated[str, NodePath()]
 """Where nodes mount a file system."""
 FileSystemId = Annotated[str, resource_id("fs", "a file system of FSx")]
-FileSystemName = Annotated[
-    str,
-    Text(
-        pattern=r"fsi?-[0-9a-f]{8,}(\.[A-Za-z0-9-]{1,63}){2,}",
-        words="the DNS name that the FSx console shows",
-        example="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
-        longest=255,
-    ),
-]
+_EXAMPLE_NAME: Final = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystemDnsName:
+    """The DNS name of a file system of FSx: in the domain of its Region, or of a directory of yours."""
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match it, and compare the Region where it says one."""
+        if len(value) > _LONGEST_NAME or re.fullmatch(_DNS_NAME, value, re.ASCII) is None:
+            return f"must be the DNS name that the FSx console shows, as {_EXAMPLE_NAME}, got {shown(value)}"
+        region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
+        if region is None or found is None:
+            return None
+        suffix = "amazonaws.com.cn" if environment.partition == "aws-cn" else "amazonaws.com"
+        isolated = environment.partition not in {"aws", "aws-cn", "aws-us-gov"}
+        if found["region"] != region or (found["suffix"] != suffix and not isolated):
+            return f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}, got {shown(value)}"
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": f"^{_DNS_NAME}$", "maxLength": _LONGEST_NAME, "examples": [_EXAMPLE_NAME]}
+
+
+_LONGEST_NAME: Final = 255
+_DNS_NAME: Final = r"fsi?-[0-9a-f]{8,}(\.[A-Za-z0-9-]{1,63}){2,}"
+_REGIONAL_NAME: Final = r"fsi?-[0-9a-f]+\.fsx\.(?P<region>[a-z0-9-]+)\.(?P<suffix>amazonaws\..+)"
+FileSystemName = Annotated[str, FileSystemDnsName()]
+MOST_DAYS: Final = 2**31 - 1
+"""What a lifecycle rule of S3 may wait (``Days`` is an integer of XML Schema's ``int``)."""
 Hour = Annotated[int, Number(minimum=0, maximum=23)]
 Minute = Annotated[int, Number(minimum=0, maximum=59)]
+WorkspaceArn = Annotated[
+    str,
+    Arn(
+        service="aps",
+        resource=r"workspace/[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}",
+        form="workspace/<id>",
+        what="a workspace of Amazon Managed Service for Prometheus",
+        any_region=True,
+    ),
+]
 SchemaName = Annotated[
     str,
     Text(pattern=r"[a-zA-Z0-9$_]{1,64}", words="1 to 64 letters, digits, '_' and '$'", example="slurm_acct_db"),
@@ -159,12 +183,12 @@ class DataRepository:
     Files appear by name at once and are read from S3 when they are first opened.
     """
 
-    file_system_path: Annotated[str, Open(rule="repository_problems", examples=("/datasets",))]
+    file_system_path: Annotated[str, LINE, Open(rule="repository_problems", examples=("/datasets",))]
     """The directory, from the root of the file system and not from the mount point."""
     bucket: "s3.IBucket"
     """The bucket, in the Region of the file system; in a file, one of the deployment's: scripts, datasets, checkpoints
     or models."""
-    prefix: Annotated[str, Open(rule="repository_problems", examples=("tokenized/",))] = ""
+    prefix: Annotated[str, LINE, Open(rule="repository_problems", examples=("tokenized/",))] = ""
     """The prefix in the bucket. Default - the whole bucket."""
     import_events: Sequence[RepositoryEvent] = tuple(RepositoryEvent)
     """Changes in S3 that show on the file system. Default - all: NEW, CHANGED and DELETED."""
@@ -222,7 +246,7 @@ class LustreSpec:
     log_level: LustreLogLevel = LustreLogLevel.WARN_ERROR
     """Which events of the data repositories are logged. Default: WARN_ERROR."""
     log_retention: "logs.RetentionDays" = Retention(90)  # type: ignore[assignment]  # noqa: RUF009  stands for it
-    """How long those logs are kept, in days. Default: 90."""
+    """How long those logs are kept. Default: 90."""
     removal_policy: "RemovalPolicy | None" = None
     """What becomes of the file system and its log when they leave the stack. Default - they are retained; scratch file
     systems, which keep nothing for long anyway, are deleted."""
@@ -233,14 +257,14 @@ class ExistingLustreSpec:
     """An FSx for Lustre file system that exists already."""
 
     file_system_id: FileSystemId
-    """Its id."""
+    """Its id, as ``fs-0123456789abcdef0``."""
     dns_name: FileSystemName
-    """Its DNS name."""
+    """Its DNS name, as the FSx console shows it."""
     mount_name: Annotated[
         str,
         Text(pattern=r"[A-Za-z0-9_-]{1,8}", words="the mount name that the FSx console shows", example="fsxabcde"),
     ]
-    """Its mount name, 1 to 8 letters, digits, ``_`` or ``-``."""
+    """Its mount name, as the FSx console shows it: 1 to 8 letters, digits, ``_`` or ``-``."""
     security_group_id: SecurityGroupId
     """Its security group, which lets the nodes' security group in."""
     zone: Zone | None = None
@@ -279,12 +303,13 @@ class BucketSpec:
     access_logs: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
     """The bucket that its access log goes to, under the prefix of its purpose. Default - one of its own.
     ``ACCESS_LOGS`` is not logged."""
-    expire_after_days: Annotated[int | None, Number(minimum=1)] = None
+    expire_after_days: Annotated[int | None, Number(minimum=1, maximum=MOST_DAYS)] = None
     """The age at which objects expire, in days: in ``CHECKPOINTS`` those under ``runs/`` or tagged
     ``trainyard-retention=expire``, in ``ACCESS_LOGS`` all. Default - checkpoints 30 days, access logs 365; other
     purposes keep everything."""
     auto_delete: bool = False
-    """Whether the bucket goes with all it holds, and a key made here, when it leaves the stack. Default: false."""
+    """Whether the bucket goes with all it holds, and a key made here, when it leaves the stack; otherwise both are
+    retained. Default: false."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -303,10 +328,11 @@ class BucketsSpec:
     """An existing bucket for the access logs of those made here. Default - one is made."""
     key: "kms.IKey | None" = None
     """KMS key of those made here. Default - one is made, rotated every year."""
-    checkpoint_days: Annotated[int | None, Number(minimum=1)] = None
+    checkpoint_days: Annotated[int | None, Number(minimum=1, maximum=MOST_DAYS)] = None
     """The age at which checkpoints expire that are under ``runs/`` or tagged for it, in days. Default - 30 days."""
     auto_delete: bool = False
-    """Whether what is made here goes, with all it holds, when the deployment goes. Default: false."""
+    """Whether what is made here goes, with all it holds, when the deployment goes; otherwise it is retained.
+    Default: false."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -314,8 +340,10 @@ class AccountingSpec:
     """A new database (RDS for MySQL) for Slurm's accounting; it is kept when the deployment goes."""
 
     schema_name: SchemaName | None = None
-    """Schema of the accounting. Default - ``slurm_acct_db_`` and the cluster's unique name, so that clusters can share
-    the database."""
+    """Schema of the accounting, 1 to 64 letters, digits, ``_`` and ``$``. Default - ``slurm_acct_db_`` and the
+    cluster's unique name, so that clusters can share the database."""
+    instance_type: Annotated["ec2.InstanceType", As(DatabaseClass)] = DatabaseClass("t4g.medium")  # type: ignore[assignment]  # noqa: RUF009  stands for it
+    """Size of the instance. Default: t4g.medium."""
     storage_gb: Annotated[int, Number(minimum=20, maximum=65536, unit="GB")] = 20
     """Storage to begin with, in GB; it grows up to ``max_storage_gb``. Default: 20."""
     max_storage_gb: Annotated[int, Number(minimum=20, maximum=65536, unit="GB")] = 200
@@ -334,3 +362,16 @@ class AccountingSpec:
     deletion_protection: bool = True
     """Whether deleting it needs a second step, once the database stands: a small function switches the protection on
     then, so that a first creation that fails can be taken back. Default: true."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeGrantsSpec:
+    """What nodes may pull and write beside what they need."""
+
+    image_repositories: Annotated[
+        "Sequence[Annotated[ecr.IRepository, As(ImageRepository)]]", Said("image_repositories")
+    ] = ()
+    """Private repositories (ECR) from which nodes pull container images; in a file names, ARNs, or "*" for all of the
+    account in its Region. Default - none."""
+    prometheus_workspace_arn: WorkspaceArn | None = None
+    """The workspace of Amazon Managed Service for Prometheus to which nodes write metrics. Default - none."""

@@ -1,6 +1,5 @@
-"""The reviewers' rule packs find nothing here that is not explained, and no explanation is idle."""
+"""What the reviewers' tools are asked about: what this room builds."""
 
-import pytest
 from aws_cdk import RemovalPolicy
 
 from cdk_trainyard.storage import (
@@ -14,7 +13,7 @@ from cdk_trainyard.storage import (
     TrainingBucket,
     TrainingBuckets,
 )
-from tests.review.tools import Review
+from tests.review.tools import Room
 
 from .conftest import Place, make_place, service_network
 
@@ -71,15 +70,4 @@ def databases(place: Place) -> None:
     assert shared.password_secret is not trial.password_secret
 
 
-BUILDS = {build.__name__: build for build in (defaults, everything, scratch_and_one_bucket, databases)}
-
-
-@pytest.fixture(scope="module")
-def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Place]:
-    return Review(BUILDS, make_place, tmp_path_factory.mktemp("review"))
-
-
-@pytest.mark.review
-@pytest.mark.parametrize("name", BUILDS)
-def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Place], name: str) -> None:
-    assert review.open_findings(name) == []
+ROOM = Room(make_place, [defaults, everything, scratch_and_one_bucket, databases])
