@@ -63,7 +63,7 @@ def pin_files() -> dict[str, str]:
     """Return every file that pins versions of Neuron's packages, by its path: what the matrix says."""
     return {
         "lifecycle_scripts/parallelcluster/neuron_versions.sh": _parallelcluster(),
-        "lifecycle_scripts/jobs/neuron-llama/requirements.txt": _requirements("neuron-llama"),
+        "examples/neuron-llama/requirements.txt": _requirements("neuron-llama"),
     }
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import moto
 import pytest
 
-from cdk_trainyard.instances._data import load
+from cdk_trainyard.data_files import load
 from tools import generate_instances
 from tools.generate_instances import DATA, captured_types, corrected, facts, network_cards, write, zone_sets
 
-CORRECTIONS = load("corrections")
+CORRECTIONS = load("instances", "corrections")
 
 
 @pytest.fixture(scope="module")

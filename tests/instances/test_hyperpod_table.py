@@ -170,7 +170,7 @@ def test_efa_only_leaves_the_addresses_of_the_primary_interface(name: str) -> No
 @pytest.mark.parametrize("orchestrator", ["slurm", "eks"])
 def test_fails_where_the_addresses_are_not_published(orchestrator: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        InstanceType.of("ml.p6e-gb200.36xlarge").hyperpod_addresses(orchestrator)  # type: ignore[arg-type]
+        InstanceType.of("ml.p6e-gb200.36xlarge").hyperpod_addresses(orchestrator)
     (problem,) = caught.value.problems
     assert problem == (
         "'instance_type' must be one whose interfaces under HyperPod are published, got 'p6e-gb200.36xlarge'; "

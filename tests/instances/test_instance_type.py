@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import (
     Accelerator,
@@ -15,9 +16,8 @@ from cdk_trainyard.instances import (
     catalogue_date,
     hyperpod_type_names,
 )
-from cdk_trainyard.instances._data import load
 
-NAMES = sorted(load("instance_types")["types"])
+NAMES = sorted(load("instances", "instance_types")["types"])
 NEW = InstanceType(
     name="trn9.32xlarge",
     vcpus=128,
@@ -91,7 +91,7 @@ def test_the_catalogue_has_every_captured_type_and_the_one_added() -> None:
 def test_facts_are_frozen_hashable_and_can_be_copied() -> None:
     p5 = InstanceType.of("p5.48xlarge")
     with pytest.raises(FrozenInstanceError):
-        p5.vcpus = 1  # type: ignore[misc]
+        p5.vcpus = 1
     assert len({p5, InstanceType.of("ml.p5.48xlarge")}) == 1
     assert deepcopy(p5) == pickle.loads(pickle.dumps(p5)) == p5  # noqa: S301  our own bytes
     assert asdict(p5)["zones"] == p5.zones
@@ -255,7 +255,7 @@ def test_what_the_catalogue_does_not_know_can_be_filled_in() -> None:
 )
 def test_fails_to_register_what_cannot_be(changes: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        InstanceType.register(replace(NEW, **changes))  # type: ignore[arg-type]
+        InstanceType.register(replace(NEW, **changes))
     assert caught.value.problems == (problem,)
 
 

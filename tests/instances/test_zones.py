@@ -1,12 +1,13 @@
 import pytest
+from aws_cdk import Aws, Fn
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.instances import is_zone_id, zone_ids, zone_region
-from cdk_trainyard.instances._data import load
-from cdk_trainyard.instances.zones import decode_zones
+from cdk_trainyard.instances.zones import decode_zones, differ
 
-REGIONS = sorted(load("zones")["regions"])
+REGIONS = sorted(load("instances", "zones")["regions"])
 
 ZONES = [
     ("us-east-1a", "us-east-1"),
@@ -64,7 +65,7 @@ def test_zones_of_known_regions() -> None:
 
 
 def test_every_zone_set_can_be_read_and_lies_in_its_region() -> None:
-    for text in load("zones")["sets"].values():
+    for text in load("instances", "zones")["sets"].values():
         for region, ids in decode_zones(text).items():
             assert set(ids) <= set(zone_ids(region))
 
@@ -74,3 +75,21 @@ def test_any_text_can_be_asked(text: str) -> None:
     zone_region(text)
     is_zone_id(text)
     zone_ids(text)
+
+
+@pytest.mark.parametrize(
+    ("zone", "other", "known_to_differ"),
+    [
+        ("us-west-2a", "us-west-2a", False),
+        ("us-west-2a", "us-west-2b", True),
+        ("usw2-az1", "usw2-az1", False),
+        ("usw2-az1", "usw2-az2", True),
+        ("us-west-2a", "usw2-az2", False),  # which is which differs from account to account
+        (None, "us-west-2b", False),
+        ("us-west-2a", None, False),
+        (Fn.select(0, Fn.get_azs()), "us-west-2b", False),
+        ("us-west-2a", f"{Aws.REGION}b", False),
+    ],
+)
+def test_only_zones_of_one_spelling_are_compared(zone: str | None, other: str | None, *, known_to_differ: bool) -> None:
+    assert differ(zone, other) is known_to_differ

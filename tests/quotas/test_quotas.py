@@ -6,15 +6,14 @@ from dataclasses import replace
 import pytest
 from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.instances._data import load as load_instances
 from cdk_trainyard.quotas import Market, Needs, Quota, QuotaNeed, hyperpod_needs, instance_needs, most_of
-from cdk_trainyard.quotas._data import load
 from cdk_trainyard.quotas.instances import instance_quota
 from cdk_trainyard.quotas.prerequisite import prerequisites
 
-QUOTAS = load("quotas")
-TYPES = [InstanceType.of(name) for name in load_instances("instance_types")["types"]]
+QUOTAS = load("quotas", "quotas")
+TYPES = [InstanceType.of(name) for name in load("instances", "instance_types")["types"]]
 
 
 # ---------------------------------------------------------------- the data
@@ -55,9 +54,9 @@ def test_spot_quotas_that_are_not_known_are_these() -> None:
     assert all(re.match(r"p6|hpc|u", family) for family in unnamed), unnamed
 
 
-@pytest.mark.parametrize("key", [key for key in load("prerequisites") if key not in {"captured", "note"}])
+@pytest.mark.parametrize("key", [key for key in load("quotas", "prerequisites") if key not in {"captured", "note"}])
 def test_a_prerequisite_says_what_by_which_command_and_who_says_so(key: str) -> None:
-    row = load("prerequisites")[key]
+    row = load("quotas", "prerequisites")[key]
     assert set(row) == {"what", "command", "source"}
     assert row["command"].startswith(("aws ", "cdk "))
 

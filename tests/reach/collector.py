@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from cdk_trainyard.reach import addresses
+from cdk_trainyard.versions import rows
 from tests.support import ROOT
 
-SHIPPED = ("lifecycle_scripts", "constructs/cdk_trainyard")
-NOT_ON_NODES = ("local", "quotas", "rehearsal", "reach", "review")
+SHIPPED = ("lifecycle_scripts", "examples", "constructs/cdk_trainyard")
+NOT_ON_NODES = ("cli", "local", "options", "quotas", "rehearsal", "reach", "review")
 """Rooms that stand on the machine of whoever deploys, and the table itself."""
 LIBRARIES = ("lifecycle_scripts/lib/packages.sh", "lifecycle_scripts/parallelcluster/neuron_node.sh")
 """Files with functions alone: who calls these fetches."""
-TOOLS = "constructs/cdk_trainyard/lifecycle/data/tools.json"
+TOOLS = "constructs/cdk_trainyard/versions/data/tools.json"
 PINNED = (
     TOOLS,
     "constructs/cdk_trainyard/versions/neuron.py",
@@ -31,6 +32,8 @@ FOR_PEOPLE = (
     "constructs/cdk_trainyard/serving/compilation.py",
 )
 """Files with commands that people run where they are: outputs of stacks."""
+REPEATED = ("constructs/cdk_trainyard/serving/spec_service.py",)
+"""Files with defaults that a constructor repeats, where they are found."""
 NEVER_ASKED = ("json-schema.org",)
 """Hosts in names that nobody looks up."""
 
@@ -74,7 +77,7 @@ def shipped_files() -> Iterator[str]:
     )  # fmt: skip
     for name in listed.stdout.split("\0"):
         room = name.removeprefix("constructs/cdk_trainyard/").partition("/")[0]
-        readme = name.endswith(".md") and "/jobs/" not in name
+        readme = name.endswith(".md") and not name.startswith(("examples/", "lifecycle_scripts/jobs/"))
         if name and room not in NOT_ON_NODES and not readme and not name.endswith("schema.json"):
             yield name
 
@@ -84,7 +87,7 @@ def collect(names: Iterable[str] | None = None) -> list[Finding]:
     return [
         found
         for name in (shipped_files() if names is None else names)
-        if name not in (*LIBRARIES, *FOR_PEOPLE, *PINNED)
+        if name not in (*LIBRARIES, *FOR_PEOPLE, *PINNED, *REPEATED)
         for found in findings(name, (ROOT / name).read_text(encoding="utf-8"))
     ]
 
@@ -117,11 +120,10 @@ def _said(line: str) -> Iterator[tuple[str, Iterable[str]]]:
 
 def _of_tool(tool: str) -> set[str]:
     """Return where a pinned tool is: every architecture's file; a tool that is not pinned, only the user knows."""
-    pinned = json.loads((ROOT / TOOLS).read_text())["tools"]
-    if tool not in pinned:
+    pinned = [row["files"].values() for row in rows("tools") if row["tool"] == tool]
+    if not pinned:
         return {"given"}
-    files = pinned[tool]["files"].values()
-    return {name for file in files for host in _URL.findall(file["url"]) for name in addresses_like(host)}
+    return {name for file in pinned[0] for host in _URL.findall(file["url"]) for name in addresses_like(host)}
 
 
 def addresses_like(host: str) -> set[str]:

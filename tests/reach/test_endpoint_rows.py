@@ -5,7 +5,6 @@ then. What nothing notices is in ``unused_rows.json``, and nothing else is.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,19 +14,15 @@ import pytest
 import yaml
 
 from cdk_trainyard.reach import Gateway, Place, Region, Target, fetches, judge_target, read_places
+from tests.stacks.snapshots import shipped_templates
 from tests.support import ROOT
 
-SNAPSHOTS = Path(__file__).parents[1] / "stacks" / "__snapshots__" / "test_stacks"
 UNUSED = json.loads((Path(__file__).parent / "unused_rows.json").read_text(encoding="utf-8"))
 
 
 def deployments() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield Region and templates of every shipped deployment."""
-    found: dict[str, dict[str, Any]] = {}
-    for file in sorted(SNAPSHOTS.glob("*.json")):
-        deployment, stack = re.findall(r"\[([^]]+)\]", file.name)
-        found.setdefault(deployment, {})[stack] = json.loads(file.read_text(encoding="utf-8"))
-    for name, templates in found.items():
+    for name, templates in shipped_templates().items():
         yield yaml.safe_load((ROOT / "deployments" / f"{name}.yaml").read_text(encoding="utf-8"))["region"], templates
 
 

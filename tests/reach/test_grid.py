@@ -13,7 +13,7 @@ from aws_cdk import App
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import Endpoint
-from cdk_trainyard.network.endpoints import s3_policy
+from cdk_trainyard.network.bucket_policy import s3_policy
 from cdk_trainyard.reach import (
     Fetch,
     Gateway,
@@ -100,6 +100,7 @@ def options_on(deployment: Deployment, templates: Templates) -> set[str]:
     cluster, text = getattr(deployment, "cluster", None), json.dumps(templates)
     setup = getattr(cluster, "node_setup", None)
     slurm, image = getattr(cluster, "slurm", None), getattr(cluster, "image", None)
+    grants = getattr(cluster, "grants", cluster)
     on = {
         "on_create": "on_create.sh" in text,
         "exporters": setup is not None and setup.exporters is not None,
@@ -107,8 +108,8 @@ def options_on(deployment: Deployment, templates: Templates) -> set[str]:
         "neuron_environment": setup is not None and setup.neuron_environment is not None,
         "accounting": slurm is not None and slurm.accounting is not None,
         "login_pools": bool(getattr(cluster, "login_pools", ())),
-        "image_repositories": bool(getattr(cluster, "image_repositories", ())),
-        "prometheus_workspace_arn": getattr(cluster, "prometheus_workspace_arn", None) is not None,
+        "image_repositories": bool(getattr(grants, "image_repositories", ())),
+        "prometheus_workspace_arn": getattr(grants, "prometheus_workspace_arn", None) is not None,
         "lustre": deployment.storage.lustre is not None,
         "logs": True,
         "scripts": True,
@@ -166,10 +167,12 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[D
     return shipped
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["its own", "every"])
 @pytest.mark.parametrize("name", [path.stem for path in DEPLOYMENTS])
-def test_everything_arrives_with_nat_in_every_region(name: str, shipped: Any) -> None:
+def test_everything_arrives_with_nat_in_its_region_and_in_every_other(name: str, every: bool, shipped: Any) -> None:
     deployment, templates = shipped(name)
-    assert blocked(deployment, templates, needs=LIKELY) == []
+    regions = REGIONS if every else [deployment.region]
+    assert blocked(deployment, templates, regions=regions, needs=LIKELY) == []
 
 
 def test_the_grid_asks_for_every_fetch_of_machines(shipped: Any) -> None:
@@ -284,6 +287,7 @@ class _Reached:
     reached = True
 
 
+@pytest.mark.slow
 def test_the_policy_that_a_file_is_checked_with_is_the_one_that_is_deployed(shipped: Any) -> None:
     deployment, templates = shipped("hyperpod-cpu-ddp")
     for name in REGIONS:

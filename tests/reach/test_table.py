@@ -1,13 +1,13 @@
 """The table of what is fetched holds what the shipped files fetch, and nothing else."""
 
-import json
 from typing import Any
 
 import pytest
 
 from cdk_trainyard.reach import Region, addresses, addresses_at, fetches
 from cdk_trainyard.reach.table import address_problems, fetch_problems
-from tests.reach.collector import FOR_PEOPLE, LIBRARIES, TOOLS, collect, findings
+from cdk_trainyard.versions import rows
+from tests.reach.collector import FOR_PEOPLE, LIBRARIES, collect, findings
 from tests.reach.parts import REGIONS, US
 from tests.support import ROOT
 
@@ -83,11 +83,11 @@ def test_libraries_and_commands_for_people_are_what_they_are_called() -> None:
 
 def test_a_step_fetches_its_tool_from_where_it_is_pinned() -> None:
     """Whoever gives the option is told of the address that is really asked."""
-    pinned = json.loads((ROOT / TOOLS).read_text())["tools"]
+    pinned = {row["tool"]: row["files"] for row in rows("tools")}
     of_table = {fetch.tool: fetch for fetch in fetches() if fetch.tool}
     assert set(of_table) == set(pinned)
     for tool, fetch in of_table.items():
-        for file in pinned[tool]["files"].values():
+        for file in pinned[tool].values():
             host, _, path = file["url"].removeprefix("https://").partition("/")
             bucket = path.partition("/")[0] if host == "s3.amazonaws.com" else None
             assert addresses_at(host, US, bucket) == list(fetch.addresses)

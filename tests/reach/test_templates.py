@@ -136,7 +136,7 @@ def test_a_cluster_stands_in_a_subnet_of_another_stack() -> None:
     ],
     ids=["no route", "NAT without a route", "no gateway attached", "NAT in a subnet without a table", "a narrow route"],
 )
-def test_a_nat_gateway_is_a_way_out_only_when_it_has_one_itself(change: Any) -> None:
+def test_a_nat_gateway_is_a_route_to_the_internet_only_when_it_has_one_itself(change: Any) -> None:
     (place,) = places(change)
     assert place.route is Route.NONE
 
@@ -192,7 +192,8 @@ def test_a_group_without_rules_lets_everything_out_and_one_that_exists_is_not_kn
 def test_a_subnet_that_exists_has_routes_that_nobody_knows() -> None:
     (place,) = places(lambda _, training: training["Cluster"]["Properties"]["VpcConfig"].update(Subnets=["subnet-1"]))
     assert place.route is Route.UNKNOWN
-    assert place.interfaces == place.gateways == {}
+    assert not place.interfaces
+    assert not place.gateways
 
 
 def test_a_cluster_in_the_services_own_vpc_is_nowhere_here() -> None:

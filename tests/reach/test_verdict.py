@@ -178,7 +178,7 @@ def test_dynamodb_has_a_gateway_and_its_policy_names_tables() -> None:
         "Resource": f"arn:aws:dynamodb:us-west-2:{US.account}:table/parallelcluster-*",
     }  # fmt: skip
     assert why(table, place(gateways={"dynamodb": Gateway(policy=policy(tables))}))[0]
-    others = {**tables, "Resource": tables["Resource"].replace("parallelcluster", "other")}
+    others = {**tables, "Resource": str(tables["Resource"]).replace("parallelcluster", "other")}
     assert not why(table, place(gateways={"dynamodb": Gateway(policy=policy(others))}))[0]
 
 

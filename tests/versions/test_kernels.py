@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from cdk_trainyard.versions import ImageFacts, Judgement, default_efa_installer, image_facts, judge_build
+from cdk_trainyard.versions import (
+    ImageFacts,
+    Judgement,
+    default_efa_installer,
+    image_facts,
+    judge_efa,
+    judge_lustre,
+    judge_nvidia,
+)
 
 PINNED, NEWER = "ubuntu-24.04", "ubuntu-24.04-20260904"
 
@@ -18,7 +26,10 @@ def image(name: str) -> ImageFacts:
 def build(
     facts: ImageFacts, *, installer: str | None = None, branch: str | None = None, family: str = "p3dn"
 ) -> Judgement:
-    return judge_build(facts, efa_installer=installer, nvidia_branch=branch, families=[family])
+    found = judge_lustre(facts)
+    if installer:
+        found += judge_efa(installer, facts)
+    return found + judge_nvidia(branch, facts, [family]) if branch else found
 
 
 def test_the_combination_that_is_shipped_is_known_good() -> None:
@@ -29,7 +40,7 @@ def test_the_combination_that_is_shipped_is_known_good() -> None:
 def test_an_efa_driver_older_than_its_kernel_wants_is_refused() -> None:
     assert build(image(PINNED), installer="1.41.0").refused == (
         (
-            "'version' of the EFA installer must fit kernel 6.17.0-1019-aws of Canonical's Ubuntu 24.04 of 20260714, "
+            "must fit kernel 6.17.0-1019-aws of Canonical's Ubuntu 24.04 of 20260714, "
             "got 1.41.0 with driver 2.15.0: kernel 6.17 changed how memory is registered, and driver 2.17.3 follows; "
             "use 1.49.0 or later"
         ),

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.fleet._data import load as fleet_data
+from cdk_trainyard.data_files import load
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.instances._data import load as instance_data
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.limits import NEURON_SYSTEMS
 from cdk_trainyard.serving import catalogue
@@ -110,7 +109,7 @@ def test_the_kernel_of_hyperpods_image_is_one_that_its_neuron_driver_is_shipped_
 
 def test_gpus_of_the_matrix_are_those_of_the_families_as_ec2_describes_them() -> None:
     blackwell = {"B200", "B300", "RTX PRO Server 6000"}
-    types = [InstanceType.of(name) for name in instance_data("instance_types")["types"]]
+    types = [InstanceType.of(name) for name in load("instances", "instance_types")["types"]]
     for row in rows("nvidia_families"):
         for family in row["families"]:
             names = {part.name for kind in types if kind.family == family for part in kind.accelerators}
@@ -121,12 +120,12 @@ def test_images_with_open_kernel_modules_are_for_no_gpu_that_needs_the_others() 
     """AWS's release notes say which families an image is for; the matrix has read it elsewhere."""
     old = {family for row in rows("nvidia_families") if row["modules"] == "proprietary" for family in row["families"]}
     assert old
-    open_ones = {name: known for name, known in fleet_data("images")["images"].items() if "oss-nvidia" in name}
+    open_ones = {name: known for name, known in load("fleet", "images")["images"].items() if "oss-nvidia" in name}
     assert [name for name, known in open_ones.items() if old & set(known["families"])] == []
 
 
 def test_dated_images_are_the_ones_that_fleets_start_from() -> None:
-    for name, known in fleet_data("images")["images"].items():
+    for name, known in load("fleet", "images")["images"].items():
         facts = image_facts(name)
         serial = next((row["serial"] for row in rows("images") if row["image"] == name and not row["moving"]), None)
         if serial is None:

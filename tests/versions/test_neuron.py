@@ -14,7 +14,6 @@ from cdk_trainyard.versions import (
     python_versions,
 )
 
-KEYWORD = "'packages'"
 OF_2_31 = ("torch-neuronx==2.9.0.2.15.32035", "neuronx-cc==2.26.6360.0", "neuronx_distributed==0.19.28492")
 OF_2_29 = ("torch-neuronx==2.9.0.2.13.26312", "neuronx-cc==2.24.8799.0", "neuronx_distributed==0.18.27753")
 OF_2_27 = ("torch-neuronx==2.9.0.2.11.19912", "neuronx-cc==2.22.12471.0", "neuronx_distributed==0.16.25997")
@@ -27,10 +26,10 @@ def image(name: str) -> ImageFacts:
 
 
 def test_packages_for_another_python_are_refused_with_both_sides_and_those_that_fit() -> None:
-    said = judge_packages(KEYWORD, OF_2_31, image("hyperpod-slurm"))
+    said = judge_packages(OF_2_31, image("hyperpod-slurm"))
     assert said.refused == (
         (
-            "'packages' must fit Python 3.10.12 of HyperPod's image for Slurm, got torch-neuronx==2.9.0.2.15.32035, "
+            "must fit Python 3.10.12 of HyperPod's image for Slurm, got torch-neuronx==2.9.0.2.15.32035, "
             "neuronx-cc==2.26.6360.0, neuronx_distributed==0.19.28492 for Python 3.11, 3.12, 3.13; use "
             f"{', '.join(OF_2_27)} of Neuron SDK 2.27.1"
         ),
@@ -39,13 +38,13 @@ def test_packages_for_another_python_are_refused_with_both_sides_and_those_that_
 
 
 def test_packages_that_were_released_with_the_images_driver_are_known_good() -> None:
-    said = judge_packages(KEYWORD, OF_2_27, image("hyperpod-slurm"))
+    said = judge_packages(OF_2_27, image("hyperpod-slurm"))
     assert (said.refused, said.unknown) == ((), ())
     assert driver_of(OF_2_27) == image("hyperpod-slurm").neuron_driver
 
 
 def test_a_newer_compiler_than_the_images_driver_is_a_doubt_that_names_both() -> None:
-    said = judge_packages(KEYWORD, OF_2_29, image("hyperpod-slurm"))
+    said = judge_packages(OF_2_29, image("hyperpod-slurm"))
     assert said.refused == ()
     (doubt,) = said.unknown
     assert (
@@ -56,7 +55,7 @@ def test_a_newer_compiler_than_the_images_driver_is_a_doubt_that_names_both() ->
 
 def test_an_older_compiler_than_the_driver_is_good() -> None:
     """The compiler's FAQ: runtime and compiler stay compatible within a major version."""
-    assert not judge_packages(KEYWORD, OF_2_29, image("neuron-base-ubuntu-24.04")).unknown
+    assert not judge_packages(OF_2_29, image("neuron-base-ubuntu-24.04")).unknown
 
 
 @pytest.mark.parametrize(
@@ -67,20 +66,20 @@ def test_an_older_compiler_than_the_driver_is_good() -> None:
     ],
 )
 def test_what_the_matrix_lacks_is_said(packages: list[str], doubt: str) -> None:
-    said = judge_packages(KEYWORD, packages, image("hyperpod-slurm"))
+    said = judge_packages(packages, image("hyperpod-slurm"))
     assert said.refused == ()
     assert [doubt in sentence for sentence in said.unknown] == [True]
 
 
 def test_names_are_compared_as_pip_does_and_other_packages_are_not_judged() -> None:
-    said = judge_packages(KEYWORD, ["Neuronx.Distributed==0.19.28492", "transformers==4.57.1"], image("hyperpod-slurm"))
+    said = judge_packages(["Neuronx.Distributed==0.19.28492", "transformers==4.57.1"], image("hyperpod-slurm"))
     assert [sentence.count("Neuronx.Distributed==0.19.28492 for Python") for sentence in said.refused] == [1]
-    nothing = judge_packages(KEYWORD, ["transformers==4.57.1"], image("hyperpod-slurm"))
+    nothing = judge_packages(["transformers==4.57.1"], image("hyperpod-slurm"))
     assert (nothing.refused, nothing.unknown) == ((), ())
 
 
 def test_pytorch_2_9_needs_a_newer_c_library_than_amazon_linux_2023_has() -> None:
-    said = judge_packages(KEYWORD, OF_2_31[:2], image("alinux2023"))
+    said = judge_packages(OF_2_31[:2], image("alinux2023"))
     assert [sentence for sentence in said.refused if "C library 2.34" in sentence]
 
 
@@ -101,7 +100,7 @@ def test_python_versions_are_those_that_all_packages_have() -> None:
     ],
 )
 def test_our_own_pins_are_known_good_on_the_images_that_they_are_for(use: str, name: str) -> None:
-    said = judge_packages(KEYWORD, pinned_packages(use), image(name))
+    said = judge_packages(pinned_packages(use), image(name))
     assert (said.refused, said.unknown) == ((), ())
 
 

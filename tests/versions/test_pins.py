@@ -1,6 +1,5 @@
 """Every pinned version comes from the matrix: files that pin are written from it, and what else pins is found in it."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from tools.generate_versions import SYSTEM_PACKAGES, WHEELS, pin_files
 
 PINNED = re.compile(rf"\b({'|'.join(name.replace('_', '[-_]') for name in WHEELS)})==([0-9][0-9.]+[0-9])")
 SYSTEM = re.compile(rf"\b({'|'.join(SYSTEM_PACKAGES.values())})[ =-](2\.[0-9.]+[0-9])\b")
-SHIPPED = ("constructs", "lifecycle_scripts", "deployments", "docs", "README.md")
+SHIPPED = ("constructs", "lifecycle_scripts", "examples", "deployments", "docs", "README.md")
 TEXTS = {".md", ".py", ".sh", ".txt", ".yaml", ".json", ".sbatch"}
 OURS = ROOT / "constructs" / "cdk_trainyard" / "versions"
 
@@ -37,8 +36,8 @@ def test_every_package_that_is_pinned_anywhere_is_in_a_release() -> None:
     released = {(wheel.name, wheel.version) for release in neuron_releases() for wheel in release.wheels}
     found = {(path.relative_to(ROOT), pin) for path, text in shipped() for pin in PINNED.findall(text)}
     assert {str(path) for path, _ in found} >= {
-        "lifecycle_scripts/jobs/neuron-llama/requirements.txt",
-        "lifecycle_scripts/jobs/neuron-llama/README.md",
+        "examples/neuron-llama/requirements.txt",
+        "examples/neuron-llama/README.md",
         "lifecycle_scripts/parallelcluster/neuron_versions.sh",
     }
     assert [one for one in found if one[1] not in released] == []
@@ -55,11 +54,11 @@ def test_every_driver_and_runtime_that_is_pinned_anywhere_is_in_a_release() -> N
 
 def test_no_pin_of_neuron_stands_outside_the_files_that_are_written() -> None:
     """But for examples and READMEs, which the tests above hold to the releases."""
-    scripts = ROOT / "lifecycle_scripts"
+    run_there = {ROOT / "lifecycle_scripts", ROOT / "examples"}
     pinning = {
         str(path.relative_to(ROOT))
         for path, text in shipped()
-        if scripts in path.parents and path.suffix != ".md" and (PINNED.search(text) or SYSTEM.search(text))
+        if run_there & {*path.parents} and path.suffix != ".md" and (PINNED.search(text) or SYSTEM.search(text))
     }
     assert pinning == set(pin_files())
 
@@ -75,13 +74,8 @@ def test_the_nvidia_branch_of_a_deployment_is_one_of_the_matrix(path: Path) -> N
     assert set(asked) <= {row["branch"] for row in rows("nvidia_branches")}
 
 
-def test_every_tool_that_nodes_fetch_is_in_the_matrix_and_every_address_has_its_version() -> None:
-    known = {row["tool"]: row["version"] for row in rows("tools")}
-    files = json.loads((ROOT / "constructs" / "cdk_trainyard" / "lifecycle" / "data" / "tools.json").read_text())[
-        "tools"
-    ]
-    assert {name: tool["version"] for name, tool in files.items()} == known
-    addresses = [(known[name], file["url"]) for name, tool in files.items() for file in tool["files"].values()]
+def test_every_address_of_a_tool_has_its_version() -> None:
+    addresses = [(row["version"], file["url"]) for row in rows("tools") for file in row["files"].values()]
     assert [url for version, url in addresses if version not in url] == []
 
 

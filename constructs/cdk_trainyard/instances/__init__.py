@@ -7,7 +7,8 @@ from cdk_trainyard.lazy import lazily
 if TYPE_CHECKING:
     from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
     from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, hyperpod_type_names
-    from cdk_trainyard.instances.zones import is_zone_id, zone_ids, zone_region
+    from cdk_trainyard.instances.kind import UsageClass
+    from cdk_trainyard.instances.zones import is_zone_id, regions, zone_ids, zone_region
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
 
@@ -16,9 +17,11 @@ __all__ = [
     "AcceleratorKind",
     "InstanceType",
     "NetworkCard",
+    "UsageClass",
     "catalogue_date",
     "hyperpod_type_names",
     "is_zone_id",
+    "regions",
     "zone_ids",
     "zone_region",
 ]

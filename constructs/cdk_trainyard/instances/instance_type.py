@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
-from cdk_trainyard.instances._data import load
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
 from cdk_trainyard.instances.zones import decode_zones, is_zone_id, zone_ids
 
 _PATH = "InstanceType"
 _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
+_MOST_SIZES = 8
 # Offers grow from month to month; a registration may know more of them than the catalogue of its date.
 _DATED = frozenset({"zones", "hyperpod", "unknown"})
 
@@ -74,9 +75,9 @@ class InstanceType:
         """
         if known := cls.find(name):
             return known
-        raise ConfigurationError(
-            _PATH, [f"'instance_type' must be the name of an EC2 instance type, got {name!r}{_hint(str(name))}"]
-        )
+        hint = name_hint(str(name), newer=", a newer type is added with InstanceType.register")
+        problem = f"'instance_type' must be the name of an EC2 instance type, got {name!r}{hint}"
+        raise ConfigurationError(_PATH, [problem])
 
     @classmethod
     def find(cls, name: "str | InstanceType") -> "InstanceType | None":
@@ -190,14 +191,14 @@ def hyperpod_type_names() -> tuple[str, ...]:
 
     Source: ``ClusterInstanceType`` of SageMaker's API in botocore, of the date ``catalogue_date()``.
     """
-    data = load("instance_types")
+    data = load("instances", "instance_types")
     column = data["columns"].index("hyperpod")
     return tuple(sorted(f"ml.{name}" for name, row in data["types"].items() if row[column]))
 
 
 def catalogue_date() -> str:
     """Return the date of the catalogue, as ``"2026-10-27"``: newer types and offers are not in it."""
-    return str(load("instance_types")["captured"])
+    return str(load("instances", "instance_types")["captured"])
 
 
 # ---------------------------------------------------------------- looking up
@@ -210,7 +211,7 @@ def _find(name: str) -> InstanceType | None:
 
 @cache
 def _captured(name: str) -> InstanceType | None:
-    data = load("instance_types")
+    data = load("instances", "instance_types")
     row = data["types"].get(name)
     if row is None:
         return None
@@ -224,7 +225,7 @@ def _captured(name: str) -> InstanceType | None:
             "network_gbps": float(facts["network_gbps"]),
             "usage_classes": tuple(facts["usage_classes"].split()),
             "placement_strategies": tuple(facts["placement_strategies"].split()),
-            "zones": decode_zones(load("zones")["sets"].get(facts["zones"], "")),
+            "zones": decode_zones(load("instances", "zones")["sets"].get(facts["zones"], "")),
             "unknown": tuple(data["unknown"].get(name, ())),
         }
     )
@@ -241,18 +242,23 @@ def _network_cards(runs: list[Any]) -> Iterator[NetworkCard]:
         yield NetworkCard(index=index, max_interfaces=interfaces, efa=kind != "ena", efa_only=kind == "efa-only")
 
 
-def _hint(name: str) -> str:
-    """Say what may have been meant: the sizes of a family, a near name, or that the catalogue has a date."""
+def name_hint(name: str, *, newer: str = "") -> str:
+    """Say what may have been meant: the sizes of a family, a near name, or that the catalogue has a date.
+
+    Args:
+        name: A name that is not known.
+        newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default: nothing.
+    """
     word = name.strip().lower()
     prefix = "ml." if word.startswith("ml.") else ""
     family, dot, _ = word.removeprefix(prefix).partition(".")
-    known = [prefix + other for other in (*load("instance_types")["types"], *_REGISTERED)]
+    known = [prefix + other for other in (*load("instances", "instance_types")["types"], *_REGISTERED)]
     sizes = [repr(other) for other in known if other.startswith(f"{prefix}{family}.")]
-    of_family = f"; the family has {', '.join(sizes)}" if sizes else ""
+    more = ", …" if len(sizes) > _MOST_SIZES else ""
+    of_family = f"; the family has {', '.join(sizes[:_MOST_SIZES])}{more}" if sizes else ""
     if of_family and not dot:
         return of_family
-    dated = f"; the catalogue is of {catalogue_date()}, a newer type is added with InstanceType.register"
-    return did_you_mean(word, known) or of_family or dated
+    return did_you_mean(word, known) or of_family or f"; the catalogue is of {catalogue_date()}{newer}"
 
 
 # ---------------------------------------------------------------- registering

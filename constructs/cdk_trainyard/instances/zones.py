@@ -7,7 +7,8 @@ account to account, so nothing here turns one into the other. Only the Region ca
 import re
 from functools import cache
 
-from cdk_trainyard.instances._data import load
+from cdk_trainyard.data_files import load
+from cdk_trainyard.tokens import unresolved
 
 _DIRECTIONS = {
     "n": "north",
@@ -26,8 +27,9 @@ _ZONE_NAME = re.compile(
     r"(?:[a-z]|-[a-z]{3}-\d+[a-z]|-wl\d+-[a-z]{3}-wlz-\d+)"
 )
 # use1-az4; usgw1-az1 (GovCloud); usw2-lax1-az1 (Local Zone); use1-wl1-bos-wlz1 (Wavelength Zone)
-_ZONE_ID = re.compile(rf"([a-z]{{2}})(g?)({'|'.join(_DIRECTIONS)})(\d+)(?:-[a-z0-9]+)*-(?:az|wlz)\d+")
-_ANY_ZONE_ID = re.compile(r"[a-z][a-z0-9-]*-(?:az|wlz)\d+")
+_BESIDE = r"(?:-az|-[a-z]{3}\d+-az|-wl\d+-[a-z]{3}-wlz)\d+"
+_ZONE_ID = re.compile(rf"([a-z]{{2}})(g?)({'|'.join(_DIRECTIONS)})(\d+){_BESIDE}", re.ASCII)
+_ANY_ZONE_ID = re.compile(rf"[a-z]+\d+{_BESIDE}", re.ASCII)
 
 
 def zone_region(zone: str) -> str | None:
@@ -52,13 +54,31 @@ def is_zone_id(zone: str) -> bool:
     return _ANY_ZONE_ID.fullmatch(zone) is not None
 
 
+def differ(zone: str | None, other: str | None) -> bool:
+    """Return whether two zones are known to be two.
+
+    Args:
+        zone: A zone. None: not known.
+        other: Another. Both are compared only when both are names or both are ids: which is which differs from account
+            to account.
+    """
+    if zone is None or other is None or unresolved(zone, other):
+        return False
+    return is_zone_id(zone) == is_zone_id(other) and zone != other
+
+
 def zone_ids(region: str) -> tuple[str, ...]:
     """Return the ids of the Availability Zones of a Region, without Local Zones; empty when it is not known.
 
     Source: the zones that moto lists and those that offer an instance type, of the date ``catalogue_date()``. An
     account may see fewer of them.
     """
-    return decode_zones(load("zones")["regions"].get(region, "")).get(region, ())
+    return decode_zones(load("instances", "zones")["regions"].get(region, "")).get(region, ())
+
+
+def regions() -> tuple[str, ...]:
+    """Return the Regions that public lists have, of the date ``catalogue_date()``; without the isolated partitions."""
+    return tuple(load("instances", "zones")["regions"])
 
 
 def decode_zones(text: str) -> dict[str, tuple[str, ...]]:
@@ -73,4 +93,4 @@ def decode_zones(text: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def _regions_by_prefix() -> dict[str, str]:
-    return {text.partition(":")[0]: region for region, text in load("zones")["regions"].items()}
+    return {text.partition(":")[0]: region for region, text in load("instances", "zones")["regions"].items()}

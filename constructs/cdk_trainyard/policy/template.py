@@ -6,6 +6,7 @@ Source: IAM User Guide, "IAM policy elements: Variables and tags", "IAM JSON pol
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cdk_trainyard.policy.context import Context
 from cdk_trainyard.policy.errors import PolicyError
@@ -83,20 +84,8 @@ class Template:
         return self._matches(value, context, one="[^:]", open_end=True)
 
     def _matches(self, value: str, context: Context, *, one: str, open_end: bool = False) -> bool:
-        """Match with a regular expression in which ``one`` is a character of the first five parts of an ARN."""
         pieces = self._pieces(context)
-        if pieces is None:
-            return False
-        tokens: list[str] = []
-        colons = 0
-        for character, is_wild in ((character, wild) for text, wild in pieces for character in text):
-            colons += character == ":"
-            any_one = "." if colons >= _ARN_COLONS else one
-            wild = {"*": f"{any_one}*", "?": any_one} if is_wild else {}
-            tokens.append(wild.get(character, re.escape(character)))
-        if open_end and tokens[-1:] == [f"{one}*"]:
-            tokens[-1] = ".*"
-        return re.fullmatch("".join(tokens), value, re.DOTALL) is not None
+        return pieces is not None and _expression(tuple(pieces), one, open_end).fullmatch(value) is not None
 
     def _pieces(self, context: Context) -> list[tuple[str, bool]] | None:
         """Return texts, and whether wildcards in them count; None when a variable has no value."""
@@ -123,3 +112,18 @@ def _variable(inner: str, source: str) -> Variable | Literal:
     if found is None:
         raise PolicyError(f"{source!r}: ${{{inner}}} is neither a condition key, nor one of ${{*}}, ${{?}} and ${{$}}")
     return Variable(found["key"], found["default"])
+
+
+@lru_cache(maxsize=65536)
+def _expression(pieces: tuple[tuple[str, bool], ...], one: str, open_end: bool) -> re.Pattern[str]:
+    """Return the regular expression of texts, in which ``one`` is a character of the first five parts of an ARN."""
+    tokens: list[str] = []
+    colons = 0
+    for character, is_wild in ((character, wild) for text, wild in pieces for character in text):
+        colons += character == ":"
+        any_one = "." if colons >= _ARN_COLONS else one
+        wild = {"*": f"{any_one}*", "?": any_one} if is_wild else {}
+        tokens.append(wild.get(character, re.escape(character)))
+    if open_end and tokens[-1:] == [f"{one}*"]:
+        tokens[-1] = ".*"
+    return re.compile("".join(tokens), re.DOTALL)

@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.quotas._data import load
 from cdk_trainyard.quotas.needs import Needs
 from cdk_trainyard.quotas.quota import Quota, QuotaNeed
 
@@ -31,7 +31,7 @@ def instance_quota(instance_type: InstanceType, market: Market) -> Quota | None:
     """
     if market is Market.RESERVED:
         return None
-    families = load("quotas")["families"]
+    families = load("quotas", "quotas")["families"]
     key = next((key for prefix, key in families[market].items() if _is(instance_type, prefix)), None)
     if key is None and any(_is(instance_type, letter) for letter in families["standard"]):
         key = f"{market}-standard"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cdk_trainyard.quotas._data import load
+from cdk_trainyard.data_files import load
 
 BOOTSTRAP = "bootstrap"
 """What every deployment needs."""
@@ -36,7 +36,7 @@ def prerequisites(services: Iterable[str]) -> tuple[Prerequisite, ...]:
     Raises:
         KeyError: There is no such key.
     """
-    data = load("prerequisites")
+    data = load("quotas", "prerequisites")
     known = [key for key in data if key not in _ABOUT]
     wanted = {BOOTSTRAP, *services}
     if unknown := wanted - set(known):

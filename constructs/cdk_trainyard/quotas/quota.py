@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cdk_trainyard.quotas._data import load
+from cdk_trainyard.data_files import load
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,7 @@ class Quota:
         Raises:
             KeyError: There is no such key.
         """
-        data = load("quotas")
+        data = load("quotas", "quotas")
         service, name, code, unit, first, _ = data["quotas"][key]
         return cls(service=service, name=name.format(**words), code=code, unit=unit, first=first)
 

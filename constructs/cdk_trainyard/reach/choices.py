@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.reach.place import Place
 from cdk_trainyard.reach.table import Address, Need, Region, Signer, Target, addresses_at, fetches
 from cdk_trainyard.reach.verdict import judge_target
@@ -22,20 +23,20 @@ class Wanted:
     """An address that a choice of the user's needs.
 
     Attributes:
-        subject: The choice, as its user calls it, quoted: ``'exporters'``, ``queue 'gpu'``.
         address: What it fetches.
         place: Where that happens.
         remedy: What else the user can do, as ``give 'index' a mirror``. Empty: nothing.
+        at: The path of the option that is the choice.
     """
 
-    subject: str
     address: Address
     place: Place
     remedy: str = ""
+    at: At = ()
 
 
 def wanted(
-    room: str, option: str, place: Place, subject: str, *, remedy: str = "", system: str = ""
+    room: str, option: str, place: Place, *, remedy: str = "", system: str = "", at: At = ()
 ) -> Iterator[Wanted]:
     """Yield what the table says that an option certainly fetches at a place.
 
@@ -43,15 +44,15 @@ def wanted(
         room: The room.
         option: The option as the table calls it; empty for what needs none.
         place: Where.
-        subject: The choice, as its user calls it.
         remedy: What else the user can do.
         system: The package manager of the machine image. Default - not known: only what every image fetches.
+        at: The path of the option that is the choice.
     """
     for fetch in fetches():
         same = (fetch.room, fetch.option, fetch.need) == (room, option, Need.ALWAYS)
         if same and fetch.at in {"node", place.at} and fetch.system in {"", system}:
             for address in fetch.addresses:
-                yield Wanted(subject=subject, address=address, place=place, remedy=remedy)
+                yield Wanted(address=address, place=place, remedy=remedy, at=at)
 
 
 def given_address(url: str, region: Region) -> Address | None:
@@ -76,8 +77,8 @@ def given_address(url: str, region: Region) -> Address | None:
     return known[0] if known else None
 
 
-def unreached(choices: Iterable[Wanted], region: Region, endpoints: Iterable[str] = ()) -> list[str]:
-    """Return a sentence for every choice and place that fetches what does not arrive.
+def unreached_problems(choices: Iterable[Wanted], region: Region, endpoints: Iterable[str] = ()) -> Iterator[Problem]:
+    """Yield a problem for every choice and place that fetches what does not arrive, at the path of the choice.
 
     Args:
         choices: What is fetched.
@@ -85,19 +86,27 @@ def unreached(choices: Iterable[Wanted], region: Region, endpoints: Iterable[str
         endpoints: Services that the network can be given an endpoint of.
     """
     offered = set(endpoints)
-    blocked: dict[tuple[str, str], dict[str, tuple[Target, str, str]]] = {}
+    for (remedy, at), found in _blocked(choices, region):
+        yield Problem(at, _sentence(remedy, found, offered))
+
+
+_Blocked = dict[str, tuple[Target, str, str]]
+
+
+def _blocked(choices: Iterable[Wanted], region: Region) -> Iterable[tuple[tuple[str, At], _Blocked]]:
+    blocked: dict[tuple[str, At], _Blocked] = {}
     for choice in choices:
         for target in choice.address.targets:
             if not target.asked_in(region.name):
                 continue
             verdict = judge_target(target, choice.place, region)
             if not verdict.reached:
-                found = blocked.setdefault((choice.subject, choice.remedy), {})
+                found = blocked.setdefault((choice.remedy, choice.at), {})
                 found[region.write(target.host)] = (target, choice.address.what, verdict.why)
-    return [_sentence(subject, remedy, found, offered) for (subject, remedy), found in blocked.items()]
+    return blocked.items()
 
 
-def _sentence(subject: str, remedy: str, found: dict[str, tuple[Target, str, str]], offered: set[str]) -> str:
+def _sentence(remedy: str, found: _Blocked, offered: set[str]) -> str:
     whats = ", ".join(dict.fromkeys(what for _, what, _ in found.values()))
     reasons = list(dict.fromkeys(why for _, _, why in found.values()))
     targets = [target for target, _, _ in found.values()]
@@ -111,4 +120,4 @@ def _sentence(subject: str, remedy: str, found: dict[str, tuple[Target, str, str
     else:
         remedies.append(_NAT)
     does = f"asks {whats} at" if all(target.service for target in targets) else f"fetches {whats} from"
-    return f"{subject} {does} {', '.join(found)}: {'; '.join(reasons)}; {', or '.join(remedies)}"
+    return f"{does} {', '.join(found)}: {'; '.join(reasons)}; {', or '.join(remedies)}"

@@ -107,8 +107,8 @@ class Place:
     interfaces: Mapping[str, Interface] = field(default_factory=dict)
 
     @property
-    def way_out(self) -> Route:
-        """Where it leads for this machine: an internet gateway is of no use without a public address."""
+    def route_to_internet(self) -> Route:
+        """The route to the internet that this machine has: a gateway is of no use without a public address."""
         return Route.NONE if self.route is Route.INTERNET and not self.public_address else self.route
 
     def lets_out(self, port: int, to: Sequence[IPv4Network] = (ANYWHERE,), groups: Sequence[str] = ()) -> bool:

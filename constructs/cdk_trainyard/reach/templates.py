@@ -162,7 +162,7 @@ class _Account:
         return Route.NONE
 
     def _nat(self, gateway: str) -> Route:
-        """A NAT gateway is a way out when its own subnet has one."""
+        """A NAT gateway is a route to the internet when its own subnet has one."""
         subnets = [each.properties["SubnetId"] for each in self._of("AWS::EC2::NatGateway") if each.name == gateway]
         tables = [
             each.properties["RouteTableId"]
@@ -277,7 +277,7 @@ def _hyperpod(cluster: Resource) -> Iterator[_Machine]:
     common = cluster.properties.get("VpcConfig")
     for group in cluster.properties["InstanceGroups"]:
         config = group.get("OverrideVpcConfig", common)
-        if config is not None:  # in HyperPod's own VPC otherwise, which has a way out
+        if config is not None:  # in HyperPod's own VPC otherwise, which has a route to the internet
             name = f"{cluster.name} ({group['InstanceGroupName']})"
             yield _Machine(
                 name=name, room="hyperpod", at="node", subnets=config["Subnets"], groups=config["SecurityGroupIds"]

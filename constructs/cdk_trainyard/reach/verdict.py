@@ -71,11 +71,11 @@ def _verdict(target: Target, obstacle: str, by: str) -> Verdict:
 
 
 def _by_route(target: Target, place: Place, note: str = "") -> Verdict:
-    if place.way_out is Route.NONE:
+    if place.route_to_internet is Route.NONE:
         return _verdict(target, f"the subnet has no route to the internet, and no endpoint{note}", "")
     if not place.lets_out(target.port):
         return _verdict(target, f"no security group lets TCP {target.port} out to 0.0.0.0/0", "")
-    return Verdict(target=target, reached=True, why=f"by {place.way_out}")
+    return Verdict(target=target, reached=True, why=f"by {place.route_to_internet}")
 
 
 def _by_interface(target: Target, place: Place, region: Region, interface: Interface) -> str:

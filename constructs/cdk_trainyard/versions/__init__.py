@@ -2,7 +2,7 @@
 
 from cdk_trainyard.versions.images import ImageFacts, image_facts
 from cdk_trainyard.versions.judgement import Judgement
-from cdk_trainyard.versions.kernels import default_efa_installer, efa_key, judge_build, judge_lustre
+from cdk_trainyard.versions.kernels import default_efa_installer, efa_key, judge_efa, judge_lustre, judge_nvidia
 from cdk_trainyard.versions.matrix import row_problems, rows
 from cdk_trainyard.versions.neuron import (
     NEURON_INDEX,
@@ -28,8 +28,9 @@ __all__ = [
     "driver_window",
     "efa_key",
     "image_facts",
-    "judge_build",
+    "judge_efa",
     "judge_lustre",
+    "judge_nvidia",
     "judge_packages",
     "neuron_releases",
     "pinned_packages",

@@ -8,7 +8,8 @@ class Judgement:
     """What the matrix says of a combination: nothing, when a source has it.
 
     Attributes:
-        refused: A sentence for each pair that a source rules out: both sides, and what fits.
+        refused: A sentence for each pair that a source rules out: both sides, and what fits; without its subject, which
+            is the option that was judged.
         unknown: A sentence for each pair of which no source says anything.
     """
 

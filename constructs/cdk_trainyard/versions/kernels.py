@@ -17,25 +17,6 @@ def efa_key() -> str:
     return str(rows("efa_keys")[0]["fingerprint"])
 
 
-def judge_build(
-    image: ImageFacts, *, efa_installer: str | None, nvidia_branch: str | None, families: Sequence[str]
-) -> Judgement:
-    """Judge what is installed on an image, against its kernel: EFA, NVIDIA, Lustre.
-
-    Args:
-        image: The image to begin with.
-        efa_installer: The version of the EFA installer. None: the image keeps its own.
-        nvidia_branch: The branch of NVIDIA's proprietary driver. None: the image keeps its own.
-        families: Families of instance types that it is for.
-    """
-    found = judge_lustre(image)
-    if efa_installer is not None:
-        found += judge_efa(efa_installer, image)
-    if nvidia_branch is not None:
-        found += judge_nvidia(nvidia_branch, image, families)
-    return found
-
-
 def judge_efa(installer: str, image: ImageFacts) -> Judgement:
     """Judge a version of the EFA installer on a kernel.
 
@@ -55,10 +36,10 @@ def judge_efa(installer: str, image: ImageFacts) -> Judgement:
     ]
     if against:
         said = (
-            f"'version' of the EFA installer must fit kernel {kernel} of {image.words}, got {installer} with driver "
-            f"{row['driver']}: {against[0]['says']}; use {_installer_for(against[0])}"
+            f"must fit kernel {kernel} of {image.words}, got {installer} with driver {row['driver']}: "
+            f"{against[0]['says']}; use {_installer_for(against[0])}"
         )
-        return _against(image, said)
+        return _against(image, "the EFA installer", said)
     newest = max(rows("efa_kernels"), key=lambda rule: numbers(rule["kernel_from"]))["kernel_from"]
     tried = any(of_series(kernel, one["kernel"]) and at_least(installer, one["installer"]) for one in rows("efa_tried"))
     if tried or of_series(kernel, newest) or not at_least(kernel, newest):
@@ -78,7 +59,7 @@ def judge_nvidia(branch: str, image: ImageFacts, families: Sequence[str]) -> Jud
     """
     rules = [row for row in rows("nvidia_families") if set(row["families"]) & set(families)]
     refused = [
-        f"'nvidia_branch' must be one for {row['gpu']} of {', '.join(row['families'])}, got {branch!r}: {row['says']}; "
+        f"must be one for {row['gpu']} of {', '.join(row['families'])}, got {branch!r}: {row['says']}; "
         + (f"use {row['last_branch']!r}" if "last_branch" in row else "use a Deep Learning AMI as the base")
         for row in rules
         if row["modules"] == "open" or numbers(branch) > numbers(row["last_branch"])
@@ -116,10 +97,10 @@ def judge_lustre(image: ImageFacts, keyword: str = "'base'") -> Judgement:
             unknown=(f"FSx lists Lustre clients of {system} for kernels {ranges}, and {image.words} has {kernel}",)
         )
     said = (
-        f"{keyword} must have a kernel with a Lustre client, got {kernel} of {image.words}: FSx lists {ranges} for "
+        f"must have a kernel with a Lustre client, got {kernel} of {image.words}: FSx lists {ranges} for "
         f"{system}; use {_bases(image)}"
     )
-    return _against(image, said)
+    return _against(image, keyword, said)
 
 
 def _within(kernel: str, row: Row) -> bool:
@@ -148,8 +129,8 @@ def _bases(image: ImageFacts) -> str:
     return " or ".join(names) or "another base"
 
 
-def _against(image: ImageFacts, said: str) -> Judgement:
+def _against(image: ImageFacts, subject: str, said: str) -> Judgement:
     """Refuse what a kernel rules out. A moving image may have another kernel by now, so there it is a doubt."""
     if not image.moving:
         return Judgement(refused=(said,))
-    return Judgement(unknown=(f"{said} (as the image was on {image.date}; a newer one takes its place)",))
+    return Judgement(unknown=(f"{subject} {said} (as the image was on {image.date}; a newer one takes its place)",))

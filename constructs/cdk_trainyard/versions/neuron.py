@@ -108,11 +108,10 @@ def driver_of(packages: Iterable[str]) -> str | None:
     return together[-1].driver if together else None
 
 
-def judge_packages(keyword: str, packages: Sequence[str], image: ImageFacts) -> Judgement:
+def judge_packages(packages: Sequence[str], image: ImageFacts) -> Judgement:
     """Judge Neuron's Python packages on an image: its Python, its C library and its driver.
 
     Args:
-        keyword: What the user wrote them under, quoted.
         packages: Pip requirements with exact versions; those that are not Neuron's are not judged.
         image: The image.
     """
@@ -124,12 +123,12 @@ def judge_packages(keyword: str, packages: Sequence[str], image: ImageFacts) -> 
         if not any(of_series(image.python, python) for python in wheels[0].pythons):
             unfit.setdefault(wheels[0].pythons, []).append(package)
     refused = [
-        f"{keyword} must fit Python {image.python} of {image.words}, got {', '.join(together)} for Python "
+        f"must fit Python {image.python} of {image.words}, got {', '.join(together)} for Python "
         f"{', '.join(pythons)}; {remedy}"
         for pythons, together in unfit.items()
     ]
     refused += [
-        f"{keyword} must fit the C library {image.glibc} of {image.words}, got {package}, which needs "
+        f"must fit the C library {image.glibc} of {image.words}, got {package}, which needs "
         f"{TORCH_GLIBC[1]}; train in containers there"
         for package, wheels in known.items()
         if wheels[0].name == "torch-neuronx"
@@ -137,13 +136,13 @@ def judge_packages(keyword: str, packages: Sequence[str], image: ImageFacts) -> 
         and not at_least(image.glibc, TORCH_GLIBC[1])
     ]
     unknown = [
-        f"{keyword}: no source says for which Python {package} is, nor on which driver it runs; {image.words} has "
+        f"no source says for which Python {package} is, nor on which driver it runs; {image.words} has "
         f"Python {image.python}"
         for package, wheels in neuron.items()
         if not wheels
     ]
     if known and not refused:
-        unknown += _release_doubts(keyword, known, image)
+        unknown += _release_doubts(known, image)
     return Judgement(tuple(refused), tuple(unknown))
 
 
@@ -183,16 +182,16 @@ def _broken(row: Row, runtime: str, driver: str) -> bool:
     return not at_least(driver, row["driver_before"]) and at_least(runtime, row["runtime_before"])
 
 
-def _release_doubts(keyword: str, known: dict[str, tuple[Wheel, ...]], image: ImageFacts) -> list[str]:
+def _release_doubts(known: dict[str, tuple[Wheel, ...]], image: ImageFacts) -> list[str]:
     together = _together(known.values())
     if not together:
-        return [f"{keyword}: no release of the Neuron SDK has {', '.join(known)} together"]
+        return [f"no release of the Neuron SDK has {', '.join(known)} together"]
     oldest = together[-1]
     if image.neuron_driver is None or at_least(image.neuron_driver, oldest.driver):
         return []
     return [
         (
-            f"{keyword}: {', '.join(known)} were released with driver {oldest.driver} (Neuron SDK {oldest.sdk}), and "
+            f"{', '.join(known)} were released with driver {oldest.driver} (Neuron SDK {oldest.sdk}), and "
             f"{image.words} has {image.neuron_driver}; what a newer compiler makes may be refused by an older runtime "
             f"(NRT_UNSUPPORTED_NEFF_VERSION); {_fitting(image, known)} came with its driver"
         )

@@ -1,0 +1,64 @@
+"""What a text must be that names an instance type: a kind of `cdk_trainyard.options`, and how instances are bought."""
+
+from dataclasses import dataclass
+from enum import StrEnum, nonmember
+from typing import Any
+
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, name_hint
+from cdk_trainyard.instances.zones import regions
+from cdk_trainyard.problems import shown
+
+
+class UsageClass(StrEnum):
+    """How instances are bought, in EC2's words (``SupportedUsageClasses`` of DescribeInstanceTypes)."""
+
+    ON_DEMAND = "on-demand"
+    """At the on-demand rate, while there are some, or from a capacity reservation (ODCR)."""
+    SPOT = "spot"
+    """At the Spot rate, until EC2 takes them back with two minutes' notice."""
+    CAPACITY_BLOCK = "capacity-block"
+    """From a capacity block for ML, paid in advance for a span of days."""
+    FORMER_VALUES = nonmember({"OnDemand": "use 'on-demand'", "Spot": "use 'spot'"})
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceTypeName:
+    """The name of an EC2 instance type.
+
+    Attributes:
+        example: One that fits.
+    """
+
+    example: str
+
+    def problem(self, value: Any, _environment: object) -> str | None:
+        """Look it up."""
+        if InstanceType.find(value):
+            return None
+        return f"must be the name of an EC2 instance type, got {shown(value)}{name_hint(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return an example."""
+        return {"examples": [self.example]}
+
+
+_ISOLATED = ("us-iso", "eu-iso", "eusc-")
+"""Beginnings of the names of Regions that no public list has whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionName:
+    """The kind of a text that names a Region, as far as public lists say."""
+
+    def problem(self, value: Any, _environment: object) -> str | None:
+        """Look it up."""
+        known = regions()
+        if value in known or value.startswith(_ISOLATED):
+            return None
+        hint = did_you_mean(value, known)
+        return f"must be a Region (as of {catalogue_date()}), as us-east-1, got {shown(value)}{hint}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return an example."""
+        return {"examples": ["us-east-1"]}
