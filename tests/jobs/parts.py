@@ -3,15 +3,18 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cdk_trainyard.lifecycle import scripts_folder
+from cdk_trainyard.local import LocalAws
+from tests.support import ROOT
 
-LLAMA = scripts_folder() / "jobs" / "neuron-llama"
-EXPORT = scripts_folder() / "jobs" / "export-for-serving"
+LLAMA = ROOT / "examples" / "neuron-llama"
+EXPORT = ROOT / "examples" / "export-for-serving"
 STAND_INS = Path(__file__).parent / "stand_ins"
+PROGRAMS = Path(__file__).parent / "programs"
 
 TINY: dict[str, Any] = {
     "model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
@@ -48,6 +51,19 @@ def write_tokenizer(folder: Path) -> Path:
     (directory / "tokenizer.json").write_text(json.dumps(words))
     (directory / "tokenizer_config.json").write_text('{"model_max_length": 32}')
     return directory
+
+
+def aws_cli(folder: Path, aws: LocalAws) -> dict[str, str]:
+    """Put the stand-in for the aws CLI into ``folder / bin``; return the variables that lead there and to the AWS.
+
+    It records its calls in ``folder / calls``.
+    """
+    program = folder / "bin" / "aws"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {PROGRAMS / "aws_cli.py"} "$@"\n')
+    program.chmod(0o755)
+    variables = {name: value for name, value in aws.environment.items() if name.startswith("AWS_")}
+    return variables | {"PATH": f"{program.parent}:{os.environ['PATH']}", "AWS_CALLS": str(folder / "calls")}
 
 
 def torchrun(

@@ -1,8 +1,6 @@
 """The model bucket: the job's own calls of the aws CLI, through a stand-in with the CLI's options, to the local AWS."""
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
@@ -13,10 +11,10 @@ from model_export import ExportError, TemporaryError
 from model_export.bucket import MANIFEST, Bucket, Target
 from model_export.staging import sha256
 
-from cdk_trainyard import ModelShape, NeuronModel
+from cdk_trainyard import NeuronModel
 from cdk_trainyard.local import LocalAws
+from tests.jobs.parts import aws_cli
 
-CLI = Path(__file__).parent / "programs" / "aws_cli.py"
 NAMES = ["model-00001-of-00001.safetensors", "tokenizer.json", "model.safetensors.index.json", "config.json"]
 FACTS = {"version": 1, "checkpoint": "step_00000012"}
 
@@ -55,15 +53,8 @@ class Shop:
 
 def open_shop(directory: Path, aws: LocalAws, patch: pytest.MonkeyPatch) -> Shop:
     """Make a shop, with the stand-in for the aws CLI in reach."""
-    program = directory / "bin" / "aws"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {CLI} "$@"\n')
-    program.chmod(0o755)
-    for name, value in aws.environment.items():
-        if name.startswith("AWS_"):
-            patch.setenv(name, value)
-    patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    patch.setenv("AWS_CALLS", str(directory / "calls"))
+    for name, value in aws_cli(directory, aws).items():
+        patch.setenv(name, value)
     client = aws.client("s3", "us-west-2")
     return Shop(directory, client)
 
@@ -121,7 +112,7 @@ def test_a_second_upload_of_the_same_model_puts_nothing(twice: tuple[Shop, list[
 @pytest.mark.slow
 def test_the_prefix_is_that_of_the_serving_room(shop: Shop) -> None:
     model = NeuronModel(
-        name="tiny", shape=ModelShape.preset("llama-3.1-8b"), bucket=cast("s3.IBucket", None), prefix="models/tiny/",
+        name="tiny", preset="llama-3.1-8b", bucket=cast("s3.IBucket", None), prefix="models/tiny/",
         tensor_parallel=2, precompiled=False,
     )  # fmt: skip
     shop.upload(prefix=model.prefix)

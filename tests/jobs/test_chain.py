@@ -3,8 +3,6 @@ into the local AWS, the build's commands on what is in the bucket, and the real 
 Stand-ins take the place of the aws CLI, the compiler, Mountpoint and the driver."""
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,8 @@ from cdk_trainyard.local import LocalAws
 from cdk_trainyard.serving import ModelCompilation, ModelShape, NeuronModel, Server, TextGenerationEngine
 from cdk_trainyard.serving.host_script import HostSettings
 from cdk_trainyard.serving.model_layout import layout
-from tests.jobs.test_export import PROGRAMS, Desk
+from tests.jobs.parts import aws_cli
+from tests.jobs.test_export import Desk
 from tests.serving.build_machine import BuildMachine
 from tests.serving.model_folder import MANIFEST
 from tests.serving.parts import new_stack, only
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 BUCKET = "models-of-the-chain"
 EXPORTED = "exports/tiny/step-12/"
-SHAPE = ModelShape(name="tiny", parameters=30_000, layers=2, attention_heads=4, key_value_heads=2, head_dimension=8)
+SHAPE = ModelShape(parameters_billions=3e-5, layers=2, attention_heads=4, key_value_heads=2, head_dimension=8)
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +38,8 @@ def bucket(aws: LocalAws, torch_environment: Path, tmp_path_factory: pytest.Temp
     desk = Desk(folder, torch_environment)
     client = aws.client("s3", "us-west-2")
     client.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    program = folder / "bin" / "aws"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {PROGRAMS / "aws_cli.py"} "$@"\n')
-    program.chmod(0o755)
-    variables = {name: value for name, value in aws.environment.items() if name.startswith("AWS_")}
-    variables |= {"PATH": f"{program.parent}:{os.environ['PATH']}", "AWS_CALLS": str(folder / "calls")}
     words = desk.words(desk.checkpoint("fused"), f"--to=s3://{BUCKET}/{EXPORTED}")
-    done = desk.export(*words, **variables)
+    done = desk.export(*words, **aws_cli(folder, aws))
     assert done.returncode == 0, done.stderr
     return client
 
@@ -64,7 +57,7 @@ def served(scope: Stack, server: Server, **changes: Any) -> NeuronModel:
         "name": "tiny",
         "shape": SHAPE,
         "bucket": s3.Bucket.from_bucket_name(scope, "Models", BUCKET),
-        "prefix": f"tiny-{server.value.replace('_', '-')}/",
+        "prefix": f"tiny-{server}/",
         "tensor_parallel": 2,
         "sequence_length": 32,
         "presharded": True,
@@ -75,7 +68,7 @@ def served(scope: Stack, server: Server, **changes: Any) -> NeuronModel:
 
 def machine(folder: Path, server: Server, sources: dict[str, bytes], **changes: Any) -> BuildMachine:
     """Return a machine with a build of the export before it."""
-    stack, engine = new_stack(), TextGenerationEngine.of(server)
+    stack, engine = new_stack(), TextGenerationEngine(kind=server)
     ModelCompilation(stack, "Compilation", model=served(stack, server, **changes), engine=engine, exported=EXPORTED)
     project = only(Template.from_stack(stack), "AWS::CodeBuild::Project")
     assert project["Source"]["Location"] == f"{BUCKET}/{EXPORTED}"
@@ -117,10 +110,10 @@ class Mounted:
             cluster_name="serving",
             bucket_name=BUCKET,
             folder=model.folder,
-            layout=layout(model, TextGenerationEngine.of(server).image),
+            layout=layout(model, TextGenerationEngine(kind=server).container),
             region="us-west-2",
             devices=1,
-            image=TextGenerationEngine.of(server).image,
+            image=TextGenerationEngine(kind=server).container,
         )
         host = Host(root, settings)
         host.prepare(weights=False)

@@ -12,11 +12,11 @@ from uuid import uuid4
 import pytest
 
 from cdk_trainyard.local import LocalAws
-from tests.jobs.parts import EXPORT, STAND_INS, write_tiny, write_tokenizer
+from cdk_trainyard.rehearsal.job_environment import REQUIREMENTS
+from tests.jobs.parts import EXPORT, PROGRAMS, STAND_INS, aws_cli, write_tiny, write_tokenizer
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS = Path(__file__).parent / "programs"
 STYLES = ("files", "references", "fused")
 
 
@@ -118,15 +118,10 @@ def test_the_model_is_in_the_bucket_bit_by_bit(desk: Desk, tmp_path: Path, aws: 
     client = aws.client("s3", "us-west-2")
     bucket = f"models-{uuid4().hex[:8]}"
     client.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    program = tmp_path / "bin" / "aws"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {PROGRAMS / "aws_cli.py"} "$@"\n')
-    program.chmod(0o755)
-    variables = {name: value for name, value in aws.environment.items() if name.startswith("AWS_")}
-    variables |= {"PATH": f"{program.parent}:{os.environ['PATH']}", "AWS_CALLS": str(tmp_path / "calls")}
     words = desk.words(
         desk.checkpoint("references"), f"--staging={tmp_path}/s", f"--to=s3://{bucket}/m/tiny", "--file-gib=0.00002"
     )
+    variables = aws_cli(tmp_path, aws)
     failing = desk.export(*words, **variables, AWS_FAULT="put-object config.json SlowDown 1")
     assert failing.returncode == 75, failing.stderr  # trying again may help
     done = desk.export(*words, **variables)
@@ -159,6 +154,19 @@ def damaged(desk: Desk, folder: Path, scripts: Sequence[str]) -> list[str]:
     cases = json.dumps(list(zip(scripts, places, strict=True)))
     subprocess.run(command, input=cases, text=True, check=True)
     return places
+
+
+def test_the_package_that_writes_the_weights_is_pinned_once() -> None:
+    pinned = [line for line in (EXPORT / "requirements.txt").read_text().splitlines() if "==" in line]
+    assert [pin for pin in pinned if pin not in REQUIREMENTS] == []
+
+
+def test_a_python_without_torch_is_told_what_it_needs(desk: Desk) -> None:
+    command = [sys.executable, str(EXPORT / "export.py"), *desk.words(desk.checkpoint("files"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1, "export.py: 'PYTHON' must have torch and what requirements.txt names: No module named 'torch'\n"
+    )  # fmt: skip
 
 
 def test_fails_with_a_sentence(desk: Desk, tmp_path: Path) -> None:

@@ -1,15 +1,14 @@
-"""The parts of the export that need no torch: layout, file format, staging, tokenizer."""
+"""The parts of the export that need no torch: layout, staging, tokenizer."""
 
 import json
-import struct
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_export import ExportError, safetensors
+from model_export import ExportError
 from model_export.layout import BYTES, files, index, load_config, weights
-from model_export.staging import Staging, sha256
+from model_export.staging import Staging
 from model_export.tokenizer import tokenizer_files
 
 from tests.jobs.parts import LLAMA, TINY, write_tiny, write_tokenizer
@@ -68,38 +67,6 @@ def test_fails_with_another_model(tmp_path: Path, text: str, message: str) -> No
     with pytest.raises(ExportError) as caught:
         load_config(tmp_path / "config.json")
     assert message in str(caught.value)
-
-
-# ---------------------------------------------------------------- the file format
-def test_a_file_is_as_the_format_says(tmp_path: Path) -> None:
-    numbers = [struct.pack("<4f", 1, 2, 3, 4), struct.pack("<2f", 5, 6)]
-    digest = safetensors.write(tmp_path / "x", {"a": (2, 2), "b": (2,)}, "float32", numbers)
-    data = (tmp_path / "x").read_bytes()
-    assert digest == sha256(tmp_path / "x")
-    length = int.from_bytes(data[:8], "little")
-    assert length % 8 == 0
-    assert json.loads(data[8 : 8 + length]) == {
-        "__metadata__": {"format": "pt"},
-        "a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
-        "b": {"dtype": "F32", "shape": [2], "data_offsets": [16, 24]},
-    }
-    assert data[8 + length :] == b"".join(numbers)
-    assert safetensors.read_header(tmp_path / "x")[1] == 8 + length
-    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
-
-
-@pytest.mark.parametrize("cut", [5, 20, -1])
-def test_fails_with_a_file_that_is_not_whole(tmp_path: Path, cut: int) -> None:
-    safetensors.write(tmp_path / "x", {"a": (2,)}, "bfloat16", [b"1234"])
-    (tmp_path / "x").write_bytes((tmp_path / "x").read_bytes()[:cut])
-    with pytest.raises(ExportError, match=r"is no safetensors file|is not whole"):
-        safetensors.read_header(tmp_path / "x")
-
-
-def test_fails_with_too_few_numbers_and_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="a has 3 bytes instead of 4"):
-        safetensors.write(tmp_path / "x", {"a": (2,)}, "float16", [b"123"])
-    assert not (tmp_path / "x").exists()
 
 
 # ---------------------------------------------------------------- staging

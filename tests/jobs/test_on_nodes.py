@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Yard
+from cdk_trainyard.rehearsal import HyperPodMachines
 from tests.jobs.parts import ARGUMENTS, EXPORT, LLAMA, STAND_INS, events, write_tiny, write_tokenizer, write_tokens
 from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
 
@@ -37,8 +37,8 @@ touch "${{NEURON_COMPILE_CACHE_URL}}/MODULE_${{SLURMD_NODENAME}}.neff"
 class Cluster:
     """Two trn1.32xlarge, with the jobs, an environment and the data on their file system."""
 
-    def __init__(self, yard: Yard, folder: Path) -> None:
-        self.yard, self.home = yard, yard.shared(SYSTEM) / "ubuntu"
+    def __init__(self, machines: HyperPodMachines, folder: Path) -> None:
+        self.machines, self.home = machines, machines.shared(SYSTEM) / "ubuntu"
         bin_ = folder / "venv" / "bin"
         bin_.mkdir(parents=True)
         for name, text in (("python", PYTHON), ("neuron_parallel_compile", COMPILE)):
@@ -47,9 +47,9 @@ class Cluster:
         write_tiny(folder)
         write_tokens(folder)
         write_tokenizer(folder)
-        yard.share(folder, self.home)
+        machines.share(folder, self.home)
         for source, name in ((LLAMA, "neuron-llama"), (EXPORT, "export-for-serving"), (STAND_INS, "stand_ins")):
-            yard.share(source, self.home / name)
+            machines.share(source, self.home / name)
 
     def words(self) -> list[str]:
         return [f"--dataset={HOME}/tokens", f"--model={HOME}/tiny.json", *ARGUMENTS]
@@ -62,13 +62,13 @@ class Cluster:
         }  # fmt: skip
         shown = [f"{name}={value}" for name, value in settings.items()]
         command = ["runuser", "--user", "ubuntu", "--", "env", f"--chdir={HOME}/{folder}", *shown, *words]
-        return self.yard.slurm.controller.run(*command).out
+        return self.machines.slurm.controller.run(*command).out
 
     def wait(self, number: str) -> str:
         """Wait for the end of a job, and return its state."""
         deadline = time.monotonic() + SECONDS
-        while not (state := self.yard.slurm.is_over(number)):
-            assert time.monotonic() < deadline, self.yard.slurm.job(number)
+        while not (state := self.machines.slurm.is_over(number)):
+            assert time.monotonic() < deadline, self.machines.slurm.job(number)
             time.sleep(0.5)
         return state
 
@@ -81,16 +81,16 @@ def cluster(image: Path, torch_environment: Path, tmp_path_factory: pytest.TempP
     plain = make_cluster()
     controller, workers = plain.groups
     trainium = replace(plain, groups=[controller, replace(workers, instance_type="ml.trn1.32xlarge")])
-    with Yard(trainium, image=image, job_environment=torch_environment) as yard:
-        yard.boot()
-        assert [run.code for run in yard.provision()] == [0, 0, 0]
-        wait_until_idle(yard)
-        yield Cluster(yard, tmp_path_factory.mktemp("home"))
+    with HyperPodMachines(trainium, image=image, job_environment=torch_environment) as machines:
+        machines.boot()
+        assert [run.code for run in machines.provision()] == [0, 0, 0]
+        wait_until_idle(machines)
+        yield Cluster(machines, tmp_path_factory.mktemp("home"))
 
 
 @pytest.mark.parametrize("script", ["neuron-llama/compile.sbatch", "neuron-llama/train.sbatch"])
 def test_slurm_would_take_the_jobs(cluster: Cluster, script: str) -> None:
-    done = cluster.yard.slurm.controller.run(
+    done = cluster.machines.slurm.controller.run(
         "runuser", "--user", "ubuntu", "--", "sbatch", "--test-only", "--nodes=2", f"{HOME}/{script}", "--dataset=x"
     )
     assert "to start at" in done.err
@@ -99,7 +99,7 @@ def test_slurm_would_take_the_jobs(cluster: Cluster, script: str) -> None:
 
 def test_slurm_would_take_the_export(cluster: Cluster) -> None:
     script = f"{HOME}/export-for-serving/job.sbatch"
-    done = cluster.yard.slurm.controller.run("runuser", "--user", "ubuntu", "--", "sbatch", "--test-only", script)
+    done = cluster.machines.slurm.controller.run("runuser", "--user", "ubuntu", "--", "sbatch", "--test-only", script)
     assert "to start at" in done.err
 
 
@@ -110,14 +110,14 @@ def test_compiled_cut_off_gone_on_with_and_exported_it_is_the_model_of_a_calm_ru
     ).splitlines()  # fmt: skip
     compiles, trains = told[1].split()[1], told[2].split()[1]
     assert told[1:] == [f"compile {compiles}", f"train {trains} after {compiles}", f"output {HOME}/cut"]
-    waiting = cluster.yard.slurm.job(trains)
+    waiting = cluster.machines.slurm.job(trains)
     assert (waiting["JobState"], waiting["Dependency"]) == ("PENDING", f"afterok:{compiles}(unfulfilled)")
     assert cluster.wait(compiles) == "COMPLETED", cluster.text(f"cut/neuron-llama-compile-{compiles}.out")
     assert cluster.wait(trains) == "COMPLETED", cluster.text(f"cut/neuron-llama-{trains}.out")
 
     # the first job ran neuron_parallel_compile on both nodes, for a few steps, and left nothing but the cache
     calls = dict(line.split(" ", 1) for line in cluster.text("compiled").splitlines())
-    hosts = [node.host for node in cluster.yard.cluster.with_role("compute")]
+    hosts = [node.host for node in cluster.machines.cluster.with_role("compute")]
     assert sorted(calls) == sorted(hosts)
     assert all(call.endswith(f"{' '.join(cluster.words())} --stop-after 3") for call in calls.values())
     assert all("--nnodes=2 --nproc-per-node=2 --rdzv-backend=c10d" in call for call in calls.values())

@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 from neuron_llama import checkpoints
 
-from tests.jobs.parts import ARGUMENTS, LLAMA, events, torchrun, train, write_tiny, write_tokens
+from tests.jobs.parts import ARGUMENTS, LLAMA, PROGRAMS, events, torchrun, train, write_tiny, write_tokens
 
 pytestmark = pytest.mark.slow
-
-PROGRAMS = Path(__file__).parent / "programs"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Options of nodes beside mounts, users and Slurm: their defaults, what is written for the nodes, what is refused."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import pytest
@@ -21,8 +22,11 @@ from cdk_trainyard.lifecycle import (
     SlurmTopology,
     ToolFile,
 )
-from cdk_trainyard.lifecycle.rules_extras import extras_problems
-from cdk_trainyard.lifecycle.tools import pinned_architectures, tool_files
+from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
+from cdk_trainyard.lifecycle.tools import address, pinned_architectures, tool_files
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.problems import sentence
 
 SUM = "0" * 64
 LUSTRE = NodeLustre(dns_name="fs-1", mount_name="x", mount_path="/fsx")
@@ -137,31 +141,49 @@ def test_a_given_file_takes_the_place_of_the_pinned_one() -> None:
     assert found == {"mountpoint": {"x86_64": {"url": "https://files.example/mount-s3.tar.gz", "sha256": SUM}}}
 
 
+def test_a_file_is_in_the_bucket_of_the_scripts_unless_it_names_another() -> None:
+    own = ToolFile(tool=NodeTool.ENROOT, key="tools/enroot.deb", sha256=SUM)
+    assert address(own, "scripts") == "s3://scripts/tools/enroot.deb"
+    assert address(replace(own, bucket=BUCKET), "scripts") == "s3://datasets/tools/enroot.deb"
+
+
 @pytest.mark.parametrize("tool", NodeTool)
 def test_pinned_files_are_whole_and_known_by_their_sum(tool: NodeTool) -> None:
     for architecture in pinned_architectures(tool):
         file = tool_files([tool], [], [architecture])[tool.value][architecture]
         assert file["url"].startswith("https://")
         assert len(file["sha256"]) == 64
-        assert ToolFile(tool=tool, architecture=architecture, **file).address == file["url"]
+        assert address(ToolFile(tool=tool, architecture=architecture, **file)) == file["url"]
 
 
 # ---------------------------------------------------------------- what is refused
+def problems_of(setup: NodeSetup, *types: str, lustre: NodeLustre | None = LUSTRE) -> list[str]:
+    told = settings(setup, *types, lustre=lustre)
+    return problems_on(setup, told.groups, lustre)
+
+
+def problems_on(setup: NodeSetup, groups: Sequence[NodeGroup], lustre: NodeLustre | None = LUSTRE) -> list[str]:
+    judge = Judge(environment=NOWHERE)
+    judged = judge.judged(setup)
+    nodes = Nodes(groups=groups, mounts=[lustre.mount_path] if lustre else [], shared=lustre is not None)
+    return [sentence(problem) for problem in [*judge.problems, *setup_problems(judged, nodes)]]
+
+
 NO_NEURON = "'{}' must be left out when no instance type has Neuron devices, got ml.m5.large, ml.p5.48xlarge"
-NO_GPU = "'gpu' must be left out when no instance type has GPUs, got ml.m5.large, ml.trn1.32xlarge"
-PATH = "must be an absolute path of letters, digits, '.', '_' and '-', not a directory of the system, got"
+NO_GPU = "'exporters.gpu' must be left out when no instance type has GPUs, got ml.m5.large, ml.trn1.32xlarge"
+ABSOLUTE = "must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx, got"
+SYSTEM = "must not be in a directory of the system, got"
 PREFIX = (
-    "'prefix' of 's3_mounts' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end "
-    "and none at its beginning, got"
+    "'s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end and "
+    "none at its beginning, as tokenized/, got"
 )
-EXACT = "'packages' of 'neuron_environment' must name exact versions, as 'neuronx-cc==2.22.12471.0', got"
+EXACT = "must be a pip requirement with an exact version, as neuronx-cc==2.22.12471.0, got"
 NO_TOOL = (
     "'tools' must have a file of mountpoint for arm64, on which nodes of 'group-0' run, when 's3_mounts' is given; "
     "none is pinned"
 )
-KEY = "'tools', enroot: 'key' must be an object's key without blanks, got"
-NO_FILE = "must be given, or both 'bucket' and 'key', and not all of them"
-HTTPS_ONLY = "must begin with https:// and hold no password, blank or query"
+HTTPS_ONLY = "must begin with https:// and hold no password, blank or query, as https://mirror.example/simple"
+HIDDEN = "in it or around it, as it is mounted, got"
 
 
 def mounts(*paths: str, prefix: str = "") -> NodeSetup:
@@ -170,7 +192,7 @@ def mounts(*paths: str, prefix: str = "") -> NodeSetup:
 
 def tool(**given: object) -> NodeSetup:
     known: dict[str, object] = {"tool": NodeTool.ENROOT, "sha256": SUM, "url": "https://files.example/a.deb"}
-    return NodeSetup(tools=[ToolFile(**(known | given))])  # type: ignore[arg-type]
+    return NodeSetup(tools=[ToolFile(**(known | given))])
 
 
 @pytest.mark.parametrize(
@@ -184,7 +206,7 @@ def tool(**given: object) -> NodeSetup:
         (
             NodeSetup(containers=Containers(enroot=False)),
             (),
-            "'pyxis' must be False when 'enroot' is False, got True: Pyxis runs containers with Enroot",
+            "'containers.pyxis' must be false when 'enroot' is false, got true: Pyxis runs containers with Enroot",
         ),
         (
             NodeSetup(neuron_environment=NeuronEnvironment()),
@@ -194,98 +216,112 @@ def tool(**given: object) -> NodeSetup:
         (
             NodeSetup(neuron_environment=NeuronEnvironment(path="/etc")),
             (),
-            f"'path' of 'neuron_environment' {PATH} '/etc'",
+            f"'neuron_environment.path' {SYSTEM} '/etc'",
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(path="/fsx")),
+            (),
+            "'neuron_environment.path' must not be /fsx or around it, got '/fsx'; it becomes a link",
         ),
         (
             NodeSetup(neuron_environment=NeuronEnvironment(packages=["torch-neuronx==2.9.0", "neuronx-cc"])),
             (),
-            f"{EXACT} 'neuronx-cc'",
+            f"'neuron_environment.packages[1]' {EXACT} 'neuronx-cc'",
         ),
         (
             NodeSetup(neuron_environment=NeuronEnvironment(index="https://me:secret@mirror.example")),
             (),
-            f"'index' of 'neuron_environment' {HTTPS_ONLY}; let the index know its clients by their network",
+            f"'neuron_environment.index' {HTTPS_ONLY}",
         ),
-        (NodeSetup(exporters=Exporters(neuron=True)), ("ml.p5.48xlarge",), NO_NEURON.format("neuron")),
+        (NodeSetup(exporters=Exporters(neuron=True)), ("ml.p5.48xlarge",), NO_NEURON.format("exporters.neuron")),
         (NodeSetup(exporters=Exporters(gpu=True)), (), NO_GPU),
-        (NodeSetup(exporters=Exporters(port=80)), (), "'port' must be a port from 1024 to 65535, got 80"),
+        (NodeSetup(exporters=Exporters(port=80)), (), "'exporters.port' must be 1024 to 65535, got 80"),
         (
             NodeSetup(exporters=Exporters(port=8000, neuron=True)),
             (),
-            "'neuron_port' must be another port than 'port', got 8000",
+            "'exporters.neuron_port' must be another port than 'port', got 8000",
         ),
         (
             NodeSetup(exporters=Exporters(gpu_image="dcgm@sha256:" + SUM)),
             (),
-            "'gpu_image' must be left out when 'gpu' is False; set 'gpu' to True, or remove it",
+            "'exporters.gpu_image' must be left out when 'gpu' is false; set 'gpu' to true, or remove it",
         ),
         (
             NodeSetup(exporters=Exporters(gpu=True, gpu_image="dcgm-exporter:latest")),
             ("ml.p5.48xlarge",),
-            "'gpu_image' must name an image by its digest, as 'registry/name@sha256:…', got 'dcgm-exporter:latest'",
+            (
+                "'exporters.gpu_image' must be an image by its digest, as registry/name@sha256:<digest>, got "
+                "'dcgm-exporter:latest'"
+            ),
         ),
-        (mounts("data"), (), f"'path' of 's3_mounts' {PATH} 'data'"),
-        (mounts("/usr"), (), f"'path' of 's3_mounts' {PATH} '/usr'"),
-        (mounts("/data/../etc"), (), f"'path' of 's3_mounts' {PATH} '/data/../etc'"),
+        (mounts("data"), (), f"'s3_mounts[0].path' {ABSOLUTE} 'data'"),
+        (mounts("/usr/share/data"), (), f"'s3_mounts[0].path' {SYSTEM} '/usr/share/data'"),
+        (
+            mounts("/data/../etc"),
+            (),
+            "'s3_mounts[0].path' must be written without '.' and '..' as parts, got '/data/../etc'",
+        ),
+        (
+            mounts("/home"),
+            (),
+            "'s3_mounts[0].path' must not be /home, which has the users' own directories, got '/home'",
+        ),
         (mounts("/data", prefix="v1"), (), f"{PREFIX} 'v1'"),
         (mounts("/data", prefix="/v1/"), (), f"{PREFIX} '/v1/'"),
         (mounts("/data", prefix="%n/"), (), f"{PREFIX} '%n/'"),
-        (
-            mounts("/fsx/data"),
-            (),
-            "'path' of 's3_mounts' must not be /fsx or below it, which is mounted, got '/fsx/data'",
-        ),
-        (
-            mounts("/data", "/data/more"),
-            (),
-            "'path' of 's3_mounts' must not be /data or below it, which is mounted, got '/data/more'",
-        ),
-        (
-            mounts("/data"),
-            ("ml.c6g.large",),
-            NO_TOOL,
-        ),
+        (mounts("/fsx/data"), (), f"'s3_mounts[0].path' must not be /fsx, {HIDDEN} '/fsx/data'"),
+        (mounts("/data", "/data/more"), (), f"'s3_mounts[1].path' must not be /data, {HIDDEN} '/data/more'"),
+        (mounts("/data/more", "/data"), (), f"'s3_mounts[1].path' must not be /data/more, {HIDDEN} '/data'"),
+        (mounts("/data"), ("ml.c6g.large",), NO_TOOL),
         (
             NodeSetup(pam_slurm_adopt=PamSlurmAdopt(admin_groups=["Admins"], in_image=True)),
             (),
-            "'admin_groups' must be names of groups, got 'Admins'",
+            "'pam_slurm_adopt.admin_groups[0]' must be the name of a group, as sudo, got 'Admins'",
         ),
         (
             tool(architecture="amd64"),
             (),
-            "'tools', enroot: 'architecture' must be one of x86_64, arm64, got 'amd64'",
+            "'tools[0].architecture' must be x86_64 or arm64, got 'amd64'; did you mean 'arm64'?",
         ),
-        (tool(sha256="12"), (), "'tools', enroot: 'sha256' must be 64 hexadecimal digits, got '12'"),
-        (tool(url=None), (), f"'tools', enroot: 'url' {NO_FILE}"),
-        (tool(bucket=BUCKET, key="a"), (), f"'tools', enroot: 'url' {NO_FILE}"),
-        (tool(url=None, bucket=BUCKET), (), f"'tools', enroot: 'url' {NO_FILE}"),
-        (tool(url="http://files.example/a"), (), f"'tools', enroot: 'url' {HTTPS_ONLY}"),
-        (tool(url="https://files.example/a?token=x"), (), f"'tools', enroot: 'url' {HTTPS_ONLY}"),
-        (tool(url=None, bucket=BUCKET, key="a b"), (), f"{KEY} 'a b'"),
+        (tool(sha256="12"), (), f"'tools[0].sha256' must be 64 hexadecimal digits, as {SUM}, got '12'"),
+        (tool(url=None), (), "'tools[0]' must have 'url' or 'key', got neither"),
+        (
+            tool(bucket=BUCKET, key="a"),
+            (),
+            "'tools[0].url' must be left out beside 'key': a file is in one place",
+        ),
+        (tool(bucket=BUCKET), (), "'tools[0].bucket' must be left out without 'key' of an object in it"),
+        (tool(url="http://files.example/a"), (), f"'tools[0].url' {HTTPS_ONLY}"),
+        (tool(url="https://files.example/a?token=x"), (), f"'tools[0].url' {HTTPS_ONLY}"),
+        (
+            tool(url=None, key="a b"),
+            (),
+            "'tools[0].key' must be an object's key without blanks, as tools/enroot.deb, got 'a b'",
+        ),
         (
             NodeSetup(tools=[*tool().tools, *tool().tools]),
             (),
-            "'tools' must have one file of enroot for x86_64, got 2",
+            "'tools[1]' must be the one file of enroot for x86_64, got a second",
         ),
     ],
-)  # fmt: skip
+)
 def test_fails_for_what_cannot_work(setup: NodeSetup, types: tuple[str, ...], problem: str) -> None:
-    assert extras_problems(settings(setup, *types)) == [problem]
+    assert problems_of(setup, *types) == [problem]
 
 
 def test_fails_for_an_environment_without_a_shared_place() -> None:
     setup = NodeSetup(neuron_environment=NeuronEnvironment())
-    assert extras_problems(settings(setup, lustre=None)) == [
-        "'path' of 'neuron_environment' must be given when there is no shared file system, got none"
+    assert problems_of(setup, lustre=None) == [
+        "'neuron_environment.path' must be given when there is no shared file system, got none"
     ]
     given = replace(setup, neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron"))
-    assert extras_problems(settings(given, lustre=None)) == []
+    assert problems_of(given, lustre=None) == []
 
 
 def test_a_tool_for_arm_lets_its_nodes_mount() -> None:
     arm = ToolFile(tool=NodeTool.MOUNTPOINT, url="https://files.example/m", sha256=SUM, architecture="arm64")
     setup = replace(mounts("/data"), tools=[arm])
-    assert extras_problems(settings(setup, "ml.c6g.large")) == []
+    assert problems_of(setup, "ml.c6g.large") == []
 
 
 def test_the_module_for_log_ins_by_job_must_come_from_somewhere() -> None:
@@ -300,7 +336,7 @@ def test_the_module_for_log_ins_by_job_must_come_from_somewhere() -> None:
     needed = (
         "'tools' must have a file of pam_slurm_adopt for x86_64, on which nodes of 'workers', 'more' run, when "
         "'pam_slurm_adopt' is given; none is pinned: build contribs/pam_slurm_adopt of the image's own Slurm version, "
-        "or set 'in_image' of 'pam_slurm_adopt' to True for an image of yours that has the module"
+        "or set 'in_image' of 'pam_slurm_adopt' to true for an image of yours that has the module"
     )
     for tools, in_image, problems in [
         ([], False, [needed]),
@@ -309,7 +345,7 @@ def test_the_module_for_log_ins_by_job_must_come_from_somewhere() -> None:
         ([], True, []),
     ]:
         asked = replace(setup, tools=tools, pam_slurm_adopt=PamSlurmAdopt(in_image=in_image))
-        assert extras_problems(NodeSettings(groups=groups, setup=asked)) == problems
+        assert problems_on(asked, groups, None) == problems
 
 
 def test_tokens_pass() -> None:
@@ -318,7 +354,7 @@ def test_tokens_pass() -> None:
     number = CfnParameter(stack, "Number", type="Number").value_as_number
     setup = NodeSetup(
         neuron_environment=NeuronEnvironment(path=token, packages=[token], index=token),
-        exporters=Exporters(port=number, gpu=True, gpu_image=token),  # type: ignore[arg-type]
+        exporters=Exporters(port=number, gpu=True, gpu_image=token),
         s3_mounts=[S3Mount(bucket=s3.Bucket(stack, "Bucket"), path=token, prefix=token)],
         pam_slurm_adopt=PamSlurmAdopt(admin_groups=[token]),
         tools=[
@@ -326,4 +362,4 @@ def test_tokens_pass() -> None:
             ToolFile(tool=NodeTool.ENROOT, bucket=s3.Bucket(stack, "Tools"), key=token, sha256=token),
         ],
     )
-    assert extras_problems(settings(setup, token)) == []
+    assert problems_of(setup, token) == []

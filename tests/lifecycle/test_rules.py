@@ -1,6 +1,6 @@
 """What is refused before it is uploaded, with file and line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,9 @@ from aws_cdk import CfnParameter, Stack
 
 from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology, rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.problems import sentence
 
 NO_SECRETS = (
     "'folder' must not hold secrets: everybody who reads the bucket reads them, got {}; "
@@ -23,11 +26,11 @@ NO_LARGE_FILES = (
     "keep data in a bucket of its own and fetch it in a script"
 )
 NOT_BOTH = (
-    "'folder' must not hold provisioning_parameters.json when 'topology' is SlurmTopology.API_DRIVEN: HyperPod refuses "
-    "both together, got lib/provisioning_parameters.json; remove the file, or set 'topology' to SlurmTopology.LEGACY"
+    "'folder' must not hold provisioning_parameters.json when 'topology' is api: HyperPod refuses "
+    "both together, got lib/provisioning_parameters.json; remove the file, or set 'topology' to legacy"
 )
 NOT_WITHOUT = (
-    "'legacy_topology' must be given when 'topology' is SlurmTopology.LEGACY, or the folder must hold "
+    "'legacy_topology' must be given when 'topology' is legacy, or the folder must hold "
     "provisioning_parameters.json at its top; got neither"
 )
 API, LEGACY = SlurmTopology.API_DRIVEN, SlurmTopology.LEGACY
@@ -35,6 +38,16 @@ CONTROLLER = NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["
 # written in two halves, so that this file holds no key
 KEY = b"-----BEGIN RSA " + b"PRIVATE KEY-----\n"
 ACCESS_KEY = b"AKIA" + b"ABCDEFGHIJKLMNOP"
+
+
+class Asked:
+    """The rules, what they find as sentences."""
+
+    def __getattr__(self, name: str) -> Callable[..., list[str]]:
+        return lambda *values, **more: [sentence(problem) for problem in getattr(rules, name)(*values, **more)]
+
+
+ASKED = Asked()
 
 
 def bundle_of(*files: tuple[str, bytes], executable: bool = True) -> Bundle:
@@ -45,8 +58,8 @@ SOUND = bundle_of(("lib/a.sh", b"true\n"), ("on_create.sh", b"#!/bin/bash\n"))
 
 
 def test_a_sound_folder_has_no_problem() -> None:
-    assert rules.entry_problems(SOUND, "on_create.sh") == []
-    assert rules.content_problems(SOUND) == []
+    assert ASKED.entry_problems(SOUND, "on_create.sh") == []
+    assert ASKED.content_problems(SOUND) == []
 
 
 @pytest.mark.parametrize(
@@ -58,7 +71,7 @@ def test_a_sound_folder_has_no_problem() -> None:
     ],
 )
 def test_fails_for_an_entry_that_is_no_file_at_the_top(entry: str, problem: str) -> None:
-    assert rules.entry_problems(SOUND, entry) == [problem]
+    assert ASKED.entry_problems(SOUND, entry) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -71,20 +84,18 @@ def test_fails_for_an_entry_that_is_no_file_at_the_top(entry: str, problem: str)
     ],
 )
 def test_fails_for_an_entry_without_interpreter(data: bytes, got: str) -> None:
-    assert rules.entry_problems(bundle_of(("e.sh", data)), "e.sh") == [
+    assert ASKED.entry_problems(bundle_of(("e.sh", data)), "e.sh") == [
         f"'entry' must begin with '#!' and an interpreter, as '#!/bin/bash', at e.sh:1, got {got}"
     ]
 
 
-def test_fails_for_an_entry_that_cannot_be_executed() -> None:
-    assert rules.entry_problems(bundle_of(("e.sh", b"#!/bin/sh\n"), executable=False), "e.sh") == [
-        "'entry' must be executable, got 'e.sh' without; run chmod +x, or git update-index --chmod=+x"
-    ]
+def test_modes_are_not_judged_as_they_do_not_reach_s3() -> None:
+    assert ASKED.entry_problems(bundle_of(("e.sh", b"#!/bin/sh\n"), executable=False), "e.sh") == []
 
 
 def test_fails_for_an_entry_that_is_a_token(stack: Stack) -> None:
     entry = CfnParameter(stack, "Entry").value_as_string
-    assert rules.entry_problems(SOUND, entry) == [
+    assert ASKED.entry_problems(SOUND, entry) == [
         "'entry' must be known when the app is synthesized, got a Token; write the file's name"
     ]
 
@@ -115,7 +126,7 @@ def test_fails_for_an_entry_that_is_a_token(stack: Stack) -> None:
     ],
 )
 def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem: str) -> None:
-    assert rules.content_problems(bundle_of((name, data))) == [problem]
+    assert ASKED.content_problems(bundle_of((name, data))) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -131,39 +142,39 @@ def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem
     ],
 )
 def test_what_only_looks_like_it_is_accepted(name: str, data: bytes) -> None:
-    assert rules.content_problems(bundle_of((name, data))) == []
+    assert ASKED.content_problems(bundle_of((name, data))) == []
 
 
 def test_fails_for_a_folder_that_is_too_large_in_all() -> None:
     files = [(f"f{number}", b"\0" * (8 * 2**20)) for number in range(9)]
-    assert rules.content_problems(bundle_of(*files)) == [
+    assert ASKED.content_problems(bundle_of(*files)) == [
         "'folder' must hold at most 64 MiB, got 72.0 MiB; every node downloads it"
     ]
 
 
 def test_fails_for_what_could_not_be_read() -> None:
-    (told,) = rules.content_problems(Bundle(files=(), unreadable=("out",)))
+    (told,) = ASKED.content_problems(Bundle(files=(), unreadable=("out",)))
     assert told.startswith("'folder' must hold files of its own, got out: a link out of the folder, to nothing or to a")
 
 
 def test_fails_with_every_problem_at_once() -> None:
     files = bundle_of(("a.sh", b"x\r\n" + KEY), ("b.sh", b"x\r\n"), (".env", b""))
-    assert len(rules.content_problems(files)) == 4
+    assert len(ASKED.content_problems(files)) == 4
 
 
 def test_fails_for_a_folder_or_a_file_of_users_that_is_not_there(tmp_path: Path) -> None:
-    assert rules.folder_problems(tmp_path / "x") == [f"'folder' must be an existing folder, got '{tmp_path}/x'"]
-    assert rules.users_file_problems(tmp_path / "x", in_folder=False) == [
+    assert ASKED.folder_problems(tmp_path / "x") == [f"'folder' must be an existing folder, got '{tmp_path}/x'"]
+    assert ASKED.users_file_problems(tmp_path / "x", in_folder=False) == [
         f"'users_file' must be an existing file, got '{tmp_path}/x'"
     ]
 
 
 def test_fails_for_two_files_of_users(tmp_path: Path) -> None:
     (tmp_path / "u").touch()
-    assert rules.users_file_problems(tmp_path / "u", in_folder=True) == [
+    assert ASKED.users_file_problems(tmp_path / "u", in_folder=True) == [
         f"'users_file' must be left out when the folder holds shared_users.txt, got '{tmp_path}/u'; keep one of them"
     ]
-    assert rules.users_file_problems(None, in_folder=True) == []
+    assert ASKED.users_file_problems(None, in_folder=True) == []
 
 
 # ---------------------------------------------------------------- topology
@@ -183,7 +194,7 @@ def test_fails_for_two_files_of_users(tmp_path: Path) -> None:
             [],
             API,
             {},
-            ["'legacy_topology' must be left out when 'topology' is SlurmTopology.API_DRIVEN; remove one of them"],
+            ["'legacy_topology' must be left out when 'topology' is api; remove one of them"],
         ),
         (
             ["provisioning_parameters.json"],
@@ -202,14 +213,18 @@ def test_fails_for_two_files_of_users(tmp_path: Path) -> None:
 def test_the_legacy_file_is_there_exactly_when_it_is_asked_for(
     names: Sequence[str], topology: SlurmTopology, legacy: dict[str, Any] | None, problems: list[str]
 ) -> None:
-    assert rules.topology_problems(bundle_of(*((name, b"{}") for name in names)), topology, legacy) == problems
+    assert ASKED.topology_problems(bundle_of(*((name, b"{}") for name in names)), topology, legacy) == problems
 
 
 # ---------------------------------------------------------------- settings
 def settings_problems(
     settings: NodeSettings | None, *, own_scripts: bool = False, names: Sequence[str] = ()
 ) -> list[str]:
-    return rules.settings_problems(bundle_of(*((name, b"{}") for name in names)), settings, own_scripts=own_scripts)
+    judge = Judge(environment=NOWHERE)
+    judged = settings and judge.judged(settings, ("settings",))
+    bundle = bundle_of(*((name, b"{}") for name in names))
+    found = [*judge.problems, *rules.settings_problems(bundle, judged, own_scripts=own_scripts)]
+    return [sentence(problem) for problem in found]
 
 
 def test_own_scripts_of_a_user_need_no_settings() -> None:
@@ -232,19 +247,19 @@ def test_fails_when_the_projects_scripts_get_none() -> None:
 @pytest.mark.parametrize(
     ("groups", "problem"),
     [
-        ([], "'groups' must have one of the role controller, got no group"),
+        ([], "'settings.groups' must have one of the role controller, got no group"),
         (
             [NodeGroup(name="w", role=GroupRole.COMPUTE, instance_types=["ml.m5.large"])],
-            "'groups' must have one of the role controller, got compute",
+            "'settings.groups' must have one of the role controller, got compute",
         ),
-        ([CONTROLLER, CONTROLLER], "'groups' must have different names, got 'head' 2 times"),
+        ([CONTROLLER, CONTROLLER], "'settings.groups[1].name' must be a name of its own, got 'head' again"),
         (
             [NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=[])],
-            "'instance_types' of the group 'head' must hold at least one type, got none",
+            "'settings.groups[0].instance_types' must hold at least one type, got none",
         ),
         (
             [NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.trn1.33xlarge"])],
-            "'instance_type' must be the name of an EC2 instance type, got 'ml.trn1.33xlarge'",
+            "'settings.groups[0].instance_types[0]' must be the name of an EC2 instance type, got 'ml.trn1.33xlarge'",
         ),
     ],
 )
@@ -257,8 +272,9 @@ def test_fails_for_groups_that_cannot_be(groups: list[NodeGroup], problem: str) 
 def test_fails_for_paths_that_are_not_absolute(path: str) -> None:
     lustre = NodeLustre(dns_name="fs", mount_name="x", mount_path=path)
     assert settings_problems(NodeSettings(groups=[CONTROLLER], lustre=lustre, home=path)) == [
-        f"'{keyword}' must be an absolute path without a slash at its end, got {path!r}"
-        for keyword in ("home", "mount_path")
+        f"'settings.{option}' must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the "
+        f"end, as /fsx, got {path!r}"
+        for option in ("lustre.mount_path", "home")
     ]
 
 
@@ -283,13 +299,13 @@ def test_users_are_read_with_the_reader_of_the_nodes() -> None:
 
         return Listing
 
-    assert rules.users_problems(bundle_of(("shared_users.txt", b"x\ny\n")), read) == [
+    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"x\ny\n")), read) == [
         "'users_file' shared_users.txt:2: sentence about 'x\\ny\\n'"
     ]
-    assert rules.users_problems(bundle_of(), read) == []
+    assert ASKED.users_problems(bundle_of(), read) == []
 
 
 def test_fails_for_users_in_another_encoding() -> None:
-    assert rules.users_problems(bundle_of(("shared_users.txt", b"a\n\xff")), lambda _: None) == [
+    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"a\n\xff")), lambda _: None) == [
         "'users_file' must be UTF-8, got something else at shared_users.txt:2"
     ]

@@ -10,7 +10,6 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
     LifecycleScripts,
-    LocalAccounting,
     LogRotation,
     NodeLustre,
     NodeOpenZfs,
@@ -40,22 +39,37 @@ def scripts(
     [
         (
             NodeSetup(logs=LogRotation(days=0, size_mb=-1)),
-            ("'days' of LogRotation must be 1 or more, got 0", "'size_mb' of LogRotation must be 1 or more, got -1"),
+            (
+                "'settings.setup.logs.days' must be 1 to 3650, got 0",
+                "'settings.setup.logs.size_mb' must be 1 to 100000 MB, got -1",
+            ),
         ),
         (
-            NodeSetup(accounting=LocalAccounting(schema="a-b")),
-            ("'schema' of the accounting must be 1 to 64 letters, digits, '_' and '$', got 'a-b'",),
+            NodeSetup(rotate_logs=False, logs=LogRotation(days=3)),
+            ("'settings.setup.logs' must be left out when 'rotate_logs' is false: nothing would heed it",),
+        ),
+        (
+            NodeSetup(local_accounting=True, accounting=DatabaseAccounting(endpoint="db", secret_arn=SECRET)),
+            (
+                (
+                    "'settings.setup.local_accounting' must be false beside 'accounting': Slurm keeps its accounting "
+                    "in one place"
+                ),
+            ),
         ),
         (
             NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn="hunter2", port=0)),  # noqa: S106
             (
-                "'secret_arn' must be the ARN of a secret in AWS Secrets Manager, got 'hunter2'",
-                "'port' of DatabaseAccounting must be 1 to 65535, got 0",
+                (
+                    "'settings.setup.accounting.secret_arn' must be the ARN of a secret, "
+                    "arn:aws:secretsmanager:us-west-2:111111111111:secret:<name>, got 'hunter2'"
+                ),
+                "'settings.setup.accounting.port' must be 1 to 65535, got 0",
             ),
         ),
         (
             NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority="/no/such.pem")),
-            ("'authority' must be an existing file, got '/no/such.pem'",),
+            ("'settings.setup.accounting.authority' must be an existing file, got '/no/such.pem'",),
         ),
     ],
 )
@@ -71,17 +85,18 @@ def test_fails_with_an_authority_that_holds_no_certificate(
     stack: Stack, bucket: s3.IBucket, settings: NodeSettings, tmp_path: Path
 ) -> None:
     (tmp_path / "ca.pem").write_text("nothing")
-    accounting = DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=tmp_path / "ca.pem")
+    accounting = DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=str(tmp_path / "ca.pem"))
     with pytest.raises(ConfigurationError) as told:
         scripts(stack, bucket, settings, NodeSetup(accounting=accounting))
     assert told.value.problems == (
-        f"'authority' must hold certificates (PEM), got '{tmp_path / 'ca.pem'}' without one",
+        f"'settings.setup.accounting.authority' must hold certificates (PEM), got '{tmp_path / 'ca.pem'}' without one",
     )
 
 
 def test_fails_with_two_file_systems_at_one_path(stack: Stack, bucket: s3.IBucket, settings: NodeSettings) -> None:
     with pytest.raises(
-        ConfigurationError, match="'mount_path' of 'lustre' and 'openzfs' must differ, got '/fsx' twice"
+        ConfigurationError,
+        match=r"'settings\.openzfs.mount_path' must differ from 'mount_path' of 'lustre', got '/fsx'",
     ):
         scripts(
             stack,
@@ -97,14 +112,14 @@ def test_the_authority_is_uploaded_beside_the_scripts_and_changes_their_place(
     stack: Stack, bucket: s3.IBucket, settings: NodeSettings, tmp_path: Path
 ) -> None:
     (tmp_path / "ca.pem").write_text(CERTIFICATE)
-    with_it = DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=tmp_path / "ca.pem")
+    with_it = DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=str(tmp_path / "ca.pem"))
     made = scripts(stack, bucket, settings, NodeSetup(accounting=with_it))
     assert made._bundle.find("accounting-ca.pem")
-    assert made._bundle.find("accounting-ca.pem").data == CERTIFICATE.encode()  # type: ignore[union-attr]
+    assert made._bundle.find("accounting-ca.pem").data == CERTIFICATE.encode()
 
 
 def test_tokens_pass(stack: Stack, bucket: s3.IBucket, settings: NodeSettings) -> None:
     word = CfnParameter(stack, "Word").value_as_string
     number = CfnParameter(stack, "Number", type="Number").value_as_number
-    accounting = DatabaseAccounting(endpoint=word, secret_arn=word, schema=word, port=number)  # type: ignore[arg-type]
+    accounting = DatabaseAccounting(endpoint=word, secret_arn=word, schema=word, port=number)
     assert scripts(stack, bucket, settings, NodeSetup(accounting=accounting)).s3_uri

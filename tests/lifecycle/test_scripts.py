@@ -40,7 +40,7 @@ def statements(stack: Stack, kind: str = "AWS::IAM::ManagedPolicy") -> list[dict
 
 def staged(stack: Stack, name: str) -> str:
     """The one file of this name in the cloud assembly."""
-    (found,) = Path(stack.node.root.outdir).glob(f"asset.*/{name}")
+    (found,) = Path(App.of(stack).outdir).glob(f"asset.*/{name}")
     return found.read_text()
 
 
@@ -129,8 +129,8 @@ def test_the_projects_own_scripts_with_everything_set(
     assert staged(stack, "shared_users.txt") == "ada,2001,/fsx/ada\n"
     assert staged(stack, "lib/steps.sh").startswith("# shellcheck shell=bash\n")
     assert scripts.topology is SlurmTopology.LEGACY
-    assert scripts.entry_problems("on_create.sh") == []
-    assert scripts.entry_problems("on_crate.sh") != []
+    assert scripts.entry_problems("on_create.sh", at=("script",)) == []
+    assert scripts.entry_problems("on_crate.sh", at=("script",)) != []
 
 
 def test_what_is_known_only_at_deployment_is_filled_in_then(
@@ -313,10 +313,6 @@ def crlf(folder: Path) -> None:
             "'folder' must hold LF line ends only, got CR LF at on_create.sh:1 (2 lines in all); convert it with",
         ),
         (
-            lambda folder: (folder / "on_create.sh").chmod(0o644),
-            "'entry' must be executable, got 'on_create.sh' without; run chmod +x, or git update-index --chmod=+x",
-        ),
-        (
             lambda folder: (folder / "shared_users.txt").write_text("ada,1,/fsx/ada\n"),
             "'users_file' shared_users.txt:1: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got",
         ),
@@ -354,7 +350,7 @@ def test_fails_with_every_problem_at_once(stack: Stack, bucket: s3.IBucket, fold
         "'folder'",
         "'folder'",
         "'folder'",
-        "'groups'",
+        "'settings.groups'",
     ]
 
 

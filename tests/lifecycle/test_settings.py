@@ -6,7 +6,6 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
     GroupRole,
-    LocalAccounting,
     LogRotation,
     NodeGroup,
     NodeLustre,
@@ -15,7 +14,7 @@ from cdk_trainyard.lifecycle import (
     NodeSetup,
     SlurmTopology,
 )
-from cdk_trainyard.lifecycle.node_setup import render_setting
+from cdk_trainyard.lifecycle.render import render_setting, render_setup
 
 BY_DEFAULT = {"ssh": True, "hostfile": True, "job_hooks": True, "motd": True, "logs": {"days": 14, "size_mb": 200}}
 
@@ -104,7 +103,7 @@ def test_homes_are_on_openzfs_where_there_is_one() -> None:
 
 
 def test_local_accounting_is_asked_for_by_its_schema() -> None:
-    assert NodeSetup(accounting=LocalAccounting()).render()["accounting"] == {"schema": "slurm_acct_db"}
+    assert render_setup(NodeSetup(local_accounting=True))["accounting"] == {"schema": "slurm_acct_db"}
 
 
 def test_a_setting_that_json_does_not_know_is_a_mistake_of_the_library() -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -30,6 +31,9 @@ def test_an_installed_wheel_has_the_scripts(tmp_path: Path) -> None:
 
     python("-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path))
     (wheel,) = tmp_path.glob("*.whl")
+    with ZipFile(wheel) as packed:
+        jobs = {Path(name).parts[3] for name in packed.namelist() if "/jobs/" in name}
+    assert jobs == {"cpu-ddp", "fleet-ddp"}, "rehearsals submit these; the others are examples"
     target = tmp_path / "installed"
     python("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile", "--target", str(target), str(wheel))
 

@@ -126,7 +126,7 @@ def give(node: FakeNode, setup: NodeSetup) -> None:
     """Write the settings of a setup into a node's bundle."""
     settings = replace(SETTINGS, setup=setup)
     rendered = settings.render(topology=SlurmTopology.API_DRIVEN, users_file=USERS_FILE)
-    for kinds in rendered["tools"].values() if isinstance(rendered.get("tools"), dict) else ():  # type: ignore[union-attr]
+    for kinds in rendered["tools"].values() if isinstance(rendered.get("tools"), dict) else ():
         assert isinstance(kinds, dict)
         kinds.setdefault("arm64", kinds["x86_64"])  # whatever processor the tests run on
     (node.bundle / SETTINGS_FILE).write_text(json.dumps(rendered))

@@ -278,12 +278,39 @@ def entry_of(node: FakeNode, steps: Sequence[str]) -> str:
     return node.write_entry("some_steps.sh", ["network", *steps]) if steps else "on_create.sh"
 
 
-def converges(node: FakeNode, script: str, cut: int, wanted: dict[str, str]) -> bool:
-    """Whether a node whose power is cut after a change ends, by the next run, where an undisturbed one does."""
-    assert node.run(script, STUB_KILL_AFTER=str(cut)).returncode == -9
-    done = node.run(script)
+def astray(node: FakeNode, script: str, *, at_least: int = 1, after: int = 0) -> list[tuple[int, str, str]]:
+    """Return the cuts of the power after which the next run fails, or ends where an undisturbed one does not.
+
+    A cut is the disk as it was right after a change, kept while one run goes on to its end. In the middle a run is
+    killed indeed, and leaves that very disk. There are ``at_least`` so many cuts, all of them after change ``after``.
+    """
+    kept = node.directory / "kept"
+    for part in ("root", "bin"):
+        shutil.copytree(node.directory / part, kept / "0" / part, symlinks=True)
+    done = node.run(script, STUB_KEEP=str(kept))
     assert done.returncode == 0, done.stdout
-    return node.snapshot() == wanted
+    changes, cuts, wanted = node.changes, node.cuts(after=after), node.snapshot()
+    assert len(cuts) >= at_least
+
+    def boot_as_after(number: int) -> None:
+        for part in ("root", "bin"):
+            shutil.rmtree(node.directory / part)
+            # as young as after a cut: what is old is not served
+            shutil.copytree(kept / str(number) / part, node.directory / part, symlinks=True, copy_function=shutil.copy)
+
+    middle = cuts[len(cuts) // 2]
+    boot_as_after(0)
+    assert node.run(script, STUB_KILL_AFTER=str(middle)).returncode == -9
+    left = node.snapshot()
+    boot_as_after(middle)
+    assert node.snapshot() == left
+    found = []
+    for cut in cuts:
+        boot_as_after(cut)
+        done = node.run(script)
+        if done.returncode or node.snapshot() != wanted:
+            found.append((cut, changes[cut - 1], done.stdout[-300:]))
+    return found
 
 
 def change_settings(node: FakeNode, **fields: Any) -> None:

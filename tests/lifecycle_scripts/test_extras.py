@@ -22,7 +22,7 @@ from tests.lifecycle_scripts.extras_node import (
     make_full_node,
     tools,
 )
-from tests.lifecycle_scripts.fake_node import FakeNode, change_settings, converges, make_node
+from tests.lifecycle_scripts.fake_node import FakeNode, astray, change_settings, make_node
 
 UNITS = "etc/systemd/system"
 ONLY_CONTAINERS = NodeSetup(containers=Containers(), tools=tools())
@@ -94,14 +94,8 @@ def is_skipped(told: str, step: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", ["controller", "worker"])
-def test_a_node_that_was_killed_anywhere_converges(
-    undisturbed: dict[str, FakeNode], tmp_path: Path, group: str
-) -> None:
-    wanted = undisturbed[group].snapshot()
-    places = undisturbed[group].cuts()
-    assert len(places) > 2 * len(EXTRAS)
-    found = [cut for cut in places if not converges(make_full_node(tmp_path / str(cut), group), ENTRY, cut, wanted)]
-    assert found == []
+def test_a_node_that_was_killed_anywhere_converges(tmp_path: Path, group: str) -> None:
+    assert astray(make_full_node(tmp_path, group), ENTRY, at_least=2 * len(EXTRAS) + 1) == []
 
 
 # ---------------------------------------------------------------- containers
@@ -132,14 +126,26 @@ def test_images_and_containers_lie_on_the_instance_store(undisturbed: dict[str, 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ('disabled_plugins = ["cri"]\n\n#root = "/x"\n[grpc]\n  root = "/y"\n',
-         'disabled_plugins = ["cri"]\n\n#root = "/x"\nroot = "{}"\n[grpc]\n  root = "/y"\n'),
-        ("version = 3\nroot = '/mnt'\n[plugins]\n", "version = 3\nroot = '/mnt'\n[plugins]\n"),
-        ("root = '/var/lib/containerd' # default\n\n[debug]\n[grpc]\n", 'root = "{}"\n\n[debug]\n[grpc]\n'),
-        ("version = 2\n", 'version = 2\nroot = "{}"\n'),
+        pytest.param(
+            'disabled_plugins = ["cri"]\n\n#root = "/x"\n[grpc]\n  root = "/y"\n',
+            'disabled_plugins = ["cri"]\n\n#root = "/x"\nroot = "{}"\n[grpc]\n  root = "/y"\n',
+            id="as docker-ce has it",
+        ),
+        pytest.param(
+            "version = 3\nroot = '/mnt'\n[plugins]\n",
+            "version = 3\nroot = '/mnt'\n[plugins]\n",
+            id="somebody's",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "root = '/var/lib/containerd' # default\n\n[debug]\n[grpc]\n",
+            'root = "{}"\n\n[debug]\n[grpc]\n',
+            id="the default, written out",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("version = 2\n", 'version = 2\nroot = "{}"\n', id="no table", marks=pytest.mark.slow),
     ],
-    ids=["as docker-ce has it", "somebody's", "the default, written out", "no table"],
-)  # fmt: skip
+)
 def test_images_leave_the_root_disk_whatever_containerd_was_told_before(
     node: FakeNode, before: str, after: str
 ) -> None:

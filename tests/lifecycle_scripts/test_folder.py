@@ -15,8 +15,9 @@ ROOT = scripts_folder()
 DOWNLOADED = [path for folder in ("hyperpod", "lib") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
 SHELL = [path for path in DOWNLOADED if path.suffix == ".sh"]
 PYTHON = [*(path for path in DOWNLOADED if path.suffix == ".py"), ROOT / "fleet/node.py"]
-# Every shell file of nodes and jobs, and the stand-ins of the tests.
-STYLED = sorted(map(str, [*ROOT.rglob("*.sh"), *Path(__file__).parents[1].rglob("stub*.sh")]))
+# Every shell file of nodes and examples, and the stand-ins of the tests.
+EXAMPLES = Path(__file__).parents[2] / "examples"
+STYLED = sorted(map(str, [*ROOT.rglob("*.sh"), *EXAMPLES.rglob("*.sh"), *Path(__file__).parents[1].rglob("stub*.sh")]))
 STEPS = sorted((ROOT / "hyperpod/steps").glob("*.sh"))
 TOOLS = Path(sys.executable).parent
 # What fetches; test_extras shows that none of it is called unless an option asks for it.
@@ -57,7 +58,8 @@ def test_programs_are_for_the_python_of_old_images_and_need_nothing_else(path: P
 @pytest.mark.parametrize("variable", ["FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE"])
 def test_no_script_tells_libfabric_what_it_finds_out_itself(variable: str) -> None:
     """Under the one it aborts on devices without RDMA read (p3dn, c5n), under the other it gives huge pages up."""
-    files = [path for path in ROOT.rglob("*") if path.suffix in {".sh", ".py", ".sbatch", ".json", ".yaml"}]
+    everything = [*ROOT.rglob("*"), *EXAMPLES.rglob("*")]
+    files = [path for path in everything if path.suffix in {".sh", ".py", ".sbatch", ".json", ".yaml"}]
     assert len(files) > 50
     lines = {path.name: [line for line in path.read_text().splitlines() if variable in line] for path in files}
     assert {name: said for name, said in lines.items() if any(not line.lstrip().startswith("#") for line in said)} == {}

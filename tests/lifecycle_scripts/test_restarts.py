@@ -131,15 +131,15 @@ OPTIONS = Case("systemctl restart slurmd", NodeSetup, before=active("slurmd"), e
     [
         pytest.param(EXPORTER, RELOAD, id="exporter, reload"),
         pytest.param(EXPORTER, EXPORTER.call, id="exporter"),
-        pytest.param(METRICS_FILE, RELOAD, id="metrics file, reload"),
-        pytest.param(METRICS_FILE, METRICS_FILE.call, id="metrics file"),
-        pytest.param(MOUNT, RELOAD, id="mount, reload"),
-        pytest.param(MOUNT, MOUNT.call, id="mount"),
-        pytest.param(DOCKER, DOCKER.call, id="Docker"),
+        pytest.param(METRICS_FILE, RELOAD, id="metrics file, reload", marks=pytest.mark.slow),
+        pytest.param(METRICS_FILE, METRICS_FILE.call, id="metrics file", marks=pytest.mark.slow),
+        pytest.param(MOUNT, RELOAD, id="mount, reload", marks=pytest.mark.slow),
+        pytest.param(MOUNT, MOUNT.call, id="mount", marks=pytest.mark.slow),
+        pytest.param(DOCKER, DOCKER.call, id="Docker", marks=pytest.mark.slow),
         pytest.param(PLUGIN, PLUGIN.call, id="plugin"),
-        pytest.param(CONFIGURATION, CONFIGURATION.call, id="configuration"),
-        pytest.param(EXTERN_STEP, EXTERN_STEP.call, id="extern step"),
-        pytest.param(OPTIONS, OPTIONS.call, id="options"),
+        pytest.param(CONFIGURATION, CONFIGURATION.call, id="configuration", marks=pytest.mark.slow),
+        pytest.param(EXTERN_STEP, EXTERN_STEP.call, id="extern step", marks=pytest.mark.slow),
+        pytest.param(OPTIONS, OPTIONS.call, id="options", marks=pytest.mark.slow),
     ],
 )
 def test_what_was_written_and_not_taken_is_taken_by_the_next_run(tmp_path: Path, case: Case, cut: str) -> None:

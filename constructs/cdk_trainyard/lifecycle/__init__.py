@@ -5,19 +5,22 @@ from typing import TYPE_CHECKING
 from cdk_trainyard.lazy import lazily
 
 if TYPE_CHECKING:
-    from cdk_trainyard.lifecycle.node_basics import DatabaseAccounting, LocalAccounting, LogRotation
-    from cdk_trainyard.lifecycle.node_extras import Containers, Exporters, NeuronEnvironment, PamSlurmAdopt, S3Mount
-    from cdk_trainyard.lifecycle.node_setup import NodeSetup
     from cdk_trainyard.lifecycle.scripts import LifecycleScripts
-    from cdk_trainyard.lifecycle.settings import (
+    from cdk_trainyard.lifecycle.settings import NodeGroup, NodeLustre, NodeOpenZfs, NodeSettings
+    from cdk_trainyard.lifecycle.spec import (
+        Containers,
+        DatabaseAccounting,
+        Exporters,
         GroupRole,
-        NodeGroup,
-        NodeLustre,
-        NodeOpenZfs,
-        NodeSettings,
+        LogRotation,
+        NeuronEnvironment,
+        NodeSetup,
+        NodeTool,
+        PamSlurmAdopt,
+        S3Mount,
         SlurmTopology,
+        ToolFile,
     )
-    from cdk_trainyard.lifecycle.tools import NodeTool, ToolFile
     from cdk_trainyard.node_scripts import scripts_folder
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
@@ -28,7 +31,6 @@ __all__ = [
     "Exporters",
     "GroupRole",
     "LifecycleScripts",
-    "LocalAccounting",
     "LogRotation",
     "NeuronEnvironment",
     "NodeGroup",

@@ -8,8 +8,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from cdk_trainyard.node_scripts import scripts_folder
 
@@ -20,6 +22,16 @@ _IGNORED = (
 )  # fmt: skip
 
 
+FILE_BYTES: Final = 8 * 2**20
+"""The largest file: what the AWS CLI puts into S3 in one part; every node downloads it at every start."""
+BUNDLE_BYTES: Final = 64 * 2**20
+"""All files together."""
+MOST_FILES: Final = 10_000
+"""Number of files: a folder with more is not one of scripts."""
+_BEGINNING: Final = 8192
+"""What is read of a larger file: where it says its interpreter, and whether it is text."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BundleFile:
     """One file of a bundle.
@@ -28,11 +40,13 @@ class BundleFile:
         name: Path in the bundle with forward slashes, as ``lib/steps.sh``.
         data: Its bytes.
         executable: Whether its owner may execute it. S3 does not keep this: HyperPod executes the entry file only.
+        unread: Bytes that were left unread behind ``data``, as no node takes a file of that size.
     """
 
     name: str
     data: bytes = field(repr=False)
     executable: bool = False
+    unread: int = 0
 
     @property
     def is_text(self) -> bool:
@@ -46,11 +60,16 @@ class Bundle:
 
     Attributes:
         files: What nodes will download.
-        unreadable: Names of what is neither a file nor a folder nor a link to a file of its own folder.
+        unreadable: Names of what is neither a file nor a folder nor a link to a file of its own folder, or may not be
+            read.
+        misnamed: Names that are not UTF-8 or have control characters, with those written out.
+        too_many: Whether there is more that was not looked at.
     """
 
     files: tuple[BundleFile, ...]
     unreadable: tuple[str, ...] = ()
+    misnamed: tuple[str, ...] = ()
+    too_many: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -95,14 +114,45 @@ def read_bundle(*folders: tuple[str, Path]) -> Bundle:
     """
     found: dict[str, BundleFile] = {}
     unreadable: list[str] = []
-    for place, folder in folders:
-        for name, path in _walk(folder):
-            target = f"{place}/{name}" if place else name
-            if _is_own_file(path, folder):
-                found[target] = BundleFile(name=target, data=path.read_bytes(), executable=os.access(path, os.X_OK))
-            else:
-                unreadable.append(target)
-    return Bundle(files=tuple(sorted(found.values(), key=_order)), unreadable=tuple(sorted(unreadable)))
+    misnamed: list[str] = []
+    room = BUNDLE_BYTES
+    entries = [(place, folder, *entry) for place, folder in folders for entry in islice(_walk(folder), MOST_FILES + 1)]
+    for place, folder, name, path in entries[:MOST_FILES]:
+        target = f"{place}/{name}" if place else name
+        if (not target.isascii() and not _is_text(target)) or not target.isprintable():
+            misnamed.append(target.encode("unicode_escape", "surrogatepass").decode())
+        elif (file := _read(target, path, folder, room)) is None:
+            unreadable.append(target)
+        else:
+            found[target] = file
+            room = max(0, room - len(file.data))
+    return Bundle(
+        files=tuple(sorted(found.values(), key=_order)),
+        unreadable=tuple(sorted(unreadable)),
+        misnamed=tuple(sorted(misnamed)),
+        too_many=len(entries) > MOST_FILES,
+    )
+
+
+def _read(name: str, path: Path, folder: Path, room: int) -> BundleFile | None:
+    """Return a file, of a large one its beginning; None when it is none of the folder's own, or may not be read."""
+    try:
+        if not _is_own_file(path, folder):
+            return None
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            data = stream.read(min(size, room) if size <= FILE_BYTES else min(_BEGINNING, room))
+        return BundleFile(name=name, data=data, executable=os.access(path, os.X_OK), unread=size - len(data))
+    except OSError:
+        return None
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # bytes that are not UTF-8, which Python keeps as surrogates
+        return False
+    return True
 
 
 def default_folders() -> Sequence[tuple[str, Path]]:
@@ -111,16 +161,27 @@ def default_folders() -> Sequence[tuple[str, Path]]:
     return (("", root / "hyperpod"), ("lib", root / "lib"))
 
 
+@cache
+def own_bundle() -> Bundle:
+    """Return the project's own scripts."""
+    return read_bundle(*default_folders())
+
+
 def _order(file: BundleFile) -> bytes:
     return file.name.encode()
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
-    for path in sorted(folder.iterdir()):
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:
+        yield ".", folder
+        return
+    for path in paths:
         if any(fnmatchcase(path.name, pattern) for pattern in _IGNORED):
             continue
         if path.is_dir() and not path.is_symlink():
-            yield from ((f"{path.name}/{name}", inner) for name, inner in _walk(path))
+            yield from ((path.name if inner == path else f"{path.name}/{name}", inner) for name, inner in _walk(path))
         else:
             yield path.name, path
 

@@ -1,25 +1,17 @@
 """What a folder of lifecycle scripts must be before it is uploaded: a fault costs twenty minutes of every node else."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cdk_trainyard.errors import ConfigurationError, did_you_mean
-from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile
-from cdk_trainyard.lifecycle.rules_extras import extras_problems
-from cdk_trainyard.lifecycle.rules_setup import setup_problems
-from cdk_trainyard.lifecycle.settings import (
-    LEGACY_FILE,
-    SETTINGS_FILE,
-    USERS_FILE,
-    GroupRole,
-    NodeGroup,
-    NodeSettings,
-    SlurmTopology,
-    find_type,
-)
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES, Bundle, BundleFile
+from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
+from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
+from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
+from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 UsersReader = Callable[[str], Any]
@@ -27,8 +19,7 @@ UsersReader = Callable[[str], Any]
 
 _ENTRY_LENGTH = 128  # OnCreate and OnInitComplete of the SageMaker API
 _MIB = 2**20
-_FILE_MIB = 8  # what the AWS CLI puts into S3 in one part; every node downloads it at every start
-_BUNDLE_MIB = 64
+_FILE_MIB, _BUNDLE_MIB = FILE_BYTES // _MIB, BUNDLE_BYTES // _MIB
 _SECRET_NAMES = (
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", ".env", ".env.*",
     ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", "credentials",
@@ -37,113 +28,131 @@ _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _CERTIFICATE = re.compile(rb"-----BEGIN (TRUSTED )?CERTIFICATE-----")
 _ACCESS_KEY = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
 _SECRET_CONTENT = ((_PRIVATE_KEY, "a private key"), (_ACCESS_KEY, "an AWS access key"))
-_API_DRIVEN, _LEGACY = "SlurmTopology.API_DRIVEN", "SlurmTopology.LEGACY"
-_ABSOLUTE_PATH = re.compile(r"(/[^/\s]+)+")
+_API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
 
 
-def folder_problems(folder: Path) -> list[str]:
+_FOLDER, _USERS = ("folder",), ("users_file",)
+
+
+def folder_problems(folder: Path) -> list[Problem]:
     """Check that the folder can be read at all."""
     if folder.is_dir():
         return []
-    return [f"'folder' must be an existing folder, got '{folder}'"]
+    return [Problem(_FOLDER, f"must be an existing folder, got '{folder}'")]
 
 
-def users_file_problems(users_file: Path | None, *, in_folder: bool) -> list[str]:
+def users_file_problems(users_file: Path | None, *, in_folder: bool) -> list[Problem]:
     """Check that the file of users can be read, and is the only one."""
     if users_file is None:
         return []
     if not users_file.is_file():
-        return [f"'users_file' must be an existing file, got '{users_file}'"]
+        return [Problem(_USERS, f"must be an existing file, got '{users_file}'")]
     if in_folder:
-        return [
-            f"'users_file' must be left out when the folder holds {USERS_FILE}, got '{users_file}'; keep one of them"
-        ]
+        text = f"must be left out when the folder holds {USERS_FILE}, got '{users_file}'; keep one of them"
+        return [Problem(_USERS, text)]
     return []
 
 
-def entry_problems(bundle: Bundle, entry: str) -> list[str]:
-    """Check the file that HyperPod executes: R9 of the checks before deployment."""
+def entry_problems(bundle: Bundle, entry: str, *, at: At = ("entry",)) -> list[Problem]:
+    """Check a file that nodes execute.
+
+    Args:
+        bundle: The folder's files.
+        entry: The file's name.
+        at: The option that names it.
+    """
+    return [Problem(at, text) for text in _entry_texts(bundle, entry)]
+
+
+def _entry_texts(bundle: Bundle, entry: str) -> list[str]:
     if unresolved(entry):
-        return ["'entry' must be known when the app is synthesized, got a Token; write the file's name"]
+        return ["must be known when the app is synthesized, got a Token; write the file's name"]
     if not entry or "/" in entry or "\\" in entry or len(entry) > _ENTRY_LENGTH:
-        return [
-            (
-                f"'entry' must be the name of a file at the top of the folder, of 1 to {_ENTRY_LENGTH} characters and "
-                f"without a path, got {entry!r}"
-            )
-        ]
+        top = f"the name of a file at the top of the folder, of 1 to {_ENTRY_LENGTH} characters and without a path"
+        return [f"must be {top}, got {entry!r}"]
     file = bundle.find(entry)
     if file is None:
-        top = [name for name in bundle.names if "/" not in name]
-        return [f"'entry' must be a file at the top of the folder, got '{entry}'{did_you_mean(entry, top)}"]
-    return _interpreter_problems(file) + _executable_problems(file)
+        names = [name for name in bundle.names if "/" not in name]
+        return [f"must be a file at the top of the folder, got {shown(entry)}{did_you_mean(entry, names)}"]
+    return _interpreter_problems(file)
 
 
-def content_problems(bundle: Bundle) -> list[str]:
+def content_problems(bundle: Bundle) -> list[Problem]:
     """Check every file: line ends, sizes, links, secrets."""
     problems = [
         (
-            f"'folder' must hold files of its own, got {name}: a link out of the folder, to nothing or to a folder, or "
-            "a special file; copy in what it stands for"
+            f"must hold files of its own, got {name}: a link out of the folder, to nothing or to a folder, "
+            "a special file, or one that you may not read; copy in what it stands for"
         )
         for name in bundle.unreadable
     ]
+    problems += [f"must hold files with names in UTF-8 and one line, got '{name}'" for name in bundle.misnamed]
+    if bundle.too_many:
+        problems.append(f"must hold at most {MOST_FILES} files, got more; is it a folder of scripts?")
     for file in bundle.files:
         problems += _line_end_problems(file) + _size_problems(file) + _secret_problems(file)
-    total = sum(len(file.data) for file in bundle.files) / _MIB
+    total = sum(_bytes(file) for file in bundle.files) / _MIB
     if total > _BUNDLE_MIB:
-        problems.append(f"'folder' must hold at most {_BUNDLE_MIB} MiB, got {total:.1f} MiB; every node downloads it")
-    return problems
+        problems.append(f"must hold at most {_BUNDLE_MIB} MiB, got {total:.1f} MiB; every node downloads it")
+    return [Problem(_FOLDER, text) for text in problems]
 
 
 def topology_problems(
     bundle: Bundle, topology: SlurmTopology, legacy_topology: Mapping[str, object] | None
-) -> list[str]:
-    """Check that the legacy file is there exactly when the topology is legacy: R5 of the checks before deployment."""
+) -> list[Problem]:
+    """Check that the legacy file is there exactly when the topology is legacy."""
     found = [name for name in bundle.names if PurePosixPath(name).name == LEGACY_FILE]
+    legacy, of_topology = ("legacy_topology",), option("topology")
     if topology is SlurmTopology.API_DRIVEN:
-        problems = [
-            (
-                f"'folder' must not hold {LEGACY_FILE} when 'topology' is {_API_DRIVEN}: HyperPod refuses both "
-                f"together, got {name}; remove the file, or set 'topology' to {_LEGACY}"
-            )
-            for name in found
-        ]
+        why = f"when {of_topology} is {_API_DRIVEN}: HyperPod refuses both together"
+        remedy = f"remove the file, or set {of_topology} to {_LEGACY}"
+        problems = [Problem(_FOLDER, f"must not hold {LEGACY_FILE} {why}, got {name}; {remedy}") for name in found]
         if legacy_topology is not None:
-            problems.append(f"'legacy_topology' must be left out when 'topology' is {_API_DRIVEN}; remove one of them")
+            text = f"must be left out when {of_topology} is {_API_DRIVEN}; remove one of them"
+            problems.append(Problem(legacy, text))
         return problems
     if LEGACY_FILE in found and legacy_topology is not None:
-        return [f"'legacy_topology' must be left out when the folder holds {LEGACY_FILE}; keep one of them"]
+        return [Problem(legacy, f"must be left out when the folder holds {LEGACY_FILE}; keep one of them")]
     if LEGACY_FILE not in found and legacy_topology is None:
-        return [
-            (
-                f"'legacy_topology' must be given when 'topology' is {_LEGACY}, or the folder must hold {LEGACY_FILE} "
-                "at its top; got neither"
-            )
-        ]
+        text = f"must be given when {of_topology} is {_LEGACY}, or the folder must hold {LEGACY_FILE} at its top"
+        return [Problem(legacy, f"{text}; got neither")]
     return []
 
 
-def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, own_scripts: bool) -> list[str]:
+def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, own_scripts: bool) -> Iterator[Problem]:
     """Check the settings, and that they are there when the project's own scripts will ask for them."""
-    if settings is None and own_scripts:
-        return ["'settings' must be given with the project's own scripts: they learn the role of each group from them"]
+    at = ("settings",)
     if settings is None:
-        return []
-    problems = [
-        *_group_problems(settings.groups),
-        *_path_problems("home", settings.home),
-        *_mount_problems(settings),
-        *setup_problems(settings.setup),
-    ]
-    if not any(_type_problems(group) for group in settings.groups):  # else what they have is not known
-        problems += extras_problems(settings)
+        if own_scripts:
+            why = "they learn the role of each group from them"
+            yield Problem(at, f"must be given with the project's own scripts: {why}")
+        return
+    yield from within(at, node_group_problems(settings.groups))
+    mounts = [mount.mount_path for mount in (settings.lustre, settings.openzfs) if mount]
+    if len(set(mounts)) < len(mounts):
+        text = f"must differ from {option('mount_path')} of {option('lustre')}, got {shown(mounts[0])} twice"
+        yield Problem((*at, "openzfs", "mount_path"), text)
+    nodes = Nodes(groups=settings.groups, mounts=mounts, shared=bool(mounts))
+    yield from within((*at, "setup"), setup_problems(settings.setup, nodes))
     if bundle.find(SETTINGS_FILE):
-        problems.append(f"'settings' must be left out when the folder holds {SETTINGS_FILE}; keep one of them")
-    return problems
+        yield Problem(at, f"must be left out when the folder holds {SETTINGS_FILE}; keep one of them")
 
 
-def users_problems(bundle: Bundle, read: UsersReader) -> list[str]:
+def node_group_problems(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
+    """Check that groups have names of their own, one of them controls, and each has instance types."""
+    names = [group.name for group in groups]
+    for index, group in enumerate(groups):
+        at = ("groups", index)
+        if not unresolved(group.name) and group.name in names[:index]:
+            yield Problem((*at, "name"), f"must be a name of its own, got {shown(group.name)} again")
+        if not group.instance_types:
+            yield Problem((*at, "instance_types"), "must hold at least one type, got none")
+    if not any(group.role == GroupRole.CONTROLLER for group in groups):
+        roles = sorted({str(group.role) for group in groups})
+        yield Problem(("groups",), f"must have one of the role controller, got {', '.join(roles) or 'no group'}")
+
+
+def users_problems(bundle: Bundle, read: UsersReader) -> list[Problem]:
     """Check the file of users, line by line, with the reader that the nodes use."""
     file = bundle.find(USERS_FILE)
     if file is None:
@@ -151,8 +160,9 @@ def users_problems(bundle: Bundle, read: UsersReader) -> list[str]:
     try:
         text = file.data.decode()
     except UnicodeDecodeError as error:
-        return [f"'users_file' must be UTF-8, got something else at {USERS_FILE}:{_line_of(file.data, error.start)}"]
-    return [f"'users_file' {USERS_FILE}:{line}: {sentence}" for line, sentence in read(text).problems]
+        where = f"{USERS_FILE}:{_line_of(file.data, error.start)}"
+        return [Problem(_USERS, f"must be UTF-8, got something else at {where}")]
+    return [Problem(_USERS, f"{USERS_FILE}:{line}: {sentence}") for line, sentence in read(text).problems]
 
 
 def _interpreter_problems(file: BundleFile) -> list[str]:
@@ -160,13 +170,7 @@ def _interpreter_problems(file: BundleFile) -> list[str]:
         return []
     first = file.data.split(b"\n", 1)[0][:40].decode(errors="replace").strip()
     got = "a byte order mark first; save it without" if first.startswith("\ufeff") else f"{first!r}"
-    return [f"'entry' must begin with '#!' and an interpreter, as '#!/bin/bash', at {file.name}:1, got {got}"]
-
-
-def _executable_problems(file: BundleFile) -> list[str]:
-    if file.executable:
-        return []
-    return [f"'entry' must be executable, got '{file.name}' without; run chmod +x, or git update-index --chmod=+x"]
+    return [f"must begin with '#!' and an interpreter, as '#!/bin/bash', at {file.name}:1, got {got}"]
 
 
 def _line_end_problems(file: BundleFile) -> list[str]:
@@ -176,18 +180,20 @@ def _line_end_problems(file: BundleFile) -> list[str]:
     if not lines:
         return []
     more = f" ({len(lines)} lines in all)" if len(lines) > 1 else ""
-    return [
-        f"'folder' must hold LF line ends only, got CR LF at {file.name}:{lines[0]}{more}; convert it with dos2unix"
-    ]
+    return [f"must hold LF line ends only, got CR LF at {file.name}:{lines[0]}{more}; convert it with dos2unix"]
+
+
+def _bytes(file: BundleFile) -> int:
+    return len(file.data) + file.unread
 
 
 def _size_problems(file: BundleFile) -> list[str]:
-    size = len(file.data) / _MIB
+    size = _bytes(file) / _MIB
     if size <= _FILE_MIB:
         return []
     return [
         (
-            f"'folder' must hold files of at most {_FILE_MIB} MiB, got {file.name} with {size:.1f} MiB; "
+            f"must hold files of at most {_FILE_MIB} MiB, got {file.name} with {size:.1f} MiB; "
             "keep data in a bucket of its own and fetch it in a script"
         )
     ]
@@ -203,7 +209,7 @@ def _secret_problems(file: BundleFile) -> list[str]:
         got = [f"{file.name}, whose name is one of keys or passwords"]
     return [
         (
-            f"'folder' must not hold secrets: everybody who reads the bucket reads them, got {found}; "
+            f"must not hold secrets: everybody who reads the bucket reads them, got {found}; "
             "let the script fetch it from AWS Secrets Manager"
         )
         for found in got
@@ -214,44 +220,6 @@ def _has_secret_name(file: BundleFile) -> bool:
     name = PurePosixPath(file.name).name
     # a .pem of certificates alone is as public as they are
     return any(fnmatchcase(name, pattern) for pattern in _SECRET_NAMES) and not _CERTIFICATE.search(file.data)
-
-
-def _group_problems(groups: Sequence[NodeGroup]) -> list[str]:
-    names = [group.name for group in groups if not unresolved(group.name)]
-    problems = [
-        f"'groups' must have different names, got '{name}' {names.count(name)} times"
-        for name in sorted({name for name in names if names.count(name) > 1})
-    ]
-    if not any(group.role == GroupRole.CONTROLLER for group in groups):
-        roles = sorted({str(group.role) for group in groups})
-        problems.append(f"'groups' must have one of the role controller, got {', '.join(roles) or 'no group'}")
-    return problems + [sentence for group in groups for sentence in _type_problems(group)]
-
-
-def _type_problems(group: NodeGroup) -> list[str]:
-    if not group.instance_types:
-        return [f"'instance_types' of the group '{group.name}' must hold at least one type, got none"]
-    problems: list[str] = []
-    for entry in group.instance_types:
-        try:
-            find_type(entry)
-        except ConfigurationError as error:
-            problems += error.problems
-    return problems
-
-
-def _mount_problems(settings: NodeSettings) -> list[str]:
-    paths = [mount.mount_path for mount in (settings.lustre, settings.openzfs) if mount]
-    problems = [problem for path in paths for problem in _path_problems("mount_path", path)]
-    if len(set(paths)) < len(paths):
-        problems.append(f"'mount_path' of 'lustre' and 'openzfs' must differ, got {paths[0]!r} twice")
-    return problems
-
-
-def _path_problems(keyword: str, path: str | None) -> list[str]:
-    if path is None or unresolved(path) or _ABSOLUTE_PATH.fullmatch(path):
-        return []
-    return [f"'{keyword}' must be an absolute path without a slash at its end, got {path!r}"]
 
 
 def _line_of(data: bytes, offset: int) -> int:

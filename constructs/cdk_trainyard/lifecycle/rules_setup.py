@@ -1,20 +1,224 @@
-"""What can be wrong with what the scripts are asked to set up. Pure: nothing is created here."""
+"""What the project's own scripts can set up on which nodes: pure functions, silent about Tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from cdk_trainyard.lifecycle.node_setup import NodeSetup
-from cdk_trainyard.lifecycle.rules_basics import accounting_problems, logs_problems
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
+from cdk_trainyard.lifecycle.spec import GroupRole, LogRotation, NodeSetup, NodeTool
+from cdk_trainyard.lifecycle.tools import pinned_architectures
+from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.tokens import unresolved
 
-_RULES: tuple[Callable[[NodeSetup], list[str]], ...] = (
+_CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_HOMES = "/home"
+_USERS_HOME = "/home/ubuntu"
+_HINTS = {
+    NodeTool.PAM_SLURM_ADOPT: (
+        f": build contribs/pam_slurm_adopt of the image's own Slurm version, or set {option('in_image')} of "
+        f"{option('pam_slurm_adopt')} to true for an image of yours that has the module"
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Nodes:
+    """What is known of the nodes that are set up.
+
+    Attributes:
+        groups: The groups with their instance types.
+        mounts: Paths at which something is mounted already: shared file systems, volumes.
+        shared: Whether there is a shared file system.
+    """
+
+    groups: Sequence[NodeGroup]
+    mounts: Sequence[str] = ()
+    shared: bool = False
+
+    @property
+    def types(self) -> list[InstanceType] | None:
+        """The instance types of all groups; None when one of them is not known."""
+        known = [known_types(group) for group in self.groups]
+        whole = all(len(types) == len(group.instance_types) for types, group in zip(known, self.groups, strict=True))
+        return [kind for types in known for kind in types] if whole else None
+
+
+def setup_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
+    """Yield everything that is wrong with what nodes are to be set up with.
+
+    Args:
+        setup: What was asked for.
+        nodes: The nodes; their instance types decide what can be offered.
+    """
+    for rule in _RULES:
+        yield from rule(setup, nodes)
+
+
+def logs_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
+    """Check that rotation has logs that are rotated."""
+    if setup.rotate_logs is False and not unresolved(setup.logs) and setup.logs != LogRotation():
+        text = f"must be left out when {option('rotate_logs')} is false: nothing would heed it"
+        yield Problem(("logs",), text)
+
+
+def accounting_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
+    """Check that Slurm's accounting is in one place, and that certificates are some."""
+    database = setup.accounting
+    if database is None or unresolved(database):
+        return
+    if setup.local_accounting is True:
+        text = f"must be false beside {option('accounting')}: Slurm keeps its accounting in one place"
+        yield Problem(("local_accounting",), text)
+    at, authority = ("accounting", "authority"), database.authority
+    if authority is None or unresolved(authority):
+        return
+    if not Path(authority).is_file():
+        yield Problem(at, f"must be an existing file, got {shown(authority)}")
+    elif _CERTIFICATE not in Path(authority).read_bytes():
+        yield Problem(at, f"must hold certificates (PEM), got {shown(authority)} without one")
+
+
+def container_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
+    """Check that something is asked for, and that Pyxis has what it runs containers with."""
+    asked = setup.containers
+    if asked is None or unresolved(asked):
+        return
+    if not (asked.docker or asked.enroot or asked.pyxis):
+        yield Problem(("containers",), "must ask for Docker, Enroot or Pyxis, got none; leave it out")
+    elif asked.pyxis is True and asked.enroot is False:
+        text = f"must be false when {option('enroot')} is false, got true: Pyxis runs containers with Enroot"
+        yield Problem(("containers", "pyxis"), text)
+
+
+def neuron_environment_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
+    """Check that there are Neuron devices and a shared place."""
+    asked, at = setup.neuron_environment, ("neuron_environment",)
+    if asked is None or unresolved(asked):
+        return
+    yield from _needs_device(nodes, AcceleratorKind.NEURON, at, "Neuron devices")
+    if asked.path is None:
+        if not nodes.shared:
+            yield Problem((*at, "path"), "must be given when there is no shared file system, got none")
+    elif not unresolved(asked.path):
+        around = [mount for mount in nodes.mounts if not unresolved(mount) and _is_in(mount, asked.path)]
+        if around or asked.path in {_HOMES, _USERS_HOME}:
+            text = f"must not be {around[0] if around else asked.path} or around it, got {shown(asked.path)}"
+            yield Problem((*at, "path"), f"{text}; it becomes a link")
+        elif inside := [
+            mount.path for mount in setup.s3_mounts if not unresolved(mount.path) and _is_in(asked.path, mount.path)
+        ]:
+            yield Problem(
+                (*at, "path"), f"must not be in {inside[0]}, where a bucket is mounted, got {shown(asked.path)}"
+            )
+
+
+def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
+    """Check that ports differ, and that the devices are there."""
+    asked, at = setup.exporters, ("exporters",)
+    if asked is None or unresolved(asked):
+        return
+    if asked.neuron is True:
+        yield from _needs_device(nodes, AcceleratorKind.NEURON, (*at, "neuron"), "Neuron devices")
+    if asked.gpu is True:
+        yield from _needs_device(nodes, AcceleratorKind.GPU, (*at, "gpu"), "GPUs")
+    if asked.gpu_image is not None and asked.gpu is False:
+        text = f"must be left out when {option('gpu')} is false; set {option('gpu')} to true, or remove it"
+        yield Problem((*at, "gpu_image"), text)
+    used = {"port": asked.port}
+    for name, port in (("neuron_port", asked.neuron_port), ("gpu_port", asked.gpu_port)):
+        if getattr(asked, name.removesuffix("_port")) is not True:
+            continue
+        taken = next((other for other, known in used.items() if known == port and not unresolved(known)), None)
+        if taken:
+            yield Problem((*at, name), f"must be another port than {option(taken)}, got {shown(port)}")
+        used[name] = port
+
+
+def s3_mount_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
+    """Check that no mount hides another."""
+    taken = [path for path in nodes.mounts if not unresolved(path)]
+    for index, mount in enumerate(setup.s3_mounts):
+        place = mount.path
+        if unresolved(place):
+            continue
+        other = next((path for path in taken if _is_in(path, place) or _is_in(place, path)), None)
+        at = ("s3_mounts", index, "path")
+        if place in {_HOMES, _USERS_HOME}:
+            yield Problem(at, f"must not be {place}, which has the users' own directories, got {shown(place)}")
+        elif other is not None:
+            yield Problem(at, f"must not be {other}, in it or around it, as it is mounted, got {shown(place)}")
+        taken.append(place)
+
+
+def tool_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
+    """Check that each file is in one place, and the one of its tool and processor."""
+    given: list[tuple[NodeTool, str]] = []
+    for index, file in enumerate(setup.tools):
+        at = ("tools", index)
+        if file.url is None and file.key is None:
+            yield Problem(at, f"must have {option('url')} or {option('key')}, got neither")
+        elif file.url is not None and file.key is not None:
+            yield Problem((*at, "url"), f"must be left out beside {option('key')}: a file is in one place")
+        if file.bucket is not None and file.key is None:
+            yield Problem((*at, "bucket"), f"must be left out without {option('key')} of an object in it")
+        if (file.tool, file.architecture) in given and not unresolved(file.tool, file.architecture):
+            yield Problem(at, f"must be the one file of {file.tool.value} for {file.architecture}, got a second")
+        given.append((file.tool, file.architecture))
+
+
+def missing_tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
+    """Check that there is a file for every processor that needs one."""
+    if any(unresolved(file.tool, file.architecture) for file in setup.tools):
+        return
+    given = {(file.tool, file.architecture) for file in setup.tools}
+    for tool, keyword, roles in _never_in_the_image(setup):
+        for architecture, groups in _groups_by_architecture(nodes, roles).items():
+            if (tool, architecture) not in given and architecture not in pinned_architectures(tool):
+                yield Problem(
+                    ("tools",),
+                    f"must have a file of {tool.value} for {architecture}, on which nodes of "
+                    f"{', '.join(map(shown, groups))} run, when {option(keyword)} is given; none is pinned"
+                    f"{_HINTS.get(tool, '')}",
+                )
+
+
+_RULES: tuple[Callable[[NodeSetup, Nodes], Iterator[Problem]], ...] = (
     logs_problems,
     accounting_problems,
+    container_problems,
+    neuron_environment_problems,
+    exporter_problems,
+    s3_mount_problems,
+    tool_problems,
+    missing_tool_problems,
 )
 
 
-def setup_problems(setup: NodeSetup) -> list[str]:
-    """Everything that is wrong with a setup.
+def _is_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
 
-    Args:
-        setup: The setup.
-    """
-    return [problem for rule in _RULES for problem in rule(setup)]
+
+def _needs_device(nodes: Nodes, kind: AcceleratorKind, at: At, words: str) -> Iterator[Problem]:
+    types = nodes.types
+    if types is None or any(device.kind is kind for entry in types for device in entry.accelerators):
+        return
+    names = ", ".join(dict.fromkeys(entry.sagemaker_name for entry in types))
+    yield Problem(at, f"must be left out when no instance type has {words}, got {names}")
+
+
+def _groups_by_architecture(nodes: Nodes, roles: Collection[GroupRole]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for group in nodes.groups:
+        if group.role in roles:
+            for architecture in dict.fromkeys(kind.architecture for kind in known_types(group)):
+                found.setdefault(architecture, []).append(group.name)
+    return found
+
+
+def _never_in_the_image(setup: NodeSetup) -> Iterator[tuple[NodeTool, str, Collection[GroupRole]]]:
+    if setup.s3_mounts:
+        yield NodeTool.MOUNTPOINT, "s3_mounts", list(GroupRole)
+    asked = setup.pam_slurm_adopt
+    if asked and not unresolved(asked) and asked.in_image is False:
+        yield NodeTool.PAM_SLURM_ADOPT, "pam_slurm_adopt", [GroupRole.COMPUTE]

@@ -15,11 +15,14 @@ from constructs import Construct, IDependable
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, read_bundle
-from cdk_trainyard.lifecycle.node_basics import AUTHORITY_FILE
 from cdk_trainyard.lifecycle.reading import script_statements
-from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings, SlurmTopology
+from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings
+from cdk_trainyard.lifecycle.spec import AUTHORITY_FILE, SlurmTopology
 from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.problems import At, Problem
+from cdk_trainyard.surroundings import surroundings
 
 _SHIPPED_LOG = b"/var/log/provision/"
 
@@ -86,12 +89,15 @@ class LifecycleScripts(Construct):
         unusable = rules.users_file_problems(users, in_folder=self._bundle.find(USERS_FILE) is not None)
         if users and not unusable:
             self._bundle = self._bundle.with_file(BundleFile(name=USERS_FILE, data=users.read_bytes()))
-        problems = [
+        judge = Judge(environment=surroundings(self))
+        judged = settings and judge.judged(settings, ("settings",))
+        problems: list[Problem | str] = [
             *unusable,
+            *judge.problems,
             *rules.entry_problems(self._bundle, entry),
             *rules.content_problems(self._bundle),
             *rules.topology_problems(self._bundle, topology, legacy_topology),
-            *rules.settings_problems(self._bundle, settings, own_scripts=folder is None),
+            *rules.settings_problems(self._bundle, judged, own_scripts=folder is None),
             *rules.users_problems(self._bundle, _node_module("shared_users").read),
         ]
         raise_problems(self.node.path, problems)
@@ -102,8 +108,9 @@ class LifecycleScripts(Construct):
                 "CloudWatch: when a script fails on a node, nobody will see why",
             )
 
-        if settings is not None and settings.setup.authority is not None:
-            certificates = BundleFile(name=AUTHORITY_FILE, data=settings.setup.authority.read_bytes())
+        database = settings.setup.accounting if settings is not None else None
+        if database is not None and database.authority is not None:
+            certificates = BundleFile(name=AUTHORITY_FILE, data=Path(database.authority).read_bytes())
             self._bundle = self._bundle.with_file(certificates)
         rendered = self._render(settings, topology, legacy_topology)
         canonical = json.dumps(Stack.of(self).resolve(rendered), sort_keys=True, separators=(",", ":"))
@@ -133,9 +140,14 @@ class LifecycleScripts(Construct):
         """
         return self.bucket.arn_for_objects(f"{ROOT_PREFIX}/{self._family}/*")
 
-    def entry_problems(self, entry: str) -> list[str]:
-        """Return what is wrong with executing another file of the folder than ``entry``; nothing when all is well."""
-        return rules.entry_problems(self._bundle, entry)
+    def entry_problems(self, entry: str, *, at: At) -> list[Problem]:
+        """Return what is wrong with executing a file of the folder; nothing when all is well.
+
+        Args:
+            entry: The file's name.
+            at: The option that names it.
+        """
+        return rules.entry_problems(self._bundle, entry, at=at)
 
     def read_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions of a node: read this folder and its earlier versions. It can never write."""
@@ -157,7 +169,9 @@ class LifecycleScripts(Construct):
         rendered: dict[str, object] = {}
         if settings is not None:
             users_file = USERS_FILE if self._bundle.find(USERS_FILE) else None
-            rendered[SETTINGS_FILE] = settings.render(topology=topology, users_file=users_file)
+            rendered[SETTINGS_FILE] = settings.render(
+                topology=topology, users_file=users_file, bucket=self.bucket.bucket_name
+            )
         if legacy_topology is not None:
             rendered[LEGACY_FILE] = dict(legacy_topology)
         return rendered

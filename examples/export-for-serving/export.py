@@ -60,8 +60,11 @@ def run(chosen: argparse.Namespace) -> None:
             f"'torch_dtype' of {chosen.model} must be one of {', '.join(BYTES)}, got {dtype!r}; use '--dtype'"
         )
     # imported now, because a mistake above should not cost the seconds that torch takes
-    from model_export.checkpoint import Checkpoint  # noqa: PLC0415
-    from model_export.convert import convert  # noqa: PLC0415
+    try:
+        from model_export.checkpoint import Checkpoint  # noqa: PLC0415
+        from model_export.convert import convert  # noqa: PLC0415
+    except ImportError as error:
+        raise ExportError(f"'PYTHON' must have torch and what requirements.txt names: {error}") from error
 
     checkpoint = Checkpoint(chosen.checkpoint)
     step = chosen.checkpoint.resolve()

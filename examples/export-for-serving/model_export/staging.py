@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from model_export import ExportError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 RECORD = "export.json"
@@ -74,12 +75,17 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def put_json(path: Path, value: object) -> None:
-    """Write JSON aside, and give the file its name when it is on the disk."""
+@contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """Yield where to write a file; it gets its own name, ``path``, when it is whole and on the disk."""
     temporary = path.with_name(f"{path.name}.partial")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=2)
-        file.write("\n")
-        file.flush()
+    yield temporary
+    with temporary.open("rb") as file:
         os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def put_json(path: Path, value: object) -> None:
+    """Write a file of JSON."""
+    with aside(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """From a checkpoint of neuronx-distributed to a model that can be served.
 
-Only ``checkpoint`` and ``convert`` need torch.
+Only ``checkpoint`` and ``convert`` need torch, and the latter safetensors.
 """
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors.torch import save_file
 
-from model_export import ExportError, safetensors
+from model_export import ExportError
 from model_export.layout import files, index, weights
-from model_export.staging import sha256
+from model_export.staging import aside, sha256
 from model_export.tokenizer import tokenizer_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from model_export.checkpoint import Checkpoint
@@ -67,28 +68,23 @@ def convert(
 
 
 def _write(path: Path, checkpoint: Checkpoint, group: Sequence[Weight], heads: tuple[int, int], dtype: str) -> str:
-    shapes = {weight.name: weight.shape for weight in group}
-    return safetensors.write(path, shapes, dtype, _numbers(checkpoint, group, heads, dtype))
+    with aside(path) as temporary:
+        tensors = {weight.name: _tensor(checkpoint, weight, heads, dtype) for weight in group}
+        save_file(tensors, temporary, metadata={"format": "pt"})
+    return sha256(path)
 
 
-def _numbers(
-    checkpoint: Checkpoint, group: Sequence[Weight], heads: tuple[int, int], dtype: str
-) -> Iterator[memoryview]:
-    """Return the bytes of one tensor after the other; no more than one is in memory."""
-    for weight in group:
-        whole = checkpoint.whole(weight, heads)
-        if not torch.isfinite(whole).all():
-            raise ExportError(
-                f"{weight.name} has numbers that are not finite: the training went wrong before this step"
-            )
-        written = whole.to(getattr(torch, dtype))
-        if not torch.isfinite(written).all():
-            raise ExportError(f"{weight.name} has numbers that {dtype} cannot hold; use '--dtype bfloat16'")
-        yield written.contiguous().flatten().view(torch.uint8).numpy().data
+def _tensor(checkpoint: Checkpoint, weight: Weight, heads: tuple[int, int], dtype: str) -> torch.Tensor:
+    whole = checkpoint.whole(weight, heads)
+    if not torch.isfinite(whole).all():
+        raise ExportError(f"{weight.name} has numbers that are not finite: the training went wrong before this step")
+    written = whole.to(getattr(torch, dtype))
+    if not torch.isfinite(written).all():
+        raise ExportError(f"{weight.name} has numbers that {dtype} cannot hold; use '--dtype bfloat16'")
+    return written.contiguous()
 
 
 def _copy(source: Path, target: Path) -> str:
-    temporary = target.with_name(f"{target.name}.partial")
-    temporary.write_bytes(source.read_bytes())
-    temporary.replace(target)
+    with aside(target) as temporary:
+        temporary.write_bytes(source.read_bytes())
     return sha256(target)
