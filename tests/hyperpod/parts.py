@@ -1,13 +1,16 @@
 """Small legal parts of clusters, for the tests of hyperpod to change one thing of."""
 
+from pathlib import Path
 from typing import Any
 
 from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.hyperpod import GroupRole, InstanceGroup
 from cdk_trainyard.instances import zone_region
+from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.storage import Lustre, LustreFileSystem
 
@@ -15,6 +18,7 @@ ACCOUNT = "111111111111"
 REGION = "us-west-2"
 ZONE = "usw2-az4"
 CIDR = "10.1.128.0/17"
+SCRIPTS = Path(__file__).parent / "scripts"
 
 
 def group(name: str = "worker-group", role: GroupRole = GroupRole.COMPUTE, **changes: Any) -> InstanceGroup:
@@ -81,6 +85,18 @@ def existing_lustre(stack: Stack, security_group: EfaSecurityGroup, **changes: A
         **changes,
     }
     return LustreFileSystem.from_attributes(stack, "Lustre", **settings)
+
+
+def legacy_scripts(stack: Stack, topology: dict[str, Any] | None = None) -> LifecycleScripts:
+    """Return uploaded scripts for the legacy topology, with what its file says."""
+    return LifecycleScripts(
+        stack,
+        "Scripts",
+        bucket=s3.Bucket.from_bucket_name(stack, "Bucket", "some-lifecycle-scripts"),
+        folder=SCRIPTS,
+        topology=SlurmTopology.LEGACY,
+        legacy_topology=topology or {},
+    )
 
 
 def cluster_properties(stack: Stack) -> dict[str, Any]:

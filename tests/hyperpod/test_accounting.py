@@ -8,8 +8,9 @@ from aws_cdk import Stack
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Match, Template
 
-from cdk_trainyard.hyperpod import HyperPodCluster, LegacyTopology, Lifecycle, NodeProvisioning, bundle
-from cdk_trainyard.lifecycle import DatabaseAccounting, GroupRole, LocalAccounting, NodeOpenZfs, NodeSetup
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle, NodeProvisioning, bundle
+from cdk_trainyard.lifecycle import DatabaseAccounting, GroupRole, NodeOpenZfs, NodeSetup, SlurmTopology
 from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs
 from tests.hyperpod.parts import (
     cluster_properties,
@@ -67,21 +68,24 @@ def cluster_of_scripts(stack: Stack, **changes: Any) -> HyperPodCluster:
         "groups": [controller(), worker()],
         "network": network,
         "accounting": AccountingDatabase(stack, "Database", network=network),
-        "lifecycle": Lifecycle.on_create(),
+        "lifecycle": Lifecycle(on_create="on_create.sh"),
         "scripts_bucket": s3.Bucket(stack, "Bucket"),
     }
     return HyperPodCluster(stack, "Cluster", **{**options, **changes})
 
 
-def told(cluster: HyperPodCluster) -> LocalAccounting | DatabaseAccounting | None:
+def setup_of(cluster: HyperPodCluster) -> NodeSetup:
+    """What the scripts are told to set up."""
+    return bundle._setup(cluster._cluster, next(iter(cluster._databases), None), cluster._schema_name())
+
+
+def told(cluster: HyperPodCluster) -> DatabaseAccounting | None:
     """What the scripts are told of the accounting."""
-    return bundle._settings(cluster._cluster, cluster._schema_name()).setup.accounting
+    return setup_of(cluster).accounting
 
 
-@pytest.mark.parametrize("topology", [None, LegacyTopology()])
-def test_scripts_that_configure_the_controller_set_the_database_up(
-    stack: Stack, topology: LegacyTopology | None
-) -> None:
+@pytest.mark.parametrize("topology", SlurmTopology)
+def test_scripts_that_configure_the_controller_set_the_database_up(stack: Stack, topology: SlurmTopology) -> None:
     accounting = told(cluster_of_scripts(stack, topology=topology))
     assert isinstance(accounting, DatabaseAccounting)
     assert (accounting.port, accounting.schema) == (3306, "slurm_acct_db_Stack_Cluster_F0EB02FA")
@@ -92,14 +96,18 @@ def test_scripts_that_configure_the_controller_set_the_database_up(
     assert "AccountingDatabase" not in orchestrator["Slurm"]  # the service takes it with continuous provisioning only
 
 
-def test_what_node_setup_says_of_accounting_comes_first(stack: Stack) -> None:
-    setup = NodeSetup(accounting=LocalAccounting())
-    assert told(cluster_of_scripts(stack, node_setup=setup)) == LocalAccounting()
+def test_fails_with_accounting_in_two_places(stack: Stack) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        cluster_of_scripts(stack, node_setup=NodeSetup(local_accounting=True))
+    why = "Slurm keeps its accounting in one place"
+    assert refused.value.problems == (
+        f"'node_setup.local_accounting' must be false beside an accounting database: {why}",
+    )
 
 
 def test_scripts_that_come_after_the_image_set_no_database_up(stack: Stack) -> None:
     cluster = cluster_of_scripts(
-        stack, lifecycle=Lifecycle.on_init_complete(), provisioning=NodeProvisioning.CONTINUOUS
+        stack, lifecycle=Lifecycle(on_init_complete="on_init_complete.sh"), provisioning=NodeProvisioning.CONTINUOUS
     )
     assert told(cluster) is None
     assert "AccountingDatabase" in cluster_properties(stack)["Orchestrator"]["Slurm"]
@@ -111,7 +119,7 @@ def test_an_openzfs_mount_and_efa_reach_the_scripts(stack: Stack) -> None:
         accounting=None,
         mounts=[Mount(file_system=OpenZfs(dns_name="fs-0123456789abcdef9.fsx.us-west-2.amazonaws.com"))],
     )
-    settings = bundle._settings(cluster._cluster, "unused")
+    settings = bundle._settings(cluster._cluster, cluster._mounts, setup_of(cluster))
     assert settings.openzfs == NodeOpenZfs(
         dns_name="fs-0123456789abcdef9.fsx.us-west-2.amazonaws.com", mount_path="/home"
     )
@@ -120,7 +128,7 @@ def test_an_openzfs_mount_and_efa_reach_the_scripts(stack: Stack) -> None:
 
 @pytest.mark.parametrize(
     ("lifecycle", "hooks"),
-    [(None, True), (Lifecycle.on_init_complete(), False), (Lifecycle.image(), False)],
+    [(None, True), (Lifecycle(on_init_complete="on_init_complete.sh"), False), (Lifecycle(), False)],
 )
 @pytest.mark.parametrize("role", [GroupRole.COMPUTE, GroupRole.LOGIN, GroupRole.CONTROLLER])
 def test_prolog_and_epilog_are_on_every_node_before_its_slurm_runs_or_on_none(
@@ -129,4 +137,4 @@ def test_prolog_and_epilog_are_on_every_node_before_its_slurm_runs_or_on_none(
     groups = [controller(), worker(), worker(name="login", role=GroupRole.LOGIN)]
     groups = [replace(group, lifecycle=lifecycle) if group.role is role else group for group in groups]
     cluster = cluster_of_scripts(stack, accounting=None, groups=groups)
-    assert bundle._settings(cluster._cluster, "unused").setup.job_hooks is hooks
+    assert setup_of(cluster).job_hooks is hooks

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,6 @@ from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import (
-    ApiTopology,
-    Capacity,
     DeepHealthCheck,
     EbsVolume,
     GroupRole,
@@ -28,12 +25,13 @@ from cdk_trainyard.hyperpod import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.limits import TEMPLATE_BYTES
-from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.lifecycle import LifecycleScripts
 from cdk_trainyard.storage import AccountingDatabase, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
     REGION,
+    SCRIPTS,
     cluster_properties,
     cluster_resource,
     controller,
@@ -47,7 +45,6 @@ from tests.hyperpod.parts import (
 )
 
 Build = Callable[..., HyperPodCluster]
-SCRIPTS = Path(__file__).parent / "scripts"
 ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
 
@@ -143,7 +140,7 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
         security_group=shared,
         provisioning=NodeProvisioning.CONTINUOUS,
         groups=[
-            controller(lifecycle=Lifecycle.on_init_complete(scripts, file="extend.sh")),
+            controller(lifecycle=Lifecycle(on_init_complete="extend.sh", scripts=scripts)),
             group("login-group", GroupRole.LOGIN, instance_type="m5.large", volumes=[], threads_per_core=2),
             worker(
                 name="spot-group",
@@ -151,11 +148,11 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
                 count=4,
                 min_count=2,
                 partition="trainium",
-                lifecycle=Lifecycle.on_create(scripts),
+                lifecycle=Lifecycle(on_create="on_create.sh", scripts=scripts),
                 volumes=[EbsVolume(root=True, key=key), EbsVolume(size_gb=200, key=key)],
                 mounts=[Mount(file_system=existing_lustre(stack, shared)), Mount(file_system=ZFS, at="/home/teams")],
                 threads_per_core=1,
-                capacity=Capacity.spot(),
+                capacity=UsageClass.SPOT,
                 interface_type=InterfaceType.EFA_ONLY,
                 image_id="ami-0123456789abcdef0",
                 raw_overrides={"AutoPatchConfig.DrainPolicy": {"DrainTimeoutInSeconds": 600}},
@@ -164,12 +161,12 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
                 name="plan-group",
                 instance_type="ml.p5.48xlarge",
                 count=0,
-                capacity=Capacity.training_plan(PLAN),
+                training_plan_arn=PLAN,
                 deep_health_checks=[DeepHealthCheck.INSTANCE_STRESS, DeepHealthCheck.INSTANCE_CONNECTIVITY],
                 network=far,
                 security_groups=[own_group],
             ),
-            worker(name="cpu-group", capacity=Capacity.on_demand(), security_groups=[own_group]),
+            worker(name="cpu-group", capacity=UsageClass.ON_DEMAND, security_groups=[own_group]),
         ],
     )
     properties = cluster_properties(stack)
@@ -233,7 +230,7 @@ def test_every_property_of_a_cluster(stack: Stack, build: Build) -> None:
         security_group=shared_group(stack, network),
         extra_security_groups=[shared_group(stack, network, "Extra")],
         cluster_name="train",
-        topology=ApiTopology(strategy=SlurmConfigStrategy.MANAGED),
+        slurm_config_strategy=SlurmConfigStrategy.MANAGED,
         node_recovery=NodeRecovery.NONE,
         removal_policy=RemovalPolicy.RETAIN,
         raw_overrides={"TieredStorageConfig": {"Mode": "Disable"}},
@@ -287,7 +284,7 @@ def test_the_projects_scripts_are_uploaded_with_the_clusters_settings(stack: Sta
         network=network,
         security_group=shared,
         mounts=[Mount(file_system=existing_lustre(stack, shared), at="/shared")],
-        lifecycle=Lifecycle.on_init_complete(),
+        lifecycle=Lifecycle(on_init_complete="on_init_complete.sh"),
         scripts_bucket=s3.Bucket(stack, "Bucket"),
     )
     head, workers = cluster_properties(stack)["InstanceGroups"]
@@ -298,12 +295,12 @@ def test_the_projects_scripts_are_uploaded_with_the_clusters_settings(stack: Sta
 
 def test_one_bundle_serves_both_modes(stack: Stack, build: Build) -> None:
     build(
-        lifecycle=Lifecycle.on_init_complete(),
+        lifecycle=Lifecycle(on_init_complete="on_init_complete.sh"),
         scripts_bucket=s3.Bucket(stack, "Bucket"),
         groups=[
             controller(),
-            worker(lifecycle=Lifecycle.on_create()),
-            worker(name="bare", lifecycle=Lifecycle.image()),
+            worker(lifecycle=Lifecycle(on_create="on_create.sh")),
+            worker(name="bare", lifecycle=Lifecycle()),
         ],
     )
     head, workers, bare = cluster_properties(stack)["InstanceGroups"]
@@ -316,18 +313,23 @@ def test_one_bundle_serves_both_modes(stack: Stack, build: Build) -> None:
 def test_fails_with_a_file_that_the_projects_scripts_do_not_hold(stack: Stack, build: Build) -> None:
     with pytest.raises(ConfigurationError) as refusal:
         build(
-            lifecycle=Lifecycle.on_create(),
+            lifecycle=Lifecycle(on_create="on_create.sh"),
             scripts_bucket=s3.Bucket(stack, "Bucket"),
-            groups=[controller(), worker(lifecycle=Lifecycle.on_create(file="on_creat.sh"))],
+            groups=[controller(), worker(lifecycle=Lifecycle(on_create="on_creat.sh"))],
         )
     assert refusal.value.problems == (
-        "'entry' must be a file at the top of the folder, got 'on_creat.sh'; did you mean 'on_create.sh'?",
+        (
+            "'groups.worker-group.lifecycle.on_create' must be a file at the top of the folder, got 'on_creat.sh'; did "
+            "you mean 'on_create.sh'?"
+        ),
     )
 
 
 def test_fails_to_mount_what_the_uploaded_scripts_do_not_know(stack: Stack, build: Build) -> None:
     cluster = build(
-        network=existing_network(stack), lifecycle=Lifecycle.on_create(), scripts_bucket=s3.Bucket(stack, "Bucket")
+        network=existing_network(stack),
+        lifecycle=Lifecycle(on_create="on_create.sh"),
+        scripts_bucket=s3.Bucket(stack, "Bucket"),
     )
     with pytest.raises(ConfigurationError) as refusal:
         cluster.mount(ZFS)
@@ -357,7 +359,7 @@ def test_mount_adds_to_every_group_without_mounts_of_its_own(stack: Stack, build
 
 def test_fails_to_mount_a_second_file_system_of_a_kind(stack: Stack, build: Build) -> None:
     cluster = build(network=existing_network(stack), mounts=[Mount(file_system=ZFS)])
-    with pytest.raises(ConfigurationError, match="at most one OpenZFS file system, got 2"):
+    with pytest.raises(ConfigurationError, match="must be the one OpenZFS file system, got a second"):
         cluster.mount(ZFS, at="/other")
 
 
@@ -395,7 +397,7 @@ def test_nodes_start_after_everything_they_need(stack: Stack, build: Build) -> N
         network=network,
         security_group=shared,
         mounts=[Mount(file_system=file_system)],
-        lifecycle=Lifecycle.on_create(scripts),
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=scripts),
     )
     template = Template.from_stack(stack)
     waited = {template.to_json()["Resources"][name]["Type"] for name in cluster_resource(stack)["DependsOn"]}
@@ -426,7 +428,7 @@ def test_fails_to_connect_to_a_group_that_is_not_there(build: Build) -> None:
     with pytest.raises(ConfigurationError) as refusal:
         build().connect_command("worker")
     assert refusal.value.problems == (
-        "'group' must be one of controller-group, worker-group, got 'worker'; did you mean 'worker-group'?",
+        "'group' must be controller-group or worker-group, got 'worker'; did you mean 'worker-group'?",
     )
 
 
@@ -488,7 +490,7 @@ def test_the_largest_cluster_fits_into_a_template(stack: Stack, build: Build) ->
     shared = shared_group(stack, network)
     scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
     volumes = [EbsVolume(root=True, key=kms.Key(stack, "Key")), EbsVolume(size_gb=500)]
-    types = ["ml.trn1.32xlarge", "ml.trn1n.32xlarge", "ml.trn2.48xlarge", "ml.p5.48xlarge"]
+    types = ["ml.p4d.24xlarge", "ml.p5.48xlarge", "ml.p5e.48xlarge", "ml.p5en.48xlarge"]
     groups = [
         worker(
             name=f"worker-{number:03}-{'w' * 50}", instance_types=types, count=4, volumes=volumes, threads_per_core=1
@@ -500,7 +502,7 @@ def test_the_largest_cluster_fits_into_a_template(stack: Stack, build: Build) ->
         network=network,
         security_group=shared,
         mounts=[Mount(file_system=existing_lustre(stack, shared)), Mount(file_system=ZFS)],
-        lifecycle=Lifecycle.on_create(scripts),
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=scripts),
         provisioning=NodeProvisioning.CONTINUOUS,
     )
     size = len(json.dumps(Template.from_stack(stack).to_json(), indent=1))

@@ -1,6 +1,5 @@
 """The execution role's document, statement by statement: it is what a security review reads first."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from aws_cdk.assertions import Template
 from cdk_trainyard.hyperpod import (
     EbsVolume,
     HyperPodCluster,
-    LegacyTopology,
     Lifecycle,
     MultiHead,
     NodeProvisioning,
@@ -24,8 +22,10 @@ from cdk_trainyard.hyperpod import (
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
 from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs, TrainingBuckets
 from tests.hyperpod.parts import (
+    SCRIPTS,
     controller,
     existing_network,
+    legacy_scripts,
     policy_document,
     service_subnets,
     shared_group,
@@ -34,7 +34,6 @@ from tests.hyperpod.parts import (
     worker,
 )
 
-SCRIPTS = Path(__file__).parent / "scripts"
 ZFS = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
 
 
@@ -157,7 +156,11 @@ def test_scripts_are_read_and_never_written(stack: Stack) -> None:
     bucket = s3.Bucket(stack, "Bucket", encryption_key=kms.Key(stack, "Key"))
     scripts = LifecycleScripts(stack, "Scripts", bucket=bucket, folder=SCRIPTS)
     HyperPodCluster(
-        stack, "Cluster", cluster_name="train", groups=[controller(), worker()], lifecycle=Lifecycle.on_create(scripts)
+        stack,
+        "Cluster",
+        cluster_name="train",
+        groups=[controller(), worker()],
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=scripts),
     )
     (bucket_id,) = Template.from_stack(stack).find_resources("AWS::S3::Bucket")
     (key_id,) = Template.from_stack(stack).find_resources("AWS::KMS::Key")
@@ -227,22 +230,15 @@ def test_controllers_of_a_multi_head_cluster_read_the_password_and_tell_a_topic(
         secret=secretsmanager.Secret(stack, "Secret"),
         security_group=shared_group(stack, network, "DatabaseGroup").security_group,
     )
-    topology = LegacyTopology(multi_head=MultiHead(database=database, topic=sns.Topic(stack, "Topic")))
-    scripts = LifecycleScripts(
-        stack,
-        "Scripts",
-        bucket=s3.Bucket(stack, "Bucket"),
-        folder=SCRIPTS,
-        topology=SlurmTopology.LEGACY,
-        legacy_topology={},
-    )
+    multi_head = MultiHead(database=database, topic=sns.Topic(stack, "Topic"))
     HyperPodCluster(
         stack,
         "Cluster",
         groups=[controller(count=2), worker()],
         network=network,
-        topology=topology,
-        lifecycle=Lifecycle.on_create(scripts),
+        topology=SlurmTopology.LEGACY,
+        multi_head=multi_head,
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=legacy_scripts(stack)),
     )
     template = Template.from_stack(stack)
     (secret_id,) = template.find_resources("AWS::SecretsManager::Secret")

@@ -55,7 +55,7 @@ def test_the_function_runs_the_text_that_is_tested_here(template: Template) -> N
     (function,) = template.find_resources("AWS::Lambda::Function").values()
     code = function["Properties"]["Code"]["ZipFile"]
     assert len(code) <= 4096
-    assert code == log_group_handler.__spec__.loader.get_source(log_group_handler.__name__)  # type: ignore[union-attr]
+    assert code == log_group_handler.__spec__.loader.get_source(log_group_handler.__name__)
 
 
 @pytest.fixture

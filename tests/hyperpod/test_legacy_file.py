@@ -1,6 +1,5 @@
 """``provisioning_parameters.json`` from the same groups, and what the template then leaves out."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +13,14 @@ from aws_cdk.assertions import Template
 from cdk_trainyard.hyperpod import (
     GroupRole,
     HyperPodCluster,
-    LegacyTopology,
     Lifecycle,
     MultiHead,
 )
 from cdk_trainyard.hyperpod.legacy_file import legacy_file
-from cdk_trainyard.hyperpod.resolved import resolve_group
-from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
+from cdk_trainyard.hyperpod.resolved import Surroundings, resolve
+from cdk_trainyard.hyperpod.spec import HyperPodSpec
+from cdk_trainyard.lifecycle import SlurmTopology
+from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.storage import AccountingDatabase, Lustre, Mount, OpenZfs
 from tests.hyperpod.parts import (
     cluster_properties,
@@ -28,11 +28,11 @@ from tests.hyperpod.parts import (
     existing_lustre,
     existing_network,
     group,
+    legacy_scripts,
     shared_group,
     worker,
 )
 
-SCRIPTS = Path(__file__).parent / "scripts"
 SECRET = "arn:aws:secretsmanager:us-west-2:111111111111:secret:slurm-AbCdEf"  # noqa: S105  a name
 GROUPS = [
     controller(name="controller-machine"),
@@ -47,14 +47,14 @@ def file_system(stack: Stack) -> Lustre:
     return existing_lustre(stack, shared_group(stack, existing_network(stack, "FileSystemNetwork"), "Servers"))
 
 
-def content(topology: LegacyTopology, mounts: list[Mount]) -> dict[str, Any]:
-    resolved = [resolve_group(one, lifecycle=Lifecycle.on_create(), mounts=mounts) for one in GROUPS]
-    return dict(legacy_file(topology, resolved, mounts))
+def content(multi_head: MultiHead | None, mounts: list[Mount]) -> dict[str, Any]:
+    cluster = resolve(HyperPodSpec(groups=GROUPS), Surroundings(environment=NOWHERE))
+    return dict(legacy_file(multi_head, cluster.groups, mounts))
 
 
 def test_one_controller(file_system: Lustre) -> None:
     mounts = [Mount(file_system=file_system), Mount(file_system=OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example"))]
-    assert content(LegacyTopology(), mounts) == {
+    assert content(None, mounts) == {
         "version": "1.0.0",
         "workload_manager": "slurm",
         "controller_group": "controller-machine",
@@ -81,7 +81,7 @@ def test_several_controllers(stack: Stack, *, told: bool) -> None:
     topic_arn = "arn:aws:sns:us-west-2:111111111111:controllers"
     topic = sns.Topic.from_topic_arn(stack, "Topic", topic_arn) if told else None
     multi_head = MultiHead(database=database, shared_directory="/shared", topic=topic)
-    assert content(LegacyTopology(multi_head=multi_head), [])["slurm_configurations"] == {
+    assert content(multi_head, [])["slurm_configurations"] == {
         "slurm_database_secret_arn": SECRET,
         "slurm_database_endpoint": "db.example",
         "slurm_database_user": "admin",
@@ -96,9 +96,9 @@ def test_the_template_has_neither_topology_nor_mounts(stack: Stack, file_system:
         "Cluster",
         groups=GROUPS,
         network=existing_network(stack),
-        topology=LegacyTopology(),
+        topology=SlurmTopology.LEGACY,
         mounts=[Mount(file_system=file_system)],
-        lifecycle=Lifecycle.on_create(),
+        lifecycle=Lifecycle(on_create="on_create.sh"),
         scripts_bucket=s3.Bucket(stack, "Bucket"),
     )
     properties = cluster_properties(stack)
@@ -110,19 +110,11 @@ def test_the_template_has_neither_topology_nor_mounts(stack: Stack, file_system:
 
 
 def test_the_file_travels_with_the_scripts(stack: Stack) -> None:
-    cluster_scripts = LifecycleScripts(
-        stack,
-        "Scripts",
-        bucket=s3.Bucket(stack, "Bucket"),
-        folder=SCRIPTS,
-        topology=SlurmTopology.LEGACY,
-        legacy_topology=content(LegacyTopology(), []),
-    )
     HyperPodCluster(
         stack,
         "Cluster",
         groups=GROUPS,
-        topology=LegacyTopology(),
-        lifecycle=Lifecycle.on_create(cluster_scripts),
+        topology=SlurmTopology.LEGACY,
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=legacy_scripts(stack, content(None, []))),
     )
     Template.from_stack(stack).resource_count_is("AWS::SageMaker::Cluster", 1)

@@ -26,7 +26,7 @@ def cluster(stack: Stack, setup: NodeSetup, **changes: Any) -> HyperPodCluster:
         "Cluster",
         **{
             "groups": [controller(), worker()],
-            "lifecycle": Lifecycle.on_create(),
+            "lifecycle": Lifecycle(on_create="on_create.sh"),
             "scripts_bucket": s3.Bucket.from_bucket_name(stack, "Scripts", "scripts"),
             "node_setup": setup,
             **changes,
@@ -93,11 +93,13 @@ def test_fails_with_the_clusters_path_for_options_that_it_cannot_have(build: Cal
     with pytest.raises(ConfigurationError) as raised:
         build(
             groups=[controller(), worker(instance_type="ml.p5.48xlarge")],
-            lifecycle=Lifecycle.on_create(),
+            lifecycle=Lifecycle(on_create="on_create.sh"),
             scripts_bucket=bucket,
             node_setup=NodeSetup(neuron_environment=NeuronEnvironment(path="/fsx/neuron")),
         )
-    assert "'neuron_environment' must be left out when no instance type has Neuron devices" in str(raised.value)
+    assert "'node_setup.neuron_environment' must be left out when no instance type has Neuron devices" in str(
+        raised.value
+    )
 
 
 def test_neuron_packages_for_another_python_than_the_images_are_refused(build: Callable[..., HyperPodCluster]) -> None:
@@ -105,11 +107,11 @@ def test_neuron_packages_for_another_python_than_the_images_are_refused(build: C
     with pytest.raises(ConfigurationError) as raised:
         build(
             groups=[controller(), worker(instance_type="ml.trn1.32xlarge")],
-            lifecycle=Lifecycle.on_create(),
+            lifecycle=Lifecycle(on_create="on_create.sh"),
             scripts_bucket=s3.Bucket.from_bucket_name(Stack(), "Scripts", "scripts"),
             node_setup=NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages)),
         )
-    assert "'packages' of 'neuron_environment' must fit Python 3.10.12 of HyperPod's image" in str(raised.value)
+    assert "'node_setup.neuron_environment.packages' must fit Python 3.10.12 of HyperPod's image" in str(raised.value)
 
 
 @pytest.mark.review

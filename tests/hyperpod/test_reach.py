@@ -19,7 +19,7 @@ SUM = "0" * 64
 def build(stack: Stack, setup: NodeSetup, *, nat: Nat = Nat.NONE, **changes: Any) -> HyperPodCluster:
     given: dict[str, Any] = {
         "groups": [controller(), worker()],
-        "lifecycle": Lifecycle.on_create(),
+        "lifecycle": Lifecycle(on_create="on_create.sh"),
         "scripts_bucket": bucket(stack, "scripts"),
         "node_setup": setup,
     }
@@ -38,8 +38,8 @@ def test_a_download_that_does_not_arrive_is_refused(stack: Stack) -> None:
     with pytest.raises(ConfigurationError) as refused:
         build(stack, NodeSetup(exporters=Exporters(), s3_mounts=[mount]))
     exporters, mounts = refused.value.problems
-    assert exporters.startswith("'exporters' fetches files of releases at GitHub from github.com, ")
-    assert mounts.startswith("'s3_mounts' fetches Mountpoint for Amazon S3 from s3.amazonaws.com: ")
+    assert exporters.startswith("'node_setup.exporters' fetches files of releases at GitHub from github.com, ")
+    assert mounts.startswith("'node_setup.s3_mounts' fetches Mountpoint for Amazon S3 from s3.amazonaws.com: ")
     assert all(problem.endswith("or give the network a NAT gateway") for problem in refused.value.problems)
 
 

@@ -1,7 +1,6 @@
 """One refusal after another: exact messages for every rule of a whole cluster."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,34 +12,33 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import (
-    ApiTopology,
-    Capacity,
     EbsVolume,
     GroupRole,
     HyperPodCluster,
     InterfaceType,
-    LegacyTopology,
     Lifecycle,
     MultiHead,
     NodeProvisioning,
     SlurmConfigStrategy,
 )
+from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
 from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
     REGION,
+    SCRIPTS,
     controller,
     existing_lustre,
     existing_network,
     group,
+    legacy_scripts,
     shared_group,
     worker,
 )
 
 Build = Callable[..., HyperPodCluster]
 CONTINUOUS = NodeProvisioning.CONTINUOUS
-SCRIPTS = Path(__file__).parent / "scripts"
 ZFS = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
 
 
@@ -69,13 +67,14 @@ REFUSALS = [
     (
         {"cluster_name": "c" * 64},
         (
-            f"'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got '{'c' * 64}' (64 characters); "
-            f"use '{'c' * 63}'"
+            "'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got "
+            "'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc' (64 characters); use "
+            "'ccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc'"
         ),
     ),
     (
         {"groups": [controller(), worker(), worker()]},
-        "'name' of a group must be unique, got 'worker-group' 2 times",
+        "'groups.worker-group.name' must be a name of its own, got 'worker-group' again",
     ),
     (
         {"groups": [controller(), controller(name="controller-2"), worker()]},
@@ -93,53 +92,51 @@ REFUSALS = [
     (
         {"groups": [controller(partition="dev"), worker()]},
         (
-            "'partition' of group 'controller-group' must not be given for a controller group, got 'dev'; "
-            "partitions hold compute nodes"
+            "'groups.controller-group.partition' must not be given for a controller group, got 'dev'; partitions "
+            "hold compute nodes"
         ),
     ),
     (
         {"groups": [controller(), worker(partition="ml.p5.48xlarge")]},
         (
-            "'partition' of group 'worker-group' must be 1 to 63 letters, digits and inner "
-            "hyphens, got 'ml.p5.48xlarge'; "
-            "use 'ml-p5-48xlarge'"
+            "'groups.worker-group.partition' must be 1 to 63 letters, digits and inner hyphens, got "
+            "'ml.p5.48xlarge'; use 'ml-p5-48xlarge'"
         ),
     ),
     (
-        {"topology": ApiTopology(strategy=SlurmConfigStrategy.MANAGED), "provisioning": CONTINUOUS},
+        {"slurm_config_strategy": SlurmConfigStrategy.MANAGED, "provisioning": CONTINUOUS},
         (
-            "'strategy' must not be given with continuous provisioning, got MANAGED; the service "
+            "'slurm_config_strategy' must not be given with continuous provisioning, got Managed; the service "
             "merges and rejects the field"
         ),
     ),
     (
         {"groups": [controller(), worker(min_count=1)]},
-        "'min_count' of group 'worker-group' needs 'provisioning' CONTINUOUS",
+        "'groups.worker-group.min_count' needs 'provisioning' Continuous of the cluster",
     ),
     (
-        {"groups": [controller(), worker(capacity=Capacity.spot())]},
-        "'capacity' Spot of group 'worker-group' needs 'provisioning' CONTINUOUS",
+        {"groups": [controller(), worker(capacity=UsageClass.SPOT)]},
+        "'groups.worker-group.capacity' needs 'provisioning' Continuous of the cluster to be spot",
     ),
     (
         {"groups": [controller(count=2), worker()]},
         (
-            "'count' of controller group 'controller-group' must be 1, got 2; several controllers need "
-            "LegacyTopology(multi_head=MultiHead(…))"
+            "'groups.controller-group.count' must be 1 for a controller group, got 2; several controllers need "
+            "the legacy topology, and the construct library"
         ),
     ),
     (
         {"groups": [controller(count=0), worker()]},
         (
-            "'count' of controller group 'controller-group' must be 1, got 0; several controllers need "
-            "LegacyTopology(multi_head=MultiHead(…))"
+            "'groups.controller-group.count' must be 1 for a controller group, got 0; several controllers need "
+            "the legacy topology, and the construct library"
         ),
     ),
     (
-        {"groups": [controller(), worker(lifecycle=Lifecycle.on_create())]},
+        {"groups": [controller(), worker(lifecycle=Lifecycle(on_create="on_create.sh"))]},
         (
-            "'lifecycle' of group 'worker-group' must name its scripts; give it LifecycleScripts, "
-            "or give 'scripts_bucket' to "
-            "the cluster"
+            "'groups.worker-group.lifecycle' must name its scripts; give it 'scripts', or give the cluster a "
+            "bucket for the project's own"
         ),
     ),
     (
@@ -148,13 +145,13 @@ REFUSALS = [
     ),
     (
         {"groups": [controller(), worker(mounts=[Mount(file_system=ZFS)])]},
-        "'mounts' of group 'worker-group' needs the cluster's 'network'",
+        "'groups.worker-group.mounts' needs 'network' of the cluster",
     ),
     (
         {"raw_overrides": {"InstanceGroups.0.InstanceCount": 3}},
         (
-            "'raw_overrides' must not hold 'InstanceGroups.0.InstanceCount'; give it to the group, as "
-            "InstanceGroup(raw_overrides=…)"
+            "'raw_overrides.InstanceGroups.0.InstanceCount' must not be overridden here; give it to the group, "
+            "under its 'raw_overrides'"
         ),
     ),
 ]
@@ -165,7 +162,7 @@ def test_fails_when_every_node_could_read_the_password(stack: Stack, build: Buil
     role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/all")
     why = "with one role for all, every node could read its password"
     assert refusal(build, role=role, **options) == (
-        f"'controller_role' must be given beside a role of yours when there is an accounting database; {why}",
+        f"'controller_role' must be given beside 'role' when there is an accounting database; {why}",
     )
 
 
@@ -192,8 +189,8 @@ def test_fails_with_too_many_groups(build: Build) -> None:
 
 def test_fails_with_accounting_without_continuous_provisioning(stack: Stack, build: Build) -> None:
     problems = refusal(build, accounting=database(stack), network=existing_network(stack))
-    way_out = "or Lifecycle.on_create() for the controller, whose scripts set it up"
-    assert problems == (f"'accounting' needs 'provisioning' CONTINUOUS, {way_out}",)
+    script = "or 'on_create' in the lifecycle of the controller, whose scripts set it up"
+    assert problems == (f"'accounting' needs 'provisioning' Continuous, {script}",)
 
 
 def test_fails_with_accounting_without_a_network(stack: Stack, build: Build) -> None:
@@ -204,27 +201,24 @@ def test_fails_with_accounting_without_a_network(stack: Stack, build: Build) -> 
 def test_fails_with_volume_keys_without_continuous_provisioning(stack: Stack, build: Build) -> None:
     encrypted = worker(volumes=[EbsVolume(size_gb=100, key=kms.Key(stack, "Key"))])
     problems = refusal(build, groups=[controller(), encrypted])
-    assert problems == ("'key' of a volume of group 'worker-group' needs 'provisioning' CONTINUOUS",)
+    assert problems == ("'groups.worker-group.volumes[0].key' needs 'provisioning' Continuous of the cluster",)
 
 
 def test_fails_with_the_legacy_topology_without_scripts(stack: Stack, build: Build) -> None:
     problems = refusal(
         build,
-        topology=LegacyTopology(),
+        topology=SlurmTopology.LEGACY,
         provisioning=CONTINUOUS,
         network=existing_network(stack),
         groups=[controller(), worker(mounts=[Mount(file_system=ZFS)])],
     )
-    no_scripts = "got Lifecycle.image(); the topology is a file beside the scripts"
+    no_script = "must run a script in topology legacy; the topology is a file beside the scripts"
+    one_set = "the file knows one set of mounts for all, give them to the cluster"
     assert problems == (
-        "'provisioning' must not be CONTINUOUS with LegacyTopology; use ApiTopology",
-        f"'lifecycle' of group 'controller-group' must run scripts with LegacyTopology, {no_scripts}",
-        f"'lifecycle' of group 'worker-group' must run scripts with LegacyTopology, {no_scripts}",
-        (
-            "'mounts' of group 'worker-group' must not be given with LegacyTopology; the file "
-            "knows one set of mounts for "
-            "all, give them to the cluster"
-        ),
+        "'provisioning' must not be Continuous with 'topology' legacy; use api",
+        f"'groups.controller-group' {no_script}",
+        f"'groups.worker-group' {no_script}",
+        f"'groups.worker-group.mounts' must not be given in topology legacy; {one_set}",
     )
 
 
@@ -232,47 +226,38 @@ def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, bu
     accounting = database(stack)
     problems = refusal(
         build,
-        topology=LegacyTopology(multi_head=MultiHead(database=accounting)),
+        topology=SlurmTopology.LEGACY,
+        multi_head=MultiHead(database=accounting),
         accounting=accounting,
         network=existing_network(stack),
-        lifecycle=Lifecycle.on_create(),
+        lifecycle=Lifecycle(on_create="on_create.sh"),
         scripts_bucket=s3.Bucket(stack, "Bucket"),
     )
     assert problems == (
-        "'count' of controller group 'controller-group' must be 2 or more with MultiHead, got 1",
+        "'groups.controller-group.count' must be 2 or more for several controllers, got 1",
         (
-            "'accounting' must not be given with LegacyTopology; use MultiHead(database=…), or Lifecycle.on_create() "
-            "for one controller, whose scripts set it up"
+            "'accounting' must not be given with 'topology' legacy; give one controller 'on_create', whose scripts set "
+            "it up"
         ),
     )
 
 
 def test_fails_with_a_legacy_bundle_beside_slurm_config(stack: Stack, build: Build) -> None:
-    scripts = LifecycleScripts(
-        stack,
-        "Scripts",
-        bucket=s3.Bucket(stack, "Bucket"),
-        folder=SCRIPTS,
-        topology=SlurmTopology.LEGACY,
-        legacy_topology={"version": "1.0.0"},
+    scripts = legacy_scripts(stack, {"version": "1.0.0"})
+    problems = refusal(
+        build, groups=[controller(), worker(lifecycle=Lifecycle(on_create="on_create.sh", scripts=scripts))]
     )
-    problems = refusal(build, groups=[controller(), worker(lifecycle=Lifecycle.on_create(scripts))])
-    assert problems == (
-        (
-            "'lifecycle' of group 'worker-group' must run scripts made for the cluster's topology, "
-            "SlurmTopology.API_DRIVEN, got ones for SlurmTopology.LEGACY"
-        ),
-    )
+    assert problems == ("'groups.worker-group.lifecycle' must run scripts for 'topology' api, got ones for legacy",)
 
 
 def test_fails_with_a_file_that_the_bundle_does_not_hold(stack: Stack, build: Build) -> None:
     scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
-    wrong = Lifecycle.on_init_complete(scripts, file="on_craete.sh")
+    wrong = Lifecycle(on_init_complete="on_craete.sh", scripts=scripts)
     problems = refusal(build, groups=[controller(), worker(lifecycle=wrong)])
     assert problems == (
         (
-            "lifecycle of group 'worker-group': 'entry' must be a file at the top of the folder, got 'on_craete.sh'; "
-            "did you mean 'on_create.sh'?"
+            "'groups.worker-group.lifecycle.on_init_complete' must be a file at the top of the folder, got "
+            "'on_craete.sh'; did you mean 'on_create.sh'?"
         ),
     )
 
@@ -288,8 +273,8 @@ def test_fails_with_security_groups_and_no_network(stack: Stack, build: Build) -
     problems = refusal(build, security_group=shared_group(stack, elsewhere), groups=groups)
     assert problems == (
         "'security_group' needs 'network'",
-        "'network' of group 'worker-group' needs the cluster's 'network'",
-        "'security_groups' of group 'worker-group' needs the cluster's 'network'",
+        "'groups.worker-group.network' needs 'network' of the cluster",
+        "'groups.worker-group.security_groups' needs 'network' of the cluster",
     )
 
 
@@ -304,8 +289,8 @@ def test_fails_with_six_security_groups(stack: Stack, build: Build) -> None:
         groups=[controller(), worker(security_groups=six)],
     )
     assert problems == (
-        "'security_group' and 'extra_security_groups' together must be at most 5, got 6",
-        "'security_groups' of group 'worker-group' must be at most 5, got 6",
+        "'extra_security_groups' must be at most 4 beside 'security_group', got 5",
+        "'groups.worker-group.security_groups' must be at most 5, got 6",
     )
 
 
@@ -322,9 +307,9 @@ def test_fails_with_a_subnet_that_is_too_small(stack: Stack, build: Build) -> No
     )
     assert problems == (
         (
-            "'accelerator_cidr' must hold 49 addresses (controller-group 1 x m5.large x 1 = 1, "
-            "worker-group 4 x trn1.32xlarge "
-            "x 8 = 32, reserve = 16), got 10.1.0.0/27 with 27; use a /26 or larger"
+            "'groups' must take at most the 27 addresses of the subnet 10.1.0.0/27, got 49 (controller-group 1 x "
+            "m5.large x 1 = 1, worker-group 4 x trn1.32xlarge x 8 = 32, reserve = 16); use a /26 or larger, EFA-only "
+            "interfaces, or fewer nodes"
         ),
     )
 
@@ -353,7 +338,7 @@ def test_addresses_of_groups_with_a_network_of_their_own_are_counted_there(stack
     far = worker(name="far", count=4, network=own)
     (problem,) = refusal(build, network=existing_network(stack), groups=[controller(), worker(), far])
     assert "far 4 x c5.4xlarge x 1 = 4" in problem
-    assert "got 10.2.0.0/28" in problem
+    assert "of the subnet 10.2.0.0/28" in problem
 
 
 def test_fails_with_a_type_whose_addresses_are_not_published(stack: Stack, build: Build) -> None:
@@ -367,7 +352,7 @@ def test_fails_with_a_network_of_another_region(stack: Stack, build: Build) -> N
     elsewhere = Stack(App(), "Elsewhere", env=Environment(account=ACCOUNT, region="us-east-1"))
     assert stack.region == REGION
     assert refusal(build, network=existing_network(elsewhere, zone="use1-az4")) == (
-        "'network' must be in the cluster's Region us-west-2, got one in zone 'use1-az4' of us-east-1",
+        "'network' must be in the stack's Region us-west-2, got one in zone 'use1-az4' of us-east-1",
     )
 
 
@@ -376,8 +361,8 @@ def test_fails_with_efa_lustre_of_another_zone(stack: Stack, build: Build) -> No
     problems = refusal(build, network=existing_network(stack), groups=[controller(mounts=[]), worker()], mounts=mounts)
     assert problems == (
         (
-            "'mounts' of group 'worker-group' must not hold an EFA-enabled file system of another zone, got one in "
-            "'usw2-az1' for nodes in 'usw2-az4'; EFA does not cross zones"
+            "'mounts[0]' must not be EFA-enabled in another zone, got one in 'usw2-az1' for nodes of 'worker-group' in "
+            "'usw2-az4'; EFA does not cross zones"
         ),
     )
 

@@ -14,8 +14,6 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import (
     AutoPatch,
     BatchSize,
-    Capacity,
-    CapacityKind,
     DeepHealthCheck,
     EbsVolume,
     HyperPodCluster,
@@ -25,7 +23,9 @@ from cdk_trainyard.hyperpod import (
     RollingUpdate,
     ScheduledUpdate,
 )
-from cdk_trainyard.hyperpod.rules_groups import name_problems
+from cdk_trainyard.hyperpod.kinds import ClusterName
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.storage import Mount, OpenZfs
 from tests.hyperpod.parts import controller, existing_lustre, existing_network, new_stack, shared_group, worker
 
@@ -33,131 +33,143 @@ Build = Callable[..., HyperPodCluster]
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
 NEURON = "with Neuron devices it accepts 'ml.trn1.32xlarge', 'ml.trn1n.32xlarge', 'ml.trn2.3xlarge', 'ml.trn2.48xlarge'"
 STRESS, CONNECTIVITY = DeepHealthCheck.INSTANCE_STRESS, DeepHealthCheck.INSTANCE_CONNECTIVITY
+ABSOLUTE = "must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx"
 
 REFUSALS = [
     (
         {"name": "worker_group"},
-        "'name' of a group must be 1 to 63 letters, digits and inner hyphens, got 'worker_group'; use 'worker-group'",
+        (
+            "'groups.worker_group.name' must be 1 to 63 letters, digits and inner hyphens, got 'worker_group'; "
+            "use 'worker-group'"
+        ),
     ),
     (
         {"name": "w" * 64},
         (
-            f"'name' of a group must be 1 to 63 letters, digits and inner hyphens, got '{'w' * 64}' (64 characters); "
-            f"use '{'w' * 63}'"
+            "'groups.wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww.name' must be 1 to 63 "
+            "letters, digits and inner hyphens, got "
+            "'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww' (64 characters); use "
+            "'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww'"
         ),
     ),
-    ({"name": ""}, "'name' of a group must be 1 to 63 letters, digits and inner hyphens, got ''"),
+    ({"name": ""}, "'groups..name' must be 1 to 63 letters, digits and inner hyphens, got ''"),
     (
         {"instance_type": "ml.c5.4xlarge", "instance_types": ["ml.c5.9xlarge"]},
-        "group 'worker-group' must have either 'instance_type' or 'instance_types', got both",
+        "'groups.worker-group' must have either 'instance_type' or 'instance_types', got both",
     ),
     (
         {"instance_type": None},
-        "group 'worker-group' must have either 'instance_type' or 'instance_types', got neither",
+        "'groups.worker-group' must have either 'instance_type' or 'instance_types', got neither",
     ),
-    ({"instance_types": ["ml.c5.4xlarge"] * 21}, "'instance_types' of group 'worker-group' must be at most 20, got 21"),
+    ({"instance_types": ["ml.c5.4xlarge"] * 21}, "'groups.worker-group.instance_types' must be at most 20, got 21"),
     (
         {"instance_type": "ml.trn1.2xlarge"},
         (
-            "'instance_type' of group 'worker-group' must be one of the 209 types that HyperPod accepts, got "
-            f"'ml.trn1.2xlarge'; {NEURON}"
+            "'groups.worker-group.instance_type' must be one of the 209 types that HyperPod accepts, got "
+            "'ml.trn1.2xlarge'; with Neuron devices it accepts 'ml.trn1.32xlarge', 'ml.trn1n.32xlarge', "
+            "'ml.trn2.3xlarge' or 'ml.trn2.48xlarge'"
         ),
     ),
     (
         {"instance_type": "ml.inf2.xlarge"},
         (
-            "'instance_type' of group 'worker-group' must be one of the 209 types that HyperPod accepts, got "
-            f"'ml.inf2.xlarge'; {NEURON}"
+            "'groups.worker-group.instance_type' must be one of the 209 types that HyperPod accepts, got "
+            "'ml.inf2.xlarge'; with Neuron devices it accepts 'ml.trn1.32xlarge', 'ml.trn1n.32xlarge', "
+            "'ml.trn2.3xlarge' or 'ml.trn2.48xlarge'"
         ),
     ),
     (
         {"instance_type": "ml.g5g.xlarge"},
         (
-            "'instance_type' of group 'worker-group' must be one of the 209 types that HyperPod accepts, got "
+            "'groups.worker-group.instance_type' must be one of the 209 types that HyperPod accepts, got "
             "'ml.g5g.xlarge'; did you mean 'ml.g5.xlarge' or 'ml.g5.8xlarge' or 'ml.g5.4xlarge'?"
         ),
     ),
     (
         {"instance_type": "trn1.32xlrge"},
         (
-            "group 'worker-group': 'instance_type' must be the name of an EC2 instance type, got "
-            "'trn1.32xlrge'; did you mean "
-            "'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn1.2xlarge'?"
+            "'groups.worker-group.instance_type' must be the name of an EC2 instance type, got 'trn1.32xlrge'; "
+            "did you mean 'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn1.2xlarge'?"
         ),
     ),
-    ({"count": 6759}, "'count' of group 'worker-group' must be 0 to 6758, got 6759"),
-    ({"count": -1}, "'count' of group 'worker-group' must be 0 to 6758, got -1"),
-    ({"min_count": -1}, "'min_count' of group 'worker-group' must be 0 to 6758, got -1"),
-    ({"count": 2, "min_count": 3}, "'min_count' of group 'worker-group' must be at most its 'count' of 2, got 3"),
-    ({"threads_per_core": 3}, "'threads_per_core' of group 'worker-group' must be 1 or 2, got 3"),
+    ({"count": 6759}, "'groups.worker-group.count' must be 0 to 6758, got 6759"),
+    ({"count": -1}, "'groups.worker-group.count' must be 0 to 6758, got -1"),
+    ({"min_count": -1}, "'groups.worker-group.min_count' must be 0 to 6758, got -1"),
+    ({"count": 2, "min_count": 3}, "'groups.worker-group.min_count' must be at most the 'count' of 2, got 3"),
+    ({"threads_per_core": 3}, "'groups.worker-group.threads_per_core' must be 1 or 2, got 3"),
     (
         {"instance_type": "ml.m7g.large", "threads_per_core": 2},
-        "'threads_per_core' of group 'worker-group' must be 1, got 2; ml.m7g.large has one thread per core",
+        "'groups.worker-group.threads_per_core' must be 1, got 2; ml.m7g.large has one thread per core",
     ),
-    ({"volumes": [EbsVolume()]}, "'size_gb' of a volume of group 'worker-group' must be 1 to 16384, got none"),
+    ({"volumes": [EbsVolume()]}, "'groups.worker-group.volumes[0].size_gb' must be 1 to 16384 GB, got none"),
     (
         {"volumes": [EbsVolume(size_gb=16385)]},
-        "'size_gb' of a volume of group 'worker-group' must be 1 to 16384, got 16385",
+        "'groups.worker-group.volumes[0].size_gb' must be 1 to 16384 GB, got 16385",
     ),
-    ({"volumes": [EbsVolume(size_gb=0)]}, "'size_gb' of a volume of group 'worker-group' must be 1 to 16384, got 0"),
+    ({"volumes": [EbsVolume(size_gb=0)]}, "'groups.worker-group.volumes[0].size_gb' must be 1 to 16384 GB, got 0"),
     (
         {"volumes": [EbsVolume(root=True)]},
         (
-            "'key' of the root volume of group 'worker-group' must be given; "
-            "a root volume is configured only to be encrypted with a key"
+            "'groups.worker-group.volumes[0].key' must be given for the root volume; a root volume is configured "
+            "only to be encrypted with a key"
         ),
     ),
     (
         {"volumes": [EbsVolume(size_gb=10), EbsVolume(size_gb=20)]},
-        "'volumes' of group 'worker-group' must hold at most one secondary volume, got 2",
+        "'groups.worker-group.volumes[1]' must be the one secondary volume, got a second",
     ),
     (
-        {"capacity": Capacity(kind=CapacityKind.SPOT, training_plan_arn=PLAN)},
+        {"capacity": UsageClass.SPOT, "training_plan_arn": PLAN},
         (
-            "'capacity' of group 'worker-group' must be either a training plan or SPOT, got both; "
-            "the plan reserves its own instances"
+            "'groups.worker-group.capacity' must be left out with 'training_plan_arn', got spot; the plan "
+            "reserves its own instances"
         ),
     ),
     (
-        {"capacity": Capacity.training_plan("plan-1")},
-        "'training_plan_arn' of group 'worker-group' must be the ARN of a training plan, got 'plan-1'",
+        {"training_plan_arn": "plan-1"},
+        (
+            "'groups.worker-group.training_plan_arn' must be the ARN of a training plan, "
+            "arn:aws:sagemaker:us-west-2:111111111111:training-plan/<name>, got 'plan-1'"
+        ),
     ),
     (
-        {"capacity": Capacity(kind=CapacityKind.TRAINING_PLAN)},
-        "'training_plan_arn' of group 'worker-group' must be the ARN of a training plan, got None",
+        {"capacity": UsageClass.CAPACITY_BLOCK},
+        (
+            "'groups.worker-group.capacity' must be on-demand or spot, got capacity-block; HyperPod has training "
+            "plans, give 'training_plan_arn'"
+        ),
     ),
     (
         {"deep_health_checks": [STRESS]},
-        "'deep_health_checks' of group 'worker-group' must be empty for ml.c5.4xlarge; it has no accelerator to test",
+        "'groups.worker-group.deep_health_checks' must be empty for ml.c5.4xlarge; it has no accelerator to test",
     ),
     (
         {"instance_type": "ml.p4d.24xlarge", "deep_health_checks": [STRESS, STRESS]},
-        "'deep_health_checks' of group 'worker-group' must name each check once, got InstanceStress, InstanceStress",
+        "'groups.worker-group.deep_health_checks' must name each check once, got InstanceStress, InstanceStress",
     ),
     (
         {"instance_type": "ml.p4d.24xlarge", "deep_health_checks": [CONNECTIVITY]},
         (
-            "'deep_health_checks' of group 'worker-group' must not hold INSTANCE_CONNECTIVITY for "
-            "one node; it tests pairs, "
-            "use 'count' 2 or more"
+            "'groups.worker-group.deep_health_checks' must not hold InstanceConnectivity for one node; it tests "
+            "pairs, use 'count' 2 or more"
         ),
     ),
     (
         {"interface_type": InterfaceType.EFA_ONLY},
-        (
-            "'interface_type' of group 'worker-group' must not be given for ml.c5.4xlarge, got 'efa-only'; "
-            "the type has no EFA"
-        ),
+        ("'groups.worker-group.interface_type' must not be given for ml.c5.4xlarge, got efa-only; the type has no EFA"),
     ),
     (
         {"image_id": "ubuntu-22.04"},
-        "'image_id' of group 'worker-group' must be an AMI id (ami-…) or 'default', got 'ubuntu-22.04'",
+        (
+            "'groups.worker-group.image_id' must be the id of an AMI, or 'default', as ami-0123456789abcdef0, "
+            "got 'ubuntu-22.04'"
+        ),
     ),
     (
         {"scheduled_update": ScheduledUpdate(schedule="every sunday")},
         (
-            "'schedule' of group 'worker-group' must be a cron expression of at most 256 characters, as "
-            "cron(0 4 ? * SUN *), got 'every sunday'"
+            "'groups.worker-group.scheduled_update.schedule' must be a schedule, as cron(0 20 ? * MON-FRI *) or "
+            "at(2026-12-24T18:00:00), got 'every sunday'"
         ),
     ),
     (
@@ -166,7 +178,7 @@ REFUSALS = [
                 strategy=PatchingStrategy.WHEN_IDLE, rolling=RollingUpdate(batch=BatchSize.percent(101))
             )
         },
-        "'batch' of 'auto_patch' of group 'worker-group' must be 1 to 100 percent, got 101",
+        "'groups.worker-group.auto_patch.rolling.batch.value' must be 1 to 100 percent, got 101",
     ),
     (
         {
@@ -175,7 +187,7 @@ REFUSALS = [
                 rolling=RollingUpdate(batch=BatchSize.instances(1), rollback_batch=BatchSize.instances(0)),
             )
         },
-        "'rollback_batch' of 'auto_patch' of group 'worker-group' must be at least 1 instance, got 0",
+        "'groups.worker-group.auto_patch.rolling.rollback_batch.value' must be 1 to 6758, got 0",
     ),
     (
         {
@@ -184,13 +196,13 @@ REFUSALS = [
                 rolling=RollingUpdate(batch=BatchSize.instances(1), wait=Duration.minutes(61)),
             )
         },
-        "'wait' of 'scheduled_update' of group 'worker-group' must be at most one hour, got 1 hour 1 minute",
+        "'groups.worker-group.scheduled_update.rolling.wait' must be at most one hour, got 3660 seconds",
     ),
     (
         {"raw_overrides": {"AutoPatchConfig.PatchSchedule.NextPatchDate": "2026-12-01"}},
         (
-            "'raw_overrides' of group 'worker-group' must not hold 'AutoPatchConfig.PatchSchedule.NextPatchDate'; "
-            "the service writes it"
+            "'groups.worker-group.raw_overrides.AutoPatchConfig.PatchSchedule.NextPatchDate' must not be "
+            "overridden; the service writes it"
         ),
     ),
 ]
@@ -211,11 +223,10 @@ def test_fails_with_a_root_volume_that_has_a_size(stack: Stack, build: Build) ->
         build(groups=[controller(), worker(volumes=roots)], provisioning=NodeProvisioning.CONTINUOUS)
     assert refusal.value.problems == (
         (
-            "'size_gb' of the root volume of group 'worker-group' must not be given, got 200; "
-            "HyperPod decides the root "
-            "volume's size, use a second EbsVolume for space"
+            "'groups.worker-group.volumes[0].size_gb' must not be given for the root volume, got 200; HyperPod decides "
+            "the root volume's size, use a second volume for space"
         ),
-        "'volumes' of group 'worker-group' must hold at most one root volume, got 2",
+        "'groups.worker-group.volumes[1]' must be the one root volume, got a second",
     )
 
 
@@ -228,7 +239,7 @@ def test_fails_with_more_than_ten_alarms(stack: Stack, build: Build) -> None:
     with pytest.raises(ConfigurationError) as refusal:
         build(groups=[controller(), worker(auto_patch=patch)])
     assert refusal.value.problems == (
-        "'rollback_alarms' of 'auto_patch' of group 'worker-group' must be at most 10, got 11",
+        "'groups.worker-group.auto_patch.rolling.rollback_alarms' must be at most 10, got 11",
     )
 
 
@@ -238,7 +249,7 @@ def test_fails_with_deep_health_checks_of_a_controller(build: Build) -> None:
         build(groups=[checked, worker()])
     assert refusal.value.problems == (
         (
-            "'deep_health_checks' of group 'controller-group' must be empty for a controller group; "
+            "'groups.controller-group.deep_health_checks' must be empty for a controller group; "
             "only compute nodes are tested"
         ),
     )
@@ -247,23 +258,21 @@ def test_fails_with_deep_health_checks_of_a_controller(build: Build) -> None:
 @pytest.mark.parametrize(
     ("mounts", "problem"),
     [
-        (["/fsx/"], ("'at' of a mount of group 'worker-group' must be an absolute path of "
-        "letters, digits, '.', '_' and "
-        "'-' without a slash at the end, got '/fsx/'")),
-        (["/data//x"], ("'at' of a mount of group 'worker-group' must be an absolute path of letters, digits, '.', '_' "
-        "and '-' without a slash at the end, got '/data//x'")),
-        (["fsx"], ("'at' of a mount of group 'worker-group' must be an absolute path of "
-        "letters, digits, '.', '_' and '-' "
-        "without a slash at the end, got 'fsx'")),
-        (["/a", "/b"], "'mounts' of group 'worker-group' must hold at most one OpenZFS file system, got 2"),
+        (["/fsx/"], f"[0].at' {ABSOLUTE}, got '/fsx/'"),
+        (["/etc/home"], "[0].at' must not be in a directory of the system, got '/etc/home'"),
+        (
+            ["/opt/sagemaker/x"],
+            "[0].at' must not be /opt/sagemaker, in it or around it, as it is mounted, got '/opt/sagemaker/x'",
+        ),
+        (["/a", "/b"], "[1]' must be the one OpenZFS file system, got a second"),
     ],
-)  # fmt: skip
+)
 def test_fails_with_mounts_that_cannot_be(stack: Stack, build: Build, mounts: list[str], problem: str) -> None:
     file_system = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
     group = worker(mounts=[Mount(file_system=file_system, at=path) for path in mounts])
     with pytest.raises(ConfigurationError) as refusal:
         build(groups=[controller(), group], network=existing_network(stack))
-    assert refusal.value.problems == (problem,)
+    assert refusal.value.problems == (f"'groups.worker-group.mounts{problem}",)
 
 
 def test_fails_with_a_file_system_that_is_an_id(stack: Stack, build: Build) -> None:
@@ -271,7 +280,10 @@ def test_fails_with_a_file_system_that_is_an_id(stack: Stack, build: Build) -> N
     with pytest.raises(ConfigurationError) as refusal:
         build(groups=[controller(), group], network=existing_network(stack))
     assert refusal.value.problems == (
-        "'dns_name' of a file system of group 'worker-group' must be fs-…, a dot and its domain, got 'fs-01234567'",
+        (
+            "'groups.worker-group.mounts[0].file_system' must have a DNS name of fs-…, a dot and its domain, got "
+            "'fs-01234567'"
+        ),
     )
 
 
@@ -282,22 +294,23 @@ def test_fails_with_two_file_systems_at_one_path(stack: Stack, build: Build) -> 
     group = worker(mounts=[Mount(file_system=lustre), Mount(file_system=zfs, at="/fsx")])
     with pytest.raises(ConfigurationError) as refusal:
         build(groups=[controller(), group], network=network)
-    assert refusal.value.problems == ("'mounts' of group 'worker-group' must be at different paths, got /fsx, /fsx",)
+    assert refusal.value.problems == (
+        "'groups.worker-group.mounts[1].at' must not be /fsx, in it or around it, as it is mounted, got '/fsx'",
+    )
 
 
 def test_says_everything_at_once(build: Build) -> None:
-    bad = worker(name="a_b", instance_type="ml.inf2.xlarge", count=-1, threads_per_core=4, partition="ml.p5.48xlarge")
+    bad = worker(instance_type="ml.inf2.xlarge", count=-1, threads_per_core=4, partition="ml.p5.48xlarge")
     with pytest.raises(ConfigurationError) as refusal:
         build(groups=[bad], cluster_name="x" * 64)
     starts = [problem.split(" must")[0] for problem in refusal.value.problems]
     assert starts == [
+        "'groups.worker-group.count'",
+        "'groups.worker-group.threads_per_core'",
         "'cluster_name'",
         "'groups'",
-        "'partition' of group 'a_b'",
-        "'name' of a group",
-        "'instance_type' of group 'a_b'",
-        "'count' of group 'a_b'",
-        "'threads_per_core' of group 'a_b'",
+        "'groups.worker-group.partition'",
+        "'groups.worker-group.instance_type'",
     ]
 
 
@@ -320,7 +333,7 @@ def test_tokens_pass() -> None:
                 volumes=[EbsVolume(size_gb=number)],
                 partition=text,
                 image_id=text,
-                capacity=Capacity.training_plan(text),
+                training_plan_arn=text,
                 scheduled_update=ScheduledUpdate(schedule=text, rolling=RollingUpdate(batch=BatchSize.percent(number))),
             ),
         ],
@@ -329,11 +342,10 @@ def test_tokens_pass() -> None:
 
 @given(st.from_regex(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,40}", fullmatch=True).filter(lambda name: len(name) < 64))
 def test_every_legal_name_is_accepted(name: str) -> None:
-    assert name_problems("'name'", name) == []
+    assert ClusterName().problem(name, NOWHERE) is None
 
 
 @given(st.text(max_size=80))
 def test_a_suggested_name_is_legal(name: str) -> None:
-    for problem in name_problems("'name'", name):
-        _, remedy, suggestion = problem.partition("; use ")
-        assert not remedy or name_problems("'name'", suggestion.strip("'")) == []
+    _, remedy, suggestion = (ClusterName().problem(name, NOWHERE) or "").rpartition("; use ")
+    assert not remedy or ClusterName().problem(suggestion.strip("'"), NOWHERE) is None

@@ -1,7 +1,6 @@
 """What is said at synthesis without being refused."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from aws_cdk import App, Environment, Stack
@@ -9,20 +8,18 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match
 
 from cdk_trainyard.hyperpod import (
-    Capacity,
     DeepHealthCheck,
     HyperPodCluster,
     Lifecycle,
     NodeProvisioning,
 )
 from cdk_trainyard.hyperpod.warnings import WARNINGS
-from cdk_trainyard.instances import catalogue_date
+from cdk_trainyard.instances import UsageClass, catalogue_date
 from cdk_trainyard.lifecycle import LifecycleScripts, NeuronEnvironment, NodeSetup
 from cdk_trainyard.storage import Mount
-from tests.hyperpod.parts import ACCOUNT, controller, existing_lustre, existing_network, shared_group, worker
+from tests.hyperpod.parts import ACCOUNT, SCRIPTS, controller, existing_lustre, existing_network, shared_group, worker
 
 Build = Callable[..., HyperPodCluster]
-SCRIPTS = Path(__file__).parent / "scripts"
 
 
 def warned(stack: Stack) -> list[str]:
@@ -77,7 +74,7 @@ def test_one_bundle_for_two_architectures(stack: Stack, build: Build, *, scripte
     scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
     build(
         groups=[controller(), worker(instance_type="ml.m7g.large")],
-        lifecycle=Lifecycle.on_create(scripts) if scripted else Lifecycle.image(),
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=scripts) if scripted else Lifecycle(),
     )
     expected = (
         "groups of x86_64 and of arm64 run the same lifecycle scripts; they must install nothing for one only "
@@ -87,7 +84,7 @@ def test_one_bundle_for_two_architectures(stack: Stack, build: Build, *, scripte
 
 
 def test_a_controller_on_spot(stack: Stack, build: Build) -> None:
-    build(groups=[controller(capacity=Capacity.spot()), worker()], provisioning=NodeProvisioning.CONTINUOUS)
+    build(groups=[controller(capacity=UsageClass.SPOT), worker()], provisioning=NodeProvisioning.CONTINUOUS)
     assert warned(stack) == [
         (
             "controller group 'controller-group' is on Spot capacity; when it is taken back, Slurm stops "
@@ -111,21 +108,20 @@ def test_deep_health_checks_on_neuron(stack: Stack, build: Build) -> None:
 @pytest.mark.parametrize(
     ("lifecycle", "setup", "left_out"),
     [
-        (Lifecycle.on_create(), NodeSetup(), False),
-        (Lifecycle.image(), NodeSetup(), False),
-        (Lifecycle.on_init_complete(), None, False),  # nobody has asked
-        (Lifecycle.on_init_complete(), NodeSetup(job_hooks=False), False),
-        (Lifecycle.on_init_complete(), NodeSetup(), True),
+        (Lifecycle(on_create="on_create.sh"), NodeSetup(), False),
+        (Lifecycle(on_init_complete="on_init_complete.sh"), None, False),  # nobody has asked
+        (Lifecycle(on_init_complete="on_init_complete.sh"), NodeSetup(job_hooks=False), False),
+        (Lifecycle(on_init_complete="on_init_complete.sh"), NodeSetup(), True),
     ],
 )
 def test_prolog_and_epilog_that_are_left_out(
     stack: Stack, build: Build, lifecycle: Lifecycle, setup: NodeSetup | None, *, left_out: bool
 ) -> None:
-    bucket = s3.Bucket(stack, "Scripts") if lifecycle.runs_scripts else None
+    bucket = s3.Bucket(stack, "Scripts") if lifecycle.script else None
     build(lifecycle=lifecycle, node_setup=setup, scripts_bucket=bucket)
     expected = (
         "no job gets prolog and epilog of 'node_setup', since HyperPod's image or other scripts configure some "
-        "groups: nodes without them would be drained; set 'job_hooks' to False, or give every group on_create "
+        "groups: nodes without them would be drained; set 'job_hooks' to false, or give every group on_create "
         "[ack: @cdk-trainyard/hyperpod:job-hooks-left-out]"
     )
     assert warned(stack) == [expected] * left_out
@@ -135,7 +131,7 @@ def with_packages(stack: Stack, build: Build, *packages: str, image_id: str | No
     groups = [controller(image_id=image_id), worker(instance_type="ml.trn1.32xlarge", image_id=image_id)]
     setup = NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages))
     bucket = s3.Bucket(stack, "Bucket")
-    build(groups=groups, lifecycle=Lifecycle.on_create(), scripts_bucket=bucket, node_setup=setup)
+    build(groups=groups, lifecycle=Lifecycle(on_create="on_create.sh"), scripts_bucket=bucket, node_setup=setup)
 
 
 def test_neuron_packages_newer_than_the_images_driver(stack: Stack, build: Build) -> None:

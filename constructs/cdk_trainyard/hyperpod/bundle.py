@@ -6,11 +6,8 @@ from dataclasses import replace
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.hyperpod.legacy_file import legacy_file
-from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster, type_names
-from cdk_trainyard.hyperpod.topology import LegacyTopology
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
     LifecycleScripts,
@@ -19,19 +16,18 @@ from cdk_trainyard.lifecycle import (
     NodeOpenZfs,
     NodeSettings,
     NodeSetup,
-    SlurmTopology,
 )
-from cdk_trainyard.storage import Lustre, Mount
-
-_ENTRIES = {
-    LifecycleTrigger.ON_CREATE: "on_create.sh",
-    LifecycleTrigger.ON_INIT_COMPLETE: "on_init_complete.sh",
-}
-"""The entry files of the project's own scripts."""
+from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount
 
 
 def upload_bundle(
-    scope: Construct, cluster: ResolvedCluster, bucket: s3.IBucket, *, schema_name: str
+    scope: Construct,
+    cluster: ResolvedCluster,
+    bucket: s3.IBucket,
+    *,
+    mounts: Sequence[Mount],
+    accounting: AccountingDatabaseBase | None,
+    schema_name: str,
 ) -> LifecycleScripts:
     """Define the upload of the project's own scripts with this cluster's settings.
 
@@ -39,52 +35,38 @@ def upload_bundle(
         scope: The cluster's construct.
         cluster: The cluster.
         bucket: Where the scripts go.
+        mounts: File systems of the cluster.
+        accounting: Its accounting database.
         schema_name: Schema of the accounting database where the database names none.
-
-    Raises:
-        ConfigurationError: A file that a group asks for cannot be run.
     """
-    own = [group.lifecycle for group in cluster.groups if group.lifecycle.runs_scripts and not group.lifecycle.scripts]
-    files = list(dict.fromkeys(own_file(lifecycle) for lifecycle in own))
-    legacy = cluster.topology if isinstance(cluster.topology, LegacyTopology) else None
-    scripts = LifecycleScripts(
+    files = [group.lifecycle.script for group in cluster.groups if group.lifecycle.is_own and group.lifecycle.script]
+    return LifecycleScripts(
         scope,
         "Scripts",
         bucket=bucket,
         entry=files[0],
-        settings=_settings(cluster, schema_name),
-        topology=SlurmTopology.LEGACY if legacy else SlurmTopology.API_DRIVEN,
-        legacy_topology=legacy_file(legacy, cluster.groups, cluster.mounts) if legacy else None,
+        settings=_settings(cluster, mounts, _setup(cluster, accounting, schema_name)),
+        topology=cluster.spec.topology,
+        legacy_topology=legacy_file(cluster.spec.multi_head, cluster.groups, mounts) if cluster.legacy else None,
     )
-    raise_problems(scope.node.path, [problem for file in files[1:] for problem in scripts.entry_problems(file)])
-    return scripts
 
 
-def own_file(lifecycle: Lifecycle) -> str:
-    """Return the file of the cluster's own bundle that a lifecycle runs.
-
-    Args:
-        lifecycle: A lifecycle that names no scripts.
-    """
-    return lifecycle.file or _ENTRIES[lifecycle.trigger]
-
-
-def _settings(cluster: ResolvedCluster, schema_name: str) -> NodeSettings:
+def _settings(cluster: ResolvedCluster, mounts: Sequence[Mount], setup: NodeSetup) -> NodeSettings:
     return NodeSettings(
-        cluster_name=cluster.name,
+        cluster_name=cluster.spec.cluster_name,
         groups=[
-            NodeGroup(name=group.name, role=group.role, instance_types=type_names(group.given))
+            NodeGroup(name=group.name, role=group.role, instance_types=group.spec.names_of_types)
             for group in cluster.groups
         ],
-        lustre=_lustre(cluster.mounts),
-        openzfs=_openzfs(cluster.mounts),
-        setup=_setup(cluster, schema_name),
+        lustre=_lustre(mounts),
+        openzfs=_openzfs(mounts),
+        setup=setup,
     )
 
 
-def _setup(cluster: ResolvedCluster, schema_name: str) -> NodeSetup:
-    """The database that the cluster is given is the scripts' to set up where no image does."""
-    setup, database = cluster.node_setup or NodeSetup(), cluster.accounting
+def _setup(cluster: ResolvedCluster, database: AccountingDatabaseBase | None, schema_name: str) -> NodeSetup:
+    """Return what is set up: with the database where scripts do that, and hooks of jobs where no image does."""
+    setup = cluster.setup
     if not cluster.scripts_hook_jobs:
         setup = replace(setup, job_hooks=False)
     if setup.accounting is not None or database is None or not cluster.scripts_account:

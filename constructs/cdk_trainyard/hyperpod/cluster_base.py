@@ -9,9 +9,11 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.hyperpod.execution_role import LOG_GROUPS
 from cdk_trainyard.hyperpod.health_log import STREAMS, HealthLog
 from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus, EventLevel, cluster_rule, matches
@@ -36,6 +38,24 @@ class HyperPodClusterBase(Construct):
     def cluster_id(self) -> str:
         """Its id, the last part of the ARN: commands and log groups use this, not the name."""
         return Fn.select(1, Fn.split("/", self.cluster_arn))
+
+    @property
+    def publisher(self) -> Publisher:
+        """CloudWatch and EventBridge, which publish to a topic that is told of trouble."""
+        services = [iam.ServicePrincipal(f"{service}.amazonaws.com") for service in ("cloudwatch", "events")]
+        return Publisher(principal=iam.CompositePrincipal(*services), sid="CloudWatchAndEventBridge")
+
+    def tell(self, topic: sns.ITopic) -> None:
+        """Tell a topic of unhealthy nodes, of a cluster that fails, and of operations that do.
+
+        Args:
+            topic: The topic. One that exists already must let CloudWatch and EventBridge publish, and the key that
+                encrypts it must let both use it.
+        """
+        topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))  # rules see to it themselves
+        self.on_node_health(topic)
+        self.on_trouble(topic)
+        self.on_operation_error(topic)
 
     @property
     def log_group_name(self) -> str:

@@ -6,6 +6,7 @@ from aws_cdk import ArnFormat, Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -120,24 +121,26 @@ class ExecutionRole(JobRole):
         scripts.grant_read(self)
         self.acknowledge("a bundle is everything under its content-hashed prefix", scripts.objects_arn)
 
-    def allow_setup(self, setup: NodeSetup) -> None:
+    def allow_setup(self, setup: NodeSetup, scripts: s3.IBucket) -> None:
         """Let the nodes read what they mount of buckets, write it where that was asked for, and fetch their tools.
 
         Args:
             setup: What the scripts set up.
+            scripts: The bucket of the scripts, where tools are that name no other.
         """
         for mount in setup.s3_mounts:
             statements = read_statements if mount.read_only else read_write_statements
             self.policy.add_statements(*statements(mount.bucket, prefix=mount.prefix))
             self.acknowledge("a mounted prefix is every key under it", objects_arn(mount.bucket, prefix=mount.prefix))
         for tool in setup.tools:
-            if tool.bucket and tool.key:
+            if tool.key:
+                bucket = tool.bucket or scripts
                 # one object: CDK's own grant would add a wildcard
                 self.policy.add_statements(
-                    iam.PolicyStatement(actions=["s3:GetObject"], resources=[tool.bucket.arn_for_objects(tool.key)])
+                    iam.PolicyStatement(actions=["s3:GetObject"], resources=[bucket.arn_for_objects(tool.key)])
                 )
-                if tool.bucket.encryption_key:
-                    tool.bucket.encryption_key.grant_decrypt(self)
+                if bucket.encryption_key:
+                    bucket.encryption_key.grant_decrypt(self)
 
     def allow_file_systems(self) -> None:
         """Let the nodes look up the file systems that they mount."""
@@ -206,7 +209,7 @@ class ControllerRole(JobRole):
             aws_policies=nodes.aws_policies,
         )
         if self.role is not nodes.role:
-            nodes.policy.attach_to_role(self.role)
+            self.attach(nodes.policy)
 
     def allow_secret(self, secret: secretsmanager.ISecret) -> None:
         """Let controllers read the accounting database's password.

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from cdk_trainyard.hyperpod.mounts import legacy_fields
 from cdk_trainyard.hyperpod.resolved import ResolvedGroup
-from cdk_trainyard.hyperpod.topology import LegacyTopology, MultiHead
+from cdk_trainyard.hyperpod.spec import MultiHead
 from cdk_trainyard.json_value import JsonObject, JsonValue
-from cdk_trainyard.lifecycle import GroupRole
+from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.storage import Mount
 
 
-def legacy_file(topology: LegacyTopology, groups: Sequence[ResolvedGroup], mounts: Sequence[Mount]) -> JsonObject:
+def legacy_file(multi_head: MultiHead | None, groups: Sequence[ResolvedGroup], mounts: Sequence[Mount]) -> JsonObject:
     """Return what ``provisioning_parameters.json`` holds.
 
     Args:
-        topology: The topology.
+        multi_head: Several controllers. None: there is one.
         groups: The cluster's groups.
         mounts: The cluster's file systems; the file has no field for their paths.
     """
@@ -31,8 +31,8 @@ def legacy_file(topology: LegacyTopology, groups: Sequence[ResolvedGroup], mount
     ]
     for mount in mounts:
         content |= legacy_fields(mount)
-    if topology.multi_head:
-        content["slurm_configurations"] = _slurm_configurations(topology.multi_head)
+    if multi_head:
+        content["slurm_configurations"] = _slurm_configurations(multi_head)
     return content
 
 

@@ -21,15 +21,23 @@ SECURITY_GROUPS = range(1, 6)
 FILE_SYSTEM_DNS_NAME = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}\..{4,253}")
 
 IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
-TRAINING_PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
-SCHEDULE = re.compile(r"cron\(.+\)")
 SCHEDULE_LENGTH = 256
 WAIT_SECONDS = range(3601)
 ROLLBACK_ALARMS = range(1, 11)
 PERCENT = range(1, 101)
 
+PROPERTY_PATH = re.compile(r"[A-Z][A-Za-z0-9]*(\.([A-Za-z][A-Za-z0-9]*|[0-9]+))*")
+"""Names of CloudFormation properties and indices of lists, as ``add_property_override`` takes them."""
 READ_ONLY = ("CurrentCount", "NextPatchDate")
 """Outputs of the service that the L1 offers as inputs; writing one is drift from the first day."""
 
 TEMPLATE_BYTES = 1_000_000
 """CloudFormation's limit of a template that is deployed from S3 (CloudFormation quotas)."""
+
+SCRIPT_LENGTH = 128
+"""Characters of ``OnCreate`` and ``OnInitComplete``."""
+TAKEN_PARTITIONS = ("default", "dev")
+"""``DEFAULT`` sets defaults in slurm.conf, in any case (its page in Slurm's documentation); HyperPod puts every node
+into a partition ``dev`` (``sagemaker-hyperpod-ref`` in the SageMaker developer guide)."""
+EBS_MOUNT = "/opt/sagemaker"
+"""Where HyperPod mounts the secondary volume."""

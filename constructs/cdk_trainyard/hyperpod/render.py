@@ -1,24 +1,30 @@
 """Values to the properties of ``AWS::SageMaker::Cluster``. Nothing is decided here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aws_cdk import aws_iam as iam
 from aws_cdk.aws_sagemaker import CfnCluster
 
-from cdk_trainyard.hyperpod.capacity import Capacity, CapacityKind
-from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
 from cdk_trainyard.hyperpod.mounts import storage_config
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
-from cdk_trainyard.hyperpod.topology import ApiTopology, SlurmConfigStrategy
-from cdk_trainyard.hyperpod.updates import AutoPatch, BatchSize, RollingUpdate, ScheduledUpdate
-from cdk_trainyard.hyperpod.volumes import EbsVolume
-from cdk_trainyard.lifecycle import GroupRole
-from cdk_trainyard.storage import AccountingDatabaseBase
+from cdk_trainyard.hyperpod.spec import SlurmConfigStrategy
+from cdk_trainyard.hyperpod.spec_groups import (
+    AutoPatch,
+    BatchSize,
+    EbsVolume,
+    Lifecycle,
+    RollingUpdate,
+    ScheduledUpdate,
+)
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.lifecycle.spec import GroupRole
+from cdk_trainyard.network import EfaSecurityGroup, Network
+from cdk_trainyard.storage import AccountingDatabaseBase, Mount
 
 _NODE_TYPES = {GroupRole.CONTROLLER: "Controller", GroupRole.LOGIN: "Login", GroupRole.COMPUTE: "Compute"}
 
-ScriptOf = Callable[[Lifecycle], tuple[str, str]]
-"""Tells for a lifecycle where its bundle is and which file runs."""
+SourceOf = Callable[[Lifecycle], str]
+"""Tells for a lifecycle where its bundle is."""
 
 
 def instance_group(
@@ -26,7 +32,8 @@ def instance_group(
     *,
     legacy: bool,
     role: iam.IRole,
-    script_of: ScriptOf,
+    source_of: SourceOf,
+    mounts: Sequence[Mount],
     vpc: CfnCluster.VpcConfigProperty | None,
 ) -> CfnCluster.ClusterInstanceGroupProperty:
     """Return one entry of ``InstanceGroups``.
@@ -35,10 +42,11 @@ def instance_group(
         group: The group.
         legacy: Whether the topology is a file, so that neither topology nor file systems are written here.
         role: Role that its nodes run as.
-        script_of: Where its scripts are.
+        source_of: Where its scripts are.
+        mounts: Its file systems.
         vpc: Subnets and security groups of this group alone, or None.
     """
-    given = group.given
+    given = group.spec
     several = bool(given.instance_types)
     names = [known.sagemaker_name for known in group.types]
     return CfnCluster.ClusterInstanceGroupProperty(
@@ -48,11 +56,11 @@ def instance_group(
         min_instance_count=given.min_count,
         instance_type=None if several else names[0] if names else str(given.instance_type),
         instance_requirements=CfnCluster.InstanceRequirementsProperty(instance_types=names) if several else None,
-        life_cycle_config=_life_cycle(group.lifecycle, script_of),
+        life_cycle_config=_life_cycle(group.lifecycle, source_of),
         threads_per_core=given.threads_per_core,
-        instance_storage_configs=_storage(group, legacy=legacy) or None,
+        instance_storage_configs=_storage(given.volumes, () if legacy else mounts) or None,
         on_start_deep_health_checks=[check.value for check in given.deep_health_checks] or None,
-        training_plan_arn=given.capacity.training_plan_arn if given.capacity else None,
+        training_plan_arn=given.training_plan_arn,
         capacity_requirements=_capacity(given.capacity),
         override_vpc_config=vpc,
         network_interface=CfnCluster.ClusterNetworkInterfaceProperty(interface_type=given.interface_type.value)
@@ -65,22 +73,23 @@ def instance_group(
     )
 
 
-def orchestrator(cluster: ResolvedCluster, *, schema_name: str) -> CfnCluster.OrchestratorProperty | None:
+def orchestrator(
+    cluster: ResolvedCluster, accounting: AccountingDatabaseBase | None, *, schema_name: str
+) -> CfnCluster.OrchestratorProperty | None:
     """Return ``Orchestrator``; the legacy topology has none.
 
     Args:
         cluster: The cluster.
+        accounting: The accounting database.
         schema_name: Schema of the accounting database where the database names none.
     """
-    if not isinstance(cluster.topology, ApiTopology):
+    if cluster.legacy:
         return None
-    strategy = None if cluster.continuous else cluster.topology.strategy or SlurmConfigStrategy.MERGE
+    strategy = None if cluster.continuous else cluster.spec.slurm_config_strategy or SlurmConfigStrategy.MERGE
     return CfnCluster.OrchestratorProperty(
         slurm=CfnCluster.ClusterOrchestratorSlurmConfigProperty(
             slurm_config_strategy=strategy and strategy.value,
-            accounting_database=_database(cluster.accounting, schema_name)
-            if cluster.accounting and cluster.continuous
-            else None,
+            accounting_database=_database(accounting, schema_name) if accounting and cluster.continuous else None,
         )
     )
 
@@ -94,13 +103,13 @@ def _database(database: AccountingDatabaseBase, schema_name: str) -> CfnCluster.
     )
 
 
-def _life_cycle(lifecycle: Lifecycle, script_of: ScriptOf) -> CfnCluster.ClusterLifeCycleConfigProperty | None:
-    if not lifecycle.runs_scripts:
+def _life_cycle(lifecycle: Lifecycle, source_of: SourceOf) -> CfnCluster.ClusterLifeCycleConfigProperty | None:
+    if lifecycle.script is None:
         return None
-    source, file = script_of(lifecycle)
-    on_create = lifecycle.trigger is LifecycleTrigger.ON_CREATE
     return CfnCluster.ClusterLifeCycleConfigProperty(
-        source_s3_uri=source, on_create=file if on_create else None, on_init_complete=None if on_create else file
+        source_s3_uri=source_of(lifecycle),
+        on_create=lifecycle.on_create,
+        on_init_complete=lifecycle.on_init_complete,
     )
 
 
@@ -110,9 +119,10 @@ def _slurm(group: ResolvedGroup) -> CfnCluster.ClusterSlurmConfigProperty:
     )
 
 
-def _storage(group: ResolvedGroup, *, legacy: bool) -> list[CfnCluster.ClusterInstanceStorageConfigProperty]:
-    volumes = [_volume(volume) for volume in group.given.volumes]
-    return volumes if legacy else [*volumes, *(storage_config(mount) for mount in group.mounts)]
+def _storage(
+    volumes: Sequence[EbsVolume], mounts: Sequence[Mount]
+) -> list[CfnCluster.ClusterInstanceStorageConfigProperty]:
+    return [*map(_volume, volumes), *map(storage_config, mounts)]
 
 
 def _volume(volume: EbsVolume) -> CfnCluster.ClusterInstanceStorageConfigProperty:
@@ -125,12 +135,12 @@ def _volume(volume: EbsVolume) -> CfnCluster.ClusterInstanceStorageConfigPropert
     )
 
 
-def _capacity(capacity: Capacity | None) -> CfnCluster.ClusterCapacityRequirementsProperty | None:
+def _capacity(capacity: UsageClass | None) -> CfnCluster.ClusterCapacityRequirementsProperty | None:
     # an empty object is the whole content of either kind
     match capacity:
-        case Capacity(kind=CapacityKind.SPOT):
+        case UsageClass.SPOT:
             return CfnCluster.ClusterCapacityRequirementsProperty(spot={})
-        case Capacity(kind=CapacityKind.ON_DEMAND):
+        case UsageClass.ON_DEMAND:
             return CfnCluster.ClusterCapacityRequirementsProperty(on_demand={})
         case _:
             return None
@@ -170,3 +180,30 @@ def _rolling(rolling: RollingUpdate | None) -> CfnCluster.DeploymentConfigProper
 
 def _batch(batch: BatchSize) -> CfnCluster.CapacitySizeConfigProperty:
     return CfnCluster.CapacitySizeConfigProperty(type=batch.unit.value, value=batch.value)
+
+
+def vpc(network: Network, security_groups: Sequence[EfaSecurityGroup]) -> CfnCluster.VpcConfigProperty:
+    """Return where nodes stand.
+
+    Args:
+        network: The network, whose accelerator subnet they are in.
+        security_groups: Their security groups.
+    """
+    return CfnCluster.VpcConfigProperty(
+        subnets=[network.accelerator_subnet.subnet_id],
+        security_group_ids=[group.security_group_id for group in security_groups],
+    )
+
+
+def override(resource: CfnCluster, cluster: ResolvedCluster) -> None:
+    """Write raw overrides over what was rendered.
+
+    Args:
+        resource: The L1 cluster.
+        cluster: The cluster.
+    """
+    for path, value in (cluster.spec.raw_overrides or {}).items():
+        resource.add_property_override(path, value)
+    for index, group in enumerate(cluster.groups):
+        for path, value in (group.spec.raw_overrides or {}).items():
+            resource.add_property_override(f"InstanceGroups.{index}.{path}", value)

@@ -1,19 +1,79 @@
-"""What the user wrote, with every default worked out: the rules judge it, and the rendering writes it."""
+"""A cluster as it will be: what was said with every default filled in, and what is known of what it is wired to. Pure.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+The constructor and the deployment file make the same value; the rules judge it, and the rendering writes it.
+"""
 
-from cdk_trainyard.hyperpod.instance_group import InstanceGroup
-from cdk_trainyard.hyperpod.lifecycle_mode import Lifecycle, LifecycleTrigger
-from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cdk_trainyard.hyperpod.spec import HyperPodSpec, NodeProvisioning
+from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.json_value import JsonObject
-from cdk_trainyard.lifecycle import GroupRole, NodeSetup
-from cdk_trainyard.network import EfaSecurityGroup, Network
-from cdk_trainyard.storage import AccountingDatabaseBase, Mount
+from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, SlurmTopology
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import At
+from cdk_trainyard.reach import Place
+from cdk_trainyard.storage.mount_facts import MountFacts
+from cdk_trainyard.tokens import unresolved
 
-_T = TypeVar("_T")
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SubnetFacts:
+    """A subnet that nodes are in.
+
+    Attributes:
+        identity: What tells it from others.
+        zone: Its zone. None: not known.
+        cidr: Its block. None: not known.
+    """
+
+    identity: str
+    zone: str | None = None
+    cidr: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupFacts:
+    """What one group is wired to instead of what the cluster is wired to.
+
+    Attributes:
+        subnet: Its own subnet. None: the cluster's.
+        mounts: Its own file systems. None: the cluster's.
+        security_groups: How many security groups of its own it has.
+    """
+
+    subnet: SubnetFacts | None = None
+    mounts: Sequence[MountFacts] | None = None
+    security_groups: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What is known of what a cluster is wired to.
+
+    Attributes:
+        environment: Where it is deployed.
+        subnet: The nodes' subnet. None: HyperPod's own VPC.
+        mounts: File systems of all groups that say nothing else.
+        security_groups: How many security groups were given.
+        accounting: Whether there is a database for Slurm's accounting.
+        scripts_bucket: Whether there is a bucket for the project's own scripts.
+        groups: What groups are wired to, by their names.
+        place: What the nodes' network lets them reach. None: nobody knows.
+        endpoints_known: Whether ``place`` knows every endpoint of the network.
+    """
+
+    environment: Environment
+    subnet: SubnetFacts | None = None
+    mounts: Sequence[MountFacts] = ()
+    security_groups: int = 0
+    accounting: bool = False
+    scripts_bucket: bool = False
+    groups: Mapping[str, GroupFacts] = field(default_factory=dict)
+    place: Place | None = None
+    endpoints_known: bool = False
+    other_names: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,28 +81,34 @@ class ResolvedGroup:
     """One group with its defaults.
 
     Attributes:
-        given: What the user wrote.
+        spec: What was said.
+        at: Where that stands.
+        facts: What it is wired to.
         types: The facts of its instance types that are known; a name that is not known is a problem already.
         partition: Slurm partition; None for a group that has none.
         lifecycle: What runs when a node starts.
+        subnet: Its subnet. None: in HyperPod's own VPC.
         mounts: Its file systems.
     """
 
-    given: InstanceGroup
+    spec: InstanceGroup
+    at: At
+    facts: GroupFacts
     types: tuple[InstanceType, ...]
     partition: str | None
     lifecycle: Lifecycle
-    mounts: tuple[Mount, ...]
+    subnet: SubnetFacts | None
+    mounts: Sequence[MountFacts]
 
     @property
     def name(self) -> str:
-        """The group's name."""
-        return self.given.name
+        """Its name."""
+        return self.spec.name
 
     @property
     def role(self) -> GroupRole:
         """What its nodes are for."""
-        return self.given.role
+        return self.spec.role
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,46 +116,47 @@ class ResolvedCluster:
     """A whole cluster with its defaults.
 
     Attributes:
-        name: The cluster's name.
-        region: The Region, or None when it is settled at deployment.
-        groups: The groups, in the user's order.
-        topology: Where the Slurm topology is written.
-        continuous: Whether provisioning is continuous.
-        network: Where the nodes are, or None for HyperPod's own VPC.
-        security_groups: The security groups of the nodes as far as the user gave them.
-        mounts: The file systems of all groups that say nothing else.
-        accounting: The accounting database, or None for the one on the controller.
-        scripts_bucket: Whether the cluster may upload a bundle of its own.
-        node_setup: What the bundle sets up beyond the rest, or None for its defaults.
-        shared_role: Whether controllers have the role of all other nodes.
-        raw_overrides: CloudFormation properties by dotted path.
+        spec: What was said.
+        facts: What it is wired to.
+        groups: The groups whose form is right, in the order in which they were written.
     """
 
-    name: str
-    region: str | None
+    spec: HyperPodSpec
+    facts: Surroundings
     groups: tuple[ResolvedGroup, ...]
-    topology: ApiTopology | LegacyTopology
-    continuous: bool
-    network: Network | None
-    security_groups: tuple[EfaSecurityGroup, ...]
-    mounts: tuple[Mount, ...]
-    accounting: AccountingDatabaseBase | None
-    scripts_bucket: bool
-    node_setup: NodeSetup | None = None
-    shared_role: bool = False
-    raw_overrides: JsonObject
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every group has the right form, so that the groups can be judged together."""
+        spec = self.spec
+        return not unresolved(spec.groups, *(group.role for group in self.groups)) and len(self.groups) == len(
+            spec.groups
+        )
 
     @property
     def legacy(self) -> bool:
         """Whether the topology is a file."""
-        return isinstance(self.topology, LegacyTopology)
+        return self.spec.topology is SlurmTopology.LEGACY
+
+    @property
+    def continuous(self) -> bool:
+        """Whether provisioning is continuous."""
+        return self.spec.provisioning is NodeProvisioning.CONTINUOUS
+
+    @property
+    def setup(self) -> NodeSetup:
+        """What the project's own scripts set up."""
+        return self.spec.node_setup or NodeSetup()
+
+    @property
+    def runs_own_scripts(self) -> bool:
+        """Whether any node runs the project's own scripts."""
+        return any(group.lifecycle.is_own for group in self.groups)
 
     @property
     def scripts_account(self) -> bool:
         """Whether the project's own scripts can set the accounting up: they configure the one controller alone."""
-        if isinstance(self.topology, LegacyTopology) and self.topology.multi_head:
-            return False
-        return self._configured_by_scripts(GroupRole.CONTROLLER)
+        return self.spec.multi_head is None and self._configured_by_scripts(GroupRole.CONTROLLER)
 
     @property
     def scripts_hook_jobs(self) -> bool:
@@ -100,47 +167,40 @@ class ResolvedCluster:
         """
         return self._configured_by_scripts(*GroupRole)
 
-    def _configured_by_scripts(self, *roles: GroupRole) -> bool:
-        modes = [group.lifecycle for group in self.groups if group.role in roles]
-        return bool(modes) and all(mode.trigger is LifecycleTrigger.ON_CREATE and not mode.scripts for mode in modes)
-
-    @property
-    def databases(self) -> tuple[AccountingDatabaseBase, ...]:
-        """The databases whose passwords the controllers read."""
-        multi_head = self.topology.multi_head if isinstance(self.topology, LegacyTopology) else None
-        return tuple(distinct([self.accounting, multi_head.database if multi_head else None]))
-
     def of_role(self, role: GroupRole) -> tuple[ResolvedGroup, ...]:
         """Return the groups of one role."""
         return tuple(group for group in self.groups if group.role is role)
 
+    def _configured_by_scripts(self, *roles: GroupRole) -> bool:
+        modes = [group.lifecycle for group in self.groups if group.role in roles]
+        return bool(modes) and all(mode.on_create is not None and mode.is_own for mode in modes)
 
-def resolve_group(group: InstanceGroup, *, lifecycle: Lifecycle, mounts: Sequence[Mount]) -> ResolvedGroup:
-    """Work out a group's defaults.
+
+def resolve(spec: HyperPodSpec, facts: Surroundings) -> ResolvedCluster:
+    """Return a cluster with its defaults.
 
     Args:
-        group: What the user wrote.
-        lifecycle: The cluster's lifecycle.
-        mounts: The cluster's file systems.
+        spec: What was said.
+        facts: What it is wired to.
     """
-    return ResolvedGroup(
-        given=group,
-        types=tuple(known for name in type_names(group) if (known := InstanceType.find(name))),
-        partition=group.name if group.role is GroupRole.COMPUTE and group.partition is None else group.partition,
-        lifecycle=group.lifecycle or lifecycle,
-        mounts=tuple(mounts if group.mounts is None else group.mounts),
+    groups = () if unresolved(spec.groups) else enumerate(spec.groups)
+    return ResolvedCluster(
+        spec=spec,
+        facts=facts,
+        groups=tuple(_group(group, index, spec, facts) for index, group in groups if not unresolved(group)),
     )
 
 
-def type_names(group: InstanceGroup) -> tuple[str | InstanceType, ...]:
-    """Return the instance types as the user wrote them, one or several."""
-    return (*([] if group.instance_type is None else [group.instance_type]), *group.instance_types)
-
-
-def distinct(values: Iterable[_T | None]) -> list[_T]:
-    """Return every object once, in the order of its first appearance, without the missing ones.
-
-    Args:
-        values: The objects; two are the same when they are one.
-    """
-    return list({id(value): value for value in values if value is not None}.values())
+def _group(group: InstanceGroup, index: int, spec: HyperPodSpec, facts: Surroundings) -> ResolvedGroup:
+    own = facts.groups.get(group.name, GroupFacts())
+    names: Sequence[Any] = group.names_of_types
+    return ResolvedGroup(
+        spec=group,
+        at=("groups", index if unresolved(group.name) else group.name),
+        facts=own,
+        types=tuple(known for name in names if not unresolved(name) and (known := InstanceType.find(name))),
+        partition=group.name if group.role is GroupRole.COMPUTE and group.partition is None else group.partition,
+        lifecycle=group.lifecycle or spec.lifecycle,
+        subnet=own.subnet or facts.subnet,
+        mounts=facts.mounts if own.mounts is None else own.mounts,
+    )

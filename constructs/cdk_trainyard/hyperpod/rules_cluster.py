@@ -1,215 +1,274 @@
-"""What can be wrong with a cluster as a whole, and how to put it right. Pure: nothing is created here."""
+"""What can be wrong with a cluster as a whole: pure functions, silent about Tokens."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod.capacity import CapacityKind
+from cdk_trainyard.hyperpod.kinds import ClusterName
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
-from cdk_trainyard.hyperpod.rules_groups import name_problems
-from cdk_trainyard.hyperpod.topology import ApiTopology, LegacyTopology
-from cdk_trainyard.lifecycle import GroupRole, SlurmTopology
+from cdk_trainyard.hyperpod.rules_groups import (
+    SAID_OF_CLUSTERS,
+    lifecycle_problems,
+    mount_problems,
+    override_path_problems,
+)
+from cdk_trainyard.hyperpod.spec import NodeProvisioning
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
-
-def cluster_name_problems(cluster: ResolvedCluster) -> list[str]:
-    """The name follows the service's pattern (R3)."""
-    return name_problems("'cluster_name'", cluster.name)
-
-
-def group_list_problems(cluster: ResolvedCluster) -> list[str]:
-    """There are groups, not too many, each with a name of its own (R3)."""
-    if len(cluster.groups) not in limits.GROUPS:
-        return [f"'groups' must be 1 to {limits.GROUPS[-1]}, got {len(cluster.groups)}"]
-    counts = Counter(group.name for group in cluster.groups)
-    return [
-        f"'name' of a group must be unique, got {name!r} {count} times" for name, count in counts.items() if count > 1
-    ]
+_CONTINUOUS = NodeProvisioning.CONTINUOUS.value
+_API, _LEGACY = SlurmTopology.API_DRIVEN.value, SlurmTopology.LEGACY.value
+_SEVERAL = 2
 
 
-def role_problems(cluster: ResolvedCluster) -> list[str]:
-    """One controller group, at most one login group, at least one compute group (R4)."""
+def group_list_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that there are groups, not too many, each with a name of its own."""
+    groups = cluster.spec.groups
+    if unresolved(groups):
+        return
+    if len(groups) not in limits.GROUPS:
+        yield Problem(("groups",), f"must be 1 to {limits.GROUPS[-1]}, got {len(groups)}")
+    names = [group.name for group in cluster.groups]
+    for index, name in enumerate(names):
+        if name in names[:index] and not unresolved(name):
+            yield Problem(("groups", name, "name"), f"must be a name of its own, got {shown(name)} again")
+
+
+def name_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that no other cluster of the app has the name."""
+    name = cluster.spec.cluster_name
+    if name is not None and not unresolved(name) and name in cluster.facts.other_names:
+        why = "SageMaker refuses a second cluster of a name in an account and Region"
+        yield Problem(("cluster_name",), f"must be another than that of any cluster, got {shown(name)} again: {why}")
+
+
+def role_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that there is one controller group, at most one login group, and a compute group."""
+    if not cluster.is_whole:
+        return
     names = {role: [group.name for group in cluster.of_role(role)] for role in GroupRole}
-    problems = []
-    if len(names[GroupRole.CONTROLLER]) != 1:
-        problems.append(f"'groups' must hold exactly one controller group, got {_listed(names[GroupRole.CONTROLLER])}")
-    if len(names[GroupRole.LOGIN]) > 1:
-        problems.append(f"'groups' must hold at most one login group, got {_listed(names[GroupRole.LOGIN])}")
+    controllers, logins = names[GroupRole.CONTROLLER], names[GroupRole.LOGIN]
+    if len(controllers) != 1:
+        yield Problem(("groups",), f"must hold exactly one controller group, got {_listed(controllers)}")
+    if len(logins) > 1:
+        yield Problem(("groups",), f"must hold at most one login group, got {_listed(logins)}")
     if not names[GroupRole.COMPUTE]:
-        problems.append(
-            "'groups' must hold at least one compute group, got none; there would be nothing to run jobs on"
-        )
-    return problems
+        why = "there would be nothing to run jobs on"
+        yield Problem(("groups",), f"must hold at least one compute group, got none; {why}")
 
 
-def partition_problems(cluster: ResolvedCluster) -> list[str]:
-    """Compute groups have a partition, no other group has one, and the API accepts its name (R4)."""
-    problems = []
+def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that compute groups alone have a partition, with a name that the API and Slurm take."""
     for group in cluster.groups:
-        partition = group.given.partition
-        if partition is None:
+        said, partition = group.spec.partition, group.partition
+        if partition is None or unresolved(partition, group.role):
             continue
+        at = group.at if said is None else (*group.at, "partition")
         if group.role is not GroupRole.COMPUTE:
-            problems.append(
-                f"'partition' of group {group.name!r} must not be given for a {group.role.name.lower()} group, "
-                f"got {partition!r}; partitions hold compute nodes"
-            )
-        elif not cluster.legacy:
-            problems += name_problems(f"'partition' of group {group.name!r}", partition)
-    return problems
+            text = f"must not be given for a {group.role} group, got {shown(said)}; partitions hold compute nodes"
+            yield Problem(at, text)
+        elif partition.lower() in limits.TAKEN_PARTITIONS:
+            remedy = "" if said else f"; give it another {option('partition')}, or another name"
+            why = "a name that Slurm and HyperPod have taken"
+            yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
+        elif said is not None and not cluster.legacy and (text := ClusterName().problem(said, NOWHERE) or ""):
+            yield Problem(at, text)
 
 
-def strategy_problems(cluster: ResolvedCluster) -> list[str]:
-    """With continuous provisioning the service rejects every strategy (R6)."""
-    match cluster.topology:
-        case ApiTopology(strategy=strategy) if strategy and cluster.continuous:
-            rule = "'strategy' must not be given with continuous provisioning"
-            return [f"{rule}, got {strategy.name}; the service merges and rejects the field"]
-    return []
+def strategy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that a strategy is given only where the service takes one."""
+    strategy, at = cluster.spec.slurm_config_strategy, ("slurm_config_strategy",)
+    if strategy is None or unresolved(strategy):
+        return
+    if cluster.legacy:
+        yield Problem(at, f"must not be given with {option('topology')} {_LEGACY}; the file knows no strategy")
+    elif cluster.continuous:
+        why = "the service merges and rejects the field"
+        yield Problem(at, f"must not be given with continuous provisioning, got {strategy}; {why}")
 
 
-def continuous_problems(cluster: ResolvedCluster) -> list[str]:
-    """Some things exist only with continuous provisioning, and that only with the API's topology (R7)."""
-    if cluster.continuous:
-        if cluster.legacy:
-            return ["'provisioning' must not be CONTINUOUS with LegacyTopology; use ApiTopology"]
-        return []
-    problems: list[str] = []
-    if cluster.accounting and not cluster.legacy and not cluster.scripts_account:
-        problems.append(
-            "'accounting' needs 'provisioning' CONTINUOUS, or Lifecycle.on_create() for the controller, whose scripts "
-            "set it up"
-        )
+def continuous_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check what exists only with continuous provisioning, and that only with the API's topology."""
+    if cluster.continuous and cluster.legacy:
+        text = f"must not be {_CONTINUOUS} with {option('topology')} {_LEGACY}; use {_API}"
+        yield Problem(("provisioning",), text)
+    if cluster.spec.provisioning is not None:
+        return
+    if cluster.is_whole and cluster.facts.accounting and not cluster.legacy and not cluster.scripts_account:
+        script = f"{option('on_create')} in the lifecycle of the controller, whose scripts set it up"
+        yield Problem(("accounting",), f"needs {option('provisioning')} {_CONTINUOUS}, or {script}")
     for group in cluster.groups:
-        problems += _needing_continuous(group)
-    return problems
+        yield from within(group.at, _needing_continuous(group))
 
 
-def _needing_continuous(group: ResolvedGroup) -> Iterator[str]:
-    given = group.given
-    needs = {
-        "min_count": given.min_count is not None,
-        "capacity": given.capacity is not None and given.capacity.kind is CapacityKind.SPOT,
-        "key": any(volume.key is not None for volume in given.volumes),
-    }
-    labels = {"min_count": "'min_count'", "capacity": "'capacity' Spot", "key": "'key' of a volume"}
-    for keyword, present in needs.items():
-        if present:
-            yield f"{labels[keyword]} of group {group.name!r} needs 'provisioning' CONTINUOUS"
+def _needing_continuous(group: ResolvedGroup) -> Iterator[Problem]:
+    needs = f"{option('provisioning')} {_CONTINUOUS} of the cluster"
+    if group.spec.min_count is not None:
+        yield Problem(("min_count",), f"needs {needs}")
+    if group.spec.capacity is UsageClass.SPOT:
+        yield Problem(("capacity",), f"needs {needs} to be spot")
+    for index, volume in enumerate(group.spec.volumes):
+        if volume.key is not None:
+            yield Problem(("volumes", index, "key"), f"needs {needs}")
 
 
-def password_problems(cluster: ResolvedCluster) -> list[str]:
-    """Only controllers read the password of the accounting database."""
-    served = any(group.given.execution_role is None for group in cluster.of_role(GroupRole.CONTROLLER))
-    if not (cluster.shared_role and cluster.databases and served):
-        return []
-    why = "with one role for all, every node could read its password"
-    return [f"'controller_role' must be given beside a role of yours when there is an accounting database; {why}"]
+def password_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that only controllers read the password of the accounting database."""
+    spec = cluster.spec
+    served = any(group.spec.execution_role is None for group in cluster.of_role(GroupRole.CONTROLLER))
+    databases = cluster.facts.accounting or spec.multi_head is not None
+    if spec.role is not None and spec.controller_role is None and databases and served:
+        why = "with one role for all, every node could read its password"
+        text = f"must be given beside {option('role')} when there is an accounting database; {why}"
+        yield Problem(("controller_role",), text)
 
 
-def controller_count_problems(cluster: ResolvedCluster) -> list[str]:
-    """One controller node; several only with the legacy topology's multi-head block (R8)."""
-    multi_head = isinstance(cluster.topology, LegacyTopology) and cluster.topology.multi_head is not None
-    problems = []
+def controller_count_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that there is one controller node; several only with the legacy topology's multi-head block."""
+    several = cluster.spec.multi_head is not None
+    if several and not cluster.legacy and not unresolved(cluster.spec.topology):
+        yield Problem(("multi_head",), f"needs {option('topology')} {_LEGACY}")
     for group in cluster.of_role(GroupRole.CONTROLLER):
-        count = group.given.count
+        count, at = group.spec.count, (*group.at, "count")
         if unresolved(count):
             continue
-        if multi_head and count < 2:  # noqa: PLR2004  several means two
-            problems.append(f"'count' of controller group {group.name!r} must be 2 or more with MultiHead, got {count}")
-        elif not multi_head and count != 1:
-            problems.append(
-                f"'count' of controller group {group.name!r} must be 1, got {count}; several controllers need "
-                f"LegacyTopology(multi_head=MultiHead(…))"
-            )
-    return problems
+        if several and count < _SEVERAL:
+            yield Problem(at, f"must be 2 or more for several controllers, got {count}")
+        elif not several and count != 1:
+            remedy = "several controllers need the legacy topology, and the construct library"
+            yield Problem(at, f"must be 1 for a controller group, got {count}; {remedy}")
 
 
-def legacy_problems(cluster: ResolvedCluster) -> list[str]:
-    """The legacy file comes with the scripts of every group, and knows one set of mounts (R5)."""
+def legacy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that the legacy file can come with the scripts of every group; it knows one set of mounts."""
     if not cluster.legacy:
-        return []
-    problems: list[str] = []
-    if cluster.accounting and not cluster.scripts_account:
-        problems.append(
-            "'accounting' must not be given with LegacyTopology; use MultiHead(database=…), or Lifecycle.on_create() "
-            "for one controller, whose scripts set it up"
+        return
+    if cluster.is_whole and cluster.facts.accounting and not cluster.scripts_account:
+        script = f"give one controller {option('on_create')}, whose scripts set it up"
+        yield Problem(("accounting",), f"must not be given with {option('topology')} {_LEGACY}; {script}")
+    for group in cluster.groups:
+        if group.lifecycle.script is None:
+            own = group.spec.lifecycle is not None
+            why = "the topology is a file beside the scripts"
+            yield Problem(
+                (*group.at, "lifecycle") if own else group.at, f"must run a script in topology {_LEGACY}; {why}"
+            )
+        if group.spec.mounts is not None:
+            why = "the file knows one set of mounts for all, give them to the cluster"
+            yield Problem((*group.at, "mounts"), f"must not be given in topology {_LEGACY}; {why}")
+
+
+def script_source_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that every script comes from a bundle of the cluster's topology, and a bundle is uploaded for a script."""
+    yield from within(("lifecycle",), lifecycle_problems(cluster.spec.lifecycle))
+    for group in cluster.groups:
+        scripts = group.lifecycle.scripts
+        if scripts is not None and not unresolved(scripts) and scripts.topology is not cluster.spec.topology:
+            text = f"must run scripts for {option('topology')} {cluster.spec.topology}, got ones for {scripts.topology}"
+            yield Problem((*group.at, "lifecycle"), text)
+        if group.lifecycle.is_own and not cluster.facts.scripts_bucket:
+            remedy = "give it 'scripts', or give the cluster a bucket for the project's own"
+            yield Problem((*group.at, "lifecycle"), f"must name its scripts; {remedy}")
+    if cluster.facts.scripts_bucket and cluster.is_whole and not cluster.runs_own_scripts:
+        text = f"must not be given when no group runs scripts from it; give {option('lifecycle')} too"
+        yield Problem(("scripts_bucket",), text)
+
+
+def node_setup_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that somebody heeds what nodes are to be set up with."""
+    setup, at = cluster.spec.node_setup, ("node_setup",)
+    if setup is None or unresolved(setup) or not cluster.is_whole:
+        return
+    if not cluster.runs_own_scripts:
+        scripts = f"{option('lifecycle')} of a group runs the scripts that come with cdk-trainyard"
+        yield Problem(at, f"must be left out when no {scripts}: they alone heed it")
+    elif setup.local_accounting is True and cluster.facts.accounting:
+        why = "Slurm keeps its accounting in one place"
+        yield Problem((*at, "local_accounting"), f"must be false beside an accounting database: {why}")
+    elif setup.local_accounting is True and not cluster.scripts_account:
+        text = (
+            f"needs {option('on_create')} in the lifecycle of one controller: after HyperPod's image, the image's stays"
         )
+        yield Problem((*at, "local_accounting"), text)
+
+
+def network_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that mounts, subnets and security groups of yours have a network of yours."""
+    facts = cluster.facts
+    if facts.subnet is not None:
+        return
+    needs, own = f"needs {option('network')}", "nodes in HyperPod's own VPC do not reach"
+    for name, given, why in (
+        ("security_group", facts.security_groups, ""),
+        ("mounts", facts.mounts, f"; {own} your file systems"),
+        ("accounting", facts.accounting, f"; {own} it"),
+    ):
+        if given:
+            yield Problem((name,), f"{needs}{why}")
     for group in cluster.groups:
-        if not group.lifecycle.runs_scripts:
-            problems.append(
-                f"'lifecycle' of group {group.name!r} must run scripts with LegacyTopology, got Lifecycle.image(); "
-                f"the topology is a file beside the scripts"
+        for name in ("network", "security_groups", "mounts"):
+            if getattr(group.spec, name):
+                yield Problem((*group.at, name), f"{needs} of the cluster")
+
+
+def security_group_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that a node has at most five security groups."""
+    most, together = limits.SECURITY_GROUPS[-1], cluster.facts.security_groups
+    if together > most:
+        text = f"must be at most {most - 1} beside {option('security_group')}, got {together - 1}"
+        yield Problem(("extra_security_groups",), text)
+    for group in cluster.groups:
+        if group.facts.security_groups > most:
+            yield Problem((*group.at, "security_groups"), f"must be at most {most}, got {group.facts.security_groups}")
+
+
+def mounts_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check the file systems of the cluster, and of groups that have their own."""
+    common = [group for group in cluster.groups if group.facts.mounts is None]
+    yield from within(("mounts",), mount_problems(cluster.facts.mounts, any(map(_has_volume, common))))
+    for group in cluster.groups:
+        if group.facts.mounts is not None:
+            found = mount_problems(group.facts.mounts, _has_volume(group))
+            yield from within((*group.at, "mounts"), found)
+
+
+def _has_volume(group: ResolvedGroup) -> bool:
+    return any(volume.root is False for volume in group.spec.volumes)
+
+
+def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that overrides of the cluster leave the groups to the groups' own."""
+    overrides, at = cluster.spec.raw_overrides, ("raw_overrides",)
+    if overrides is None or unresolved(overrides):
+        return
+    yield from within(at, override_path_problems(overrides, SAID_OF_CLUSTERS))
+    for path in overrides:
+        if str(path).partition(".")[0] == "InstanceGroups":
+            yield Problem(
+                (*at, path), f"must not be overridden here; give it to the group, under its {option('raw_overrides')}"
             )
-        if group.given.mounts is not None:
-            problems.append(
-                f"'mounts' of group {group.name!r} must not be given with LegacyTopology; "
-                f"the file knows one set of mounts for all, give them to the cluster"
-            )
-    return problems
-
-
-def bundle_topology_problems(cluster: ResolvedCluster) -> list[str]:
-    """A bundle holds the legacy file when the topology is legacy, and only then (R5)."""
-    expected = SlurmTopology.LEGACY if cluster.legacy else SlurmTopology.API_DRIVEN
-    return [
-        f"'lifecycle' of group {group.name!r} must run scripts made for the cluster's topology, "
-        f"SlurmTopology.{expected.name}, got ones for SlurmTopology.{scripts.topology.name}"
-        for group in cluster.groups
-        if (scripts := group.lifecycle.scripts) and scripts.topology is not expected
-    ]
-
-
-def script_source_problems(cluster: ResolvedCluster) -> list[str]:
-    """Every script comes from a bundle, and a bundle is uploaded for a script (R9)."""
-    using = [group for group in cluster.groups if group.lifecycle.runs_scripts and group.lifecycle.scripts is None]
-    if cluster.scripts_bucket:
-        unused = "'scripts_bucket' must not be given when no group runs scripts from it; give 'lifecycle' too"
-        return [] if using else [unused]
-    return [
-        f"'lifecycle' of group {group.name!r} must name its scripts; "
-        f"give it LifecycleScripts, or give 'scripts_bucket' to the cluster"
-        for group in using
-    ]
-
-
-def network_problems(cluster: ResolvedCluster) -> list[str]:
-    """Mounts, subnets and security groups of yours need a network of yours (R10)."""
-    if cluster.network is not None:
-        return []
-    problems = ["'security_group' needs 'network'"] * bool(cluster.security_groups)
-    problems += ["'mounts' needs 'network'; nodes in HyperPod's own VPC do not reach your file systems"] * bool(
-        cluster.mounts
-    )
-    problems += ["'accounting' needs 'network'; nodes in HyperPod's own VPC do not reach it"] * bool(cluster.accounting)
-    for group in cluster.groups:
-        for keyword in ("network", "security_groups", "mounts"):
-            if getattr(group.given, keyword):
-                problems.append(f"{keyword!r} of group {group.name!r} needs the cluster's 'network'")
-    return problems
-
-
-def security_group_problems(cluster: ResolvedCluster) -> list[str]:
-    """At most five security groups on a node."""
-    problems = _too_many("'security_group' and 'extra_security_groups' together", len(cluster.security_groups))
-    for group in cluster.groups:
-        problems += _too_many(f"'security_groups' of group {group.name!r}", len(group.given.security_groups))
-    return problems
-
-
-def override_problems(cluster: ResolvedCluster) -> list[str]:
-    """Overrides of the cluster leave the groups to the groups' own (R18)."""
-    return [
-        f"'raw_overrides' must not hold {path!r}; give it to the group, as InstanceGroup(raw_overrides=…)"
-        for path in cluster.raw_overrides
-        if path.partition(".")[0] == "InstanceGroups"
-    ]
-
-
-def _too_many(what: str, number: int) -> list[str]:
-    most = limits.SECURITY_GROUPS[-1]
-    return [f"{what} must be at most {most}, got {number}"] if number > most else []
 
 
 def _listed(names: Sequence[str]) -> str:
     return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+CLUSTER_RULES = (
+    name_problems,
+    group_list_problems,
+    role_problems,
+    partition_problems,
+    password_problems,
+    strategy_problems,
+    continuous_problems,
+    controller_count_problems,
+    legacy_problems,
+    script_source_problems,
+    node_setup_problems,
+    network_problems,
+    security_group_problems,
+    mounts_problems,
+    cluster_override_problems,
+)

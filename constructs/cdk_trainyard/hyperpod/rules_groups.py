@@ -1,64 +1,56 @@
-"""What can be wrong with one instance group, and how to put it right. Pure: nothing is created here."""
+"""What can be wrong with one instance group: pure functions, silent about Tokens."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from cdk_trainyard.errors import ConfigurationError, did_you_mean
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod.capacity import CapacityKind
-from cdk_trainyard.hyperpod.instance_group import DeepHealthCheck
-from cdk_trainyard.hyperpod.resolved import ResolvedGroup, type_names
-from cdk_trainyard.hyperpod.updates import BatchSize, BatchUnit, RollingUpdate
-from cdk_trainyard.hyperpod.volumes import EbsVolume
-from cdk_trainyard.instances import InstanceType, hyperpod_type_names
-from cdk_trainyard.lifecycle import GroupRole
-from cdk_trainyard.storage.spec import MOUNT_PATH, MOUNT_PATH_LENGTH
+from cdk_trainyard.hyperpod.resolved import ResolvedGroup
+from cdk_trainyard.hyperpod.spec_groups import (
+    BatchSize,
+    BatchUnit,
+    DeepHealthCheck,
+    EbsVolume,
+    Lifecycle,
+    RollingUpdate,
+)
+from cdk_trainyard.instances import InstanceType, UsageClass, hyperpod_type_names
+from cdk_trainyard.lifecycle.bundle import own_bundle
+from cdk_trainyard.lifecycle.rules import entry_problems
+from cdk_trainyard.lifecycle.spec import GroupRole
+from cdk_trainyard.options.kinds import NOWHERE, NodePath
+from cdk_trainyard.problems import At, Problem, either, option, shown, within
+from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
 
-def group_name_problems(group: ResolvedGroup) -> list[str]:
-    """The name follows the service's pattern (R3)."""
-    return name_problems("'name' of a group", group.name)
-
-
-def name_problems(what: str, name: str) -> list[str]:
-    """A name follows the service's pattern for clusters, groups and partitions (R3).
+def group_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Yield everything that is wrong with a group by itself.
 
     Args:
-        what: The keyword, and whose it is.
-        name: The name.
+        group: The resolved group.
     """
-    if unresolved(name) or (limits.NAME.fullmatch(name) and len(name) <= limits.NAME_LENGTH):
-        return []
-    suggestion = re.sub(r"[^a-zA-Z0-9]+", "-", name).strip("-")[: limits.NAME_LENGTH].rstrip("-")
-    remedy = f"; use {suggestion!r}" if suggestion else ""
-    length = f" ({len(name)} characters)" if len(name) > limits.NAME_LENGTH else ""
-    return [f"{what} must be 1 to {limits.NAME_LENGTH} letters, digits and inner hyphens, got {name!r}{length}{remedy}"]
+    for rule in _RULES:
+        yield from within(group.at, rule(group))
 
 
-def instance_type_problems(group: ResolvedGroup) -> list[str]:
-    """One type or several, each known and each accepted by HyperPod (R13)."""
-    given = group.given
-    if (given.instance_type is None) == (not given.instance_types):
-        got = "neither" if given.instance_type is None else "both"
-        return [f"group {group.name!r} must have either 'instance_type' or 'instance_types', got {got}"]
-    if given.instance_types and len(given.instance_types) not in limits.INSTANCE_TYPES:
-        return [f"'instance_types' of group {group.name!r} must be at most 20, got {len(given.instance_types)}"]
-    names = type_names(given)
-    return [problem for name in names if not unresolved(name) for problem in _type_problems(group.name, name)]
-
-
-def _type_problems(group_name: str, name: str | InstanceType) -> Iterator[str]:
-    try:
-        known = InstanceType.of(name)
-    except ConfigurationError as error:
-        yield from (f"group {group_name!r}: {problem}" for problem in error.problems)
+def instance_type_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that there is one type or several, each accepted by HyperPod."""
+    one, several = group.spec.instance_type, group.spec.instance_types
+    if (one is None) == (not several):
+        got = "neither" if one is None else "both"
+        yield Problem((), f"must have either {option('instance_type')} or {option('instance_types')}, got {got}")
         return
-    if not known.hyperpod:
-        yield (
-            f"'instance_type' of group {group_name!r} must be one of the {len(hyperpod_type_names())} types that "
-            f"HyperPod accepts, got {known.sagemaker_name!r}{_accepted_instead(known)}"
-        )
+    if not unresolved(several) and len(several) > limits.INSTANCE_TYPES[-1]:
+        yield Problem(("instance_types",), f"must be at most {limits.INSTANCE_TYPES[-1]}, got {len(several)}")
+    named: list[tuple[At, Any]] = [(("instance_type",), one)] if one is not None else []
+    named += [(("instance_types", index), name) for index, name in enumerate(several)]
+    for at, name in named:
+        known = None if unresolved(name) else InstanceType.find(name)
+        if known is not None and not known.hyperpod:
+            count = len(hyperpod_type_names())
+            got = f"got {shown(known.sagemaker_name)}{_accepted_instead(known)}"
+            yield Problem(at, f"must be one of the {count} types that HyperPod accepts, {got}")
 
 
 def _accepted_instead(refused: InstanceType) -> str:
@@ -66,206 +58,256 @@ def _accepted_instead(refused: InstanceType) -> str:
     names = hyperpod_type_names()
     if not refused.neuron_cores:
         return did_you_mean(refused.sagemaker_name, names)
-    neuron = [repr(name) for name in names if InstanceType.of(name).neuron_cores]
-    return f"; with Neuron devices it accepts {', '.join(neuron)}"
+    return f"; with Neuron devices it accepts {either(shown(n) for n in names if InstanceType.of(n).neuron_cores)}"
 
 
-def count_problems(group: ResolvedGroup) -> list[str]:
-    """Counts are in range and the minimum does not exceed the count (R7)."""
-    problems = []
-    given, allowed = group.given, f"0 to {limits.INSTANCES[-1]}"
-    for keyword, value in (("count", given.count), ("min_count", given.min_count)):
-        if value is not None and not unresolved(value) and value not in limits.INSTANCES:
-            problems.append(f"{keyword!r} of group {group.name!r} must be {allowed}, got {value}")
-    least = given.min_count
-    if problems or least is None or unresolved(least) or unresolved(given.count) or least <= given.count:
-        return problems
-    return [f"'min_count' of group {group.name!r} must be at most its 'count' of {given.count}, got {least}"]
+def count_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that the minimum does not exceed the count."""
+    count, least = group.spec.count, group.spec.min_count
+    if least is not None and not unresolved(count, least) and least > count:
+        yield Problem(("min_count",), f"must be at most the {option('count')} of {count}, got {least}")
 
 
-def threads_problems(group: ResolvedGroup) -> list[str]:
-    """Threads per core exist on the instance type."""
-    threads = group.given.threads_per_core
+def threads_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that the instance types have so many threads per core."""
+    threads = group.spec.threads_per_core
     if threads is None or unresolved(threads):
-        return []
-    if threads not in limits.THREADS_PER_CORE:
-        return [f"'threads_per_core' of group {group.name!r} must be 1 or 2, got {threads}"]
-    return [
-        f"'threads_per_core' of group {group.name!r} must be 1, got {threads}; "
-        f"{known.sagemaker_name} has one thread per core"
-        for known in group.types
-        if threads > known.threads_per_core
-    ]
-
-
-def volume_problems(group: ResolvedGroup) -> list[str]:
-    """Root volumes have a key and no size, secondary ones a size; one of each (R16)."""
-    volumes = group.given.volumes
-    problems = [problem for volume in volumes for problem in _volume_problems(group.name, volume)]
-    for root, noun in ((True, "root volume"), (False, "secondary volume")):
-        number = sum(volume.root is root for volume in volumes)
-        if number > 1:
-            problems.append(f"'volumes' of group {group.name!r} must hold at most one {noun}, got {number}")
-    return problems
-
-
-def _volume_problems(group_name: str, volume: EbsVolume) -> Iterator[str]:
-    if volume.root and volume.size_gb is not None:
-        yield (
-            f"'size_gb' of the root volume of group {group_name!r} must not be given, got {volume.size_gb}; HyperPod "
-            f"decides the root volume's size, use a second EbsVolume for space"
-        )
-    if volume.root and volume.key is None:
-        yield (
-            f"'key' of the root volume of group {group_name!r} must be given; "
-            f"a root volume is configured only to be encrypted with a key"
-        )
-    if volume.root or unresolved(volume.size_gb):
         return
-    if volume.size_gb is None:
-        yield f"'size_gb' of a volume of group {group_name!r} must be 1 to {limits.VOLUME_GB[-1]}, got none"
-    elif volume.size_gb not in limits.VOLUME_GB:
-        yield f"'size_gb' of a volume of group {group_name!r} must be 1 to {limits.VOLUME_GB[-1]}, got {volume.size_gb}"
+    for known in group.types:
+        if threads > known.threads_per_core:
+            why = f"{known.sagemaker_name} has one thread per core"
+            yield Problem(("threads_per_core",), f"must be 1, got {threads}; {why}")
 
 
-def capacity_problems(group: ResolvedGroup) -> list[str]:
-    """A training plan is named where it is used, and only there."""
-    capacity = group.given.capacity
-    if capacity is None:
-        return []
-    arn, planned = capacity.training_plan_arn, capacity.kind is CapacityKind.TRAINING_PLAN
-    if arn is not None and not planned:
-        rule = f"'capacity' of group {group.name!r} must be either a training plan or {capacity.kind.name}"
-        return [f"{rule}, got both; the plan reserves its own instances"]
-    if planned and not unresolved(arn) and not limits.TRAINING_PLAN_ARN.fullmatch(arn or ""):
-        return [f"'training_plan_arn' of group {group.name!r} must be the ARN of a training plan, got {arn!r}"]
-    return []
+def volume_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that root volumes have a key and no size, secondary ones a size; one of each."""
+    seen: set[bool] = set()
+    for index, volume in enumerate(group.spec.volumes):
+        if unresolved(volume, volume.root):
+            continue
+        yield from within(("volumes", index), _volume_problems(volume))
+        if volume.root in seen:
+            noun = "root volume" if volume.root else "secondary volume"
+            yield Problem(("volumes", index), f"must be the one {noun}, got a second")
+        seen.add(volume.root)
 
 
-def deep_health_check_problems(group: ResolvedGroup) -> list[str]:
-    """Deep health checks run on compute nodes with accelerators, and connectivity between two of them (R15)."""
-    checks = group.given.deep_health_checks
-    if not checks:
-        return []
-    what = f"'deep_health_checks' of group {group.name!r}"
-    problems = []
-    if group.role is not GroupRole.COMPUTE:
-        problems.append(f"{what} must be empty for a {group.role.name.lower()} group; only compute nodes are tested")
-    problems += [
-        f"{what} must be empty for {known.sagemaker_name}; it has no accelerator to test"
-        for known in group.types
-        if not known.accelerated
-    ]
+def _volume_problems(volume: EbsVolume) -> Iterator[Problem]:
+    if volume.root and volume.size_gb is not None:
+        why = "HyperPod decides the root volume's size, use a second volume for space"
+        yield Problem(("size_gb",), f"must not be given for the root volume, got {shown(volume.size_gb)}; {why}")
+    if volume.root and volume.key is None:
+        why = "a root volume is configured only to be encrypted with a key"
+        yield Problem(("key",), f"must be given for the root volume; {why}")
+    if not volume.root and volume.size_gb is None:
+        yield Problem(("size_gb",), f"must be 1 to {limits.VOLUME_GB[-1]} GB, got none")
+
+
+def capacity_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that instances are bought in one of the ways that HyperPod knows."""
+    capacity, plan = group.spec.capacity, group.spec.training_plan_arn
+    if capacity is UsageClass.CAPACITY_BLOCK:
+        remedy = f"HyperPod has training plans, give {option('training_plan_arn')}"
+        yield Problem(("capacity",), f"must be on-demand or spot, got {capacity}; {remedy}")
+    elif capacity is not None and plan is not None and not unresolved(capacity):
+        text = (
+            f"must be left out with {option('training_plan_arn')}, got {capacity}; the plan reserves its own instances"
+        )
+        yield Problem(("capacity",), text)
+
+
+def deep_health_check_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that compute nodes with accelerators are tested, and connectivity between two of them."""
+    checks, at = group.spec.deep_health_checks, ("deep_health_checks",)
+    if not checks or unresolved(checks, *checks):
+        return
+    if group.role is not GroupRole.COMPUTE and not unresolved(group.role):
+        yield Problem(at, f"must be empty for a {group.role} group; only compute nodes are tested")
+    for known in group.types:
+        if not known.accelerated:
+            yield Problem(at, f"must be empty for {known.sagemaker_name}; it has no accelerator to test")
     if len(set(checks)) < len(checks):
-        problems.append(f"{what} must name each check once, got {', '.join(checks)}")
-    if DeepHealthCheck.INSTANCE_CONNECTIVITY in checks and group.given.count == 1:
-        problems.append(
-            f"{what} must not hold INSTANCE_CONNECTIVITY for one node; it tests pairs, use 'count' 2 or more"
-        )
-    return problems
+        yield Problem(at, f"must name each check once, got {', '.join(checks)}")
+    if DeepHealthCheck.INSTANCE_CONNECTIVITY in checks and group.spec.count == 1:
+        name = DeepHealthCheck.INSTANCE_CONNECTIVITY.value
+        yield Problem(at, f"must not hold {name} for one node; it tests pairs, use {option('count')} 2 or more")
 
 
-def interface_problems(group: ResolvedGroup) -> list[str]:
-    """An interface type is asked for where there is EFA."""
-    kind = group.given.interface_type
-    if kind is None:
-        return []
-    return [
-        f"'interface_type' of group {group.name!r} must not be given for {known.sagemaker_name}, got {kind.value!r}; "
-        f"the type has no EFA"
-        for known in group.types
-        if not known.efa_supported
-    ]
+def interface_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that an interface type is asked for where there is EFA."""
+    kind = group.spec.interface_type
+    if kind is None or unresolved(kind):
+        return
+    for known in group.types:
+        if not known.efa_supported:
+            text = f"must not be given for {known.sagemaker_name}, got {kind}; the type has no EFA"
+            yield Problem(("interface_type",), text)
 
 
-def image_problems(group: ResolvedGroup) -> list[str]:
-    """An image id looks like one."""
-    image = group.given.image_id
-    if image is None or unresolved(image) or limits.IMAGE_ID.fullmatch(image):
-        return []
-    return [f"'image_id' of group {group.name!r} must be an AMI id (ami-…) or 'default', got {image!r}"]
+def update_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that schedules and rolling updates are within the service's limits."""
+    scheduled, patch = group.spec.scheduled_update, group.spec.auto_patch
+    if scheduled and not unresolved(scheduled, scheduled.schedule):
+        schedule, most = scheduled.schedule, limits.SCHEDULE_LENGTH
+        if not schedule.startswith("cron(") or len(schedule) > most:
+            text = f"must be a cron expression of at most {most} characters, as cron(0 4 ? * SUN *)"
+            yield Problem(("scheduled_update", "schedule"), f"{text}, got {shown(schedule)}")
+    for name, update in (("scheduled_update", scheduled), ("auto_patch", patch)):
+        if update and update.rolling and not unresolved(update, update.rolling):
+            yield from within((name, "rolling"), _rolling_problems(update.rolling))
 
 
-def update_problems(group: ResolvedGroup) -> list[str]:
-    """Schedules and rolling updates are within the service's limits."""
-    scheduled, patch = group.given.scheduled_update, group.given.auto_patch
-    problems = []
-    if scheduled:
-        schedule = scheduled.schedule
-        legal = limits.SCHEDULE.fullmatch(schedule) and len(schedule) <= limits.SCHEDULE_LENGTH
-        if not unresolved(schedule) and not legal:
-            problems.append(
-                f"'schedule' of group {group.name!r} must be a cron expression of at most {limits.SCHEDULE_LENGTH} "
-                f"characters, as cron(0 4 ? * SUN *), got {schedule!r}"
-            )
-    for keyword, rolling in (
-        ("scheduled_update", scheduled and scheduled.rolling),
-        ("auto_patch", patch and patch.rolling),
-    ):
-        if rolling:
-            problems += _rolling_problems(f"of {keyword!r} of group {group.name!r}", rolling)
-    return problems
+def _rolling_problems(rolling: RollingUpdate) -> Iterator[Problem]:
+    for name, batch in (("batch", rolling.batch), ("rollback_batch", rolling.rollback_batch)):
+        if batch:
+            yield from within((name,), _batch_problems(batch))
+    wait, alarms = rolling.wait, rolling.rollback_alarms
+    unknown = unresolved(wait) or getattr(wait, "is_unresolved", bool)()
+    if wait is not None and not unknown and wait.to_seconds() not in limits.WAIT_SECONDS:
+        yield Problem(("wait",), f"must be at most one hour, got {wait.to_seconds()} seconds")
+    if len(alarms) > limits.ROLLBACK_ALARMS[-1]:
+        yield Problem(("rollback_alarms",), f"must be at most {limits.ROLLBACK_ALARMS[-1]}, got {len(alarms)}")
 
 
-def _rolling_problems(where: str, rolling: RollingUpdate) -> Iterator[str]:
-    for keyword, batch in (("batch", rolling.batch), ("rollback_batch", rolling.rollback_batch)):
-        if batch and not unresolved(batch.value):
-            yield from _batch_problems(f"{keyword!r} {where}", batch)
-    wait = rolling.wait
-    if wait and not wait.is_unresolved() and wait.to_seconds() not in limits.WAIT_SECONDS:
-        yield f"'wait' {where} must be at most one hour, got {wait.to_human_string()}"
-    if rolling.rollback_alarms and len(rolling.rollback_alarms) not in limits.ROLLBACK_ALARMS:
-        yield (
-            f"'rollback_alarms' {where} must be at most {limits.ROLLBACK_ALARMS[-1]}, "
-            f"got {len(rolling.rollback_alarms)}"
-        )
+def _batch_problems(batch: BatchSize) -> Iterator[Problem]:
+    over = not unresolved(batch, batch.value) and batch.value > limits.PERCENT[-1]
+    if over and batch.unit is BatchUnit.PERCENT:
+        yield Problem(("value",), f"must be 1 to 100 percent, got {batch.value}")
 
 
-def _batch_problems(what: str, batch: BatchSize) -> Iterator[str]:
-    if batch.unit is BatchUnit.PERCENT and batch.value not in limits.PERCENT:
-        yield f"{what} must be 1 to 100 percent, got {batch.value}"
-    if batch.unit is BatchUnit.INSTANCES and batch.value < 1:
-        yield f"{what} must be at least 1 instance, got {batch.value}"
+def script_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that a node runs one script, which its bundle holds."""
+    if group.spec.lifecycle is not None:
+        yield from within(("lifecycle",), lifecycle_problems(group.spec.lifecycle))
 
 
-def script_problems(group: ResolvedGroup) -> list[str]:
-    """The bundle holds the file that is to run (R9)."""
-    lifecycle = group.lifecycle
-    if lifecycle.scripts is None or lifecycle.file is None:
-        return []
-    return [
-        f"lifecycle of group {group.name!r}: {problem}" for problem in lifecycle.scripts.entry_problems(lifecycle.file)
-    ]
+def lifecycle_problems(lifecycle: Lifecycle) -> Iterator[Problem]:
+    """Check what runs when a node starts.
+
+    Args:
+        lifecycle: The lifecycle of a group, or of the cluster.
+    """
+    if unresolved(lifecycle):
+        return
+    if lifecycle.on_create is not None and lifecycle.on_init_complete is not None:
+        why = "the first replaces what the image does, the second adds to it"
+        yield Problem((), f"must have one of {option('on_create')} and {option('on_init_complete')}, got both; {why}")
+    script, scripts = lifecycle.script, lifecycle.scripts
+    name = "on_init_complete" if lifecycle.on_create is None else "on_create"
+    if unresolved(scripts, script):
+        return
+    if script is not None and (scripts is not None or lifecycle.is_own):
+        at = (name,)
+        yield from scripts.entry_problems(script, at=at) if scripts else entry_problems(own_bundle(), script, at=at)
+    elif scripts is not None:
+        yield Problem(("scripts",), f"are not run without {option('on_create')} or {option('on_init_complete')}")
 
 
-def mount_problems(group: ResolvedGroup) -> list[str]:
-    """One Lustre and one OpenZFS file system at the most, at different and legal paths (R10)."""
-    problems = []
-    for kind in ("Lustre", "OpenZFS"):
-        number = sum(mount.kind == kind for mount in group.mounts)
-        if number > 1:
-            problems.append(f"'mounts' of group {group.name!r} must hold at most one {kind} file system, got {number}")
-    paths = [mount.path for mount in group.mounts if not unresolved(mount.path)]
-    problems += [
-        f"'at' of a mount of group {group.name!r} must be an absolute path of letters, digits, '.', '_' and '-' "
-        f"without a slash at the end, got {path!r}"
-        for path in paths
-        if not MOUNT_PATH.fullmatch(path) or len(path) > MOUNT_PATH_LENGTH
-    ]
-    problems += [
-        f"'dns_name' of a file system of group {group.name!r} must be fs-…, a dot and its domain, got {name!r}"
-        for name in (mount.file_system.dns_name for mount in group.mounts)
-        if not unresolved(name) and not limits.FILE_SYSTEM_DNS_NAME.fullmatch(name)
-    ]
-    if len(set(paths)) < len(paths):
-        problems.append(f"'mounts' of group {group.name!r} must be at different paths, got {', '.join(paths)}")
-    return problems
+def mount_problems(mounts: Sequence[MountFacts], volumes: bool) -> Iterator[Problem]:
+    """Check file systems that nodes mount together: one of each kind at the most, side by side.
+
+    Args:
+        mounts: What is known of them.
+        volumes: Whether the nodes have secondary volumes.
+    """
+    taken = [limits.EBS_MOUNT] if volumes else []
+    for index, mount in enumerate(mounts):
+        before = mounts[:index]
+        if mount.kind in {other.kind for other in before}:
+            yield Problem((index,), f"must be the one {mount.kind} file system, got a second")
+        if not unresolved(mount.path) and (text := NodePath().problem(mount.path, NOWHERE)):
+            yield Problem((index, "at"), text)
+        yield from _path_problems((index, "at"), mount.path, [*taken, *(other.path for other in before)])
+        name = mount.dns_name
+        if name is not None and not unresolved(name) and not limits.FILE_SYSTEM_DNS_NAME.fullmatch(name):
+            text = f"must have a DNS name of fs-…, a dot and its domain, got {shown(name)}"
+            yield Problem((index, "file_system"), text)
 
 
-def raw_override_problems(group: ResolvedGroup) -> list[str]:
-    """An override never writes what the service writes (R18)."""
-    return [
-        f"'raw_overrides' of group {group.name!r} must not hold {path!r}; the service writes it"
-        for path in group.given.raw_overrides or {}
-        if path.rpartition(".")[2] in limits.READ_ONLY
-    ]
+def _path_problems(at: At, path: str, others: Sequence[str]) -> Iterator[Problem]:
+    for other in others:
+        if not unresolved(path, other) and (f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/")):
+            yield Problem(at, f"must not be {other}, in it or around it, as it is mounted, got {shown(path)}")
+
+
+_SAID_OF_GROUPS = {
+    "InstanceCount": "count",
+    "InstanceGroupName": "name",
+    "InstanceType": "instance_type",
+    "InstanceRequirements": "instance_types",
+    "MinInstanceCount": "min_count",
+    "InstanceStorageConfigs": "volumes",
+    "LifeCycleConfig": "lifecycle",
+    "ThreadsPerCore": "threads_per_core",
+    "CapacityRequirements": "capacity",
+    "TrainingPlanArn": "training_plan_arn",
+    "OnStartDeepHealthChecks": "deep_health_checks",
+    "ImageId": "image_id",
+    "ScheduledUpdateConfig": "scheduled_update",
+    "AutoPatchConfig": "auto_patch",
+    "SlurmConfig": "role",
+}
+"""Properties of a group that an option says as a whole; what lies below them, no option may say."""
+SAID_OF_CLUSTERS = {
+    "ClusterName": "cluster_name",
+    "NodeRecovery": "node_recovery",
+    "NodeProvisioningMode": "provisioning",
+    "Orchestrator": "slurm_config_strategy",
+}
+"""The same of the cluster."""
+
+
+def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that an override never writes what the service writes."""
+    overrides = group.spec.raw_overrides
+    if overrides is None or unresolved(overrides):
+        return
+    yield from within(("raw_overrides",), override_path_problems(overrides, _SAID_OF_GROUPS))
+    for path in overrides:
+        if path.rpartition(".")[2] in limits.READ_ONLY:
+            yield Problem(("raw_overrides", path), "must not be overridden; the service writes it")
+
+
+def override_path_problems(overrides: Any, said: Mapping[str, str]) -> Iterator[Problem]:
+    """Check that overrides are paths of properties, as ``SlurmConfig.PartitionNames``, which no option says.
+
+    Args:
+        overrides: The overrides.
+        said: Properties that options say, to these.
+    """
+    for path in overrides:
+        if path in said:
+            yield Problem((path,), f"must not be overridden: {shown(said[path])} says it", of_key=True)
+        if not limits.PROPERTY_PATH.fullmatch(str(path)):
+            example = "names of properties with a dot between two, as AutoPatchConfig.DrainPolicy"
+            yield Problem((path,), f"must be {example}, got {shown(path)} as a name")
+
+
+def likeness_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that several types of a group are alike to a job: in processor, and in kind and number of accelerators."""
+    if len(group.types) < len(group.spec.names_of_types):
+        return
+    like = {(each.architecture, sum(part.count for part in each.accelerators), *_kinds(each)) for each in group.types}
+    if len(like) > 1:
+        names = ", ".join(each.sagemaker_name for each in group.types)
+        alike = "types of one processor, and with as many accelerators of one kind, as a job finds any of them"
+        yield Problem(("instance_types",), f"must be {alike}, got {names}; make a group of each")
+
+
+def _kinds(known: InstanceType) -> tuple[str, ...]:
+    return tuple(part.kind.value for part in known.accelerators)
+
+
+_RULES = (
+    instance_type_problems,
+    likeness_problems,
+    count_problems,
+    threads_problems,
+    volume_problems,
+    capacity_problems,
+    deep_health_check_problems,
+    interface_problems,
+    update_problems,
+    script_problems,
+    override_problems,
+)

@@ -1,94 +1,106 @@
-"""Whether the nodes fit into their subnets and reach their file systems. Pure: nothing is created here."""
+"""Whether the nodes fit into their subnets and reach their file systems: pure functions, silent about Tokens."""
 
 from collections.abc import Iterator
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod.instance_group import InterfaceType
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
-from cdk_trainyard.instances import zone_region
-from cdk_trainyard.network import AddressPlan, AddressUse, Network
-from cdk_trainyard.storage import Lustre
-from cdk_trainyard.storage.reach import in_other_zone
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, SubnetFacts
+from cdk_trainyard.hyperpod.spec_groups import InterfaceType
+from cdk_trainyard.instances import InstanceType, zone_region
+from cdk_trainyard.instances.zones import differ
+from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
+from cdk_trainyard.network.rules import parse_cidr
+from cdk_trainyard.network.subnet_layout import usable_addresses
+from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
 
-def address_problems(cluster: ResolvedCluster) -> list[str]:
-    """Every subnet has an address for every interface of its nodes and file servers (R12)."""
-    problems: list[str] = []
-    for network, groups in _by_network(cluster):
-        cidr = network.accelerator_cidr
-        counted = all(unresolved(group.given.count) or group.given.count in limits.INSTANCES for group in groups)
-        if cidr is None or not counted:
+def address_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that every subnet has an address for every interface of its nodes and file servers."""
+    for subnet, groups in _by_subnet(cluster):
+        block = parse_cidr(subnet.cidr)
+        if block is None:
             continue
-        try:
-            uses = [_address_use(group) for group in groups if group.types]
-        except ConfigurationError as error:
-            problems += error.problems
+        unpublished = [Problem((*group.at, "instance_type"), text) for group in groups for text in _unpublished(group)]
+        if unpublished:
+            yield from unpublished
             continue
-        problems += AddressPlan(uses, lustre_file_servers=_file_servers(cluster, network)).problems(cidr)
-    return problems
-
-
-def zone_problems(cluster: ResolvedCluster) -> list[str]:
-    """Subnets are in the cluster's Region, and a file system with EFA in the zone of its clients (R11)."""
-    problems = []
-    for network, _ in _by_network(cluster):
-        region = None if unresolved(network.zone) else zone_region(network.zone)
-        if cluster.region and region and region != cluster.region:
-            problems.append(
-                f"'network' must be in the cluster's Region {cluster.region}, got one in zone {network.zone!r} "
-                f"of {region}"
+        uses = [_address_use(group) for group in groups if group.types and not unresolved(group.spec.count)]
+        plan = AddressPlan(uses, lustre_file_servers=_file_servers(cluster, subnet))
+        usable = usable_addresses(block.prefixlen)
+        if plan.required > usable:
+            got = f"got {plan.required} ({plan.arithmetic})"
+            remedy = f"use {plan.smallest_subnet}, EFA-only interfaces, or fewer nodes"
+            yield Problem(
+                ("groups",), f"must take at most the {usable} addresses of the subnet {block}, {got}; {remedy}"
             )
-    problems += [
-        f"'mounts' of group {group_name!r} must not hold an EFA-enabled file system of another zone, got one in "
-        f"{file_system.zone!r} for nodes in {zone!r}; EFA does not cross zones"
-        for group_name, zone, file_system in mounts_across_zones(cluster)
-        if file_system.efa_enabled
-    ]
-    return problems
 
 
-def mounts_across_zones(cluster: ResolvedCluster) -> Iterator[tuple[str, str, Lustre]]:
-    """Yield group, zone of its nodes and file system for every Lustre mount that crosses zones.
+def zone_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that subnets are in the cluster's Region, and a file system with EFA in the zone of its clients."""
+    wanted = cluster.facts.environment.region
+    for subnet, groups in _by_subnet(cluster):
+        region = None if unresolved(subnet.zone) else zone_region(subnet.zone or "")
+        if wanted and region and region != wanted:
+            at = ("network",) if subnet == cluster.facts.subnet else (*groups[0].at, "network")
+            text = f"must be in the stack's Region {wanted}, got one in zone {shown(subnet.zone)} of {region}"
+            yield Problem(at, text)
+    told: set[tuple[object, ...]] = set()
+    for group, index, mount in mounts_across_zones(cluster):
+        if mount.efa_enabled and group.subnet is not None:
+            at = ("mounts", index) if group.facts.mounts is None else (*group.at, "mounts", index)
+            if at not in told:
+                got = f"got one in {shown(mount.zone)} for nodes of {shown(group.name)} in {shown(group.subnet.zone)}"
+                yield Problem(at, f"must not be EFA-enabled in another zone, {got}; EFA does not cross zones")
+            told.add(at)
+
+
+def mounts_across_zones(cluster: ResolvedCluster) -> Iterator[tuple[ResolvedGroup, int, MountFacts]]:
+    """Yield group, place among its mounts and mount for every file system that stands in another zone.
 
     Args:
         cluster: The cluster.
     """
     for group in cluster.groups:
-        network = group.given.network or cluster.network
-        if network is None:
-            continue
-        for mount in group.mounts:
-            file_system = mount.file_system
-            if isinstance(file_system, Lustre) and in_other_zone(file_system, network.zone):
-                yield group.name, network.zone, file_system
+        if group.subnet is not None:
+            for index, mount in enumerate(group.mounts):
+                if differ(mount.zone, group.subnet.zone):
+                    yield group, index, mount
 
 
-def _by_network(cluster: ResolvedCluster) -> Iterator[tuple[Network, list[ResolvedGroup]]]:
-    groups: dict[int, tuple[Network, list[ResolvedGroup]]] = {}
+def _by_subnet(cluster: ResolvedCluster) -> Iterator[tuple[SubnetFacts, list[ResolvedGroup]]]:
+    groups: dict[str, tuple[SubnetFacts, list[ResolvedGroup]]] = {}
     for group in cluster.groups:
-        if network := group.given.network or cluster.network:
-            groups.setdefault(id(network), (network, []))[1].append(group)
+        if group.subnet is not None:
+            groups.setdefault(group.subnet.identity, (group.subnet, []))[1].append(group)
     yield from groups.values()
 
 
+def _addresses(group: ResolvedGroup, known: InstanceType) -> int:
+    return known.hyperpod_addresses("slurm", efa_only=group.spec.interface_type is InterfaceType.EFA_ONLY)
+
+
+def _unpublished(group: ResolvedGroup) -> Iterator[str]:
+    for known in group.types:
+        try:
+            _addresses(group, known)
+        except ConfigurationError:
+            yield (
+                f"must be one whose interfaces under HyperPod are published, got {shown(known.name)}; "
+                "use EFA-only interfaces"
+            )
+
+
 def _address_use(group: ResolvedGroup) -> AddressUse:
-    efa_only = group.given.interface_type is InterfaceType.EFA_ONLY
-    # of several types any may come
-    costliest = max(group.types, key=lambda known: known.hyperpod_addresses("slurm", efa_only=efa_only))
+    costliest = max(group.types, key=lambda known: _addresses(group, known))  # of several types any may come
     return AddressUse(
         name=group.name,
         instance_type=costliest.name,
-        count=group.given.count,
-        addresses_per_node=costliest.hyperpod_addresses("slurm", efa_only=efa_only),
+        count=group.spec.count,
+        addresses_per_node=_addresses(group, costliest),
     )
 
 
-def _file_servers(cluster: ResolvedCluster, network: Network) -> int:
-    mounted = {id(mount.file_system): mount.file_system for group in cluster.groups for mount in group.mounts}
-    return sum(
-        file_system.file_servers or 0
-        for file_system in mounted.values()
-        if isinstance(file_system, Lustre) and file_system.zone == network.zone
-    )
+def _file_servers(cluster: ResolvedCluster, subnet: SubnetFacts) -> int:
+    mounted = {mount.identity: mount for group in cluster.groups for mount in group.mounts}
+    return sum(mount.file_servers or 0 for mount in mounted.values() if mount.zone == subnet.zone)

@@ -1,6 +1,10 @@
-"""Whether Neuron's Python packages fit the image of the nodes. Pure: nothing is created here."""
+"""Whether Neuron's Python packages fit the image of the nodes: pure functions, silent about Tokens."""
+
+from collections.abc import Iterator
+from dataclasses import replace
 
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
+from cdk_trainyard.problems import Problem
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import Judgement, image_facts, judge_packages, pinned_packages
 
@@ -8,9 +12,10 @@ _IMAGE = "hyperpod-slurm"
 _DEFAULT = "default"  # HyperPod's own name for its newest image
 
 
-def neuron_package_problems(cluster: ResolvedCluster) -> list[str]:
-    """No source rules out Neuron's packages on the image of the nodes."""
-    return list(judge_neuron(cluster).refused)
+def neuron_package_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that no source rules out Neuron's packages on the image of the nodes."""
+    at = ("node_setup", "neuron_environment", "packages")
+    return (Problem(at, text) for text in judge_neuron(cluster).refused)
 
 
 def judge_neuron(cluster: ResolvedCluster) -> Judgement:
@@ -19,14 +24,14 @@ def judge_neuron(cluster: ResolvedCluster) -> Judgement:
     Args:
         cluster: The cluster.
     """
-    asked = cluster.node_setup.neuron_environment if cluster.node_setup else None
+    setup = cluster.spec.node_setup
+    asked = setup.neuron_environment if setup is not None and not unresolved(setup) else None
     image = image_facts(_IMAGE)
-    if asked is None or image is None:
+    if asked is None or unresolved(asked) or image is None:
         return Judgement()
-    if cluster.groups and all(group.given.image_id not in {None, _DEFAULT} for group in cluster.groups):
+    if cluster.groups and all(group.spec.image_id not in {None, _DEFAULT} for group in cluster.groups):
         said = "'neuron_environment': every group has an 'image_id', so Python and driver of its nodes are not known"
         return Judgement(unknown=(said,))
     packages = [package for package in asked.packages if not unresolved(package)]
-    return judge_packages(
-        "'packages' of 'neuron_environment'", packages if asked.packages else pinned_packages("hyperpod"), image
-    )
+    judged = judge_packages(packages if asked.packages else pinned_packages("hyperpod"), image)
+    return replace(judged, unknown=tuple(f"'packages' of 'neuron_environment': {doubt}" for doubt in judged.unknown))

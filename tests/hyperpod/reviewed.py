@@ -1,8 +1,5 @@
-"""The reviewers' rule packs find nothing here that is not explained, and no explanation is idle."""
+"""What the reviewers' tools are asked about: what this room builds."""
 
-from pathlib import Path
-
-import pytest
 from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
@@ -13,7 +10,6 @@ from aws_cdk import aws_s3 as s3
 from cdk_trainyard.hyperpod import (
     EbsVolume,
     HyperPodCluster,
-    LegacyTopology,
     Lifecycle,
     MultiHead,
     NodeProvisioning,
@@ -23,16 +19,17 @@ from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
     REGION,
+    SCRIPTS,
     controller,
     existing_lustre,
     existing_network,
+    legacy_scripts,
     service_subnets,
     shared_group,
     worker,
 )
-from tests.review.tools import Review
+from tests.review.tools import Room
 
-SCRIPTS = Path(__file__).parent / "scripts"
 KEY = "12345678-1234-1234-1234-123456789012"
 ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
 
@@ -59,7 +56,9 @@ def with_everything(stack: Stack) -> None:
         network=network,
         security_group=shared_group(stack, network),
         provisioning=NodeProvisioning.CONTINUOUS,
-        lifecycle=Lifecycle.on_create(LifecycleScripts(stack, "Scripts", bucket=bucket, folder=SCRIPTS)),
+        lifecycle=Lifecycle(
+            on_create="on_create.sh", scripts=LifecycleScripts(stack, "Scripts", bucket=bucket, folder=SCRIPTS)
+        ),
         mounts=[Mount(file_system=file_system), Mount(file_system=ZFS)],
         accounting=AccountingDatabase(stack, "Database", network=network),
         image_repositories=[ecr.Repository.from_repository_name(stack, name, name) for name in ("team-train", "*")],
@@ -74,25 +73,16 @@ def legacy_with_several_controllers(stack: Stack) -> None:
     key = kms.Key.from_key_arn(
         stack, "Key", Stack.of(stack).format_arn(service="kms", resource="key", resource_name=KEY)
     )
-    scripts = LifecycleScripts(
-        stack,
-        "Scripts",
-        bucket=s3.Bucket.from_bucket_name(stack, "Bucket", "some-lifecycle-scripts"),
-        folder=SCRIPTS,
-        topology=SlurmTopology.LEGACY,
-        legacy_topology={},
-    )
     HyperPodCluster(
         stack,
         "Cluster",
         groups=[controller(count=2), worker()],
         network=network,
-        topology=LegacyTopology(
-            multi_head=MultiHead(
-                database=AccountingDatabase(stack, "Database", network=network, key=key, port=3307, require_tls=True)
-            )
+        topology=SlurmTopology.LEGACY,
+        multi_head=MultiHead(
+            database=AccountingDatabase(stack, "Database", network=network, key=key, port=3307, require_tls=True)
         ),
-        lifecycle=Lifecycle.on_create(scripts),
+        lifecycle=Lifecycle(on_create="on_create.sh", scripts=legacy_scripts(stack)),
         role=iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/hyperpod"),
         controller_role=iam.Role.from_role_arn(stack, "ControllerRole", f"arn:aws:iam::{ACCOUNT}:role/controllers"),
     )
@@ -106,21 +96,8 @@ def opened_to_more(stack: Stack) -> None:
     cluster.connections.allow_from(ec2.Peer.ipv4("10.9.0.0/16"), ec2.Port.tcp(2222))
 
 
-BUILDS = {
-    build.__name__: build for build in (smallest, with_everything, legacy_with_several_controllers, opened_to_more)
-}
-
-
 def new_stack(app: App) -> Stack:
     return Stack(app, "Stack", env=Environment(account=ACCOUNT, region=REGION))
 
 
-@pytest.fixture(scope="module")
-def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Stack]:
-    return Review(BUILDS, new_stack, tmp_path_factory.mktemp("review"))
-
-
-@pytest.mark.review
-@pytest.mark.parametrize("name", BUILDS)
-def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Stack], name: str) -> None:
-    assert review.open_findings(name) == []
+ROOM = Room(new_stack, [smallest, with_everything, legacy_with_several_controllers, opened_to_more])

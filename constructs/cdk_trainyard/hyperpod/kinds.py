@@ -1,0 +1,39 @@
+"""Kinds of values that HyperPod alone has: names of clusters, groups and partitions, and its instance types."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from cdk_trainyard.hyperpod import limits
+from cdk_trainyard.instances import hyperpod_type_names
+from cdk_trainyard.instances.kind import InstanceTypeName
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import shown
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterName:
+    """A name of a cluster, a group or a partition, as SageMaker's API takes it."""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Match it, and offer a name like it."""
+        if limits.NAME.fullmatch(value) and len(value) <= limits.NAME_LENGTH:
+            return None
+        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-")[: limits.NAME_LENGTH].rstrip("-")
+        length = f" ({len(value)} characters)" if len(value) > limits.NAME_LENGTH else ""
+        form = f"1 to {limits.NAME_LENGTH} letters, digits and inner hyphens"
+        return f"must be {form}, got {shown(value)}{length}{near and f'; use {shown(near)}'}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": f"^{limits.NAME.pattern}$", "maxLength": limits.NAME_LENGTH, "examples": ["worker-group"]}
+
+
+@dataclass(frozen=True, slots=True)
+class HyperPodTypeName(InstanceTypeName):
+    """The name of an instance type, which editors complete with HyperPod's names."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the names that HyperPod accepts, and that they may be written without ``ml.``."""
+        without = {"pattern": r"^(?!ml\.)[a-z0-9-]+\.[a-z0-9-]+$"}
+        return {"anyOf": [{"enum": list(hyperpod_type_names())}, without], "examples": [self.example]}

@@ -1,0 +1,47 @@
+"""Every rule of a HyperPod cluster, and the one place where all are asked: pure, silent about Tokens."""
+
+from collections.abc import Iterator
+
+from cdk_trainyard.hyperpod.limits import EBS_MOUNT
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster
+from cdk_trainyard.hyperpod.rules_cluster import CLUSTER_RULES
+from cdk_trainyard.hyperpod.rules_groups import group_problems
+from cdk_trainyard.hyperpod.rules_network import address_problems, zone_problems
+from cdk_trainyard.hyperpod.rules_reach import reach_problems
+from cdk_trainyard.hyperpod.rules_versions import neuron_package_problems
+from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
+from cdk_trainyard.lifecycle.settings import NodeGroup
+from cdk_trainyard.problems import Problem, within
+from cdk_trainyard.tokens import unresolved
+
+_RULES = (*CLUSTER_RULES, address_problems, zone_problems, neuron_package_problems, reach_problems)
+
+
+def cluster_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Yield everything that is wrong with a cluster: the whole first, then group by group, then what is set up.
+
+    Args:
+        cluster: The resolved cluster.
+    """
+    for rule in _RULES:
+        yield from rule(cluster)
+    for group in cluster.groups:
+        yield from group_problems(group)
+    setup = cluster.spec.node_setup
+    if setup is not None and not unresolved(setup) and cluster.runs_own_scripts:
+        yield from within(("node_setup",), setup_problems(setup, nodes(cluster)))
+
+
+def nodes(cluster: ResolvedCluster) -> Nodes:
+    """Return what the scripts' rules ask of the nodes.
+
+    Args:
+        cluster: The resolved cluster.
+    """
+    mounts = [mount.path for mount in cluster.facts.mounts]
+    volumes = [EBS_MOUNT] if any(group.spec.volumes for group in cluster.groups) else []
+    groups = [
+        NodeGroup(name=group.name, role=group.role, instance_types=group.spec.names_of_types)
+        for group in cluster.groups
+    ]
+    return Nodes(groups=groups, mounts=[*mounts, *volumes], shared=bool(mounts))
