@@ -7,6 +7,7 @@ from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
+from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.network import EfaSecurityGroup, Nat, TrainingNetwork
 from cdk_trainyard.parallelcluster import (
     ComputeResource,
@@ -16,13 +17,19 @@ from cdk_trainyard.parallelcluster import (
     ParallelCluster,
     Placement,
     Queue,
-    QueueCapacity,
     SharedEbs,
-    SharedLustre,
+    SharedStorage,
     SlurmAccounting,
     SlurmSettings,
 )
-from cdk_trainyard.storage import AccountingDatabase, BucketPurpose, LustreDeployment, LustreFileSystem, TrainingBucket
+from cdk_trainyard.storage import (
+    AccountingDatabase,
+    BucketPurpose,
+    LustreDeployment,
+    LustreFileSystem,
+    Mount,
+    TrainingBucket,
+)
 
 REGION, ZONE = "us-east-1", "us-east-1a"
 TYPE = "Custom::PclusterCluster"
@@ -65,8 +72,8 @@ def hello(stack: Stack) -> ParallelCluster:
         "Cluster",
         network=new_network(stack),
         head_node=head(),
-        queues=[queue(placement=Placement.cluster())],
-        storage=[SharedEbs(at="/shared")],
+        queues=[queue(placement=Placement.CLUSTER)],
+        shared_storage=SharedStorage(ebs=[SharedEbs(at="/shared")]),
     )
 
 
@@ -93,8 +100,9 @@ def trainium(stack: Stack) -> ParallelCluster:
         security_group=group,
         operating_system="ubuntu2404",
         head_node=head(instance_type="c5.4xlarge", on_configured=[neuron]),
-        queues=[queue(trn1(), name="trn1", placement=Placement.cluster(), on_configured=[neuron])],
-        storage=[SharedLustre(file_system=lustre), SharedEbs(at="/apps", size_gib=200)],
+        queues=[queue(trn1(), name="trn1", placement=Placement.CLUSTER, on_configured=[neuron])],
+        mounts=[Mount(file_system=lustre)],
+        shared_storage=SharedStorage(ebs=[SharedEbs(at="/apps", size_gib=200)]),
     )
 
 
@@ -112,11 +120,11 @@ def ultracluster(stack: Stack) -> ParallelCluster:
         head_node=head(instance_type="m5.8xlarge"),
         login_pools=[LoginPool(name="login", instance_type="m5.2xlarge", count=2)],
         queues=[
-            queue(trn1(min_count=4, max_count=128), name="warm", placement=Placement.cluster()),
-            queue(trn1(max_count=512), name="large", placement=Placement.cluster()),
-            queue(cpu(instance_type="c6i.8xlarge"), cpu(instance_type="trn1.2xlarge"), name="small", capacity=None),
+            queue(trn1(min_count=4, max_count=128), name="warm", placement=Placement.CLUSTER),
+            queue(trn1(max_count=512), name="large", placement=Placement.CLUSTER),
+            queue(cpu(instance_type="c6i.8xlarge"), cpu(instance_type="trn1.2xlarge"), name="small"),
         ],
-        storage=[SharedLustre(file_system=lustre)],
+        mounts=[Mount(file_system=lustre)],
         slurm=SlurmSettings(accounting=SlurmAccounting.of(database)),
     )
 
@@ -132,7 +140,8 @@ def p5_capacity_block(stack: Stack) -> ParallelCluster:
             queue(
                 ComputeResource(instance_type="p5.48xlarge", max_count=4),
                 name="p5",
-                capacity=QueueCapacity.capacity_block("cr-0123456789abcdef0"),
+                capacity=UsageClass.CAPACITY_BLOCK,
+                reservation_id="cr-0123456789abcdef0",
                 gpu_health_check=True,
             )
         ],
@@ -148,7 +157,7 @@ DEPLOYMENTS: dict[str, Callable[[Stack], ParallelCluster]] = {
 
 
 def closed(stack: Stack) -> ParallelCluster:
-    """No way out of the network: endpoints only."""
+    """No route to the internet: endpoints only."""
     return ParallelCluster(
         stack, "Cluster", network=new_network(stack, nat=Nat.NONE), head_node=head(public=False), queues=[queue()]
     )

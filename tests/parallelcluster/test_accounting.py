@@ -33,7 +33,9 @@ def with_accounting(stack: Stack, accounting: SlurmAccounting, **network: Any) -
 def existing(stack: Stack, **changes: Any) -> SlurmAccounting:
     """Return a database that exists, with changes."""
     password = secretsmanager.Secret.from_secret_complete_arn(stack, "Password", ARN)
-    return SlurmAccounting(**{"endpoint": "slurm.example", "user_name": "slurm", "password": password, **changes})
+    return SlurmAccounting(
+        **{"endpoint": "slurm.example", "user_name": "slurm", "password_secret": password, **changes}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +119,7 @@ def test_a_database_that_exists_opens_nothing_by_itself() -> None:
 def test_a_database_that_exists_lets_the_head_node_in_and_the_provider_looks_at_its_password() -> None:
     stack = new_stack()
     group = ec2.SecurityGroup.from_security_group_id(stack, "Database", "sg-0123456789abcdef0")
-    connections = ec2.Connections(security_groups=[group], default_port=ec2.Port.tcp(3306))
-    template = with_accounting(stack, existing(stack, connections=connections))
+    template = with_accounting(stack, existing(stack, security_group=group))
     template.has_resource_properties(
         "AWS::EC2::SecurityGroupIngress", {"FromPort": 3306, "ToPort": 3306, "GroupId": "sg-0123456789abcdef0"}
     )
@@ -158,5 +159,5 @@ def test_fails_with_a_schema_name_that_parallelcluster_does_not_take() -> None:
             slurm=SlurmSettings(accounting=accounting),
         )
     (problem,) = refusal.value.problems
-    assert problem.startswith("'schema_name' of the accounting database must ")
+    assert problem.startswith("'slurm.accounting.schema_name' must be lower case letters, digits and '_'")
     assert "'Jobs$'" in problem

@@ -5,17 +5,16 @@ import time
 import pytest
 
 from cdk_trainyard.parallelcluster import Placement
-from cdk_trainyard.parallelcluster.checks import cluster_problems
-from cdk_trainyard.parallelcluster.resolved import resolve_queue
+from cdk_trainyard.parallelcluster.resolve import resolve_queue
 from tools.contract.table import Row, rows
-from tools.contract.table.clusters import PLACE, cluster, queue, trn1
+from tools.contract.table.clusters import cluster, queue, trn1
 
 TABLE = rows()
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_our_verdict(row: Row) -> None:
-    assert bool(cluster_problems(row.cluster)) is not row.good
+    assert bool(row.cluster.problems) is not row.good, row.cluster.problems
 
 
 def test_the_table_is_long_and_has_both_kinds() -> None:
@@ -26,9 +25,9 @@ def test_the_table_is_long_and_has_both_kinds() -> None:
 
 
 def test_the_largest_cluster_is_judged_in_a_blink() -> None:
-    queues = [queue(trn1(), name=f"q{index}", placement=Placement.cluster()) for index in range(50)]
+    queues = [queue(trn1(), name=f"q{index}", placement=Placement.CLUSTER) for index in range(50)]
     largest = cluster(*queues)
-    assert resolve_queue(queues[0], PLACE).exclusive
+    assert resolve_queue(queues[0]).exclusive
     started = time.process_time()
-    cluster_problems(largest)
+    assert largest.problems
     assert time.process_time() - started < 2

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the messages are the point, each on its line
 """Everything that a user can get wrong is said before anything is deployed, all at once, in the user's words."""
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.network import TrainingNetwork
 from cdk_trainyard.parallelcluster import (
     ComputeResource,
@@ -21,22 +23,21 @@ from cdk_trainyard.parallelcluster import (
     ParallelCluster,
     ParallelClusterProvider,
     Placement,
-    QueueCapacity,
     SharedEbs,
-    SharedLustre,
+    SharedStorage,
     SlurmSettings,
     Timeouts,
 )
 from tests.parallelcluster.parts import cpu, head, new_network, new_stack, queue, trn1
 
-TIGHT = Placement.cluster()
-BLOCK = QueueCapacity.capacity_block("cr-0123456789abcdef0")
+TIGHT = Placement.CLUSTER
+BLOCK = {"capacity": UsageClass.CAPACITY_BLOCK, "reservation_id": "cr-0123456789abcdef0"}
 Changes = Callable[[TrainingNetwork], dict[str, Any]]
 
 
 def with_subnets(network: TrainingNetwork, *subnets: ec2.ISubnet) -> dict[str, Any]:
     nodes = ComputeResource(instance_types=["c5n.9xlarge"], name="efa", efa=True)
-    return {"queues": [queue(nodes, placement=Placement.anywhere(), subnets=[network.accelerator_subnet, *subnets])]}
+    return {"queues": [queue(nodes, placement=Placement.ANYWHERE, subnets=[network.accelerator_subnet, *subnets])]}
 
 
 def queues(*compute: ComputeResource, **changes: Any) -> Changes:
@@ -61,161 +62,146 @@ def with_neuron(operating_system: str, *args: str) -> Changes:
 GRID: dict[str, tuple[Changes, str]] = {
     "trn1.2xlarge with EFA": (
         queues(cpu(instance_type="trn1.2xlarge", efa=True), placement=TIGHT),
-        "'efa' of 'trn1-2xlarge' in queue 'compute' must be False for trn1.2xlarge, which has no EFA, got True",
+        "'queues[0].compute[0].efa' must be false for trn1.2xlarge, which has no EFA, got true",
     ),
     "EFA without a placement decision": (
         queues(trn1()),
         (
-            "'placement' of 'trn1-32xlarge' in queue 'compute' must be given for nodes with EFA: Placement.cluster() "
-            "for the "
-            "lowest latency, or Placement.anywhere() where capacity is short"
+            "'queues[0].placement' must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short"
         ),
     ),
     "two subnets for one EFA type": (
         lambda network: with_subnets(network, network.public_subnets[0]),
-        "'subnets' of queue 'compute' must be one for nodes with EFA, which does not cross zones, got 2",
+        "'queues[0].subnets' must be one for nodes with EFA, which does not cross zones, got 2",
+    ),
+    "two subnets of one zone": (
+        lambda network: {
+            "queues": [
+                queue(
+                    ComputeResource(instance_types=["c5.xlarge", "c6i.xlarge"], max_count=4),
+                    subnets=[network.accelerator_subnet, network.public_subnets[0]],
+                    public_ip=True,
+                )
+            ]
+        },
+        "'queues[0].subnets' must each be in another zone, got 2 in us-east-1a",
     ),
     "a public subnet for a multi-card type": (
         lambda network: {"queues": [queue(trn1(), placement=TIGHT, subnets=[network.public_subnets[0]])]},
         (
-            "'subnets' of queue 'compute' must keep trn1.32xlarge private: EC2 gives no public address to an "
-            "instance with "
-            "several network interfaces; use the accelerator subnet, behind NAT"
+            "'queues[0].subnets' must keep trn1.32xlarge private: EC2 gives no public address to an instance with several network interfaces; use the accelerator subnet, behind NAT"
         ),
     ),
     "max < min": (
         queues(cpu(min_count=4, max_count=2)),
-        "'max_count' of 'c5-xlarge' in queue 'compute' must be at least 'min_count', got 2 and 4",
+        "'queues[0].compute[0].max_count' must be at least 'min_count', got 2 and 4",
     ),
     "a capacity block with min != max": (
-        queues(ComputeResource(instance_type="p5.48xlarge", min_count=2, max_count=4), capacity=BLOCK),
+        queues(ComputeResource(instance_type="p5.48xlarge", min_count=2, max_count=4), **BLOCK),
         (
-            "'min_count' of 'p5-48xlarge' in queue 'compute' must be equal to 'max_count' on a capacity block, got 2 "
-            "and 4; "
-            "leave it out"
+            "'queues[0].compute[0].min_count' must be equal to 'max_count' on a capacity block, got 2 and 4; leave it out"
         ),
     ),
-    "Lustre 1300": (
-        given(storage=[SharedLustre(capacity_gib=1300)]),
-        "'capacity_gib' of 'fsx' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400",
-    ),
-    "two things on /fsx": (
-        given(storage=[SharedLustre(capacity_gib=1200), SharedEbs(at="/fsx", name="other")]),
-        "'at' must be another for every shared directory, got /fsx for 'fsx' and 'other'",
+    "two things on /a": (
+        given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a"), SharedEbs(at="/a", name="other")])),
+        "'shared_storage.ebs[1].at' must be another for every shared directory, got /a a second time",
     ),
     "a queue name in upper case": (
         queues(name="Compute"),
         (
-            "'name' of a queue must be a lower case letter and then lower case letters, digits and hyphens, at most 25 "
-            "characters, got 'Compute'"
+            "'queues[0].name' must be a lower case letter and then lower case letters, digits and hyphens, as compute, got 'Compute'"
         ),
     ),
     "OS ubuntu2004": (
         given(operating_system="ubuntu2004"),
         (
-            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9, got "
-            "'ubuntu2004', which is gone since ParallelCluster 3.14.0"
+            "'operating_system' must be alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9 or rocky9, got 'ubuntu2004', which is gone since ParallelCluster 3.14.0"
         ),
     ),
     "OS alinux2": (
         given(operating_system="alinux2"),
         (
-            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9, got "
-            "'alinux2', which is gone since ParallelCluster 3.16.0"
+            "'operating_system' must be alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9 or rocky9, got 'alinux2', which is gone since ParallelCluster 3.16.0"
         ),
     ),
     "OS misspelt": (
         given(operating_system="ubuntu2205"),
         (
-            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9, rocky9, got "
-            "'ubuntu2205'; did you mean 'ubuntu2204' or 'ubuntu2404'?"
+            "'operating_system' must be alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9 or rocky9, got 'ubuntu2205'; did you mean 'ubuntu2204' or 'ubuntu2404'?"
         ),
     ),
     "Rocky without an image": (
         given(operating_system="rocky9"),
         (
-            "'image_id' must be given with operating system 'rocky9', of which ParallelCluster publishes no image; "
-            "build one "
-            "with 'pcluster build-image'"
+            "'image_id' must be given with operating system 'rocky9', of which ParallelCluster publishes no image; build one with 'pcluster build-image'"
         ),
     ),
     "PyTorch for Neuron on Ubuntu 22.04": (
         with_neuron("ubuntu2204", "--venv", "/apps/neuron"),
         (
-            "'operating_system' must be ubuntu2404 for neuron.sh with --venv in 'on_configured' of the head node, got "
-            "'ubuntu2204' with Python 3.10: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python "
-            "3.11, 3.12, 3.13; or leave --venv out and train in containers"
+            "'head_node.on_configured[0].script' must not be neuron.sh with --venv on operating system 'ubuntu2204' with Python 3.10: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; use ubuntu2404, or leave --venv out and train in containers"
         ),
     ),
     "Neuron on Red Hat": (
         with_neuron("rhel9"),
         (
-            "'operating_system' must be one of alinux2023, ubuntu2204, ubuntu2404 for neuron.sh in 'on_configured' of "
-            "queue 'compute', got 'rhel9'; AWS publishes the Neuron SDK for no other"
+            "'head_node.on_configured[0].script' must not be neuron.sh on operating system 'rhel9', for which AWS publishes no Neuron SDK; use alinux2023, ubuntu2204 or ubuntu2404"
         ),
     ),
     "a key of the schema misspelt": (
-        given(extra={"DeploymentSetting": {}}),
-        "'DeploymentSetting' is not a key of ParallelCluster; did you mean 'DeploymentSettings' or 'DevSettings'?",
+        given(raw_overrides={"DeploymentSetting": {}}),
+        "'raw_overrides.DeploymentSetting' is not a key of ParallelCluster; did you mean 'DeploymentSettings' or 'DevSettings'?",
     ),
     "a key of a queue misspelt": (
-        queues(extra={"Netwroking": {}}),
-        "'Scheduling.SlurmQueues[compute].Netwroking' is not a key of ParallelCluster; did you mean 'Networking'?",
+        queues(raw_overrides={"Netwroking": {}}),
+        "'queues[0].raw_overrides.Netwroking' is not a key of ParallelCluster; did you mean 'Networking'?",
     ),
     "a raw key that a keyword says": (
-        queues(extra={"CapacityType": "SPOT"}),
-        "'extra' of queue 'compute' must not set CapacityType, which a keyword says already; use the keyword",
+        queues(raw_overrides={"CapacityType": "SPOT"}),
+        "'queues[0].raw_overrides.CapacityType' is said by an option already; use the option",
     ),
     "an unknown instance type": (
         queues(cpu(instance_type="trn1.32xlrge")),
         (
-            "'instance_type' of queue 'compute' must be the name of an EC2 instance type, got 'trn1.32xlrge'; did "
-            "you mean "
-            "'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn1.2xlarge'?"
+            "'queues[0].compute[0].instance_type' must be the name of an EC2 instance type, got 'trn1.32xlrge'; did you mean 'trn1.32xlarge' or 'trn1n.32xlarge' or 'trn1.2xlarge'?"
         ),
     ),
     "neither type nor types": (
         queues(ComputeResource(name="none")),
-        (
-            "'instance_type' or 'instance_types' of 'none' in queue 'compute' must be given, and only one of them, got "
-            "neither"
-        ),
+        ("'queues[0].compute[0].instance_type' must be given, or 'instance_types', got neither"),
     ),
     "no queue": (given(queues=[]), "'queues' must hold at least one queue, got none"),
     "an empty queue": (
         lambda _: {"queues": [queue(compute=[])]},
-        "'compute' of queue 'compute' must hold at least one compute resource, got none",
+        "'queues[0].compute' must hold at least one compute resource, got none",
     ),
     "a capacity block without its id": (
-        queues(ComputeResource(instance_type="p5.48xlarge", max_count=4), capacity=QueueCapacity.capacity_block()),
+        queues(ComputeResource(instance_type="p5.48xlarge", max_count=4), capacity=UsageClass.CAPACITY_BLOCK),
         (
-            "'reservation_id' of 'p5-48xlarge' in queue 'compute' must be given: which capacity block it is, as "
-            "'cr-0123456789abcdef0'"
+            "'queues[0].compute[0].reservation_id' must be given, here or for the queue: which capacity block it is, as 'cr-0123456789abcdef0'"
         ),
     ),
     "a capacity block of CPU nodes": (
-        queues(cpu(), capacity=BLOCK),
-        "'capacity' of 'c5-xlarge' in queue 'compute' must be one of on-demand, spot for c5.xlarge, got capacity-block",
+        queues(cpu(), **BLOCK),
+        "'queues[0].capacity' must be on-demand or spot for c5.xlarge, got capacity-block",
     ),
     "Gres for Trainium": (
         queues(trn1(slurm={"Gres": "neuron:16"}), placement=TIGHT),
         (
-            "'slurm' of 'trn1-32xlarge' in queue 'compute' must not set Gres, which ParallelCluster sets itself; "
-            "schedule whole "
-            "nodes with 'exclusive'"
+            "'queues[0].compute[0].slurm.Gres' is ParallelCluster's own to set; schedule whole nodes with 'exclusive' of the queue"
         ),
     ),
     "a parameter of slurm.conf that is taken": (
         given(slurm=SlurmSettings(custom=[{"GresTypes": "neuron"}])),
-        "'custom' of the Slurm settings must not set GresTypes, which ParallelCluster sets itself",
+        "'slurm.custom[0].GresTypes' is ParallelCluster's own to set; remove it",
     ),
     "nodes of another architecture": (
         queues(cpu(instance_type="c7g.xlarge")),
-        "'compute' of queue 'compute' must be x86_64 as the head node's c5.xlarge, got c7g.xlarge of arm64",
+        "'queues[0].compute[0].instance_type' must be x86_64 as the head node's c5.xlarge, got c7g.xlarge of arm64",
     ),
     "a small head node": (
         lambda _: {"head_node": head(instance_type="c5.large"), "queues": [queue(cpu(max_count=500))]},
-        "'instance_type' of the head node must have at least 16.0 GiB of memory for 500 nodes, got c5.large with 4 GiB",
+        "'head_node.instance_type' must have at least 16.0 GiB of memory for 500 nodes, got c5.large with 4 GiB",
     ),
     "a key that nobody may use": (
         lambda network: {
@@ -225,18 +211,16 @@ GRID: dict[str, tuple[Changes, str]] = {
                 )
             )
         },
-        "'ssh_from' of the head node must be given with 'key_pair': the addresses that may use it, as '203.0.113.7/32'",
+        "'head_node.ssh_from' must be given with 'key_pair': the addresses that may use it, as '203.0.113.7/32'",
     ),
     "an elastic address in a private subnet": (
         given(head_node=HeadNode(instance_type="c5.xlarge", elastic_ip=True)),
-        "'elastic_ip' of the head node must be left out in a private subnet; put it into a public one with 'public'",
+        "'head_node.elastic_ip' must be left out in a private subnet; put the node into a public one with 'public'",
     ),
     "a public head node without an address": (
         given(head_node=head(elastic_ip=False)),
         (
-            "'elastic_ip' of the head node must be True in a public subnet of TrainingNetwork, which gives no "
-            "address by "
-            "itself: without one the node reaches nothing, got False"
+            "'head_node.elastic_ip' must be true in a public subnet of a new network, which gives no address by itself: without one the node reaches nothing, got false"
         ),
     ),
     "a public login pool": (
@@ -244,62 +228,53 @@ GRID: dict[str, tuple[Changes, str]] = {
             "login_pools": [LoginPool(name="login", instance_type="c5.large", subnet=network.public_subnets[0])]
         },
         (
-            "'subnet' of login pool 'login' must be private, or a public one that gives public addresses by itself; "
-            "without one the nodes reach nothing, got a public subnet of TrainingNetwork"
+            "'login_pools[0].subnet' must be private, or a public one that gives public addresses by itself; without one the nodes reach nothing, got a public subnet of a new network"
         ),
     ),
     "a public queue without addresses": (
         lambda network: {"queues": [queue(subnets=[network.public_subnets[0]])]},
         (
-            "'public_ip' of queue 'compute' must be given in a public subnet of TrainingNetwork, which gives no "
-            "address "
-            "by itself: without one the nodes reach nothing"
+            "'queues[0].public_ip' must be given in a public subnet of a new network, which gives no address by itself: without one the nodes reach nothing"
         ),
     ),
     "a desktop for the world": (
         given(head_node=head(dcv=Dcv(allowed_from="0.0.0.0/0"))),
-        "'dcv' of the head node must not be open to the world, got '0.0.0.0/0'; give the addresses of its users",
+        "'head_node.dcv.allowed_from' must not be open to the world, got '0.0.0.0/0'; give the addresses of its users",
     ),
     "SSH from no address": (
         given(head_node=head(ssh_from="anywhere")),
-        r"'ssh_from' of the head node must match ^(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])\.){3}",
+        "'head_node.ssh_from' must be an IPv4 block or a prefix list, as 203.0.113.7/32, got 'anywhere'",
     ),
     "an hour for the head node": (
         given(timeouts=Timeouts(head_node=Duration.minutes(60))),
         (
-            "'head_node' of the timeouts must be less than an hour, which CloudFormation waits for the whole "
-            "cluster, got 60 "
-            "minutes; put what takes long into an image"
+            "'timeouts.head_node' must be less than an hour, which CloudFormation waits for the whole cluster, got 60 minutes; put what takes long into an image"
         ),
     ),
     "a directory of the system": (
-        given(storage=[SharedEbs(at="/opt/slurm")]),
-        "'at' of 'opt-slurm' must not be a directory of the system, got /opt/slurm",
+        given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/srv")])),
+        "'shared_storage.ebs[0].at' must not be a directory of the system, got /srv",
     ),
     "a script that is no address": (
-        given(head_node=head(on_configured=[CustomAction.from_url("/home/me/install.sh")])),
+        given(head_node=head(on_configured=[CustomAction(script="/home/me/install.sh")])),
         (
-            "'on_configured' of the head node must be an address as s3://bucket/key or https://host/path, got "
-            "'/home/me/install.sh'"
+            "'head_node.on_configured[0].script' must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got '/home/me/install.sh'"
         ),
     ),
     "an action without a script": (
-        given(head_node=head(on_start=[CustomAction()])),
+        given(head_node=head(on_start=[CustomAction(script="setup.sh")])),
         (
-            "'on_start' of the head node must name a script, or a file of NodeScripts; use CustomAction.from_url or "
-            "NodeScripts.action"
+            "'head_node.on_start[0].script' must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got 'setup.sh'"
         ),
     ),
     "a login pool of negative size": (
         given(login_pools=[LoginPool(name="login", instance_type="c5.large", count=-1)]),
-        "'count' of login pool 'login' must be 0 or more, got -1",
+        "'login_pools[0].count' must be 0 to 65531, got -1",
     ),
     "a check that there is not": (
         given(suppress_validators=["type:HeadNodeMemorySizeValidtor"]),
         (
-            "'suppress_validators' must name checks of ParallelCluster or be ALL, got "
-            "'type:HeadNodeMemorySizeValidtor'; did "
-            "you mean 'HeadNodeMemorySizeValidator'"
+            "'suppress_validators[0]' must be the name of a check of ParallelCluster, or ALL, got 'type:HeadNodeMemorySizeValidtor'; did you mean 'HeadNodeMemorySizeValidator' or 'HeadNodeLaunchTemplateValidator' or 'SchedulableMemoryValidator'?"
         ),
     ),
     "a cluster name with an underscore": (
@@ -310,11 +285,14 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(cluster_name="Stack"),
         "'cluster_name' must be another than the stack's, got 'Stack'; ParallelCluster makes a stack of that name",
     ),
-    "an old version": (given(version="2.11.9"), "'version' must be three numbers as '3.16.1', got '2.11.9'"),
+    "an old version": (
+        given(version="2.11.9"),
+        "'version' must be ParallelCluster's version 3, as '3.16.1', got '2.11.9'",
+    ),
     "a version without SuppressValidators": (given(version="3.6.0"), "'version' must be 3.10.0 or later, got '3.6.0'"),
     "more nodes than addresses": (
         lambda _: {"queues": [queue(cpu(max_count=40000))], "head_node": head(instance_type="c5.9xlarge")},
-        "'accelerator_cidr' must",
+        "'network.accelerator_cidr' must hold 40016 addresses (compute/c5-xlarge 40000 x c5.xlarge x 1 = 40000, reserve = 16), got 10.1.128.0/17 with 32763; use a /16 or larger",
     ),
 }
 
@@ -341,9 +319,9 @@ def test_fails_in_a_region_without_parallelcluster() -> None:
     with pytest.raises(ConfigurationError) as error:
         ParallelCluster(stack, "Cluster", network=network, head_node=head(), queues=[queue()])
     assert error.value.problems[0] == (
-        "the Region must be one that ParallelCluster 3.16.1 supports, got 'ap-south-2'; its nearest are ap-east-1, "
-        "ap-northeast-1, ap-northeast-2, ap-south-1, ap-southeast-1, ap-southeast-2, ap-southeast-3, ap-southeast-5, "
-        "ap-southeast-7"
+        "'region' must be one that ParallelCluster 3.16.1 supports, got 'ap-south-2'; its nearest are ap-east-1, "
+        "ap-northeast-1, ap-northeast-2, ap-south-1, ap-southeast-1, ap-southeast-2, ap-southeast-3, ap-southeast-5, … "
+        "(all are in ParallelCluster's user guide, 'Supported Regions')"
     )
 
 

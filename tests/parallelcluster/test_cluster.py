@@ -18,15 +18,14 @@ from cdk_trainyard.parallelcluster import (
     ParallelCluster,
     ParallelClusterProvider,
     Placement,
-    QueueCapacity,
     QueueUpdateStrategy,
     SharedEbs,
     SharedEfs,
-    SharedLustre,
+    SharedStorage,
     SlurmSettings,
     Timeouts,
 )
-from cdk_trainyard.storage import LustreFileSystem, TrainingBuckets
+from cdk_trainyard.storage import LustreFileSystem, Mount, TrainingBuckets
 from tests.parallelcluster.parts import TYPE, config, cpu, head, new_network, new_stack, queue, resource, trn1
 
 
@@ -145,7 +144,9 @@ def test_without_nat_there_are_endpoints_and_no_hosted_zone(
     assert ".dynamodb" in services
     assert ".s3" in services
     assert any("DynamoDbEndpoint" in one for one in resource(template)["DependsOn"])
-    Annotations.from_stack(stack).has_warning("*", Match.string_like_regexp("queues compute have no way out"))
+    Annotations.from_stack(stack).has_warning(
+        "*", Match.string_like_regexp("queues compute have no route to the internet")
+    )
 
 
 def test_an_endpoint_that_is_there_is_not_made_again(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
@@ -222,8 +223,8 @@ def test_checks_can_be_left_out(stack: Stack, build: Callable[..., ParallelClust
 
 def test_raw_keys_are_laid_over_what_keywords_say(build: Callable[..., ParallelCluster]) -> None:
     written = build(
-        queues=[queue(cpu(extra={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-1", "Version": 1}}))],
-        extra={"Monitoring": {"Logs": {"Rotation": {"Enabled": False}}}},
+        queues=[queue(cpu(raw_overrides={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-1", "Version": 1}}))],
+        raw_overrides={"Monitoring": {"Logs": {"Rotation": {"Enabled": False}}}},
     ).config
     assert written["Monitoring"]["Logs"]["Rotation"] == {"Enabled": False}
     assert written["Monitoring"]["Logs"]["CloudWatch"]["Enabled"] is True
@@ -273,7 +274,7 @@ def test_jobs_on_every_node_use_the_buckets_and_delete_nothing(
 
 def test_the_provider_may_use_the_keys_of_volumes(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
     key = kms.Key(stack, "Key")
-    build(storage=[SharedEbs(at="/a", key=key), SharedEfs(at="/b", key=key)])
+    build(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a", key=key)], efs=[SharedEfs(at="/b", key=key)]))
     Template.from_stack(stack).has_resource_properties(
         "AWS::IAM::ManagedPolicy",
         {
@@ -294,9 +295,9 @@ def test_a_file_system_can_be_mounted_later(stack: Stack, build: Callable[..., P
 
 def test_fails_to_mount_where_something_is(stack: Stack, build: Callable[..., ParallelCluster]) -> None:
     network = new_network(stack)
-    cluster = build(network=network, storage=[SharedEbs(at="/fsx", name="old")])
+    cluster = build(network=network, shared_storage=SharedStorage(ebs=[SharedEbs(at="/fsx", name="old")]))
     lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=cluster.security_group)
-    with pytest.raises(ConfigurationError, match="got /fsx for 'old' and 'fsx'"):
+    with pytest.raises(ConfigurationError, match="must be another for every shared directory, got /fsx a second time"):
         cluster.mount(lustre)
 
 
@@ -306,7 +307,7 @@ def test_a_file_system_with_a_group_of_its_own_is_opened_both_ways(
     network = new_network(stack)
     servers = EfaSecurityGroup(stack, "Servers", vpc=network.vpc)
     lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=servers)
-    build(network=network, storage=[SharedLustre(file_system=lustre)])
+    build(network=network, mounts=[Mount(file_system=lustre)])
     template = Template.from_stack(stack)
     rules = template.find_resources("AWS::EC2::SecurityGroupIngress")
     ports = sorted(rule["Properties"].get("FromPort", 0) for rule in rules.values())
@@ -335,8 +336,8 @@ def test_an_imported_cluster(stack: Stack) -> None:
 WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     "other-version": ({"version": "3.17.0"}, "'version' is 3.17.0, and what is checked here is what 3.16.1 takes"),
     "managed-file-system": (
-        {"storage": [SharedLustre(capacity_gib=1200)]},
-        "storage 'fsx' is made by ParallelCluster and ends with its cluster or outlives it unmanaged",
+        {"shared_storage": SharedStorage(efs=[SharedEfs(at="/fsx")])},
+        "shared storage 'fsx' is made by ParallelCluster and ends with its cluster, or outlives it unmanaged",
     ),
     "fleet-stop": (
         {"slurm": SlurmSettings(update_strategy=QueueUpdateStrategy.COMPUTE_FLEET_STOP)},
@@ -344,7 +345,7 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "ebs-bottleneck": (
         {
-            "storage": [SharedEbs(at="/a")],
+            "shared_storage": SharedStorage(ebs=[SharedEbs(at="/a")]),
             "queues": [queue(cpu(max_count=101))],
             "head_node": head(instance_type="c5.2xlarge"),
         },
@@ -356,7 +357,7 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "zone-without-type": (
-        {"queues": [queue(trn1(instance_type="trn2u.48xlarge"), placement=Placement.cluster())]},
+        {"queues": [queue(trn1(instance_type="trn2u.48xlarge"), placement=Placement.CLUSTER)]},
         "queue 'compute': trn2u.48xlarge is not known to be offered in us-east-1",
     ),
 }
@@ -375,7 +376,7 @@ def test_warns(
     "changes",
     [
         {"queues": [queue(cpu(min_count=8))], "timeouts": Timeouts(head_node=Duration.minutes(55))},
-        {"queues": [queue(cpu(min_count=8), capacity=QueueCapacity.odcr("cr-0123456789abcdef0"))]},
+        {"queues": [queue(cpu(min_count=8), reservation_id="cr-0123456789abcdef0")]},
     ],
     ids=["who has thought of it", "what is reserved"],
 )

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from aws_cdk import App
 
+from cdk_trainyard.cli.contract.ask import ask
+from cdk_trainyard.cli.contract.collect import clusters
 from cdk_trainyard.deployment import Deployment
-from cdk_trainyard.parallelcluster import ComputeResource, ParallelCluster, QueueCapacity, SharedEbs
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.parallelcluster import ComputeResource, ParallelCluster, SharedEbs, SharedStorage
 from stacks import build_stacks
 from tests.parallelcluster.parts import DEPLOYMENTS, head, new_network, new_stack, queue, trn1
-from tools.contract.__main__ import disagreement, main
-from tools.contract.ask import ask
-from tools.contract.collect import clusters
+from tools.contract.agreement import disagreement, main
 from tools.contract.table import rows
 
 
@@ -66,7 +67,7 @@ def test_parallelcluster_takes_all_four_and_agrees_on_the_table(
     assert said.count("  renders ") == len(DEPLOYMENTS)
     assert f"agreement: {len(rows())} of {len(rows())} clusters get the same verdict from both" in said
     assert "not asked, for it takes an account: AdditionalIamPolicyValidator" in said
-    assert "the facts are those of the package" in said
+    assert "pcluster.json is that of the package" in said
 
 
 @pytest.mark.contract
@@ -97,10 +98,10 @@ def test_reserved_capacity_is_in_the_zone_of_its_first_queue(tmp_path: Path) -> 
             network=new_network(stack, zone=zone),
             head_node=head(),
             queues=[
-                queue(compute, name="block", capacity=QueueCapacity.capacity_block("cr-0123456789abcdef0")),
-                queue(trn1(), name="reserved", capacity=QueueCapacity.odcr("cr-0123456789abcdef1")),
+                queue(compute, name="block", capacity=UsageClass.CAPACITY_BLOCK, reservation_id="cr-0123456789abcdef0"),
+                queue(trn1(), name="reserved", reservation_id="cr-0123456789abcdef1"),
             ],
-            storage=[SharedEbs(at="/old", volume_id="vol-0123456789abcdef0")],
+            shared_storage=SharedStorage(ebs=[SharedEbs(at="/old", volume_id="vol-0123456789abcdef0")]),
         )
         app.synth()
         (found,) = clusters(tmp_path / zone)

@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdk_trainyard.parallelcluster import schema
 from cdk_trainyard.parallelcluster.facts import fact, operating_systems, parallelcluster_version
 from cdk_trainyard.parallelcluster.merge import conflicts, merged
-from cdk_trainyard.parallelcluster.schema import schema_problems
+from cdk_trainyard.problems import sentence
+
+
+def schema_problems(config: dict[str, Any]) -> list[str]:
+    return [sentence(problem) for problem in schema.schema_problems(config)]
+
 
 SUBNET = "subnet-00000000"
 HEAD_NODE_KEYS = tuple(fact("schema")["HeadNode"]["keys"])
@@ -35,12 +41,12 @@ def changed(path: str, value: object) -> dict[str, Any]:
     section: Any = config
     for key in parents:
         section = section[int(key)] if key.isdigit() else section.setdefault(key, {})
-    section[last] = value
+    section[int(last) if last.isdigit() else last] = value
     return config
 
 
 QUEUE, NODES = "Scheduling.SlurmQueues.0", "Scheduling.SlurmQueues.0.ComputeResources.0"
-_Q, _N = "Scheduling.SlurmQueues[compute]", "Scheduling.SlurmQueues[compute].ComputeResources[c5]"
+_Q, _N = "Scheduling.SlurmQueues[0]", "Scheduling.SlurmQueues[0].ComputeResources[0]"
 GRID: dict[str, tuple[str, object, str]] = {
     "an unknown key": (
         "HeadNode.Netwroking",
@@ -60,12 +66,12 @@ GRID: dict[str, tuple[str, object, str]] = {
     "a choice that there is not": (
         f"{QUEUE}.CapacityType",
         "SPOTS",
-        f"'{_Q}.CapacityType' must be one of CAPACITY_BLOCK, ONDEMAND, SPOT, got 'SPOTS'; did you mean 'SPOT'?",
+        f"'{_Q}.CapacityType' must be CAPACITY_BLOCK, ONDEMAND or SPOT, got 'SPOTS'; did you mean 'SPOT'?",
     ),
     "a pattern": (
         "Image.CustomAmi",
         "image",
-        "'Image.CustomAmi' must match ^ami-[0-9a-z]{8}$|^ami-[0-9a-z]{17}$, got 'image'",
+        "'Image.CustomAmi' must be the id of an image, as ami-0123456789abcdef0, got 'image'",
     ),
     "below": (f"{NODES}.MinCount", -1, f"'{_N}.MinCount' must be at least 0, got -1"),
     "above": (
@@ -90,7 +96,7 @@ GRID: dict[str, tuple[str, object, str]] = {
                 {"Name": "l", "InstanceType": "c5.large", "Count": 1, "Networking": {"SubnetIds": [SUBNET, SUBNET]}}
             ]
         },
-        "'LoginNodes.Pools[l].Networking.SubnetIds' must have 1 entries, got 2",
+        "'LoginNodes.Pools[0].Networking.SubnetIds' must have 1 entries, got 2",
     ),
     "too long": ("Tags", [{"Key": "k" * 129, "Value": "v"}], "'Tags[0].Key' must have at most 128 characters, got 129"),
     "two that exclude each other": (
@@ -109,7 +115,7 @@ GRID: dict[str, tuple[str, object, str]] = {
     "settings of another type": (
         "SharedStorage",
         [{"Name": "a", "MountDir": "/a", "StorageType": "Ebs", "EfsSettings": {"Encrypted": True}}],
-        "'SharedStorage[a].EfsSettings' must not be given with StorageType Ebs",
+        "'SharedStorage[0].EfsSettings' must not be given with StorageType Ebs",
     ),
     "more than an id": (
         "SharedStorage",
@@ -122,10 +128,42 @@ GRID: dict[str, tuple[str, object, str]] = {
             }
         ],
         (
-            "'SharedStorage[a].FsxLustreSettings' must have nothing beside FileSystemId, which names a file system "
+            "'SharedStorage[0].FsxLustreSettings' must have nothing beside FileSystemId, which names a file system "
             "that "
             "exists, got StorageCapacity"
         ),
+    ),
+    "throughput without its mode": (
+        "SharedStorage",
+        [{"Name": "a", "MountDir": "/a", "StorageType": "Efs", "EfsSettings": {"ProvisionedThroughput": 100}}],
+        "'SharedStorage[0].EfsSettings' must have ThroughputMode provisioned with ProvisionedThroughput, got nothing",
+    ),
+    "a mode without its throughput": (
+        "SharedStorage",
+        [{"Name": "a", "MountDir": "/a", "StorageType": "Efs", "EfsSettings": {"ThroughputMode": "provisioned"}}],
+        "'SharedStorage[0].EfsSettings' must have ProvisionedThroughput with ThroughputMode provisioned, got nothing",
+    ),
+    "a backup with a size": (
+        "SharedStorage",
+        [
+            {
+                "Name": "a",
+                "MountDir": "/a",
+                "StorageType": "FsxLustre",
+                "FsxLustreSettings": {"BackupId": "backup-0123456789abcdef0", "StorageCapacity": 1200},
+            }
+        ],
+        "'SharedStorage[0].FsxLustreSettings.StorageCapacity' must not be given with BackupId, which says it",
+    ),
+    "a directory that stands for none": (
+        "SharedStorage",
+        [{"Name": "a", "MountDir": "NONE", "StorageType": "Ebs"}],
+        "'SharedStorage[0].MountDir' must be another directory, got NONE: it stands for none",
+    ),
+    "a type of a list twice": (
+        NODES,
+        {"Name": "c5", "MaxCount": 8, "Instances": [{"InstanceType": "c5.large"}, {"InstanceType": "c5.large"}]},
+        f"'{_N}.Instances[1].InstanceType' must be different from every other, got c5.large again",
     ),
     "a tag of ParallelCluster": (
         "Tags",

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the messages are the point, each on its line
 """Scripts of nodes: by hash where ParallelCluster takes a change, under fixed keys where it takes none."""
 
 import json
@@ -109,7 +110,9 @@ def test_a_script_that_is_added_later_changes_no_fixed_action(folder: Path) -> N
 
 def test_addresses_stay_as_they_are_and_come_first(build: Build, scripts: NodeScripts) -> None:
     cluster = build(
-        head_node=head(on_configured=[scripts.action("setup.sh"), CustomAction.from_url("https://x.example/a", "b")])
+        head_node=head(
+            on_configured=[scripts.action("setup.sh"), CustomAction(script="https://x.example/a", args=["b"])]
+        )
     )
     configured = cluster.config["HeadNode"]["CustomActions"]["OnNodeConfigured"]["Sequence"]
     assert configured[0] == {"Script": "https://x.example/a", "Args": ["b"]}
@@ -117,7 +120,7 @@ def test_addresses_stay_as_they_are_and_come_first(build: Build, scripts: NodeSc
 
 
 def test_a_head_node_with_addresses_alone_has_no_plan(stack: Stack, build: Build) -> None:
-    cluster = build(head_node=head(on_configured=[CustomAction.from_url("s3://bucket/key.sh")]))
+    cluster = build(head_node=head(on_configured=[CustomAction(script="s3://bucket/key.sh")]))
     assert cluster.config["HeadNode"]["CustomActions"] == {"OnNodeConfigured": {"Script": "s3://bucket/key.sh"}}
     Template.from_stack(stack).resource_count_is("Custom::CDKBucketDeployment", 0)
 
@@ -149,7 +152,7 @@ def test_a_script_that_is_missing_is_said_to_be(stack: Stack, folder: Path) -> N
 
 def test_the_default_folder_has_the_neuron_installer_and_the_step_library(stack: Stack) -> None:
     scripts = NodeScripts(stack, "Own", bucket=s3.Bucket.from_bucket_name(stack, "B", "scripts"))
-    assert scripts.action("neuron.sh", "--venv", "/apps/neuron").entry == "neuron.sh"
+    assert scripts.action("neuron.sh", "--venv", "/apps/neuron").script == "neuron.sh"
     assert (scripts_folder() / "parallelcluster" / "neuron.sh").is_file()
 
 
@@ -181,8 +184,16 @@ def test_the_hash_is_of_names_and_contents_alone(folder: Path, tmp_path: Path) -
     ("entry", "args", "problem"),
     [
         ("setpu.sh", (), "'entry' must be a file at the top of the folder, got 'setpu.sh'; did you mean 'setup.sh'?"),
-        ("setup.sh", ("a\tb",), r"'args' must be text without tabs and line ends, got 'a\tb'"),
-        ("setup.sh", ("a\nb",), r"'args' must be text without tabs and line ends, got 'a\nb'"),
+        (
+            "setup.sh",
+            ("a\tb",),
+            r"'args[0]' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got 'a\tb'",
+        ),
+        (
+            "setup.sh",
+            ("a\nb",),
+            r"'args[0]' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got 'a\nb'",
+        ),
     ],
 )
 def test_fails_with_an_action_that_cannot_run(

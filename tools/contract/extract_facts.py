@@ -15,12 +15,13 @@ from typing import Any
 
 from marshmallow import fields, validate
 from pcluster import constants
-from pcluster.config import update_policy
 from pcluster.constants import Feature
 from pcluster.schemas import cluster_schema
 from pcluster.utils import get_installed_version
 from pcluster.validators import cluster_validators, ebs_validators, slurm_settings_validator
 from pcluster.validators.common import Validator
+
+from tools.contract.extracted import renew
 
 OUTPUT = Path(__file__).parents[2] / "constructs" / "cdk_trainyard" / "parallelcluster" / "data" / "pcluster.json"
 _TYPES = {fields.Str: "string", fields.Int: "integer", fields.Bool: "boolean", fields.Float: "number"}
@@ -36,17 +37,13 @@ def node_of(field: Any) -> dict[str, Any]:
     node = {**_shape(field), **_limits(field)}
     if field.required:
         node["required"] = True
-    policy = field.metadata.get("update_policy", update_policy.UpdatePolicy.UNSUPPORTED)
-    node["update"] = policy.name
-    if "update_key" in field.metadata:
-        node["update_key"] = field.metadata["update_key"]
     return node
 
 
 def _shape(field: Any) -> dict[str, Any]:
     if isinstance(field, cluster_schema.OneOrManyCustomActionField):
         one = schema_of(field.schema)
-        many = {"type": "list", "keys": one, "update": one["Script"]["update"]}
+        many = {"type": "list", "keys": one}
         return {"type": "section", "keys": {**one, "Sequence": many}, "one_of_keys": ["Script", "Sequence"]}
     if isinstance(field, fields.Nested):
         return {"type": "list" if field.many else "section", "keys": schema_of(field.schema)}
@@ -141,7 +138,6 @@ def facts(date: str) -> dict[str, Any]:
         "queues": constants.MAX_NUMBER_OF_QUEUES,
         "compute_resources": constants.MAX_NUMBER_OF_COMPUTE_RESOURCES_PER_CLUSTER,
         "login_pools": constants.MAX_NUMBER_OF_LOGIN_NODE_POOLS,
-        "default_max_count": constants.DEFAULT_MAX_COUNT,
         "new_file_systems": constants.MAX_NEW_STORAGE_COUNT,
         "existing_file_systems": constants.MAX_EXISTING_STORAGE_COUNT,
         "ebs_volumes": constants.MAX_EBS_COUNT,
@@ -179,16 +175,7 @@ def dump(value: dict[str, Any]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the file, or compare it with what would be written."""
-    check = "--check" in arguments
-    dates = [argument for argument in arguments if argument != "--check"]
-    date = dates[0] if dates else json.loads(OUTPUT.read_text())["extracted"]
-    text = dump(facts(date))
-    if not check:
-        OUTPUT.write_text(text)
-        return 0
-    same = OUTPUT.read_text() == text
-    print("the facts are those of the package" if same else f"{OUTPUT.name} differs from the package; extract it again")
-    return 0 if same else 1
+    return renew(arguments, OUTPUT, json.loads(OUTPUT.read_text())["extracted"], lambda date: dump(facts(date)))
 
 
 if __name__ == "__main__":

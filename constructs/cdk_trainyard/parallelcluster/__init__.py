@@ -5,21 +5,12 @@ from typing import TYPE_CHECKING
 from cdk_trainyard.lazy import lazily
 
 if TYPE_CHECKING:
-    from cdk_trainyard.parallelcluster.capacity import (
-        AllocationStrategy,
-        CapacityType,
-        Placement,
-        QueueCapacity,
-        Reservation,
-    )
     from cdk_trainyard.parallelcluster.cluster import ParallelCluster
     from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
     from cdk_trainyard.parallelcluster.facts import parallelcluster_version
-    from cdk_trainyard.parallelcluster.nodes import Dcv, HeadNode, LoginPool, RootVolume
     from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
-    from cdk_trainyard.parallelcluster.queue import ComputeResource, Queue
-    from cdk_trainyard.parallelcluster.scripts import CustomAction, NodeScripts
-    from cdk_trainyard.parallelcluster.settings import (
+    from cdk_trainyard.parallelcluster.scripts import NodeScripts
+    from cdk_trainyard.parallelcluster.spec import (
         ClusterIam,
         ClusterMonitoring,
         OperatingSystem,
@@ -29,21 +20,26 @@ if TYPE_CHECKING:
         SlurmSettings,
         Timeouts,
     )
-    from cdk_trainyard.parallelcluster.shared_storage import (
-        SharedEbs,
-        SharedEfs,
-        SharedLustre,
-        SharedOntap,
-        SharedOpenZfs,
-        StorageDeletion,
+    from cdk_trainyard.parallelcluster.spec_nodes import (
+        CustomAction,
+        Dcv,
+        HeadNode,
+        LoginPool,
+        RootVolume,
         VolumeType,
     )
+    from cdk_trainyard.parallelcluster.spec_queues import (
+        AllocationStrategy,
+        ComputeResource,
+        Placement,
+        Queue,
+    )
+    from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs, SharedFsxVolume, SharedStorage
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
 
 __all__ = [
     "AllocationStrategy",
-    "CapacityType",
     "ClusterIam",
     "ClusterMonitoring",
     "ComputeResource",
@@ -58,19 +54,15 @@ __all__ = [
     "ParallelClusterProvider",
     "Placement",
     "Queue",
-    "QueueCapacity",
     "QueueUpdateStrategy",
-    "Reservation",
     "RootVolume",
     "ScalingStrategy",
     "SharedEbs",
     "SharedEfs",
-    "SharedLustre",
-    "SharedOntap",
-    "SharedOpenZfs",
+    "SharedFsxVolume",
+    "SharedStorage",
     "SlurmAccounting",
     "SlurmSettings",
-    "StorageDeletion",
     "Timeouts",
     "VolumeType",
     "parallelcluster_version",

@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from cdk_trainyard.parallelcluster.node_policy import PATH
-from cdk_trainyard.parallelcluster.settings import SlurmAccounting
+from cdk_trainyard.parallelcluster.spec import SlurmAccounting
 from cdk_trainyard.storage.reach import open_database
 
 
@@ -30,20 +30,22 @@ class AccountingClient(Construct):
         self, scope: Construct, construct_id: str, *, accounting: SlurmAccounting | None, vpc: ec2.IVpc
     ) -> None:
         super().__init__(scope, construct_id)
-        self._doors: list[Construct] = []
+        self._rules: list[Construct] = []
         self.security_groups: list[ec2.SecurityGroup] = []
         self.policies: list[iam.ManagedPolicy] = []
         if accounting is None:
             return
-        if accounting.connections is not None:
-            self._open(accounting.connections.connections, vpc, accounting.port)
-        if (key := accounting.password.encryption_key) is not None:
+        if accounting.security_group is not None:
+            port = ec2.Port.tcp(accounting.port)
+            database = ec2.Connections(security_groups=[accounting.security_group], default_port=port)
+            self._open(database, vpc, accounting.port)
+        if (key := accounting.password_secret.encryption_key) is not None:
             self._decrypt(key.key_arn)
 
     @property
     def needs(self) -> Iterator[IDependable]:
         """What must be there before slurmdbd starts, beside what the configuration refers to."""
-        yield from self._doors
+        yield from self._rules
 
     def _open(self, database: ec2.Connections, vpc: ec2.IVpc, port: int) -> None:
         group = ec2.SecurityGroup(
@@ -54,7 +56,7 @@ class AccountingClient(Construct):
             allow_all_outbound=False,
         )
         self.security_groups.append(group)
-        self._doors += open_database(self, database, [group], port=port)
+        self._rules += open_database(self, database, [group], port=port)
 
     def _decrypt(self, key_arn: str) -> None:
         policy = iam.ManagedPolicy(

@@ -9,10 +9,10 @@ from typing import cast
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IDependable
 
-from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.render import COMPUTE, HEAD, LOGIN, Call
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
-from cdk_trainyard.parallelcluster.scripts import CustomAction, FixedScripts, NodeScripts, PlanLine, bootstrap_uri
+from cdk_trainyard.parallelcluster.scripts import FixedScripts, NodeScripts, PlanLine, bootstrap_uri
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, LoginNode
 
 _START, _CONFIGURED, _UPDATED = "OnNodeStart", "OnNodeConfigured", "OnNodeUpdated"
 
@@ -22,22 +22,24 @@ class NodeCalls:
 
     Args:
         scope: Where the fixed keys are defined.
-        cluster: The cluster.
+        spec: The resolved cluster.
 
     Attributes:
         folders: The uploaded folders.
         fixed: The plans under fixed keys, or None when no node has one.
     """
 
-    def __init__(self, scope: Construct, cluster: ResolvedCluster) -> None:
-        self.folders = _folders(cluster)
-        plans = dict(_plans(cluster))
+    def __init__(self, scope: Construct, spec: ParallelClusterSpec) -> None:
+        self.folders = _folders(spec)
+        plans = dict(_plans(spec))
         bucket = _plan_bucket(plans)
         self._planned = {name.rpartition("/")[0] for name in plans}
         self.fixed = (
             None
             if bucket is None
-            else FixedScripts(scope, "FixedScripts", bucket=bucket, name=f"parallelcluster/{cluster.name}", plans=plans)
+            else FixedScripts(
+                scope, "FixedScripts", bucket=bucket, name=f"parallelcluster/{spec.cluster_name}", plans=plans
+            )
         )
 
     @property
@@ -60,7 +62,7 @@ class NodeCalls:
         """
         if node.startswith(COMPUTE):
             return [_by_hash(action) for action in actions]
-        calls = [(str(action.script), action.args) for action in actions if not _is_folder(action)]
+        calls = [(action.script, action.args) for action in actions if not _is_folder(action)]
         return [*calls, self._plan(node, event)] if node in self._planned else calls
 
     def _plan(self, node: str, event: str) -> Call:
@@ -71,23 +73,23 @@ class NodeCalls:
 
 
 def _by_hash(action: CustomAction) -> Call:
-    if action.scripts is None or action.entry is None:
-        return str(action.script), action.args
-    return bootstrap_uri(action.scripts), ["run", action.scripts.s3_uri, action.entry, *action.args]
+    if action.scripts is None:
+        return action.script, action.args
+    return bootstrap_uri(action.scripts), ["run", action.scripts.s3_uri, action.script, *action.args]
 
 
 def _is_folder(action: CustomAction) -> bool:
     return action.scripts is not None
 
 
-def _plans(cluster: ResolvedCluster) -> Iterator[tuple[str, Sequence[PlanLine]]]:
+def _plans(spec: ParallelClusterSpec) -> Iterator[tuple[str, Sequence[PlanLine]]]:
     """Yield every plan of the head node and the login nodes.
 
     A change of the scripts reaches a node that runs already at the next update: its plan repeats what configured it,
     and the node skips what it has run in that very version.
     """
-    nodes: list[tuple[str, HeadNode | LoginPool]] = [(HEAD, cluster.head.given)]
-    nodes += [(f"{LOGIN}/{pool.given.name}", pool.given) for pool in cluster.pools]
+    nodes: list[tuple[str, LoginNode]] = [(HEAD, spec.head_node)]
+    nodes += [(f"{LOGIN}/{pool.name}", pool) for pool in spec.login_pools]
     for node, given in nodes:
         start, configured, updated = (
             [action for action in actions if _is_folder(action)]
@@ -105,14 +107,11 @@ def _plan_bucket(plans: dict[str, Sequence[PlanLine]]) -> s3.IBucket | None:
     return next((line.action.scripts.bucket for lines in plans.values() for line in lines if line.action.scripts), None)
 
 
-def _folders(cluster: ResolvedCluster) -> list[NodeScripts]:
-    actions = [
-        *cluster.head.given.on_start,
-        *cluster.head.given.on_configured,
-        *cluster.head.given.on_updated,
-    ]
-    for pool in cluster.pools:
-        actions += [*pool.given.on_start, *pool.given.on_configured, *pool.given.on_updated]
-    for queue in cluster.queues:
-        actions += [*queue.given.on_start, *queue.given.on_configured]
-    return list({id(action.scripts): action.scripts for action in actions if action.scripts is not None}.values())
+def _folders(spec: ParallelClusterSpec) -> list[NodeScripts]:
+    actions = [action for node in (spec.head_node, *spec.login_pools) for action in _all_actions(node)]
+    actions += [action for queue in spec.queues for action in (*queue.on_start, *queue.on_configured)]
+    return list({action.scripts.node.path: action.scripts for action in actions if action.scripts is not None}.values())
+
+
+def _all_actions(node: LoginNode) -> Sequence[CustomAction]:
+    return (*node.on_start, *node.on_configured, *node.on_updated)

@@ -1,56 +1,57 @@
 """A cluster of AWS ParallelCluster."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jsii
 from aws_cdk import Annotations, CustomResource, Names, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
+from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.network import EfaSecurityGroup, Network
+from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.parallelcluster import render
 from cdk_trainyard.parallelcluster.accounting import AccountingClient
 from cdk_trainyard.parallelcluster.calls import NodeCalls
-from cdk_trainyard.parallelcluster.checks import cluster_problems
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
+from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.facts_of import mounted, place_of
 from cdk_trainyard.parallelcluster.node_policy import NodePolicy
-from cdk_trainyard.parallelcluster.nodes import HeadNode, LoginPool
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
 from cdk_trainyard.parallelcluster.provider_policy import provider_policy
-from cdk_trainyard.parallelcluster.queue import Queue
 from cdk_trainyard.parallelcluster.reach import dynamodb_endpoint
-from cdk_trainyard.parallelcluster.resolved import (
-    Place,
-    ResolvedCluster,
-    resolve_head,
-    resolve_pool,
-    resolve_queue,
-    resolve_storage,
-)
-from cdk_trainyard.parallelcluster.settings import (
+from cdk_trainyard.parallelcluster.resolve import resolve_cluster
+from cdk_trainyard.parallelcluster.rules import cluster_problems
+from cdk_trainyard.parallelcluster.spec import (
     ClusterIam,
     ClusterMonitoring,
     OperatingSystem,
+    ParallelClusterSpec,
+    SlurmAccounting,
     SlurmSettings,
     Timeouts,
 )
-from cdk_trainyard.parallelcluster.shared_storage import SharedLustre, SharedStorage
+from cdk_trainyard.parallelcluster.spec_nodes import HeadNode, LoginPool
+from cdk_trainyard.parallelcluster.spec_queues import Queue
+from cdk_trainyard.parallelcluster.spec_storage import SharedStorage
 from cdk_trainyard.parallelcluster.warnings import WARNINGS
-from cdk_trainyard.storage import Lustre, TrainingBuckets
+from cdk_trainyard.problems import Problem
+from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
-from cdk_trainyard.storage.reach import open_lustre
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.storage.spec import OpenZfs
+from cdk_trainyard.surroundings import others, surroundings
+from cdk_trainyard.tokens import Unknown, unresolved
 
 if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
 
+_NFS = 2049
 _NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
 _TYPE = "Custom::PclusterCluster"
 _ORDER_REASON = (
@@ -75,30 +76,40 @@ class ParallelCluster(ParallelClusterBase):
 
     Args:
         network: The network whose accelerator subnet the nodes are in.
+        mounts: FSx for Lustre file systems that every node mounts. Default - none.
+        security_group: Security group of every node, beside ParallelCluster's own. Default - a new one.
+        provider: A provider that several clusters share. Default - a new one.
         head_node: The head node.
         queues: The queues, one to 50.
-        login_pools: Login nodes. Default - none: users log in to the head node.
-        storage: Shared directories. Default - ``/home`` of the head node alone, over NFS.
-        operating_system: Operating system of every node. Default: ALINUX2023.
-        slurm: Settings of Slurm. Default - those of ``SlurmSettings``.
-        security_group: Security group of every node, beside ParallelCluster's own. Default - a new one.
-        cluster_name: Its name, at most 60 characters (40 with accounting). Default - made of stack and construct path.
-        version: Version of ParallelCluster. Default - the provider's, or the one whose rules this library has.
-        provider: A provider that several clusters share. Default - a new one.
-        image_id: An image of yours that ParallelCluster built, for every node; cannot be changed. Default - its own,
-            which is the same for ever for a version.
-        monitoring: What it tells about itself. Default - those of ``ClusterMonitoring``.
+        login_pools: Login nodes. Default - none; users log in to the head node.
+        shared_storage: Shared directories beside the file systems that are mounted.
+            Default - ``/home`` of the head node alone, over NFS.
+        operating_system: Operating system of every node; Rocky Linux needs an image of yours. Default: ALINUX2023.
+        image_id: An image of yours that ParallelCluster built, for every node; cannot be changed.
+            Default - ParallelCluster's, which is the same for ever for a version.
+        cluster_name: Its name, at most 60 characters (40 with accounting); another name is another cluster.
+            Default - a unique name made of stack and construct path.
+        version: Version of ParallelCluster; never changed, a new version is a new cluster.
+            Default - the provider's, or the one whose rules are checked here.
+        slurm: Settings of Slurm. Default - as each says.
+        monitoring: What it tells about itself. Default - as each says.
         iam: Limits of the roles that ParallelCluster makes. Default - none.
-        timeouts: How long nodes may take to come up. Default - ParallelCluster's.
-        tags: Tags of everything that ParallelCluster makes; the stack's come on top. Default - none.
+        timeouts: How long nodes may take to come up. Default - as each says.
+        tags: Tags of everything that ParallelCluster makes, beside those of the stack. Default - none.
         suppress_validators: Checks of ParallelCluster to leave out when it makes the cluster, as
-            ``type:HeadNodeMemorySizeValidator``, or ``ALL``. Default - none.
-        extra: Keys of ParallelCluster's configuration that have no keyword; checked against its schema.
+            ``type:HeadNodeMemorySizeValidator``, or ``ALL``.
             Default - none.
-        removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
-            that should outlive them and cost by the hour.
+        removal_policy: What becomes of the cluster when it leaves the stack; its nodes keep nothing that should outlive
+            them, and cost by the hour.
+            Default: DESTROY.
+        raw_overrides: Keys of ParallelCluster's configuration that have no option here; checked against its schema,
+            they add to what options say, and change none of it.
+            Default - none.
 
     Attributes:
+        cluster_name: Its name, and that of the stack that ParallelCluster makes.
+        head_node_instance_id: Instance id of the head node.
+        head_node_private_ip: Private address of the head node.
         config: The configuration as ParallelCluster gets it; it may hold Tokens.
         provider: The provider.
         security_group: The security group of every node.
@@ -114,68 +125,62 @@ class ParallelCluster(ParallelClusterBase):
         construct_id: str,
         *,
         network: Network,
+        mounts: Sequence[Mount] = (),
+        security_group: EfaSecurityGroup | ec2.ISecurityGroup | None = None,
+        provider: ParallelClusterProvider | None = None,
         head_node: HeadNode,
         queues: Sequence[Queue],
         login_pools: Sequence[LoginPool] = (),
-        storage: Sequence[SharedStorage] = (),
-        operating_system: OperatingSystem | str = OperatingSystem.ALINUX2023,
-        slurm: SlurmSettings | None = None,
-        security_group: EfaSecurityGroup | None = None,
+        shared_storage: SharedStorage | None = None,
+        operating_system: str = OperatingSystem.ALINUX2023,
+        image_id: str | None = None,
         cluster_name: str | None = None,
         version: str | None = None,
-        provider: ParallelClusterProvider | None = None,
-        image_id: str | None = None,
+        slurm: SlurmSettings | None = None,
         monitoring: ClusterMonitoring | None = None,
         iam: ClusterIam | None = None,
         timeouts: Timeouts | None = None,
         tags: Mapping[str, str] | None = None,
         suppress_validators: Sequence[str] = (),
-        extra: JsonObject | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
+        raw_overrides: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        place = Place.of(network)
-        own_version = version or (provider.version if provider else None)
-        cluster = ResolvedCluster(
-            name=cluster_name or self._unique_name(),
-            head=resolve_head(head_node, place),
-            queues=tuple(resolve_queue(queue, place) for queue in queues),
-            pools=tuple(resolve_pool(pool, head_node, place) for pool in login_pools),
-            storage=resolve_storage(storage),
-            place=place,
-            region=_known(Stack.of(self).region),
-            operating_system=operating_system,
-            image_id=image_id,
-            slurm=slurm or SlurmSettings(),
-            monitoring=monitoring or ClusterMonitoring(),
-            iam=iam or ClusterIam(),
-            timeouts=timeouts or Timeouts(),
-            tags=dict(tags or {}),
-            suppressed_validators=tuple(suppress_validators),
-            extra=extra,
-            other_names=tuple(_other_names(self)),
+        judge = Judge(environment=surroundings(self))
+        said = judge.judged(given(ParallelClusterSpec, locals()))
+        self._context = ClusterContext(
+            place=place_of(network),
+            mounts=[mounted(mount) for mount in mounts],
+            region=judge.environment.region,
+            default_name=self._unique_name(),
             stack_name=_known(Stack.of(self).stack_name),
+            other_names=tuple(other.cluster_name for other in others(self)),
             provider_version=provider.version if provider else None,
-            **({"version": own_version} if own_version else {}),
         )
-        self.cluster_name: str = cluster.name
-        raise_problems(self.node.path, cluster_problems(cluster))
-        self._warn(cluster)
-        self._cluster = cluster
+        self._spec = resolve_cluster(said, self._context)
+        self.cluster_name = str(self._spec.cluster_name)
+        raise_problems(self.node.path, [*judge.problems, *self._problems()])
+        self._warn()
         self._network = network
-        self.security_group: EfaSecurityGroup = security_group or EfaSecurityGroup(
-            self, "SecurityGroup", vpc=network.vpc
-        )
+        group = security_group or EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
+        self.security_group: EfaSecurityGroup = EfaSecurityGroup.of(group)
         self._connections = ec2.Connections(security_groups=[self.security_group.security_group])
-        self._scripts = NodeCalls(self, cluster)
+        self._scripts = NodeCalls(self, self._spec)
         self._nodes = NodePolicy(self, "NodePolicy")
         self._allow_scripts()
-        self._accounting = AccountingClient(self, "Accounting", accounting=cluster.slurm.accounting, vpc=network.vpc)
-        self.provider: ParallelClusterProvider = provider or self._own_provider(cluster)
+        self._accounting = AccountingClient(
+            self,
+            "Accounting",
+            accounting=cast("SlurmAccounting | None", self._spec.slurm.accounting),
+            vpc=network.vpc,
+        )
+        self.provider: ParallelClusterProvider = provider or self._own_provider()
         self._resource = self._custom_resource(removal_policy)
-        self._reached: set[int] = set()
-        self._resource.node.add_dependency(*self._needs())
-        self._reach()
+        self.node.default_child = main_resource(self._resource)
+        self._gate = self._new_gate()
+        self._resource.node.add_dependency(self._gate)
+        self._open_efs()
+        self._reach([mount.file_system for mount in mounts])
         self._set_attributes()
 
     @staticmethod
@@ -208,7 +213,7 @@ class ParallelCluster(ParallelClusterBase):
     @property
     def config(self) -> Mapping[str, Any]:
         """The configuration as ParallelCluster gets it; it may hold Tokens."""
-        return render.cluster_config(self._cluster, self._wiring())
+        return render.cluster_config(self._spec, self._context, self._wiring())
 
     @property
     def node_policy(self) -> iam.ManagedPolicy:
@@ -224,7 +229,7 @@ class ParallelCluster(ParallelClusterBase):
     def outputs(self) -> Mapping[str, str]:
         """Name to value of what people ask for first, to be made outputs of a stack."""
         public = {"HeadNodePublicAddress": self.head_node_public_ip} if self.head_node_public_ip else {}
-        by_key = {"SshCommand": self.ssh_command} if self._cluster.head.given.key_pair else {}
+        by_key = {"SshCommand": self.ssh_command} if self._spec.head_node.key_pair else {}
         return {
             **super().outputs,
             **public,
@@ -243,12 +248,11 @@ class ParallelCluster(ParallelClusterBase):
         Raises:
             ConfigurationError: The cluster cannot take it.
         """
-        storage = [*(one.given for one in self._cluster.storage), SharedLustre(at=at, file_system=file_system)]
-        cluster = replace(self._cluster, storage=resolve_storage(storage))
-        raise_problems(self.node.path, cluster_problems(cluster))
-        self._cluster = cluster
+        mounts = [*self._context.mounts, mounted(Mount(file_system=file_system, at=at))]
+        self._context = replace(self._context, mounts=mounts)
+        raise_problems(self.node.path, self._problems())
         main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
-        self._reach()
+        self._reach([file_system])
 
     def use(self, buckets: TrainingBuckets) -> None:
         """Let jobs read the datasets, and read and write checkpoints and models. They cannot delete.
@@ -287,10 +291,17 @@ class ParallelCluster(ParallelClusterBase):
         name = Names.unique_resource_name(self, max_length=_NAME_LENGTH, separator="-", allowed_special_characters="-")
         return name if name[:1].isalpha() else f"c{name[1:]}"
 
-    def _warn(self, cluster: ResolvedCluster) -> None:
+    def _problems(self) -> list[Problem]:
+        found = cluster_problems(self._spec, self._context)
+        if not isinstance(self._spec.slurm.accounting, SlurmAccounting | Unknown | None):
+            text = "must be SlurmAccounting(…), as SlurmAccounting.of(database): a new database stands by itself"
+            found.append(Problem(("slurm", "accounting"), text))
+        return found
+
+    def _warn(self) -> None:
         annotations = Annotations.of(self)
         for slug, warning in WARNINGS.items():
-            for text in warning(cluster):
+            for text in warning(self._spec, self._context):
                 annotations.add_warning_v2(f"@cdk-trainyard/parallelcluster:{slug}", text)
 
     def _wiring(self) -> render.Wiring:
@@ -304,14 +315,12 @@ class ParallelCluster(ParallelClusterBase):
             head_security_groups=tuple(group.security_group_id for group in client.security_groups),
         )
 
-    def _own_provider(self, cluster: ResolvedCluster) -> ParallelClusterProvider:
-        policy = provider_policy(self, "ProviderPolicy", cluster, self._scripts)
-        return ParallelClusterProvider(
-            self, f"Provider{cluster.version}", version=cluster.version, policies=[policy] if policy else []
-        )
+    def _own_provider(self) -> ParallelClusterProvider:
+        policy, version = provider_policy(self, "ProviderPolicy", self._spec, self._scripts), self._spec.version
+        return ParallelClusterProvider(self, f"Provider{version}", version=version, policies=[policy] if policy else [])
 
     def _custom_resource(self, removal_policy: RemovalPolicy) -> CustomResource:
-        suppressed = list(self._cluster.suppressed_validators)
+        suppressed = list(self._spec.suppress_validators)
         # Nothing else may stand here: the provider hands every further property on to ParallelCluster as an argument,
         # and those of creating and of updating differ. ServiceTimeout is one of them; its default is the most there is.
         properties = {
@@ -334,9 +343,9 @@ class ParallelCluster(ParallelClusterBase):
         attribute = self._resource.get_att_string
         self.head_node_instance_id = attribute("headNode.instanceId")
         self.head_node_private_ip = attribute("headNode.privateIpAddress")
-        head = self._cluster.head
+        head = self._spec.head_node
         # an attribute that a private head node does not have would fail the deployment
-        has_address = bool(head.elastic_ip)
+        has_address = bool(head.elastic_ip or head.elastic_ip_id)
         self.head_node_public_ip: str | None = attribute("headNode.publicIpAddress") if has_address else None
         self.cluster_stack_arn: str = attribute("cloudformationStackArn")
         self.validation_messages: str = attribute("validationMessages")
@@ -349,30 +358,30 @@ class ParallelCluster(ParallelClusterBase):
                 scripts.read_statements(), reason="a folder is everything under its prefix", wildcards=wildcards
             )
 
-    def _needs(self) -> Iterator[IDependable]:
-        yield self._network.route_out
-        yield self.security_group.self_rules
-        yield from self._scripts.uploaded
-        if endpoint := dynamodb_endpoint(self, self._network):
-            yield endpoint
-        yield from self._accounting.needs
+    def _new_gate(self) -> Gate:
+        endpoint = dynamodb_endpoint(self, self._network)
+        return Gate(
+            self,
+            networks=[self._network],
+            security_groups=[self.security_group],
+            policies=[],  # the configuration names them, which is a dependency already
+            scripts=self._scripts.uploaded,
+            also=[*([endpoint] if endpoint else []), *self._accounting.needs],
+        )
 
-    def _reach(self) -> None:
+    def _open_efs(self) -> None:
+        """Let the nodes reach file systems of EFS that exist, and start after their rules."""
+        for efs in self._spec.shared_storage.efs:
+            if efs.security_group is not None:
+                nodes = self.security_group.security_group
+                efs.security_group.connections.allow_from(nodes, ec2.Port.tcp(_NFS), "Nodes of a ParallelCluster")
+                self._gate.add(efs.security_group)
+
+    def _reach(self, file_systems: "Sequence[Lustre | OpenZfs]") -> None:
         """Let the nodes reach their file systems, and start after them."""
-        for one in self._cluster.storage:
-            file_system = one.given.file_system if isinstance(one.given, SharedLustre) else None
-            if file_system is not None and id(file_system) not in self._reached:
-                self._reached.add(id(file_system))
-                rules = open_lustre(self, file_system, [self.security_group])
-                self._resource.node.add_dependency(file_system.ready, *([rules] if rules else []))
-                if len(self._reached) == 1:
-                    acknowledge_cfn_lint(main_resource(self._resource), check="W3005", reason=_ORDER_REASON)
-
-
-def _other_names(cluster: ParallelCluster) -> Iterator[str]:
-    for other in cluster.node.root.node.find_all():
-        if isinstance(other, ParallelCluster) and other is not cluster:
-            yield other.cluster_name
+        for file_system in file_systems:
+            if self._gate.reach(file_system, [self.security_group]):
+                acknowledge_cfn_lint(main_resource(self._resource), check="W3005", reason=_ORDER_REASON)
 
 
 def _known(text: str) -> str | None:

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 import jsii
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_sns as sns
 from constructs import Construct
+
+from cdk_trainyard.errors import ConfigurationError
 
 
 @jsii.implements(ec2.IConnectable)
@@ -52,3 +55,19 @@ class ParallelClusterBase(Construct):
             "ConnectCommand": self.connect_command,
             "LogGroupPrefix": self.log_group_prefix,
         }
+
+    @property
+    def publisher(self) -> None:
+        """Nobody: ParallelCluster makes alarms of the head node itself, and tells no topic."""
+
+    def tell(self, topic: sns.ITopic) -> None:
+        """Refuse: ParallelCluster has no topic for its alarms; see ``alarms`` of ``ClusterMonitoring``.
+
+        Args:
+            topic: A topic.
+
+        Raises:
+            ConfigurationError: Always.
+        """
+        problem = "'tell' must not be asked; ParallelCluster makes alarms of the head node itself, without a topic"
+        raise ConfigurationError(self.node.path, [f"{problem}, got {topic.node.path}"])

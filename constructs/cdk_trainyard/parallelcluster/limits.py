@@ -30,15 +30,17 @@ CUSTOM_RESOURCE_SECONDS = 3600
 
 GP3_THROUGHPUT_MB_S = range(125, 1001)
 GP3_THROUGHPUT_PER_IOPS = 0.25
-RAID_VOLUMES = range(2, 6)
-RAID_LEVELS = (0, 1)
 TAGS = 40
 """Tags of a compute resource with those of its queue and cluster; ParallelCluster adds its own."""
 
-LUSTRE_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
-LUSTRE_HDD_STEPS = {12: 6000, 40: 1800}
-"""MB/s per TiB of a hard disk file system to the GiB that its capacity is a multiple of."""
-
-
 PROVIDER_POLICIES = 4
 """Further policies of the provider's role: IAM attaches ten, and the template takes six."""
+SCHEMA_NAME = re.compile(r"[0-9a-z_]{1,64}")
+"""``Database/DatabaseName``."""
+
+SLURM_PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RESERVED_TAG = "parallelcluster:"
+"""ParallelCluster's own tags begin with it."""
+
+GRACE_MINUTES = (3, 120)
+"""``LoginNodes/Pools/GracetimePeriod``."""

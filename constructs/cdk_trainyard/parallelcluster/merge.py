@@ -1,18 +1,20 @@
-"""Raw keys of the user laid over what is rendered: they add, and never change what a keyword says. Pure."""
+"""Raw keys of the user laid over what is rendered: they add, and never change what an option says. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cdk_trainyard.problems import At
 
-def merged(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
+
+def merged(rendered: Mapping[str, Any], raw: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return both together: sections are merged, lists joined, and what was rendered stays.
 
     Args:
-        rendered: What the keywords say.
-        extra: Raw keys, or None.
+        rendered: What the options say.
+        raw: Raw keys, or None.
     """
     result = dict(rendered)
-    for key, value in (extra or {}).items():
+    for key, value in (raw or {}).items():
         known = result.get(key)
         if known is None:
             result[key] = value
@@ -23,16 +25,16 @@ def merged(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict
     return result
 
 
-def conflicts(rendered: Mapping[str, Any], extra: Mapping[str, Any] | None, path: str = "") -> Iterator[str]:
-    """Yield the keys of ``extra`` that a keyword has rendered already.
+def conflicts(rendered: Mapping[str, Any], raw: Mapping[str, Any] | None, path: At = ()) -> Iterator[At]:
+    """Yield the paths of raw keys that an option has rendered already.
 
     Args:
-        rendered: What the keywords say.
-        extra: Raw keys, or None.
+        rendered: What the options say.
+        raw: Raw keys, or None.
         path: Where both stand.
     """
-    for key, value in (extra or {}).items():
-        place = f"{path}.{key}" if path else key
+    for key, value in (raw or {}).items():
+        place = (*path, key)
         known = rendered.get(key)
         if isinstance(known, Mapping) and isinstance(value, Mapping):
             yield from conflicts(known, value, place)

@@ -7,14 +7,15 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.node_policy import PATH
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
+from cdk_trainyard.parallelcluster.resolve import volumes
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, SlurmAccounting
 
 # What EC2, EFS and FSx ask of whoever makes an encrypted volume or file system with a key of the customer.
 _KEY_ACTIONS = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext")
 
 
 def provider_policy(
-    scope: Construct, construct_id: str, cluster: ResolvedCluster, scripts: NodeCalls
+    scope: Construct, construct_id: str, spec: ParallelClusterSpec, scripts: NodeCalls
 ) -> iam.ManagedPolicy | None:
     """Define the policy, or nothing when the template allows enough.
 
@@ -24,7 +25,7 @@ def provider_policy(
     Args:
         scope: Where it belongs.
         construct_id: Its id there.
-        cluster: The cluster.
+        spec: The resolved cluster.
         scripts: Its scripts.
     """
     statements: list[iam.PolicyStatement] = []
@@ -32,11 +33,10 @@ def provider_policy(
     for readable in scripts.readable:
         statements += readable.read_statements()
         wildcards.append(readable.objects_arn)
-    if accounting := cluster.slurm.accounting:
-        statements.append(
-            iam.PolicyStatement(actions=["secretsmanager:DescribeSecret"], resources=[accounting.password.secret_arn])
-        )
-    if keys := _keys(cluster):
+    if isinstance(accounting := spec.slurm.accounting, SlurmAccounting):
+        secret = accounting.password_secret.secret_arn
+        statements.append(iam.PolicyStatement(actions=["secretsmanager:DescribeSecret"], resources=[secret]))
+    if keys := _keys(spec):
         statements.append(iam.PolicyStatement(actions=list(_KEY_ACTIONS), resources=[key.key_arn for key in keys]))
     if not statements:
         return None
@@ -55,6 +55,6 @@ def provider_policy(
     return policy
 
 
-def _keys(cluster: ResolvedCluster) -> list[kms.IKey]:
-    keys = [getattr(one.given, "key", None) for one in cluster.storage]
-    return list({id(key): key for key in keys if key is not None}.values())
+def _keys(spec: ParallelClusterSpec) -> list[kms.IKey]:
+    keys: list[kms.IKey | None] = [getattr(one, "key", None) for _, one in volumes(spec.shared_storage)]
+    return list({key.node.path: key for key in keys if key is not None}.values())

@@ -2,23 +2,28 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from cdk_trainyard.parallelcluster.capacity import Placement, Reservation
+from cdk_trainyard.instances.kind import UsageClass
+from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.merge import merged
-from cdk_trainyard.parallelcluster.nodes import Dcv, HeadNode, LoginPool, RootVolume
-from cdk_trainyard.parallelcluster.queue import Queue
 from cdk_trainyard.parallelcluster.render_storage import shared_storage
-from cdk_trainyard.parallelcluster.resolved import (
+from cdk_trainyard.parallelcluster.resolve import (
     NOWHERE,
-    ResolvedCluster,
-    ResolvedCompute,
-    ResolvedHead,
-    ResolvedPool,
-    ResolvedQueue,
+    known,
+    managed_dns,
+    subnet_of,
+    subnets,
     type_name,
+    volumes,
 )
-from cdk_trainyard.parallelcluster.scripts import CustomAction
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, SlurmAccounting
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, Dcv, LoginNode, LoginPool, NodeSoftware, RootVolume
+from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, NodeAllocation, Placement, Queue
+from cdk_trainyard.tokens import unresolved
+
+if TYPE_CHECKING:
+    from aws_cdk import Duration
 
 Config = dict[str, Any]
 Call = tuple[str, Sequence[str]]
@@ -26,6 +31,12 @@ Call = tuple[str, Sequence[str]]
 Calls = Callable[[str, str, Sequence[CustomAction]], list[Call]]
 """Turns the actions of a node and an event into calls."""
 
+CAPACITY: Final = {
+    UsageClass.ON_DEMAND: "ONDEMAND",
+    UsageClass.SPOT: "SPOT",
+    UsageClass.CAPACITY_BLOCK: "CAPACITY_BLOCK",
+}
+"""``UsageClass`` as ParallelCluster spells it."""
 HEAD, LOGIN, COMPUTE = "head", "login", "compute"
 """Kinds of nodes."""
 
@@ -36,10 +47,11 @@ class Wiring:
 
     Attributes:
         security_groups: Ids of the security groups of every node.
-        head_security_groups: Ids of further security groups of the head node.
         policies: Kind of node to the ARNs of the policies of its role.
         calls: Turns actions into calls. The node is ``"head"``, or ``"login/<pool>"``, or ``"compute/<queue>"``.
         region: The Region.
+        head_security_groups: Ids of further security groups of the head node.
+        subnet_id: Turns what a subnet is called before it exists into its id. Default - it has its id.
     """
 
     security_groups: tuple[str, ...]
@@ -47,197 +59,211 @@ class Wiring:
     calls: Calls
     region: str
     head_security_groups: tuple[str, ...] = ()
+    subnet_id: Callable[[str], str] = str
 
 
-def cluster_config(cluster: ResolvedCluster, wiring: Wiring) -> Config:
+def cluster_config(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring) -> Config:
     """Return the whole configuration.
 
     Args:
-        cluster: The cluster.
+        spec: The resolved cluster.
+        context: What it stands in.
         wiring: What it refers to.
     """
-    return merged(typed_config(cluster, wiring), cluster.extra)
+    return merged(typed_config(spec, context, wiring), spec.raw_overrides)
 
 
-def typed_config(cluster: ResolvedCluster, wiring: Wiring) -> Config:
+def typed_config(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring) -> Config:
     """Return the configuration without the raw keys of the cluster.
 
     Args:
-        cluster: The cluster.
+        spec: The resolved cluster.
+        context: What it stands in.
         wiring: What it refers to.
     """
+    boundary, role, timeouts = spec.iam.permissions_boundary, spec.iam.lambda_role, spec.timeouts
     config = _without_nothing(
         {
             "Region": wiring.region,
-            "Image": {"Os": str(cluster.operating_system), "CustomAmi": cluster.image_id},
-            "HeadNode": head_node(cluster.head, wiring),
-            "LoginNodes": {"Pools": [merged(login_pool(pool, wiring), pool.given.extra) for pool in cluster.pools]},
+            "Image": {"Os": _text(spec.operating_system), "CustomAmi": spec.image_id},
+            "HeadNode": head_node(spec, context, wiring),
+            "LoginNodes": {
+                "Pools": [
+                    merged(login_pool(pool, context, wiring), pool.raw_overrides) for _, pool in known(spec.login_pools)
+                ]
+            },
             "Scheduling": {
                 "Scheduler": "slurm",
-                "ScalingStrategy": cluster.slurm.scaling and cluster.slurm.scaling.value,
-                "SlurmSettings": _slurm_settings(cluster),
-                "SlurmQueues": [_queue_with_extra(queue, wiring) for queue in cluster.queues],
+                "ScalingStrategy": spec.slurm.scaling and spec.slurm.scaling.value,
+                "SlurmSettings": _slurm_settings(spec, context),
+                "SlurmQueues": [
+                    merged(queue_section(queue, context, wiring), queue.raw_overrides)
+                    for _, queue in known(spec.queues)
+                ],
             },
-            "SharedStorage": [shared_storage(one) for one in cluster.storage],
-            "Monitoring": _monitoring(cluster),
+            "SharedStorage": [
+                *(shared_storage(one) for one in context.mounts),
+                *(shared_storage(one, str(at[1])) for at, one in volumes(spec.shared_storage)),
+            ],
+            "Monitoring": _monitoring(spec),
             "Iam": {
-                "PermissionsBoundary": cluster.iam.permissions_boundary
-                and cluster.iam.permissions_boundary.managed_policy_arn,
-                "ResourcePrefix": cluster.iam.resource_prefix,
-                "Roles": {"LambdaFunctionsRole": cluster.iam.lambda_role and cluster.iam.lambda_role.role_arn},
+                "PermissionsBoundary": boundary and boundary.managed_policy_arn,
+                "ResourcePrefix": spec.iam.resource_prefix,
+                "Roles": {"LambdaFunctionsRole": role and role.role_arn},
             },
             "Imds": {"ImdsSupport": "v2.0"},
             "DevSettings": {
                 "Timeouts": {
-                    "HeadNodeBootstrapTimeout": cluster.timeouts.head_node and cluster.timeouts.head_node.to_seconds(),
-                    "ComputeNodeBootstrapTimeout": cluster.timeouts.compute_node
-                    and cluster.timeouts.compute_node.to_seconds(),
+                    "HeadNodeBootstrapTimeout": timeouts.head_node and timeouts.head_node.to_seconds(),
+                    "ComputeNodeBootstrapTimeout": timeouts.compute_node and timeouts.compute_node.to_seconds(),
                 }
             },
-            "Tags": _tags(cluster.tags),
+            "Tags": _tags(spec.tags),
         }
     )
-    return config | {"HeadNode": merged(config["HeadNode"], cluster.head.given.extra)}
+    return config | {"HeadNode": merged(config["HeadNode"], spec.head_node.raw_overrides)}
 
 
-def head_node(head: ResolvedHead, wiring: Wiring) -> Config:
+def head_node(spec: ParallelClusterSpec, context: ClusterContext, wiring: Wiring) -> Config:
     """Return the section of the head node, without raw keys.
 
     Args:
-        head: The head node.
+        spec: The resolved cluster.
+        context: What it stands in.
         wiring: What it refers to.
     """
-    given = head.given
+    head = spec.head_node
+    subnet = context.place.of_head_node(head)
     return _without_nothing(
         {
-            "InstanceType": head.type_name,
-            "DisableSimultaneousMultithreading": None if given.simultaneous_multithreading else True,
+            "InstanceType": type_name(head.instance_type),
+            **_threads(head.threads_per_core),
             "Networking": {
-                "SubnetId": head.subnet,
-                "ElasticIp": head.elastic_ip or None,
+                "SubnetId": subnet and wiring.subnet_id(subnet),
+                "ElasticIp": head.elastic_ip_id or head.elastic_ip or None,
                 "AdditionalSecurityGroups": [*wiring.security_groups, *wiring.head_security_groups],
             },
             "Ssh": {
-                "KeyName": given.key_pair and given.key_pair.key_pair_name,
-                "AllowedIps": given.ssh_from or NOWHERE,
+                "KeyName": head.key_pair and head.key_pair.key_pair_name,
+                "AllowedIps": head.ssh_from or NOWHERE,
             },
-            "LocalStorage": _local_storage(given.root_volume, given.scratch_at),
-            "Dcv": _dcv(given.dcv),
-            **_software(HEAD, given, wiring),
+            "LocalStorage": _local_storage(head.root_volume, head.scratch_at),
+            "Dcv": _dcv(head.dcv),
+            **_software(HEAD, head, wiring),
         }
     )
 
 
-def login_pool(pool: ResolvedPool, wiring: Wiring) -> Config:
+def login_pool(pool: LoginPool, context: ClusterContext, wiring: Wiring) -> Config:
     """Return one entry of the login pools, without raw keys.
 
     Args:
         pool: The pool.
+        context: What it stands in.
         wiring: What it refers to.
     """
-    given = pool.given
     return _without_nothing(
         {
-            "Name": given.name,
-            "InstanceType": pool.type_name,
-            "Count": given.count,
-            "GracetimePeriod": given.grace_period and given.grace_period.to_minutes(),
+            "Name": pool.name,
+            "InstanceType": type_name(pool.instance_type),
+            "Count": pool.count,
+            "GracetimePeriod": _minutes(pool.grace_period),
             "Networking": {
-                "SubnetIds": [pool.subnet],
+                "SubnetIds": [wiring.subnet_id(subnet_of(pool, context.place))],
                 "AdditionalSecurityGroups": list(wiring.security_groups),
             },
             "Ssh": {"AllowedIps": pool.ssh_from},
-            "Dcv": _dcv(given.dcv),
-            **_software(f"{LOGIN}/{given.name}", given, wiring),
+            "Dcv": _dcv(pool.dcv),
+            **_software(f"{LOGIN}/{pool.name}", pool, wiring),
         }
     )
 
 
-def queue_section(queue: ResolvedQueue, wiring: Wiring) -> Config:
+def queue_section(queue: Queue, context: ClusterContext, wiring: Wiring) -> Config:
     """Return one entry of the queues, without raw keys.
 
     Args:
         queue: The queue.
+        context: What it stands in.
         wiring: What it refers to.
     """
-    given = queue.given
     return _without_nothing(
         {
-            "Name": given.name,
-            "CapacityType": queue.capacity.type.value,
-            "AllocationStrategy": queue.capacity.allocation and queue.capacity.allocation.value,
-            "CapacityReservationTarget": _reservation(queue.capacity.reservation),
+            "Name": queue.name,
+            "CapacityType": CAPACITY.get(queue.capacity),
+            "AllocationStrategy": queue.allocation and queue.allocation.value,
+            "CapacityReservationTarget": _reservation(queue),
             "JobExclusiveAllocation": queue.exclusive or None,
             "Networking": {
-                "SubnetIds": list(queue.subnets),
+                "SubnetIds": [wiring.subnet_id(subnet) for subnet in subnets(queue, context.place)],
                 "AdditionalSecurityGroups": list(wiring.security_groups),
-                "AssignPublicIp": given.public_ip,
-                "PlacementGroup": _placement(queue.placement),
+                "AssignPublicIp": queue.public_ip,
+                "PlacementGroup": _placement(queue),
             },
-            "ComputeSettings": {"LocalStorage": _local_storage(given.root_volume, given.scratch_at)},
-            **_software(f"{COMPUTE}/{given.name}", given, wiring),
-            "HealthChecks": {"Gpu": {"Enabled": given.gpu_health_check}},
-            "CustomSlurmSettings": dict(given.slurm or {}),
-            "Tags": _tags(given.tags),
-            "ComputeResources": [merged(compute_resource(one), one.given.extra) for one in queue.compute],
+            "ComputeSettings": {"LocalStorage": _local_storage(queue.root_volume, queue.scratch_at)},
+            **_software(f"{COMPUTE}/{queue.name}", queue, wiring),
+            "HealthChecks": {"Gpu": {"Enabled": queue.gpu_health_check}},
+            "CustomSlurmSettings": dict(queue.slurm or {}),
+            "Tags": _tags(queue.tags),
+            "ComputeResources": [merged(compute_resource(one), one.raw_overrides) for _, one in known(queue.compute)],
         }
     )
 
 
-def compute_resource(compute: ResolvedCompute) -> Config:
+def compute_resource(compute: ComputeResource) -> Config:
     """Return one kind of node of a queue, without raw keys.
 
     Args:
         compute: The compute resource.
     """
-    given = compute.given
     return _without_nothing(
         {
             "Name": compute.name,
-            "InstanceType": given.instance_type and type_name(given.instance_type),
-            "Instances": [{"InstanceType": type_name(one)} for one in given.instance_types],
+            "InstanceType": compute.instance_type and type_name(compute.instance_type),
+            "Instances": [{"InstanceType": type_name(one)} for one in compute.instance_types],
             "MinCount": compute.min_count,
             "MaxCount": compute.max_count,
-            "SpotPrice": given.spot_price,
-            "Efa": {"Enabled": True} if compute.efa else None,
-            "DisableSimultaneousMultithreading": None if given.simultaneous_multithreading else True,
-            "SchedulableMemory": given.schedulable_memory_mib,
-            "CapacityReservationTarget": _reservation(given.reservation),
-            "Networking": {"PlacementGroup": _placement(given.placement)},
-            "HealthChecks": {"Gpu": {"Enabled": given.gpu_health_check}},
-            "CustomSlurmSettings": dict(given.slurm or {}),
-            "StaticNodePriority": given.static_node_priority,
-            "DynamicNodePriority": given.dynamic_node_priority,
-            "Tags": _tags(given.tags),
+            "SpotPrice": compute.spot_price,
+            "Efa": {"Enabled": True} if compute.efa is True else None,
+            **_threads(compute.threads_per_core),
+            "SchedulableMemory": compute.schedulable_memory_mib,
+            "CapacityReservationTarget": _reservation(compute),
+            "Networking": {"PlacementGroup": _placement(compute)},
+            "HealthChecks": {"Gpu": {"Enabled": compute.gpu_health_check}},
+            "CustomSlurmSettings": dict(compute.slurm or {}),
+            "StaticNodePriority": compute.static_node_priority,
+            "DynamicNodePriority": compute.dynamic_node_priority,
+            "Tags": _tags(compute.tags),
         }
     )
 
 
 # ---------------------------------------------------------------- parts
-def _queue_with_extra(queue: ResolvedQueue, wiring: Wiring) -> Config:
-    return merged(queue_section(queue, wiring), queue.given.extra)
-
-
-def _slurm_settings(cluster: ResolvedCluster) -> Config:
-    slurm, accounting = cluster.slurm, cluster.slurm.accounting
+def _slurm_settings(spec: ParallelClusterSpec, context: ClusterContext) -> Config:
+    slurm, said = spec.slurm, spec.slurm.accounting
+    accounting = said if isinstance(said, SlurmAccounting) else None  # a new database is exchanged for it
     return {
         "QueueUpdateStrategy": slurm.update_strategy.value,
-        "ScaledownIdletime": slurm.idle_time and slurm.idle_time.to_minutes(),
+        "ScaledownIdletime": _minutes(slurm.idle_time),
         "EnableMemoryBasedScheduling": slurm.memory_scheduling or None,
-        "Dns": None if cluster.managed_dns else {"DisableManagedDns": True, "UseEc2Hostnames": True},
+        "Dns": None if managed_dns(spec, context.place) else {"DisableManagedDns": True, "UseEc2Hostnames": True},
         "Database": accounting
         and {
             "Uri": f"{accounting.endpoint}:{accounting.port}",
             "UserName": accounting.user_name,
-            "PasswordSecretArn": accounting.password.secret_arn,
+            "PasswordSecretArn": accounting.password_secret.secret_arn,
             "DatabaseName": accounting.schema_name,
         },
-        "CustomSlurmSettings": [dict(line) for line in slurm.custom],
+        "CustomSlurmSettings": [dict(line) for _, line in known(slurm.custom)],
     }
 
 
-def _monitoring(cluster: ResolvedCluster) -> Config:
-    monitoring = cluster.monitoring
+def _minutes(time: "Duration | None") -> int | None:
+    return None if time is None or unresolved(time) else int(time.to_minutes())
+
+
+def _monitoring(spec: ParallelClusterSpec) -> Config:
+    monitoring = spec.monitoring
     logs = {
         "Enabled": True,
         "RetentionInDays": monitoring.log_retention_days,
@@ -258,18 +284,29 @@ def _action(calls: Sequence[Call]) -> Config | None:
     return sections[0] if sections else None
 
 
-def _software(node: str, given: HeadNode | LoginPool | Queue, wiring: Wiring) -> Config:
+def _software(node: str, given: NodeSoftware, wiring: Wiring) -> Config:
     """What runs on a node, what it may do, and what it starts from; nodes of queues are replaced, never updated."""
     events = {"OnNodeStart": given.on_start, "OnNodeConfigured": given.on_configured}
-    if not isinstance(given, Queue):
+    if isinstance(given, LoginNode):
         events["OnNodeUpdated"] = given.on_updated
     own = [policy.managed_policy_arn for policy in given.policies]
     policies = [*wiring.policies.get(node.partition("/")[0], ()), *own]
     return {
-        "CustomActions": {event: _action(wiring.calls(node, event, actions)) for event, actions in events.items()},
+        "CustomActions": {
+            event: _action(wiring.calls(node, event, [action for _, action in known(actions)]))
+            for event, actions in events.items()
+        },
         "Iam": {"AdditionalIamPolicies": [{"Policy": arn} for arn in policies]},
         "Image": {"CustomAmi": given.image_id},
     }
+
+
+def _text(value: str) -> str:
+    return value if unresolved(value) else str(value)
+
+
+def _threads(threads_per_core: int | None) -> Config:
+    return {"DisableSimultaneousMultithreading": True if threads_per_core == 1 else None}
 
 
 def _local_storage(root: RootVolume | None, scratch_at: str | None) -> Config:
@@ -286,18 +323,17 @@ def _dcv(dcv: Dcv | None) -> Config | None:
     return None if dcv is None else {"Enabled": True, "Port": dcv.port, "AllowedIps": dcv.allowed_from}
 
 
-def _placement(placement: Placement | None) -> Config | None:
-    if placement is None:
+def _placement(given: NodeAllocation) -> Config | None:
+    if given.placement is None or unresolved(given.placement):
         return None
-    return {"Enabled": placement.enabled, "Name": placement.group and placement.group.placement_group_name}
+    group = given.placement_group
+    return {"Enabled": given.placement is Placement.CLUSTER, "Name": group and group.placement_group_name}
 
 
-def _reservation(reservation: Reservation | None) -> Config | None:
-    if reservation is None:
-        return None
+def _reservation(given: NodeAllocation) -> Config:
     return {
-        "CapacityReservationId": reservation.reservation_id,
-        "CapacityReservationResourceGroupArn": reservation.group_arn,
+        "CapacityReservationId": given.reservation_id,
+        "CapacityReservationResourceGroupArn": given.reservation_group_arn,
     }
 
 

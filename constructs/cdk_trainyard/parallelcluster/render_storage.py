@@ -2,38 +2,37 @@
 
 from typing import Any
 
-from cdk_trainyard.parallelcluster.resolved import ResolvedStorage
-from cdk_trainyard.parallelcluster.shared_storage import SharedEbs, SharedEfs, SharedLustre, SharedOntap, SharedOpenZfs
+from cdk_trainyard.parallelcluster.context import MountedFileSystem
+from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs, SharedFsxVolume, SharedVolume
 
 Config = dict[str, Any]
-DEFAULT_THROUGHPUT = {"PERSISTENT_2": 250}
-"""MB/s per TiB of a Lustre file system that ParallelCluster makes, where the user says none."""
+_REMOVAL = {"DESTROY": "Delete", "SNAPSHOT": "Snapshot"}
 
 
-def shared_storage(storage: ResolvedStorage) -> Config:
+def shared_storage(one: MountedFileSystem | SharedVolume, kind: str = "") -> Config:
     """Return one entry.
 
     Args:
-        storage: The shared directory.
+        one: The shared directory, or the file system that is mounted.
+        kind: What a volume of FSx is: ``openzfs`` or ``ontap``.
     """
-    kind, settings = _settings(storage)
-    entry: Config = {"Name": storage.name, "MountDir": storage.at, "StorageType": kind}
+    kind, settings = _settings(one, kind)
+    entry: Config = {"Name": one.name, "MountDir": one.at, "StorageType": kind}
     given = {key: value for key, value in settings.items() if value is not None}
     return entry | ({f"{kind}Settings": given} if given else {})
 
 
-def _settings(storage: ResolvedStorage) -> tuple[str, Config]:
-    match storage.given:
-        case SharedEbs() as ebs:
-            return "Ebs", _ebs(ebs)
-        case SharedEfs() as efs:
-            return "Efs", _efs(efs)
-        case SharedLustre() as lustre:
-            return "FsxLustre", _lustre(lustre)
-        case SharedOpenZfs(volume_id=volume_id):
-            return "FsxOpenZfs", {"VolumeId": volume_id}
-        case SharedOntap(volume_id=volume_id):
-            return "FsxOntap", {"VolumeId": volume_id}
+def _settings(one: MountedFileSystem | SharedVolume, kind: str) -> tuple[str, Config]:
+    match one:
+        case SharedEbs():
+            return "Ebs", _ebs(one)
+        case SharedEfs():
+            return "Efs", _efs(one)
+        case SharedFsxVolume():
+            return {"openzfs": "FsxOpenZfs", "ontap": "FsxOntap"}[kind], {"VolumeId": one.volume_id}
+        case MountedFileSystem():
+            return "FsxLustre", {"FileSystemId": one.file_system_id}
+    raise TypeError(f"no shared storage: {one!r}")
 
 
 def _ebs(ebs: SharedEbs) -> Config:
@@ -48,26 +47,12 @@ def _ebs(ebs: SharedEbs) -> Config:
         "KmsKeyId": ebs.key and ebs.key.key_arn,
         "SnapshotId": ebs.snapshot_id,
         "Raid": ebs.raid_volumes and {"Type": ebs.raid_level, "NumberOfVolumes": ebs.raid_volumes},
-        "DeletionPolicy": ebs.deletion.value,
+        "DeletionPolicy": _REMOVAL.get(ebs.removal_policy.name, "Retain"),
     }
 
 
 def _efs(efs: SharedEfs) -> Config:
-    if efs.file_system is not None:
-        return {"FileSystemId": efs.file_system.file_system_id, "EncryptionInTransit": True}
-    return {"Encrypted": True, "KmsKeyId": efs.key and efs.key.key_arn, "DeletionPolicy": efs.deletion.value}
-
-
-def _lustre(lustre: SharedLustre) -> Config:
-    if lustre.file_system is not None:
-        return {"FileSystemId": lustre.file_system.file_system_id}
-    throughput = lustre.throughput_mb_s_per_tib
-    return {
-        "StorageCapacity": lustre.capacity_gib,
-        "DeploymentType": lustre.deployment_type,
-        "PerUnitStorageThroughput": throughput or DEFAULT_THROUGHPUT.get(lustre.deployment_type),
-        "StorageType": lustre.storage_type,
-        "DataCompressionType": "LZ4",
-        "KmsKeyId": lustre.key and lustre.key.key_arn,
-        "DeletionPolicy": lustre.deletion.value,
-    }
+    if efs.file_system_id is not None:
+        return {"FileSystemId": efs.file_system_id, "EncryptionInTransit": True}
+    kept = _REMOVAL.get(efs.removal_policy.name, "Retain")
+    return {"Encrypted": True, "KmsKeyId": efs.key and efs.key.key_arn, "DeletionPolicy": kept}

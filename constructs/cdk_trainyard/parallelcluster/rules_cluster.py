@@ -1,260 +1,347 @@
 """Whether the parts of a cluster that concern all its nodes can work. Pure: nothing is created here."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
-from cdk_trainyard.errors import ConfigurationError, did_you_mean
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.network import AddressPlan, AddressUse
+from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
+from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.parallelcluster import limits
+from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact, operating_systems
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
+from cdk_trainyard.parallelcluster.resolve import (
+    computes,
+    find_type,
+    known,
+    max_nodes,
+    subnet_of,
+    subnets,
+    type_names,
+    types_of,
+    volumes,
+)
 from cdk_trainyard.parallelcluster.rules_provider import provider_version_problems
-from cdk_trainyard.parallelcluster.settings import SlurmAccounting
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.parallelcluster.spec import ClusterMonitoring, ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_storage import SharedVolume
+from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.storage.spec import AccountingSpec
+from cdk_trainyard.tokens import Unknown, dummy, unresolved
 
-Problems = Iterator[str]
+Problems = Iterator[Problem]
+MUST_BE_KNOWN = "must be known when the app is synthesized, got a Token; write it out"
 
 
-def cluster_name_problems(cluster: ResolvedCluster) -> Problems:
+def is_token(value: object) -> bool:
+    """Return whether a value is known at deployment only; what has a wrong form is answered already."""
+    return unresolved(value) and not isinstance(value, Unknown) and not dummy(value)
+
+
+def cluster_name_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """The name is one that ParallelCluster takes, and nobody else's."""
-    name = cluster.name
-    if unresolved(name):
-        yield "'cluster_name' must be known when the app is synthesized, got a Token; write it out"
+    name, at = spec.cluster_name, ("cluster_name",)
+    if is_token(name):
+        yield Problem(at, MUST_BE_KNOWN)
+    if name is None or unresolved(name):
         return
-    longest = fact("cluster_name_length_with_accounting" if cluster.slurm.accounting else "cluster_name_length")
+    longest = fact("cluster_name_length_with_accounting" if spec.slurm.accounting else "cluster_name_length")
     if not limits.CLUSTER_NAME.fullmatch(name) or len(name) > longest:
-        why = " with Slurm accounting" if cluster.slurm.accounting else ""
-        yield (
-            f"'cluster_name' must be a letter and then letters, digits and hyphens, at most {longest} characters{why}, "
-            f"got {name!r}"
+        why = " with Slurm accounting" if spec.slurm.accounting else ""
+        yield Problem(
+            at,
+            f"must be a letter and then letters, digits and hyphens, at most {longest} characters{why}, "
+            f"got {shown(name)}",
         )
-    if name in cluster.other_names:
-        yield (
-            f"'cluster_name' must be another than that of any cluster, got {name!r} a second time; the provider "
-            "deletes the cluster of that name when a second one cannot be made"
+    if name in context.other_names:
+        yield Problem(
+            at,
+            f"must be another than that of any cluster, got {shown(name)} a second time; the provider deletes the "
+            "cluster of that name when a second one cannot be made",
         )
-    if cluster.stack_name is not None and name == cluster.stack_name:
-        yield (
-            f"'cluster_name' must be another than the stack's, got {name!r}; ParallelCluster makes a stack of that name"
+    if name == context.stack_name:
+        yield Problem(
+            at, f"must be another than the stack's, got {shown(name)}; ParallelCluster makes a stack of that name"
         )
 
 
-def version_problems(cluster: ResolvedCluster) -> Problems:
+def version_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """The version is one that has a provider, and the given provider's."""
-    given = cluster.provider_version
-    if given is not None and cluster.version != given:
-        yield (
-            f"'version' must be that of the 'provider', {given}, got {cluster.version}; a provider updates no "
-            "clusters of another version"
-        )
-    yield from provider_version_problems(cluster.version)
-
-
-def region_problems(cluster: ResolvedCluster) -> Problems:
-    """ParallelCluster has images and a provider in the Region."""
-    region = cluster.region
-    if region is None or region in fact("regions"):
+    version: Any = spec.version
+    given = context.provider_version
+    if version is None or isinstance(version, Unknown):
         return
-    yield (
-        f"the Region must be one that ParallelCluster {fact('version')} supports, got {region!r}; its nearest are "
-        f"{_listed(_near(region)) or _listed(fact('regions'))}"
+    if given is not None and version != given:
+        yield Problem(
+            ("version",),
+            f"must be that of the {option('provider')}, {given}, got {version}; a provider updates no clusters of "
+            "another version",
+        )
+    yield from provider_version_problems(version)
+
+
+def region_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """ParallelCluster has images and a provider in the Region."""
+    region = context.region
+    if region is None or unresolved(region) or region in fact("regions"):
+        return
+    nearest = either(_near(region) or fact("regions"), all_in="ParallelCluster's user guide, 'Supported Regions'")
+    yield Problem(
+        ("region",),
+        f"must be one that ParallelCluster {fact('version')} supports, got {shown(region)}; its nearest are {nearest}",
     )
 
 
-def operating_system_problems(cluster: ResolvedCluster) -> Problems:
+def operating_system_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """The operating system is one of this version, and has an image."""
-    system, known = str(cluster.operating_system), operating_systems()
+    system, supported = spec.operating_system, operating_systems()
+    if unresolved(system):
+        return
+    at = ("operating_system",)
     if since := limits.GONE_SYSTEMS.get(system):
-        yield (
-            f"'operating_system' must be one of {_listed(known)}, got {system!r}, which is gone since ParallelCluster "
-            f"{since}"
+        yield Problem(
+            at, f"must be {either(supported)}, got {shown(system)}, which is gone since ParallelCluster {since}"
         )
-    elif system not in known:
-        yield f"'operating_system' must be one of {_listed(known)}, got {system!r}{did_you_mean(system, known)}"
-    elif not fact("operating_systems")[system]["official_image"] and cluster.image_id is None:
-        yield (
-            f"'image_id' must be given with operating system {system!r}, of which ParallelCluster publishes no image; "
-            "build one with 'pcluster build-image'"
+    elif system not in supported:
+        yield Problem(at, f"must be {either(supported)}, got {shown(str(system))}{did_you_mean(system, supported)}")
+    elif not fact("operating_systems")[system]["official_image"] and spec.image_id is None:
+        yield Problem(
+            ("image_id",),
+            f"must be given with operating system {shown(str(system))}, of which ParallelCluster publishes no image; "
+            "build one with 'pcluster build-image'",
         )
 
 
-def count_problems(cluster: ResolvedCluster) -> Problems:
+def count_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """There is at least one queue, and not too many of anything."""
-    if not cluster.queues:
-        yield "'queues' must hold at least one queue, got none"
-    compute = sum(len(queue.compute) for queue in cluster.queues)
-    for keyword, count, most in (
-        ("queues", len(cluster.queues), fact("queues")),
-        ("compute' of all 'queues", compute, fact("compute_resources")),
-        ("login_pools", len(cluster.pools), fact("login_pools")),
+    if not unresolved(spec.queues) and not spec.queues:
+        yield Problem(("queues",), "must hold at least one queue, got none")
+    kinds = sum(1 for _ in computes(spec))
+    for name, what, count, most in (
+        ("queues", "", len(spec.queues), fact("queues")),
+        ("queues", " kinds of nodes", kinds, fact("compute_resources")),
+        ("login_pools", "", len(spec.login_pools), fact("login_pools")),
     ):
         if count > most:
-            yield f"'{keyword}' must be at most {most}, got {count}"
+            yield Problem((name,), f"must be at most {most}{what}, got {count}")
 
 
-def unique_name_problems(cluster: ResolvedCluster) -> Problems:
+def unique_name_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """No two queues, login pools or shared directories have the same name."""
-    for keyword, names in (
-        ("queues", [queue.name for queue in cluster.queues]),
-        ("login_pools", [pool.given.name for pool in cluster.pools]),
-        ("storage", [one.name for one in cluster.storage]),
-    ):
-        yield from (
-            f"'{keyword}' must have different names, got {name!r} {count} times" for name, count in _twice(names)
-        )
-    for queue in cluster.queues:
-        for name, count in _twice([compute.name for compute in queue.compute]):
-            yield f"'compute' of queue {queue.name!r} must have different names, got {name!r} {count} times"
+    groups: list[list[tuple[At, Any]]] = [
+        [(("queues", index, "name"), queue.name) for index, queue in known(spec.queues)],
+        [(("login_pools", index, "name"), pool.name) for index, pool in known(spec.login_pools)],
+        [
+            *((("mounts", index, "at"), mount.name) for index, mount in known(context.mounts)),
+            *((_name_at(at, one.name, one.at), one.name) for at, one in _by_place(spec, context)),
+        ],
+    ]
+    for index, queue in known(spec.queues):
+        computed = [(("queues", index, "compute", number), one) for number, one in known(queue.compute)]
+        groups.append([((*at, "name"), one.name) for at, one in computed])
+    for group in groups:
+        counted = Counter(name for _, name in group if not unresolved(name))
+        seen: set[str] = set()
+        for at, name in group:
+            if name in seen and not unresolved(name):
+                yield Problem(at, f"must be different from every other, got {shown(name)} {counted[name]} times")
+            seen.add(name)
 
 
-def architecture_problems(cluster: ResolvedCluster) -> Problems:
+def _by_place(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, SharedVolume]]:
+    """Yield shared directories without those that stand where another one is, which is answered as such."""
+    seen = {mount.at for mount in context.mounts}
+    for at, one in volumes(spec.shared_storage):
+        if unresolved(one.at) or one.at not in seen:
+            seen.add(one.at)
+            yield at, one
+
+
+def _name_at(at: At, name: str | None, mounted: str) -> At:
+    return (*at, "at" if name == mounted.strip("/").replace("/", "-") else "name")
+
+
+def architecture_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """Every node is of the head node's architecture: one image serves them all."""
-    head = cluster.head.type
+    head = find_type(spec.head_node.instance_type)
     if head is None:
         return
-    others: list[tuple[str, InstanceType]] = [
-        (f"'compute' of queue {queue.name!r}", known)
-        for queue in cluster.queues
-        for compute in queue.compute
-        for known in compute.types
+    others: list[tuple[At, InstanceType]] = [
+        ((*at, "instance_types" if compute.instance_types else "instance_type"), each)
+        for at, _, compute in computes(spec)
+        for each in types_of(compute)
     ]
     others += [
-        (f"'instance_type' of login pool {pool.given.name!r}", pool.type)
-        for pool in cluster.pools
-        if pool.type is not None
+        (("login_pools", index, "instance_type"), each)
+        for index, pool in known(spec.login_pools)
+        if (each := find_type(pool.instance_type)) is not None
     ]
-    for where, known in others:
-        if known.architecture != head.architecture:
-            yield (
-                f"{where} must be {head.architecture} as the head node's {head.name}, got {known.name} of "
-                f"{known.architecture}"
+    for at, each in others:
+        if each.architecture != head.architecture:
+            yield Problem(
+                at,
+                f"must be {head.architecture} as the head node's {head.name}, got {each.name} of {each.architecture}",
             )
 
 
-def head_memory_problems(cluster: ResolvedCluster) -> Problems:
+def head_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """The head node has the memory to manage its nodes."""
-    head = cluster.head.type
+    head, nodes = find_type(spec.head_node.instance_type), max_nodes(spec)
     if head is None or "memory_mib" in head.unknown:
         return
-    needed = min(cluster.max_nodes / limits.NODES_PER_GIB + limits.HEAD_MEMORY_GIB, limits.HEAD_MEMORY_MOST_GIB)
+    needed = min(nodes / limits.NODES_PER_GIB + limits.HEAD_MEMORY_GIB, limits.HEAD_MEMORY_MOST_GIB)
     if head.memory_mib / 1024 < needed:
-        yield (
-            f"'instance_type' of the head node must have at least {needed:.1f} GiB of memory for {cluster.max_nodes} "
-            f"nodes, got {head.name} with {head.memory_mib / 1024:g} GiB"
+        yield Problem(
+            ("head_node", "instance_type"),
+            f"must have at least {needed:.1f} GiB of memory for {nodes} nodes, got {head.name} with "
+            f"{head.memory_mib / 1024:g} GiB",
         )
 
 
-def resource_prefix_problems(cluster: ResolvedCluster) -> Problems:
+def resource_prefix_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """The prefix is one of IAM, and leaves the provider the right to pass the roles."""
-    prefix = cluster.iam.resource_prefix
+    prefix, at = spec.iam.resource_prefix, ("iam", "resource_prefix")
     if prefix is None or unresolved(prefix):
         return
     if not limits.IAM_PREFIX.fullmatch(prefix):
-        yield (
-            "'resource_prefix' must be a path as '/parallelcluster/mine/', a name prefix of at most 30 characters, "
-            f"or one after the other, got {prefix!r}"
+        yield Problem(
+            at,
+            "must be a path as '/parallelcluster/mine/', a name prefix of at most 30 characters, or one after the "
+            f"other, got {shown(prefix)}",
         )
     elif prefix.startswith("/") and not prefix.startswith("/parallelcluster/"):
-        yield (
-            f"'resource_prefix' must begin with '/parallelcluster/', got {prefix!r}; the provider may make roles "
-            "nowhere else"
+        yield Problem(
+            at, f"must begin with '/parallelcluster/', got {shown(prefix)}; the provider may make roles nowhere else"
         )
 
 
-def accounting_problems(cluster: ResolvedCluster) -> Problems:
-    """The database is an address and not a URL."""
-    accounting = cluster.slurm.accounting
-    if not isinstance(accounting, SlurmAccounting) or unresolved(accounting.endpoint):
+def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """A new database has a schema whose name ParallelCluster takes: it takes less than a database does."""
+    said = spec.slurm.accounting
+    if not isinstance(said, AccountingSpec) or said.schema_name is None or unresolved(said.schema_name):
         return
-    if any(character in accounting.endpoint for character in "/: "):
-        yield f"'endpoint' of the accounting database must be a host name and no more, got {accounting.endpoint!r}"
+    if not limits.SCHEMA_NAME.fullmatch(said.schema_name):
+        at = ("slurm", "accounting", "schema_name")
+        yield Problem(at, f"must be lower case letters, digits and '_', as jobs, got {shown(said.schema_name)}")
 
 
-def slurm_settings_problems(cluster: ResolvedCluster) -> Problems:
+def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """No parameter of ``slurm.conf`` is one that ParallelCluster keeps for itself."""
     denied = fact("denied_slurm_settings")
-    names = [*denied["cluster"], *(denied["accounting"] if cluster.slurm.accounting else ())]
-    for line in cluster.slurm.custom:
-        # a line with several parameters defines nodes or partitions of yours
-        if len(line) == 1 and (name := next(iter(line))).lower() in names:
-            yield f"'custom' of the Slurm settings must not set {name}, which ParallelCluster sets itself"
+    names = [*denied["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
+    for index, line in known(spec.slurm.custom):
+        at = ("slurm", "custom", index)
+        yield from parameter_problems(at, line)
         for name, value in line.items():
+            # a line with several parameters defines nodes or partitions of yours
+            if len(line) == 1 and name.lower() in names:
+                yield Problem((*at, name), "is ParallelCluster's own to set; remove it")
             if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):
-                yield f"'custom' of the Slurm settings must name no nodes with -st- or -dy-, got {value!r}"
+                yield Problem((*at, name), f"must name no nodes with -st- or -dy-, got {shown(value)}")
 
 
-def timeout_problems(cluster: ResolvedCluster) -> Problems:
+def parameter_problems(at: At, parameters: Any) -> Problems:
+    """Each parameter of Slurm has a name, and one value in one line.
+
+    Args:
+        at: Where they are said.
+        parameters: The parameters by name, or None.
+    """
+    for name, value in (parameters or {}).items():
+        if not limits.SLURM_PARAMETER.fullmatch(str(name)):
+            yield Problem((*at, name), "must be the name of a parameter of Slurm, as PriorityTier", of_key=True)
+        if isinstance(value, Unknown):
+            continue
+        if isinstance(value, bool):
+            yield Problem((*at, name), f"must be one value as Slurm writes it, YES or NO in quotes, got {shown(value)}")
+        elif not isinstance(value, str | int | float):
+            yield Problem((*at, name), f"must be one value, got {'a mapping' if hasattr(value, 'keys') else 'a list'}")
+        elif isinstance(value, str) and not (value.isprintable() and value.strip()):
+            yield Problem((*at, name), f"must be one line that says something, got {shown(value)}")
+
+
+def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """CloudFormation waits long enough."""
-    head = cluster.timeouts.head_node
+    for name in ("head_node", "compute_node"):
+        given = getattr(spec.timeouts, name)
+        if given is not None and not unresolved(given) and given.to_seconds() < 1:
+            yield Problem(("timeouts", name), "must be longer than nothing, got 0")
+    logs = spec.monitoring
+    for name, default in (("log_retention_days", ClusterMonitoring().log_retention_days), ("keep_logs", True)):
+        if logs.logs is False and getattr(logs, name) != default and not unresolved(getattr(logs, name)):
+            yield Problem(("monitoring", name), f"must be left out when {option('logs')} is false: there are none")
+    compute, idle = spec.timeouts.compute_node, spec.slurm.idle_time
+    for at, said, longest in ((("timeouts", "compute_node"), compute, 1092), (("slurm", "idle_time"), idle, 525_600)):
+        if said is not None and not unresolved(said) and said.to_minutes() > longest:
+            yield Problem(at, f"must be at most {longest} minutes, got {said.to_minutes():.0f}")
+    head = spec.timeouts.head_node
     if head is not None and head.to_seconds() >= limits.CUSTOM_RESOURCE_SECONDS:
-        yield (
-            "'head_node' of the timeouts must be less than an hour, which CloudFormation waits for the whole "
-            f"cluster, got {head.to_minutes():g} minutes; put what takes long into an image"
+        yield Problem(
+            ("timeouts", "head_node"),
+            "must be less than an hour, which CloudFormation waits for the whole cluster, got "
+            f"{head.to_minutes():g} minutes; put what takes long into an image",
         )
 
 
-def suppressed_validator_problems(cluster: ResolvedCluster) -> Problems:
+def suppressed_validator_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """Checks that are left out exist."""
-    known = fact("validators")
-    for name in cluster.suppressed_validators:
-        if name != "ALL" and name.removeprefix("type:") not in known:
-            hint = did_you_mean(name.removeprefix("type:"), known)
-            yield f"'suppress_validators' must name checks of ParallelCluster or be ALL, got {name!r}{hint}"
+    names = fact("validators")
+    for index, name in known(spec.suppress_validators):
+        if not unresolved(name) and name != "ALL" and name.removeprefix("type:") not in names:
+            hint = did_you_mean(name.removeprefix("type:"), names)
+            at = ("suppress_validators", index)
+            yield Problem(at, f"must be the name of a check of ParallelCluster, or ALL, got {shown(name)}{hint}")
 
 
-def tag_problems(cluster: ResolvedCluster) -> Problems:
-    """No instance has more tags than ParallelCluster leaves room for."""
-    for queue in cluster.queues:
-        for compute in queue.compute:
-            count = len({*cluster.tags, *(queue.given.tags or {}), *(compute.given.tags or {})})
-            if count > limits.TAGS:
-                yield (
-                    f"'tags' of queue {queue.name!r}, its {compute.name!r} and the cluster must be at most "
-                    f"{limits.TAGS} together, got {count}"
-                )
+def tag_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """Tags are told apart, none is ParallelCluster's own, and no instance has more than there is room for."""
+    places: list[tuple[At, Any]] = [(("tags",), spec.tags)]
+    places += [(("queues", index, "tags"), queue.tags) for index, queue in known(spec.queues)]
+    places += [((*at, "tags"), compute.tags) for at, _, compute in computes(spec)]
+    for at, tags in places:
+        yield from tags_problems(at, tags or {})
+        for key in tags or ():
+            if not unresolved(key) and key.startswith(limits.RESERVED_TAG):
+                text = f"must not begin with {limits.RESERVED_TAG}, which is ParallelCluster's own"
+                yield Problem((*at, key), text, of_key=True)
+    for at, queue, compute in computes(spec):
+        count = len({*(spec.tags or ()), *(queue.tags or ()), *(compute.tags or ())})
+        if count > limits.TAGS:
+            yield Problem(
+                (*at, "tags"),
+                f"must be at most {limits.TAGS} together with those of queue and cluster, got {count}",
+            )
 
 
-def address_problems(cluster: ResolvedCluster) -> Problems:
+def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """The accelerator subnet has an address for every node at its largest; ParallelCluster takes one for each."""
-    cidr, subnet = cluster.place.accelerator_cidr, cluster.place.accelerator_subnet
+    place = context.place
+    cidr, subnet = place.accelerator_cidr, place.accelerator_subnet
     if cidr is None or unresolved(cidr):
         return
     uses = [
         AddressUse(
             name=f"{queue.name}/{compute.name}",
-            instance_type=", ".join(compute.type_names),
+            instance_type=", ".join(map(str, type_names(compute))),
             count=compute.max_count,
             addresses_per_node=1
             if compute.efa
-            else max((len(known.network_cards) for known in compute.types), default=1),
+            else max((len(each.network_cards) for each in types_of(compute)), default=1),
         )
-        for queue in cluster.queues
-        if subnet in queue.subnets
-        for compute in queue.compute
-        if compute.max_count > 0
+        for _, queue, compute in computes(spec)
+        if subnet in subnets(queue, place) and not unresolved(compute.max_count) and compute.max_count > 0
     ]
-    others = sum(pool.given.count for pool in cluster.pools if pool.subnet == subnet and pool.given.count > 0)
-    others += cluster.head.subnet == subnet
-    try:
-        yield from AddressPlan(uses, other=others).problems(cidr)
-    except ConfigurationError as error:
-        yield from error.problems
-
-
-def _twice(names: Iterable[str]) -> list[tuple[str, int]]:
-    counted = Counter(name for name in names if not unresolved(name))
-    return sorted((name, count) for name, count in counted.items() if count > 1)
+    pools = [pool for _, pool in known(spec.login_pools) if subnet_of(pool, place) == subnet]
+    others = sum(pool.count for pool in pools if not unresolved(pool.count) and pool.count > 0)
+    others += place.of_head_node(spec.head_node) == subnet
+    for text in AddressPlan(uses, other=others).problems(cidr, keyword=""):
+        yield Problem(("network", "accelerator_cidr"), text.removeprefix("'' ").removeprefix("the nodes "))
 
 
 def _near(region: str) -> list[str]:
     area = region.split("-", maxsplit=1)[0]
     return [
-        known
-        for known in fact("regions")
-        if known.split("-")[0] == area and "-iso" not in known and "-gov" not in known
+        other
+        for other in fact("regions")
+        if other.split("-")[0] == area and "-iso" not in other and "-gov" not in other
     ]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)

@@ -1,257 +1,234 @@
-"""Whether the head node, the login nodes and the disks of any node can work. Pure: nothing is created here."""
+"""Whether the head node, the login nodes, and the scripts of any node can work. Pure: nothing is created here."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from aws_cdk import aws_ec2 as ec2
-
-from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.parallelcluster import limits
+from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
-from cdk_trainyard.parallelcluster.nodes import Dcv, RootVolume
-from cdk_trainyard.parallelcluster.resolved import Place, ResolvedCluster, ResolvedHead, ResolvedPool
-from cdk_trainyard.parallelcluster.rules_scripts import address_problems, argument_problems
-from cdk_trainyard.parallelcluster.scripts import NEURON, CustomAction
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.parallelcluster.resolve import find_type, known, subnet_of
+from cdk_trainyard.parallelcluster.rules_cluster import MUST_BE_KNOWN, is_token
+from cdk_trainyard.parallelcluster.rules_disks import root_volume_problems
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, Dcv, HeadNode, LoginNode, LoginPool
+from cdk_trainyard.parallelcluster.spec_queues import Queue
+from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.tokens import Unknown, unresolved
 from cdk_trainyard.versions import image_facts, judge_packages, pinned_packages, python_versions
 
-Problems = Iterator[str]
-_UBUNTU = ("ubuntu2204", "ubuntu2404")
+Problems = Iterator[Problem]
+NEURON: Final = "neuron.sh"
+"""The project's own script that installs the Neuron SDK; ``--venv DIRECTORY`` asks it for PyTorch, too."""
+_ADDRESS: Final = re.compile(
+    r"(?!.*(\{\{resolve:|\$\{))(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/|https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/)"
+    r"[A-Za-z0-9!_.*'()/~:?#@$&+,;=%-]+"
+)
+_UBUNTU: Final = ("ubuntu2204", "ubuntu2404")
+_WORLD: Final = "0.0.0.0/0"
 
 
-def head_problems(cluster: ResolvedCluster) -> Problems:
-    """The head node's type, subnet, key and scripts."""
-    head = cluster.head
-    yield from instance_type_problems("'instance_type' of the head node", head.given.instance_type, cluster)
-    yield from _head_place_problems(head, cluster.place)
-    yield from _key_problems(cluster)
-    yield from root_volume_problems("'root_volume' of the head node", head.given.root_volume)
-    yield from dcv_problems("'dcv' of the head node", head.given.dcv, head.type, cluster)
-    for event, actions in _events(head):
-        yield from action_problems(f"'{event}' of the head node", actions, cluster)
+def head_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """The head node's type, subnet, key, disk and scripts."""
+    head, at = spec.head_node, ("head_node",)
+    if isinstance(head, Unknown):
+        return
+    yield from _login_node_problems(at, head, spec)
+    yield from _subnet_problems(head, context.place)
+    yield from _key_problems(spec)
+    yield from root_volume_problems((*at, "root_volume"), head.root_volume)
+    yield from thread_problems((*at, "threads_per_core"), head.threads_per_core, [find_type(head.instance_type)])
 
 
-def pool_problems(cluster: ResolvedCluster) -> Problems:
-    """Every login pool's name, type, count, subnet and scripts."""
-    for pool in cluster.pools:
-        where = f"of login pool {pool.given.name!r}"
-        yield from name_problems("'name' of a login pool", pool.given.name)
-        yield from instance_type_problems(f"'instance_type' {where}", pool.given.instance_type, cluster)
-        yield from dcv_problems(f"'dcv' {where}", pool.given.dcv, pool.type, cluster)
-        if pool.given.count < 0:
-            yield f"'count' {where} must be 0 or more, got {pool.given.count}"
-        if pool.subnet in cluster.place.public_subnets and cluster.place.gives_addresses is False:
-            yield (
-                f"'subnet' {where} must be private, or a public one that gives public addresses by itself; without "
-                "one the nodes reach nothing, got a public subnet of TrainingNetwork"
+def pool_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """Every login pool's name, type, subnet, grace and scripts."""
+    for index, pool in known(spec.login_pools):
+        at = ("login_pools", index)
+        yield from name_problems((*at, "name"), pool.name)
+        yield from _login_node_problems(at, pool, spec)
+        yield from _grace_problems(at, pool)
+        place = context.place
+        if subnet_of(pool, place) in place.public_subnets and place.gives_addresses is False:
+            yield Problem(
+                (*at, "subnet"),
+                "must be private, or a public one that gives public addresses by itself; without one the nodes reach "
+                "nothing, got a public subnet of a new network",
             )
-        for event, actions in _events(pool):
-            yield from action_problems(f"'{event}' {where}", actions, cluster)
 
 
-def instance_type_problems(where: str, given: str | InstanceType, cluster: ResolvedCluster) -> Problems:
-    """The type exists, and ParallelCluster's images run on it.
+def _grace_problems(at: At, pool: LoginPool) -> Problems:
+    grace = pool.grace_period
+    if grace is None or unresolved(grace):
+        return
+    first, last = limits.GRACE_MINUTES
+    if not first <= grace.to_minutes() <= last:
+        yield Problem((*at, "grace_period"), f"must be {first} to {last} minutes, got {grace.to_minutes():g}")
+
+
+def _login_node_problems(at: At, node: LoginNode, spec: ParallelClusterSpec) -> Problems:
+    yield from instance_type_problems((*at, "instance_type"), node.instance_type, spec)
+    yield from _dcv_problems((*at, "dcv"), node.dcv, find_type(node.instance_type), spec)
+    for event in ("on_start", "on_configured", "on_updated"):
+        yield from action_problems((*at, event), getattr(node, event), spec)
+
+
+def instance_type_problems(at: At, name: str, spec: ParallelClusterSpec) -> Problems:
+    """ParallelCluster's images run on the type.
 
     Args:
-        where: The keyword and whose it is.
-        given: The type.
-        cluster: The cluster.
+        at: Where it is said.
+        name: The type.
+        spec: The cluster.
     """
-    if unresolved(given):
-        yield f"{where} must be known when the app is synthesized, got a Token; write the type's name"
+    if is_token(name):
+        yield Problem(at, MUST_BE_KNOWN)
+    if (found := find_type(name)) is None:
         return
-    try:
-        known = InstanceType.of(given)
-    except ConfigurationError as error:
-        yield from (problem.replace("'instance_type'", where, 1) for problem in error.problems)
-        return
-    if known.family in fact("families_without_driver") and cluster.image_id is None:
-        yield (
-            f"{where} must not be of family {known.family}, for which ParallelCluster's images have no driver, got "
-            f"{known.name}; use a newer type, or an image of yours"
+    if found.family in fact("families_without_driver") and spec.image_id is None:
+        yield Problem(
+            at,
+            f"must not be of family {found.family}, for which ParallelCluster's images have no driver, got "
+            f"{found.name}; use a newer type, or an image of yours",
         )
-    system = str(cluster.operating_system)
-    if known.family.startswith("p6e-gb200") and system not in fact("gb200_operating_systems"):
-        allowed = ", ".join(fact("gb200_operating_systems"))
-        yield f"'operating_system' must be one of {allowed} for {known.name}, got {system!r}"
+    system, allowed = spec.operating_system, fact("gb200_operating_systems")
+    if found.family.startswith("p6e-gb200") and system not in allowed and not unresolved(system):
+        text = f"must be {either(allowed)} for {found.name}, got {shown(str(system))}"
+        yield Problem(("operating_system",), text)
 
 
-def name_problems(where: str, name: str) -> Problems:
-    """The name can be part of a host name.
+def name_problems(at: At, name: str) -> Problems:
+    """The name is known, and not the one that Slurm keeps for itself; its form is its kind's.
 
     Args:
-        where: The keyword and whose it is.
+        at: Where it is said.
         name: The name.
     """
-    if unresolved(name):
-        yield f"{where} must be known when the app is synthesized, got a Token; write it out"
-        return
-    allowed = (
-        name[:1].isascii()
-        and name[:1].islower()
-        and all(c.isascii() and (c.islower() or c.isdigit() or c == "-") for c in name)
-    )
-    if not allowed or len(name) > fact("name_length"):
-        yield (
-            f"{where} must be a lower case letter and then lower case letters, digits and hyphens, at most "
-            f"{fact('name_length')} characters, got {name!r}"
-        )
+    if is_token(name):
+        yield Problem(at, MUST_BE_KNOWN)
     if name == "default":
-        yield f"{where} must not be 'default', which Slurm keeps for itself"
+        yield Problem(at, "must not be 'default', which Slurm keeps for itself")
 
 
-def root_volume_problems(where: str, volume: RootVolume | None) -> Problems:
-    """The disk is as large as the image, and fast as its type can be.
+def thread_problems(at: At, threads: int | None, types: Sequence[InstanceType | None]) -> Problems:
+    """A core has as many threads as its type knows.
 
     Args:
-        where: The keyword and whose it is.
-        volume: The disk, or None.
+        at: Where they are said.
+        threads: Threads of a core, or None.
+        types: The types, as far as they are known.
     """
-    if volume is None:
+    for each in types:
+        if threads is not None and each is not None and threads > each.threads_per_core:
+            yield Problem(
+                at, f"must be {each.threads_per_core} for {each.name}, whose cores have no more, got {threads}"
+            )
+
+
+def _dcv_problems(at: At, dcv: Dcv | None, found: InstanceType | None, spec: ParallelClusterSpec) -> Problems:
+    """A remote desktop runs on this operating system."""
+    if dcv is None:
         return
-    least = fact("root_volume_gib")
-    if volume.size_gib is not None and volume.size_gib < least:
-        yield f"{where} must be at least {least} GiB, as ParallelCluster's image is, got {volume.size_gib}"
-    kind = volume.type.value if volume.type is not None else "gp3"
-    yield from block_volume_problems(where, kind, volume.size_gib or least, volume.iops, volume.throughput_mb_s)
+    if dcv.allowed_from == _WORLD:
+        text = f"must not be open to the world, got {shown(_WORLD)}; give the addresses of its users"
+        yield Problem((*at, "allowed_from"), text)
+    allowed, system = fact("dcv_operating_systems_without_gpu"), spec.operating_system
+    if found is not None and not found.gpus and system not in allowed and not unresolved(system):
+        text = f"must not be given on {shown(str(system))} without a GPU, got {found.name}; use {either(allowed)}"
+        yield Problem(at, text, of_key=True)
 
 
-def block_volume_problems(where: str, kind: str, size_gib: int, iops: int | None, throughput: int | None) -> Problems:
-    """An EBS volume's size, operations and throughput go together.
-
-    Args:
-        where: The keyword and whose it is.
-        kind: Type of the volume.
-        size_gib: Its size.
-        iops: Its operations per second, or None.
-        throughput: Its throughput in MB/s, or None.
-    """
-    least, most = fact("ebs_size_gib")[kind]
-    if not least <= size_gib <= most:
-        yield f"{where} must be {least} to {most} GiB for {kind}, got {size_gib}"
-    if iops is not None:
-        yield from _iops_problems(where, kind, size_gib, iops)
-    if throughput is None:
-        return
-    if kind != "gp3":
-        yield f"{where} must have no throughput for {kind}, got {throughput}; only gp3 takes one"
-    elif throughput not in limits.GP3_THROUGHPUT_MB_S:
-        first, last = limits.GP3_THROUGHPUT_MB_S[0], limits.GP3_THROUGHPUT_MB_S[-1]
-        yield f"{where} must have a throughput of {first} to {last} MB/s, got {throughput}"
-    elif throughput > (iops or 3000) * limits.GP3_THROUGHPUT_PER_IOPS:
-        yield (
-            f"{where} must have 4 operations per second for each MB/s of throughput, got {iops or 3000} for "
-            f"{throughput}"
-        )
-
-
-def _iops_problems(where: str, kind: str, size_gib: int, iops: int) -> Problems:
-    bounds = fact("ebs_iops").get(kind)
-    if bounds is None:
-        yield f"{where} must have no operations per second for {kind}, got {iops}"
-    elif not bounds[0] <= iops <= bounds[1]:
-        yield f"{where} must have {bounds[0]} to {bounds[1]} operations per second for {kind}, got {iops}"
-    elif iops > size_gib * fact("ebs_iops_per_gib")[kind]:
-        ratio = fact("ebs_iops_per_gib")[kind]
-        yield (
-            f"{where} must have at most {ratio} operations per second for each GiB of {kind}, got {iops} for "
-            f"{size_gib} GiB"
-        )
-
-
-def dcv_problems(where: str, dcv: Dcv | None, known: InstanceType | None, cluster: ResolvedCluster) -> Problems:
-    """A remote desktop runs on this operating system.
-
-    Args:
-        where: The keyword and whose it is.
-        dcv: The desktop, or None.
-        known: The node's type, or None when it is not known.
-        cluster: The cluster.
-    """
-    if dcv is not None and not unresolved(dcv.allowed_from) and dcv.allowed_from == "0.0.0.0/0":
-        yield f"{where} must not be open to the world, got '0.0.0.0/0'; give the addresses of its users"
-    allowed = fact("dcv_operating_systems_without_gpu")
-    system = str(cluster.operating_system)
-    if dcv is not None and known is not None and not known.gpus and system not in allowed:
-        yield (
-            f"{where} must not be given on {system!r} without a GPU, got {known.name}; use one of {', '.join(allowed)}"
-        )
-
-
-def action_problems(where: str, actions: tuple[CustomAction, ...], cluster: ResolvedCluster) -> Problems:
+# ---------------------------------------------------------------- scripts
+def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClusterSpec) -> Problems:
     """Every action has a script that can be fetched, and works on the cluster's operating system.
 
     Args:
-        where: The keyword and whose it is.
+        at: Where they are said.
         actions: The actions.
-        cluster: The cluster.
+        spec: The cluster.
     """
-    for action in actions:
-        if (action.script is None) == (action.scripts is None):
-            yield (
-                f"{where} must name a script, or a file of NodeScripts; use CustomAction.from_url or NodeScripts.action"
+    for index, action in known(actions):
+        script, place = action.script, (*at, index, "script")
+        if unresolved(script):
+            continue
+        if action.scripts is None and not _ADDRESS.fullmatch(script):
+            yield Problem(
+                place,
+                f"must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got "
+                f"{shown(script)}",
             )
-        yield from argument_problems(action.args)
-        if action.scripts is not None and action.scripts.is_own and action.entry == NEURON:
-            yield from _neuron_problems(where, action, str(cluster.operating_system))
-    yield from address_problems(where, [action.script for action in actions if action.script is not None])
+        if action.scripts is not None and action.scripts.is_own and script == NEURON:
+            yield from _neuron_problems(place, action, spec.operating_system)
 
 
-def _neuron_problems(where: str, action: CustomAction, system: str) -> Problems:
+def _neuron_problems(at: At, action: CustomAction, system: str) -> Problems:
+    if unresolved(system):
+        return
     if system not in limits.NEURON_SYSTEMS:
-        yield (
-            f"'operating_system' must be one of {', '.join(limits.NEURON_SYSTEMS)} for {NEURON} in {where}, got "
-            f"{system!r}; AWS publishes the Neuron SDK for no other"
+        yield Problem(
+            at,
+            f"must not be {NEURON} on operating system {shown(str(system))}, for which AWS publishes no Neuron SDK; "
+            f"use {either(limits.NEURON_SYSTEMS)}",
         )
     elif "--venv" in action.args and not _python_fits(system):
         packages = pinned_packages("parallelcluster")
         python = image.python if (image := image_facts(system)) else "unknown"
-        yield (
-            f"'operating_system' must be {' or '.join(filter(_python_fits, limits.NEURON_SYSTEMS))} for {NEURON} with "
-            f"--venv in {where}, got {system!r} with Python {python}: {', '.join(packages)} are for Python "
-            f"{', '.join(python_versions(packages))}; or leave --venv out and train in containers"
+        yield Problem(
+            at,
+            f"must not be {NEURON} with --venv on operating system {shown(str(system))} with Python {python}: "
+            f"{', '.join(packages)} are for Python {', '.join(python_versions(packages))}; use "
+            f"{either(filter(_python_fits, limits.NEURON_SYSTEMS))}, or leave --venv out and train in containers",
         )
 
 
 def _python_fits(system: str) -> bool:
     image = image_facts(system)
-    return image is not None and not judge_packages("", pinned_packages("parallelcluster"), image).refused
+    return image is not None and not judge_packages(pinned_packages("parallelcluster"), image).refused
 
 
-def _head_place_problems(head: ResolvedHead, place: Place) -> Problems:
-    given = head.given
-    if head.subnet in place.public_subnets and place.gives_addresses is False and not head.elastic_ip:
-        yield (
-            "'elastic_ip' of the head node must be True in a public subnet of TrainingNetwork, which gives no "
-            "address by itself: without one the node reaches nothing, got False"
+# ---------------------------------------------------------------- the head node
+def _subnet_problems(head: HeadNode, place: Place) -> Problems:
+    subnet, at = place.of_head_node(head), ("head_node", "elastic_ip")
+    if head.elastic_ip is not None and head.elastic_ip_id is not None:
+        yield Problem(at, f"must be left out with {option('elastic_ip_id')}, which says it", of_key=True)
+    has_address = head.elastic_ip or head.elastic_ip_id is not None
+    if subnet in place.public_subnets and place.gives_addresses is False and not has_address:
+        yield Problem(
+            at,
+            "must be true in a public subnet of a new network, which gives no address by itself: without one the node "
+            "reaches nothing, got false",
         )
-    if head.subnet is None:
-        yield "'public' of the head node must be False in a network without public subnets, got True"
-    if given.public and given.subnet is not None:
-        yield "'public' of the head node must be left out with 'subnet'; remove one of them"
-    if given.elastic_ip and not given.public and given.subnet is None:
-        yield (
-            "'elastic_ip' of the head node must be left out in a private subnet; put it into a public one with 'public'"
-        )
+    if subnet is None:
+        yield Problem(("head_node", "public"), "must be false in a network without public subnets, got true")
+    if head.public is True and head.subnet is not None:
+        yield Problem(("head_node", "public"), f"must be left out with {option('subnet')}; remove one of them")
+    if has_address and not head.public and head.subnet is None:
+        said = "elastic_ip" if head.elastic_ip_id is None else "elastic_ip_id"
+        text = f"must be left out in a private subnet; put the node into a public one with {option('public')}"
+        yield Problem(("head_node", said), text)
 
 
-def _key_problems(cluster: ResolvedCluster) -> Problems:
-    given, system = cluster.head.given, str(cluster.operating_system)
-    if given.key_pair is None:
+def _key_problems(spec: ParallelClusterSpec) -> Problems:
+    head, system = spec.head_node, spec.operating_system
+    if head.key_pair is None or isinstance(head.key_pair, Unknown):
         return
-    if given.ssh_from is None:
-        yield (
-            "'ssh_from' of the head node must be given with 'key_pair': the addresses that may use it, as "
-            "'203.0.113.7/32'"
-        )
-    if system in _UBUNTU and given.key_pair.type == ec2.KeyPairType.RSA:
-        yield f"'key_pair' of the head node must be an ED25519 key on {system!r}, which takes no RSA keys"
+    if head.ssh_from is None:
+        text = f"must be given with {option('key_pair')}: the addresses that may use it, as '203.0.113.7/32'"
+        yield Problem(("head_node", "ssh_from"), text)
+    kind = getattr(head.key_pair, "type", None)
+    if system in _UBUNTU and getattr(kind, "name", None) == "RSA":
+        text = f"must be an ED25519 key on {shown(str(system))}, which takes no RSA keys"
+        yield Problem(("head_node", "key_pair"), text)
 
 
-def _events(node: ResolvedHead | ResolvedPool) -> tuple[tuple[str, tuple[CustomAction, ...]], ...]:
-    given = node.given
-    return (
-        ("on_start", tuple(given.on_start)),
-        ("on_configured", tuple(given.on_configured)),
-        ("on_updated", tuple(given.on_updated)),
-    )
+def software_problems(at: At, queue: Queue, spec: ParallelClusterSpec) -> Problems:
+    """What runs on the nodes of a queue, and what they start from.
+
+    Args:
+        at: Where the queue is said.
+        queue: The queue.
+        spec: The cluster.
+    """
+    yield from root_volume_problems((*at, "root_volume"), queue.root_volume)
+    for event in ("on_start", "on_configured"):
+        yield from action_problems((*at, event), getattr(queue, event), spec)

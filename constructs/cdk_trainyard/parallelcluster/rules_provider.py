@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
+from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.tokens import unresolved
 
 
-def provider_problems(version: str, policies: int, *, own_role: bool) -> list[str]:
+def provider_problems(version: str, policies: int, *, own_role: bool) -> list[Problem]:
     """The version has a provider, and its role room for the policies.
 
     Args:
@@ -17,22 +18,28 @@ def provider_problems(version: str, policies: int, *, own_role: bool) -> list[st
     """
     problems = list(provider_version_problems(version))
     if own_role and policies:
-        problems.append("'policies' must be left out with 'role': attach them to the role yourself")
+        text = f"must be left out with {option('role')}: attach them to the role yourself"
+        problems.append(Problem(("policies",), text))
     if policies > limits.PROVIDER_POLICIES:
         problems.append(
-            f"'policies' must be at most {limits.PROVIDER_POLICIES}, got {policies}; IAM attaches ten to a role, and "
-            "the template takes six"
+            Problem(
+                ("policies",),
+                f"must be at most {limits.PROVIDER_POLICIES}, got {policies}; IAM attaches ten to a role, and the "
+                "template takes six",
+            )
         )
     return problems
 
 
-def provider_version_problems(version: str) -> Iterator[str]:
+def provider_version_problems(version: str) -> Iterator[Problem]:
     """The version is one that has a provider.
 
     Args:
         version: Version of ParallelCluster.
     """
     if unresolved(version) or not limits.VERSION.fullmatch(version):
-        yield f"'version' must be three numbers as {parallelcluster_version()!r}, got {version!r}"
+        text = f"must be ParallelCluster's version 3, as {shown(parallelcluster_version())}, got {shown(version)}"
+        yield Problem(("version",), text)
     elif tuple(int(part) for part in version.split(".")[:2]) < limits.FIRST_VERSION:
-        yield f"'version' must be {'.'.join(map(str, limits.FIRST_VERSION))}.0 or later, got {version!r}"
+        first = ".".join(map(str, limits.FIRST_VERSION))
+        yield Problem(("version",), f"must be {first}.0 or later, got {shown(version)}")

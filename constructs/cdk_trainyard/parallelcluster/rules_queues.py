@@ -1,277 +1,296 @@
 """Whether each queue and its kinds of nodes can work. Pure: nothing is created here."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
-from cdk_trainyard.parallelcluster.capacity import AllocationStrategy, CapacityType
+from cdk_trainyard.instances.kind import UsageClass
+from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster, ResolvedCompute, ResolvedQueue
+from cdk_trainyard.parallelcluster.resolve import (
+    computes,
+    is_block,
+    known,
+    placement,
+    reservation,
+    several_interfaces,
+    subnets,
+    type_names,
+    types_of,
+)
+from cdk_trainyard.parallelcluster.rules_cluster import parameter_problems
 from cdk_trainyard.parallelcluster.rules_nodes import (
-    action_problems,
     instance_type_problems,
     name_problems,
-    root_volume_problems,
+    software_problems,
+    thread_problems,
 )
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_queues import (
+    AllocationStrategy,
+    ComputeResource,
+    NodeAllocation,
+    Placement,
+    Queue,
+)
+from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.tokens import unresolved
 
-Problems = Iterator[str]
-_ALLOCATIONS = {
-    CapacityType.ON_DEMAND: (AllocationStrategy.LOWEST_PRICE, AllocationStrategy.PRIORITIZED),
-    CapacityType.SPOT: tuple(one for one in AllocationStrategy if one is not AllocationStrategy.PRIORITIZED),
-    CapacityType.CAPACITY_BLOCK: (),
-}
-_USAGE = {
-    CapacityType.ON_DEMAND: "on-demand",
-    CapacityType.SPOT: "spot",
-    CapacityType.CAPACITY_BLOCK: "capacity-block",
+Problems = Iterator[Problem]
+_ALLOCATIONS: Final = {
+    UsageClass.ON_DEMAND: (AllocationStrategy.LOWEST_PRICE, AllocationStrategy.PRIORITIZED),
+    UsageClass.SPOT: tuple(one for one in AllocationStrategy if one is not AllocationStrategy.PRIORITIZED),
+    UsageClass.CAPACITY_BLOCK: (),
 }
 
 
-def queue_problems(cluster: ResolvedCluster) -> Problems:
-    """Every queue, and every kind of node in it."""
-    for queue in cluster.queues:
-        yield from name_problems("'name' of a queue", queue.name)
-        yield from _compute_list_problems(queue)
-        yield from root_volume_problems(f"'root_volume' of queue {queue.name!r}", queue.given.root_volume)
-        yield from action_problems(f"'on_start' of queue {queue.name!r}", tuple(queue.given.on_start), cluster)
-        yield from action_problems(
-            f"'on_configured' of queue {queue.name!r}", tuple(queue.given.on_configured), cluster
-        )
-        yield from denied_setting_problems(f"'slurm' of queue {queue.name!r}", queue.given.slurm, "queue")
-        yield from subnet_problems(queue)
-        yield from public_problems(queue, cluster)
-        for compute in queue.compute:
-            for written in (compute.given.instance_type, *compute.given.instance_types):
-                if written is not None:
-                    where = f"'instance_type' of queue {queue.name!r}"
-                    yield from instance_type_problems(where, written, cluster)
-            yield from compute_problems(queue, compute)
+# ---------------------------------------------------------------- queues
+def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """Every queue."""
+    for index, queue in known(spec.queues):
+        at = ("queues", index)
+        yield from name_problems((*at, "name"), queue.name)
+        if not unresolved(queue.compute) and not queue.compute:
+            yield Problem((*at, "compute"), "must hold at least one compute resource, got none")
+        yield from software_problems(at, queue, spec)
+        yield from _parameter_problems((*at, "slurm"), queue.slurm, "queue")
+        yield from _group_problems(at, queue, queue.placement)
+        yield from _queue_subnet_problems(at, queue, context)
+        yield from _public_problems(at, queue, context)
+        flexible = any(one.instance_types for _, one in known(queue.compute)) or unresolved(queue.compute)
+        if queue.allocation is not None and not flexible:
+            text = f"is for compute resources with {option('instance_types')}, and here is none; remove it"
+            yield Problem((*at, "allocation"), text, of_key=True)
 
 
-def compute_problems(queue: ResolvedQueue, compute: ResolvedCompute) -> Problems:
-    """One kind of node.
+def _queue_subnet_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
+    """Several subnets are different, in different zones, and for lists of types only."""
+    ids = subnets(queue, context.place)
+    if len(ids) < 2:  # noqa: PLR2004  "several"
+        return
+    at = (*at, "subnets")
+    several = True
+    if len(set(ids)) < len(ids):
+        yield Problem(at, "must be different")
+    for _, compute in known(queue.compute):
+        if not compute.instance_types:
+            several = False
+            text = f"must be one with 'instance_type', got {len(ids)}; give {shown(compute.name)} 'instance_types'"
+            yield Problem(at, text)
+        elif compute.efa is True:
+            several = False
+            yield Problem(at, f"must be one for nodes with EFA, which does not cross zones, got {len(ids)}")
+    if several:
+        yield from _zone_problems(at, ids, context)
 
-    Args:
-        queue: Its queue.
-        compute: The kind of node.
+
+def _zone_problems(at: At, ids: Sequence[str], context: ClusterContext) -> Problems:
+    """Of a zone there is one subnet: EC2's fleets take no second.
+
+    Source: ``QueueSubnetsValidator`` of ParallelCluster 3.16.1.
     """
-    where = f"of {compute.name!r} in queue {queue.name!r}"
-    yield from name_problems(f"'name' of a compute resource in queue {queue.name!r}", compute.name)
-    yield from denied_setting_problems(f"'slurm' {where}", compute.given.slurm, "compute_resource")
-    for rule in (
-        type_choice_problems,
-        node_count_problems,
-        capacity_block_problems,
-        usage_problems,
-        efa_problems,
-        placement_problems,
-        reservation_problems,
-        allocation_problems,
-        likeness_problems,
-        memory_problems,
-    ):
-        yield from rule(queue, compute, where)
+    zones = Counter(context.place.zones.get(identity) for identity in dict.fromkeys(ids))
+    for zone, count in zones.items():
+        if count > 1 and zone is not None and not unresolved(zone):
+            yield Problem(at, f"must each be in another zone, got {count} in {zone}")
 
 
-def type_choice_problems(_: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """There is one type, or a list of different ones; the type is written even where a reservation implies it."""
-    given = compute.given
-    if (given.instance_type is None) == (not given.instance_types):
-        got = "both" if given.instance_types else "neither"
-        yield f"'instance_type' or 'instance_types' {where} must be given, and only one of them, got {got}"
-    for name, count in Counter(compute.type_names).items():
-        if count > 1:
-            yield f"'instance_types' {where} must be different, got {name} {count} times"
-
-
-def node_count_problems(_: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """Counts are in order."""
-    least, most = compute.min_count, compute.max_count
-    if most < 1:
-        yield f"'max_count' {where} must be at least 1, got {most}"
-    if least < 0:
-        yield f"'min_count' {where} must be at least 0, got {least}"
-    if most < least:
-        yield f"'max_count' {where} must be at least 'min_count', got {most} and {least}"
-
-
-def capacity_block_problems(queue: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """A capacity block is bought whole: its nodes are always there."""
-    if not queue.block:
-        return
-    if compute.min_count != compute.max_count:
-        yield (
-            f"'min_count' {where} must be equal to 'max_count' on a capacity block, got {compute.min_count} and "
-            f"{compute.max_count}; leave it out"
+def _public_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
+    """Nodes with several network interfaces get no public address: in a public subnet they reach nothing."""
+    place = context.place
+    public = any(subnet in place.public_subnets for subnet in subnets(queue, place))
+    if public and place.gives_addresses is False and queue.public_ip is None:
+        yield Problem(
+            (*at, "public_ip"),
+            "must be given in a public subnet of a new network, which gives no address by itself: without one the "
+            "nodes reach nothing",
         )
-    if compute.reservation is None or compute.reservation.reservation_id is None:
-        yield f"'reservation_id' {where} must be given: which capacity block it is, as 'cr-0123456789abcdef0'"
-    if compute.placement is not None and compute.placement.enabled:
-        yield f"'placement' {where} must be left out on a capacity block, whose instances are where they are"
-
-
-def usage_problems(queue: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """EC2 sells every type this way."""
-    usage = _USAGE[queue.capacity.type]
-    for known in compute.types:
-        if known.usage_classes and usage not in known.usage_classes:
-            yield (f"'capacity' {where} must be one of {', '.join(known.usage_classes)} for {known.name}, got {usage}")
-    if compute.given.spot_price is not None and queue.capacity.type is not CapacityType.SPOT:
-        yield f"'spot_price' {where} must be left out unless the queue is on Spot, got {compute.given.spot_price:g}"
-
-
-def efa_problems(queue: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """EFA is where the hardware has it, in one subnet, and somebody said how close the nodes are."""
-    if not compute.efa:
-        return
-    for known in compute.types:
-        if not known.efa_supported:
-            yield f"'efa' {where} must be False for {known.name}, which has no EFA, got True"
-    if len(queue.subnets) > 1:
-        yield (
-            f"'subnets' of queue {queue.name!r} must be one for nodes with EFA, which does not cross zones, got "
-            f"{len(queue.subnets)}"
-        )
-    if compute.placement is None:
-        yield (
-            f"'placement' {where} must be given for nodes with EFA: Placement.cluster() for the lowest latency, or "
-            "Placement.anywhere() where capacity is short"
-        )
-
-
-def placement_problems(queue: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """A cluster placement group is in one zone, and of types that take one."""
-    if compute.placement is None or not compute.placement.enabled:
-        return
-    if len(queue.subnets) > 1:
-        yield f"'placement' {where} must be Placement.anywhere() in several subnets, got a placement group"
-    for known in compute.types:
-        if known.placement_strategies and "cluster" not in known.placement_strategies:
-            yield (
-                f"'placement' {where} must be Placement.anywhere() for {known.name}, which takes no cluster placement "
-                "group"
+    if queue.subnets is not None and not unresolved(queue.subnets) and not queue.subnets:
+        yield Problem((*at, "subnets"), "must name at least one, got none; leave it out for the accelerator subnet")
+    if queue.public_ip is True and not unresolved(queue.subnets) and not queue.subnets:
+        yield Problem((*at, "public_ip"), "must be left out in the accelerator subnet, which is private, got true")
+    for _, compute in known(queue.compute):
+        if several_interfaces(compute) and (public or queue.public_ip is True):
+            names = ", ".join(each.name for each in types_of(compute))
+            yield Problem(
+                (*at, "public_ip" if queue.public_ip is True else "subnets"),
+                f"must keep {names} private: EC2 gives no public address to an instance with several network "
+                "interfaces; use the accelerator subnet, behind NAT",
             )
 
 
-def reservation_problems(queue: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """A reservation is one thing, of one type."""
-    reservation = compute.reservation
-    if reservation is None:
+def _group_problems(at: At, said: NodeAllocation, own: Placement | None) -> Problems:
+    """A placement group that exists is one to be placed in."""
+    if said.placement_group is not None and own is not Placement.CLUSTER and not unresolved(own):
+        yield Problem((*at, "placement"), f"must be cluster with {option('placement_group')}, got {own or 'nothing'}")
+
+
+def _parameter_problems(at: At, parameters: Any, level: str) -> Problems:
+    """No parameter is one that ParallelCluster keeps for itself."""
+    yield from parameter_problems(at, parameters)
+    for name in parameters or {}:
+        if name.lower() in fact("denied_slurm_settings")[level]:
+            hint = "; schedule whole nodes with 'exclusive' of the queue" if name.lower() == "gres" else "; remove it"
+            yield Problem((*at, name), f"is ParallelCluster's own to set{hint}", of_key=True)
+
+
+# ---------------------------------------------------------------- compute resources
+def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """Every kind of nodes."""
+    for at, queue, compute in computes(spec):
+        yield from _type_problems(at, compute, spec)
+        if compute.name is not None:
+            yield from name_problems((*at, "name"), compute.name)
+        yield from _parameter_problems((*at, "slurm"), compute.slurm, "compute_resource")
+        yield from _group_problems(at, compute, compute.placement)
+        yield from thread_problems((*at, "threads_per_core"), compute.threads_per_core, types_of(compute))
+        yield from _count_problems(at, queue, compute)
+        yield from _block_problems(at, queue, compute)
+        yield from _usage_problems(at, queue, compute)
+        yield from _efa_problems(at, queue, compute)
+        yield from _placement_problems(at, queue, compute, context)
+        yield from _reservation_problems(at, queue, compute)
+        yield from _allocation_problems(at, queue, compute)
+        yield from _likeness_problems(at, compute)
+        yield from _memory_problems(at, compute)
+
+
+def _type_problems(at: At, compute: ComputeResource, spec: ParallelClusterSpec) -> Problems:
+    """There is one type, or a list of different ones; the type is written even where a reservation implies it."""
+    if compute.instance_type is not None:
+        yield from instance_type_problems((*at, "instance_type"), compute.instance_type, spec)
+    for index, name in known(compute.instance_types):
+        yield from instance_type_problems((*at, "instance_types", index), name, spec)
+    several = option("instance_types")
+    if compute.instance_type is None and not unresolved(compute.instance_types) and not compute.instance_types:
+        yield Problem((*at, "instance_type"), f"must be given, or {several}, got neither")
+    if compute.instance_type is not None and compute.instance_types:
+        yield Problem((*at, "instance_type"), f"must be left out with {several}, which says it", of_key=True)
+    counted = Counter(type_names(compute))
+    for index, name in known(compute.instance_types):
+        if counted[name] > 1 and type_names(compute).index(name) < index:
+            yield Problem((*at, "instance_types", index), f"must be different from every other, got {name} again")
+
+
+def _count_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """Counts are in order."""
+    least, most = compute.min_count, compute.max_count
+    if least is not None and not unresolved(least, most) and most < least and not is_block(queue):
+        yield Problem((*at, "max_count"), f"must be at least {option('min_count')}, got {most} and {least}")
+
+
+def _block_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """A capacity block is bought whole: its nodes are always there."""
+    if not is_block(queue):
         return
-    if (reservation.reservation_id is None) == (reservation.group_arn is None):
-        got = "neither" if reservation.group_arn is None else "both"
-        yield f"'reservation_id' or 'group_arn' {where} must be given, and only one of them, got {got}"
-    if reservation.reservation_id is not None and compute.flexible:
-        yield (
-            f"'instance_types' {where} must be one 'instance_type' for a reservation by id; a resource group of "
-            "reservations takes several"
+    least, most = compute.min_count, compute.max_count
+    if not unresolved(least, most) and least != most:
+        text = f"must be equal to {option('max_count')} on a capacity block, got {least} and {most}; leave it out"
+        yield Problem((*at, "min_count"), text)
+    if reservation(queue, compute)[0] is None:
+        text = "must be given, here or for the queue: which capacity block it is, as 'cr-0123456789abcdef0'"
+        yield Problem((*at, "reservation_id"), text)
+    if placement(queue, compute) is Placement.CLUSTER:
+        text = "must be left out on a capacity block, whose instances are where they are"
+        yield Problem(_placement_at(at, compute), text)
+
+
+def _usage_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """EC2 sells every type this way."""
+    if unresolved(queue.capacity):
+        return
+    for each in types_of(compute):
+        if each.usage_classes and queue.capacity not in each.usage_classes:
+            text = f"must be {either(each.usage_classes)} for {each.name}, got {queue.capacity}"
+            yield Problem((*at[:2], "capacity"), text)
+    if compute.spot_price is not None and queue.capacity is not UsageClass.SPOT:
+        text = "must be left out unless the queue's capacity is spot"
+        yield Problem((*at, "spot_price"), text, of_key=True)
+
+
+def _efa_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """EFA is where the hardware has it, and somebody said how close the nodes are."""
+    if compute.efa is not True:
+        return
+    for each in types_of(compute):
+        if not each.efa_supported:
+            yield Problem((*at, "efa"), f"must be false for {each.name}, which has no EFA, got true")
+    if placement(queue, compute) is None:
+        yield Problem(
+            (*at[:2], "placement"),
+            "must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short",
         )
-    if queue.capacity.type is CapacityType.SPOT:
-        yield f"'capacity' {where} must be on demand for a reservation, got Spot"
 
 
-def allocation_problems(queue: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
-    """The order in which types are tried is one of this kind of capacity."""
-    allocation = queue.capacity.allocation
-    if allocation is None or not compute.flexible:
+def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context: ClusterContext) -> Problems:
+    """A cluster placement group is in one zone, and of types that take one."""
+    if placement(queue, compute) is not Placement.CLUSTER:
         return
-    allowed = _ALLOCATIONS[queue.capacity.type]
-    if allocation not in allowed:
-        names = ", ".join(one.value for one in allowed) or "left out"
-        yield f"'allocation' {where} must be {names} for {queue.capacity.type.value}, got {allocation.value}"
+    where = _placement_at(at, compute)
+    if len(subnets(queue, context.place)) > 1:
+        yield Problem(where, "must be anywhere in several subnets, got cluster")
+    for each in types_of(compute):
+        if each.placement_strategies and "cluster" not in each.placement_strategies:
+            yield Problem(where, f"must be anywhere for {each.name}, which takes no cluster placement group")
 
 
-def likeness_problems(_: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
+def _placement_at(at: At, compute: ComputeResource) -> At:
+    return (*at, "placement") if compute.placement is not None else (*at[:2], "placement")
+
+
+def _reservation_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """A reservation is one thing, of one type."""
+    identity, group = reservation(queue, compute)
+    if identity is None and group is None:
+        return
+    own = (compute.reservation_id, compute.reservation_group_arn) != (None, None)
+    place = at if own else at[:2]
+    if identity is not None and group is not None:
+        text = f"must be left out with {option('reservation_group_arn')}; a reservation is one of the two"
+        yield Problem((*place, "reservation_id"), text, of_key=True)
+    if identity is not None and compute.instance_types:
+        yield Problem(
+            (*at, "instance_types"),
+            f"must be one {option('instance_type')} for a reservation by id; a resource group of reservations takes "
+            "several",
+        )
+    if queue.capacity is UsageClass.SPOT:
+        yield Problem((*at[:2], "capacity"), "must be on-demand for a reservation, got spot")
+
+
+def _allocation_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """The order in which types are tried is one of this kind of capacity."""
+    if queue.allocation is None or not compute.instance_types or unresolved(queue.allocation, queue.capacity):
+        return
+    allowed = _ALLOCATIONS[queue.capacity]
+    if queue.allocation not in allowed:
+        names = either(allowed) if allowed else "left out"
+        yield Problem((*at[:2], "allocation"), f"must be {names} for {queue.capacity}, got {queue.allocation}")
+
+
+def _likeness_problems(at: At, compute: ComputeResource) -> Problems:
     """Types of one list look alike to Slurm: it is told the cores and accelerators of a node before one exists."""
-    several = compute.given.simultaneous_multithreading
+    single, types = compute.threads_per_core == 1, types_of(compute)
     looks: list[tuple[str, dict[str, Any]]] = [
         (
-            "vCPUs" if several else "cores",
-            {known.name: known.vcpus if several else known.vcpus // known.threads_per_core for known in compute.types},
+            "cores" if single else "vCPUs",
+            {each.name: each.vcpus // each.threads_per_core if single else each.vcpus for each in types},
         ),
-        ("GPUs", {known.name: known.gpus for known in compute.types}),
-        ("accelerators", {known.name: sum(part.count for part in known.accelerators) for known in compute.types}),
+        ("GPUs", {each.name: each.gpus for each in types}),
+        ("accelerators", {each.name: sum(part.count for part in each.accelerators) for each in types}),
     ]
     for what, numbers in looks:
         if len(set(numbers.values())) > 1:
             got = ", ".join(f"{name} with {number}" for name, number in numbers.items())
-            yield f"'instance_types' {where} must have the same number of {what}, got {got}"
+            yield Problem((*at, "instance_types"), f"must have the same number of {what}, got {got}")
             return
 
 
-def memory_problems(_: ResolvedQueue, compute: ResolvedCompute, where: str) -> Problems:
+def _memory_problems(at: At, compute: ComputeResource) -> Problems:
     """Slurm gives away no more memory than there is."""
-    memory = compute.given.schedulable_memory_mib
-    if memory is None or not compute.types:
+    memory, types = compute.schedulable_memory_mib, types_of(compute)
+    if memory is None or not types:
         return
-    most = min(known.memory_mib for known in compute.types)
-    if not 1 <= memory <= most:
-        yield f"'schedulable_memory_mib' {where} must be 1 to {most}, got {memory}"
-
-
-def subnet_problems(queue: ResolvedQueue) -> Problems:
-    """Several subnets are different, and for lists of types only.
-
-    Args:
-        queue: The queue.
-    """
-    if len(queue.subnets) < 2:  # noqa: PLR2004  "several"
-        return
-    if len(set(queue.subnets)) < len(queue.subnets):
-        yield f"'subnets' of queue {queue.name!r} must be different"
-    for compute in queue.compute:
-        if not compute.flexible:
-            yield (
-                f"'subnets' of queue {queue.name!r} must be one with 'instance_type', got {len(queue.subnets)}; give "
-                f"{compute.name!r} a list of 'instance_types'"
-            )
-
-
-def public_problems(queue: ResolvedQueue, cluster: ResolvedCluster) -> Problems:
-    """Nodes with several network interfaces get no public address, so a public subnet leaves them without a way out.
-
-    Args:
-        queue: The queue.
-        cluster: The cluster.
-    """
-    public = any(subnet in cluster.place.public_subnets for subnet in queue.subnets)
-    if public and cluster.place.gives_addresses is False and queue.given.public_ip is None:
-        yield (
-            f"'public_ip' of queue {queue.name!r} must be given in a public subnet of TrainingNetwork, which gives no "
-            "address by itself: without one the nodes reach nothing"
-        )
-    for compute in queue.compute:
-        if not compute.several_interfaces or not (public or queue.given.public_ip):
-            continue
-        keyword = "public_ip" if queue.given.public_ip else "subnets"
-        names = ", ".join(known.name for known in compute.types)
-        yield (
-            f"'{keyword}' of queue {queue.name!r} must keep {names} private: EC2 gives no public address to an "
-            "instance with several network interfaces; use the accelerator subnet, behind NAT"
-        )
-
-
-def denied_setting_problems(where: str, settings: Any, level: str) -> Problems:
-    """No parameter is one that ParallelCluster keeps for itself.
-
-    Args:
-        where: The keyword and whose it is.
-        settings: The parameters, or None.
-        level: ``"queue"`` or ``"compute_resource"``.
-    """
-    for name in settings or {}:
-        if name.lower() in fact("denied_slurm_settings")[level]:
-            hint = "; schedule whole nodes with 'exclusive'" if name.lower() == "gres" else ""
-            yield f"{where} must not set {name}, which ParallelCluster sets itself{hint}"
-
-
-def _compute_list_problems(queue: ResolvedQueue) -> Problems:
-    if not queue.compute:
-        yield f"'compute' of queue {queue.name!r} must hold at least one compute resource, got none"
-    blocked = unresolved(queue.name)
-    if not blocked and queue.given.public_ip and not queue.given.subnets:
-        yield (
-            f"'public_ip' of queue {queue.name!r} must be left out in the accelerator subnet, which is private, got "
-            "True"
-        )
+    most = min(each.memory_mib for each in types)
+    if memory > most:
+        yield Problem((*at, "schedulable_memory_mib"), f"must be 1 to {most}, got {memory}")

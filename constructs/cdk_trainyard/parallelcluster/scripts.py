@@ -7,9 +7,9 @@ change, so there it is a small program under a fixed key, which reads from a pla
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from aws_cdk import Names, Stack
 from aws_cdk import aws_iam as iam
@@ -17,51 +17,19 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_deployment as deployment
 from constructs import Construct, IDependable
 
-from cdk_trainyard.errors import ConfigurationError, raise_problems
+from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules as bundle_rules
 from cdk_trainyard.lifecycle.bundle import read_bundle
 from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
 from cdk_trainyard.node_scripts import scripts_folder
-from cdk_trainyard.parallelcluster.rules_scripts import argument_problems
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
 from cdk_trainyard.storage.grants import objects_arn
 
 BOOTSTRAP = "bootstrap.sh"
 """The small program: it fetches a folder and runs a file of it, or follows a plan."""
-
-
-NEURON = "neuron.sh"
-"""The project's own script that installs the Neuron SDK; ``--venv DIRECTORY`` asks it for PyTorch, too."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CustomAction:
-    """One script with its arguments: an address of yours, or a file of a folder that was uploaded.
-
-    Attributes:
-        script: An address, ``s3://…`` or ``https://…``. Default - ``entry`` of ``scripts``.
-        args: Arguments.
-        scripts: The uploaded folder; ``NodeScripts.action`` fills it in. Default - none.
-        entry: The file of the folder that runs. Default - none.
-    """
-
-    script: str | None = None
-    args: Sequence[str] = ()
-    scripts: "NodeScripts | None" = field(default=None, compare=False)
-    entry: str | None = None
-
-    @classmethod
-    def from_url(cls, script: str, *args: str) -> "CustomAction":
-        """Run what is found at an address when the node starts; whoever can write there is root on the node.
-
-        On the head node and on login nodes, address and arguments can never be changed: ParallelCluster refuses the
-        update.
-
-        Args:
-            script: The address, ``s3://…`` or ``https://…``.
-            args: Arguments.
-        """
-        return cls(script=script, args=args)
 
 
 class NodeScripts(Construct):
@@ -75,7 +43,6 @@ class NodeScripts(Construct):
 
     Attributes:
         bucket: Where it is.
-        is_own: Whether it is the project's own folder.
         content_hash: Hash of every name and content.
         prefix: Its place in the bucket.
         uploaded: What to depend on: when it exists, the scripts are there.
@@ -96,13 +63,18 @@ class NodeScripts(Construct):
         self._bundle = read_bundle(("", place), *library, ("trainyard", own / "trainyard"))
         raise_problems(self.node.path, bundle_rules.content_problems(self._bundle))
         self.bucket = bucket
-        self.is_own = folder is None
+        self._is_own = folder is None
         self.content_hash: str = self._bundle.digest()
         self._family = f"{ROOT_PREFIX}/{Names.unique_resource_name(self, max_length=FAMILY_LENGTH, separator='-')}"
         self.prefix: str = f"{self._family}/{self.content_hash[:HASH_LENGTH]}"
         self.uploaded: IDependable = Uploader.of(self).upload(
             self, "Resource", bucket=bucket, prefix=self.prefix, bundle=self._bundle
         )
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the project's own folder."""
+        return self._is_own
 
     @property
     def s3_uri(self) -> str:
@@ -128,9 +100,10 @@ class NodeScripts(Construct):
         Raises:
             ConfigurationError: There is no such file, or it is no script; or an argument cannot be passed on.
         """
-        problems = [*bundle_rules.entry_problems(self._bundle, entry), *argument_problems(args)]
-        raise_problems(self.node.path, problems)
-        return CustomAction(args=args, scripts=self, entry=entry)
+        judge, action = Judge(environment=NOWHERE), CustomAction(script=entry, args=args, scripts=self)
+        judge.judged(action)
+        raise_problems(self.node.path, [*bundle_rules.entry_problems(self._bundle, entry), *judge.problems])
+        return action
 
     def read_statements(self) -> list[iam.PolicyStatement]:
         """Return the permissions of a node: list and read this folder and its earlier versions. It can never write."""
@@ -151,8 +124,8 @@ class PlanLine:
 
     def fields(self) -> list[str]:
         """Return what the line says."""
-        scripts, entry = _of_folder(self.action)
-        return ["once" if self.once else "always", scripts.s3_uri, entry, *self.action.args]
+        once = "once" if self.once else "always"
+        return [once, _of_folder(self.action).s3_uri, self.action.script, *self.action.args]
 
 
 class FixedScripts(Construct):
@@ -218,7 +191,7 @@ class FixedScripts(Construct):
     def _canonical(plans: dict[str, Sequence[PlanLine]]) -> dict[str, Any]:
         return {
             plan: [
-                [line.once, _of_folder(line.action)[0].content_hash, line.action.entry, *line.action.args]
+                [line.once, _of_folder(line.action).content_hash, line.action.script, *line.action.args]
                 for line in lines
             ]
             for plan, lines in plans.items()
@@ -234,9 +207,5 @@ def bootstrap_uri(scripts: NodeScripts) -> str:
     return f"{scripts.s3_uri}trainyard/{BOOTSTRAP}"
 
 
-def _of_folder(action: CustomAction) -> tuple[NodeScripts, str]:
-    if action.scripts is None or action.entry is None:
-        raise ConfigurationError(
-            "CustomAction", ["'scripts' and 'entry' must be given together; use NodeScripts.action"]
-        )
-    return action.scripts, action.entry
+def _of_folder(action: CustomAction) -> NodeScripts:
+    return cast("NodeScripts", action.scripts)

@@ -6,10 +6,9 @@ where ParallelCluster refuses, ours must too, or a user learns it twenty minutes
 
 from dataclasses import dataclass
 
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
 from tools.contract.table.bad import bad
 from tools.contract.table.bad_storage import bad_storage
-from tools.contract.table.clusters import SUBNETS, Imported, cluster, head
+from tools.contract.table.clusters import SUBNETS, Candidate, Imported, cluster, head
 from tools.contract.table.good import good
 from tools.contract.table.stricter import stricter
 
@@ -29,7 +28,7 @@ class Row:
     """
 
     name: str
-    cluster: ResolvedCluster
+    cluster: Candidate
     good: bool
     stricter: str | None = None
     key_type: str = "ed25519"

@@ -2,25 +2,23 @@
 
 from aws_cdk import Duration
 
+from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.parallelcluster import (
     AllocationStrategy,
-    CapacityType,
     ClusterIam,
     ClusterMonitoring,
     ComputeResource,
     Dcv,
     Placement,
     Queue,
-    QueueCapacity,
-    Reservation,
     RootVolume,
     SlurmSettings,
 )
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
 from tools.contract.table.clusters import (
     BLOCK,
     GROUP_ARN,
     PUBLIC,
+    Candidate,
     Imported,
     accounting,
     cluster,
@@ -34,18 +32,18 @@ from tools.contract.table.clusters import (
 )
 
 
-def bad(parts: Imported) -> dict[str, ResolvedCluster]:
+def bad(parts: Imported) -> dict[str, Candidate]:
     """Return clusters that cannot work.
 
     Args:
         parts: Parts that exist already.
     """
-    tight = Placement.cluster()
+    tight = Placement.CLUSTER
     return {
-        "a cluster name with an underscore": cluster(name="my_cluster"),
-        "a cluster name that begins with a digit": cluster(name="1cluster"),
-        "a cluster name of 61": cluster(name="c" * 61),
-        "a cluster name of 41 with accounting": cluster(name="c" * 41, slurm=accounting(parts)),
+        "a cluster name with an underscore": cluster(cluster_name="my_cluster"),
+        "a cluster name that begins with a digit": cluster(cluster_name="1cluster"),
+        "a cluster name of 61": cluster(cluster_name="c" * 61),
+        "a cluster name of 41 with accounting": cluster(cluster_name="c" * 41, slurm=accounting(parts)),
         "a Region without ParallelCluster": cluster(region="ap-south-2"),
         "alinux2": cluster(operating_system="alinux2"),
         "ubuntu2004": cluster(operating_system="ubuntu2004"),
@@ -62,7 +60,7 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
         "51 kinds of nodes": cluster(
             queue(*(cpu(name=f"c{index}") for index in range(51))), head=head(instance_type="c5.9xlarge")
         ),
-        "11 login pools": cluster(pools=[login(name=f"l{index}") for index in range(11)]),
+        "11 login pools": cluster(login_pools=[login(name=f"l{index}") for index in range(11)]),
         "EFA on a type without": cluster(queue(cpu(instance_type="trn1.2xlarge", efa=True), placement=tight)),
         "EFA on a CPU type without": cluster(queue(cpu(efa=True), placement=tight)),
         "EFA without a placement decision": cluster(queue(trn1())),
@@ -72,13 +70,16 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
         "EFA in two subnets": cluster(
             queue(
                 flexible("c5n.9xlarge", efa=True),
-                placement=Placement.anywhere(),
+                placement=Placement.ANYWHERE,
                 subnets=[parts.private, parts.other_zone],
             )
         ),
         "one type in two subnets": cluster(queue(subnets=[parts.private, parts.other_zone])),
         "the same subnet twice": cluster(
             queue(flexible("c5.xlarge", "c6i.xlarge"), subnets=[parts.private, parts.private])
+        ),
+        "two subnets of one zone": cluster(
+            queue(flexible("c5.xlarge", "c6i.xlarge"), subnets=[parts.private, parts.public])
         ),
         "a placement group in two subnets": cluster(
             queue(flexible("c5.xlarge", "c6i.xlarge"), subnets=[parts.private, parts.other_zone], placement=tight)
@@ -97,7 +98,7 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
             Queue(
                 name="p5",
                 compute=[ComputeResource(instance_type="p5.48xlarge", max_count=4)],
-                capacity=QueueCapacity.capacity_block(),
+                capacity=UsageClass.CAPACITY_BLOCK,
             )
         ),
         "a capacity block of a type without": cluster(p5(instance_type="c5.xlarge")),
@@ -105,30 +106,28 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
             Queue(
                 name="p5",
                 compute=[flexible("p5.48xlarge", max_count=4)],
-                capacity=QueueCapacity(
-                    type=CapacityType.CAPACITY_BLOCK,
-                    reservation=Reservation(reservation_id=BLOCK),
-                    allocation=AllocationStrategy.LOWEST_PRICE,
-                ),
+                capacity=UsageClass.CAPACITY_BLOCK,
+                reservation_id=BLOCK,
+                allocation=AllocationStrategy.LOWEST_PRICE,
             )
         ),
         "Spot of a type without": cluster(
-            queue(cpu(instance_type="trn2u.48xlarge"), capacity=QueueCapacity.spot(), placement=tight)
+            queue(cpu(instance_type="trn2u.48xlarge"), capacity=UsageClass.SPOT, placement=tight)
         ),
-        "several types for one reservation": cluster(
-            queue(flexible("c5.xlarge", "c6i.xlarge"), capacity=QueueCapacity.odcr(BLOCK))
-        ),
-        "a reservation that is two things": cluster(queue(capacity=QueueCapacity.odcr(BLOCK, group_arn=GROUP_ARN))),
+        "several types for one reservation": cluster(queue(flexible("c5.xlarge", "c6i.xlarge"), reservation_id=BLOCK)),
+        "a reservation that is two things": cluster(queue(reservation_id=BLOCK, reservation_group_arn=GROUP_ARN)),
         "an order of Spot on demand": cluster(
             queue(
                 flexible("c5.xlarge", "c6i.xlarge"),
-                capacity=QueueCapacity.on_demand(allocation=AllocationStrategy.CAPACITY_OPTIMIZED),
+                capacity=UsageClass.ON_DEMAND,
+                allocation=AllocationStrategy.CAPACITY_OPTIMIZED,
             )
         ),
         "an order of on demand on Spot": cluster(
             queue(
                 flexible("c5.xlarge", "c6i.xlarge"),
-                capacity=QueueCapacity.spot(allocation=AllocationStrategy.PRIORITIZED),
+                capacity=UsageClass.SPOT,
+                allocation=AllocationStrategy.PRIORITIZED,
             )
         ),
         "types with different vCPUs": cluster(queue(flexible("c5.xlarge", "c5.2xlarge"))),
@@ -140,7 +139,7 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
         "a head node too small for its nodes": cluster(queue(cpu(max_count=1000)), head=head(instance_type="c5.large")),
         "more memory than there is": cluster(queue(cpu(schedulable_memory_mib=9000))),
         "no memory": cluster(queue(cpu(schedulable_memory_mib=0))),
-        "a negative price": cluster(queue(cpu(spot_price=-1.0), capacity=QueueCapacity.spot())),
+        "a negative price": cluster(queue(cpu(spot_price=-1.0), capacity=UsageClass.SPOT)),
         "a priority of 0": cluster(queue(cpu(static_node_priority=0))),
         "Gres of a kind of node": cluster(queue(cpu(slurm={"Gres": "neuron:16"}))),
         "State of a queue": cluster(queue(slurm={"State": "UP"})),
@@ -156,34 +155,36 @@ def bad(parts: Imported) -> dict[str, ResolvedCluster]:
         "a disk smaller than the image": cluster(queue(root_volume=RootVolume(size_gib=20))),
         "a head disk smaller than the image": cluster(head=head(root_volume=RootVolume(size_gib=20))),
         "SSH from no address": cluster(head=head(ssh_from="anywhere")),
-        "login SSH from no address": cluster(pools=[login(ssh_from="anywhere")]),
+        "login SSH from no address": cluster(login_pools=[login(ssh_from="anywhere")]),
         "a desktop for no address": cluster(head=head(dcv=Dcv(allowed_from="anywhere"))),
-        "a negative number of login nodes": cluster(pools=[login(count=-1)]),
-        "a grace of 2 minutes": cluster(pools=[login(grace_period=Duration.minutes(2))]),
-        "a login pool in upper case": cluster(pools=[login(name="Login")]),
+        "a negative number of login nodes": cluster(login_pools=[login(count=-1)]),
+        "a grace of 2 minutes": cluster(login_pools=[login(grace_period=Duration.minutes(2))]),
+        "a login pool in upper case": cluster(login_pools=[login(name="Login")]),
         "an image that is none": cluster(image_id="image-1"),
         "a queue image that is none": cluster(queue(image_id="image-1")),
         "a log period that there is not": cluster(monitoring=ClusterMonitoring(log_retention_days=8)),
         "a reserved tag": cluster(tags={"parallelcluster:version": "1"}),
         "a reserved tag of a queue": cluster(queue(tags={"parallelcluster:version": "1"})),
         "41 tags": cluster(tags={f"tag{index}": "x" for index in range(41)}),
-        "a script that is no address": cluster(queue(extra={"CustomActions": {"OnNodeStart": {"Args": ["x"]}}})),
-        "an unknown key": cluster(extra={"HeadNodes": {}}),
-        "an unknown key of the head node": cluster(head=head(extra={"Netwroking": {"SubnetId": PUBLIC}})),
-        "an unknown key of a queue": cluster(queue(extra={"ComputeSetting": {}})),
-        "an unknown key of a kind of node": cluster(queue(cpu(extra={"MaximumCount": 2}))),
-        "text for a number": cluster(
-            queue(cpu(extra={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-1", "Version": "x"}}))
+        "a script that is no address": cluster(
+            queue(raw_overrides={"CustomActions": {"OnNodeStart": {"Args": ["x"]}}})
         ),
-        "a choice that there is not": cluster(extra={"DeploymentSettings": {"DefaultUserHome": "Nowhere"}}),
-        "a section that lacks a key": cluster(extra={"DirectoryService": {"DomainName": "corp.example"}}),
-        "a list for a section": cluster(extra={"DeploymentSettings": ["Local"]}),
+        "an unknown key": cluster(raw_overrides={"HeadNodes": {}}),
+        "an unknown key of the head node": cluster(head=head(raw_overrides={"Netwroking": {"SubnetId": PUBLIC}})),
+        "an unknown key of a queue": cluster(queue(raw_overrides={"ComputeSetting": {}})),
+        "an unknown key of a kind of node": cluster(queue(cpu(raw_overrides={"MaximumCount": 2}))),
+        "text for a number": cluster(
+            queue(cpu(raw_overrides={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-1", "Version": "x"}}))
+        ),
+        "a choice that there is not": cluster(raw_overrides={"DeploymentSettings": {"DefaultUserHome": "Nowhere"}}),
+        "a section that lacks a key": cluster(raw_overrides={"DirectoryService": {"DomainName": "corp.example"}}),
+        "a list for a section": cluster(raw_overrides={"DeploymentSettings": ["Local"]}),
         "security groups instead of additional ones": cluster(
-            queue(extra={"Networking": {"SecurityGroups": ["sg-" + "a" * 17]}})
+            queue(raw_overrides={"Networking": {"SecurityGroups": ["sg-" + "a" * 17]}})
         ),
         "a role and policies": cluster(
             queue(
-                extra={"Iam": {"InstanceRole": "arn:aws:iam::111111111111:role/parallelcluster/x"}},
+                raw_overrides={"Iam": {"InstanceRole": "arn:aws:iam::111111111111:role/parallelcluster/x"}},
                 policies=[parts.boundary],
             )
         ),

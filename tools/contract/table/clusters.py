@@ -1,34 +1,35 @@
 """Clusters to make rows of: parts that exist already, and functions that return a cluster with changes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aws_cdk import App, Stack
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_efs as efs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secretsmanager
 
+from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.network import EfaSecurityGroup
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.parallelcluster import (
     ComputeResource,
     HeadNode,
     LoginPool,
     Queue,
-    QueueCapacity,
     SlurmAccounting,
     SlurmSettings,
 )
-from cdk_trainyard.parallelcluster.resolved import (
-    Place,
-    ResolvedCluster,
-    resolve_head,
-    resolve_pool,
-    resolve_queue,
-    resolve_storage,
-)
-from cdk_trainyard.parallelcluster.shared_storage import SharedStorage
-from cdk_trainyard.storage import LustreFileSystem
+from cdk_trainyard.parallelcluster.context import ClusterContext, Place
+from cdk_trainyard.parallelcluster.facts_of import mounted
+from cdk_trainyard.parallelcluster.render import Config, cluster_config
+from cdk_trainyard.parallelcluster.resolve import resolve_cluster
+from cdk_trainyard.parallelcluster.rules import cluster_problems
+from cdk_trainyard.parallelcluster.rules_config import ANYTHING
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.problems import sentence
+from cdk_trainyard.storage import LustreFileSystem, Mount
 
 PRIVATE, PUBLIC, OTHER_ZONE = "subnet-" + "a" * 17, "subnet-" + "b" * 17, "subnet-" + "c" * 17
 SUBNETS: Mapping[str, Mapping[str, Any]] = {
@@ -42,6 +43,7 @@ PLACE = Place(
     public_subnets=(PUBLIC,),
     zone="us-east-1a",
     has_nat=True,
+    zones={identity: subnet["zone"] for identity, subnet in SUBNETS.items()},
 )
 GROUP_ARN = "arn:aws:resource-groups:us-east-1:111111111111:group/reserved"
 BLOCK = "cr-0123456789abcdef0"
@@ -68,9 +70,6 @@ class Imported:
             mount_name="fsx",
             security_group=self.group,
             zone="us-east-1a",
-        )
-        self.efs = efs.FileSystem.from_file_system_attributes(
-            stack, "Efs", file_system_id="fs-" + "b" * 17, security_group=group
         )
         self.secret = secretsmanager.Secret.from_secret_complete_arn(stack, "Secret", SECRET_ARN)
         self.rsa = ec2.KeyPair.from_key_pair_attributes(stack, "Rsa", key_pair_name="rsa", type=ec2.KeyPairType.RSA)
@@ -106,31 +105,59 @@ def queue(*compute: ComputeResource, **changes: Any) -> Queue:
 def p5(**changes: Any) -> Queue:
     """Return a queue on a capacity block, with changes of its nodes."""
     nodes = ComputeResource(**_with({"instance_type": "p5.48xlarge", "max_count": 4}, changes))
-    return Queue(name="p5", compute=[nodes], capacity=QueueCapacity.capacity_block(BLOCK))
+    return Queue(name="p5", compute=[nodes], capacity=UsageClass.CAPACITY_BLOCK, reservation_id=BLOCK)
 
 
-def cluster(
-    *queues: Queue,
-    head: HeadNode | None = None,
-    pools: Sequence[LoginPool] = (),
-    storage: Sequence[SharedStorage] = (),
-    **changes: Any,
-) -> ResolvedCluster:
-    """Return a cluster, with changes."""
-    node = head or HeadNode(instance_type="c5.xlarge", public=True)
-    return ResolvedCluster(
-        **_with(
-            {
-                "name": "train",
-                "region": "us-east-1",
-                "head": resolve_head(node, PLACE),
-                "queues": tuple(resolve_queue(one, PLACE) for one in queues or (queue(),)),
-                "pools": tuple(resolve_pool(pool, node, PLACE) for pool in pools),
-                "storage": resolve_storage(storage),
-                "place": PLACE,
-            },
-            changes,
-        )
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A cluster that is judged.
+
+    Attributes:
+        said: What was said.
+        context: What it stands in.
+    """
+
+    said: ParallelClusterSpec
+    context: ClusterContext
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.said.cluster_name or self.context.default_name
+
+    @property
+    def problems(self) -> list[str]:
+        """What our rules say of it."""
+        judge = Judge(environment=Environment(region=self.context.region))
+        spec = resolve_cluster(judge.judged(self.said), self.context)
+        return [sentence(problem) for problem in (*judge.problems, *cluster_problems(spec, self.context))]
+
+    @property
+    def config(self) -> Config:
+        """Its configuration, whatever is wrong with it."""
+        wiring = replace(ANYTHING, region=self.context.region or ANYTHING.region)
+        return cluster_config(resolve_cluster(self.said, self.context), self.context, wiring)
+
+
+CONTEXT = ("region", "other_names", "stack_name")
+"""Changes that are of what a cluster stands in."""
+
+
+def cluster(*queues: Queue, head: HeadNode | None = None, mounts: Sequence[Mount] = (), **changes: Any) -> Candidate:
+    """Return a cluster, with changes of it and of what it stands in."""
+    around = {"region": "us-east-1", **{name: changes.pop(name) for name in CONTEXT if name in changes}}
+    return Candidate(
+        said=ParallelClusterSpec(
+            **_with(
+                {
+                    "cluster_name": "train",
+                    "head_node": head or HeadNode(instance_type="c5.xlarge", public=True),
+                    "queues": tuple(queues or (queue(),)),
+                },
+                changes,
+            )
+        ),
+        context=ClusterContext(place=PLACE, mounts=[mounted(mount) for mount in mounts], **around),
     )
 
 
@@ -146,7 +173,7 @@ def login(**changes: Any) -> LoginPool:
 
 def accounting(parts: Imported, **changes: Any) -> SlurmSettings:
     """Return settings with a database, with changes."""
-    given = _with({"endpoint": "db.example", "user_name": "slurm", "password": parts.secret}, changes)
+    given = _with({"endpoint": "db.example", "user_name": "slurm", "password_secret": parts.secret}, changes)
     return SlurmSettings(accounting=SlurmAccounting(**given))
 
 

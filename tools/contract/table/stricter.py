@@ -11,16 +11,16 @@ from cdk_trainyard.parallelcluster import (
     Placement,
     Queue,
     SharedEbs,
-    SharedLustre,
+    SharedStorage,
     Timeouts,
 )
-from cdk_trainyard.parallelcluster.resolved import ResolvedCluster
-from tools.contract.table.clusters import Imported, cluster, cpu, head, p5, queue, trn1
+from cdk_trainyard.storage import Mount
+from tools.contract.table.clusters import BLOCK, Candidate, Imported, cluster, cpu, head, p5, queue, trn1
 
 _PATHS = "ParallelCluster means to refuse it, and compares the names of directories instead of their paths"
 
 
-def stricter(parts: Imported) -> list[tuple[str, ResolvedCluster, str]]:
+def stricter(parts: Imported) -> list[tuple[str, Candidate, str]]:
     """Return name, cluster and reason of what our rules refuse and ParallelCluster takes.
 
     Args:
@@ -30,7 +30,15 @@ def stricter(parts: Imported) -> list[tuple[str, ResolvedCluster, str]]:
     return [
         (
             "a placement group on a capacity block",
-            cluster(Queue(name="p5", compute=block.compute, capacity=block.capacity, placement=Placement.cluster())),
+            cluster(
+                Queue(
+                    name="p5",
+                    compute=block.compute,
+                    capacity=block.capacity,
+                    reservation_id=BLOCK,
+                    placement=Placement.CLUSTER,
+                )
+            ),
             "ParallelCluster warns that instances may not be found inside the block",
         ),
         (
@@ -67,17 +75,22 @@ def stricter(parts: Imported) -> list[tuple[str, ResolvedCluster, str]]:
         ),
         (
             "one thing inside another",
-            cluster(storage=[SharedLustre(file_system=parts.lustre), SharedEbs(at="/fsx/home")]),
+            cluster(
+                mounts=[Mount(file_system=parts.lustre)], shared_storage=SharedStorage(ebs=[SharedEbs(at="/fsx/home")])
+            ),
             _PATHS,
         ),
         (
             "a directory inside the local disks",
-            cluster(queue(trn1(), placement=Placement.cluster()), storage=[SharedEbs(at="/scratch/shared")]),
+            cluster(
+                queue(trn1(), placement=Placement.CLUSTER),
+                shared_storage=SharedStorage(ebs=[SharedEbs(at="/scratch/shared")]),
+            ),
             _PATHS,
         ),
         (
             "a check that there is not",
-            cluster(suppressed_validators=("type:NoSuchValidator",)),
+            cluster(suppress_validators=("type:NoSuchValidator",)),
             "the configuration does not hold it; the provider takes any name and leaves nothing out",
         ),
         (
@@ -87,17 +100,19 @@ def stricter(parts: Imported) -> list[tuple[str, ResolvedCluster, str]]:
         ),
         (
             "a driver that there is not",
-            cluster(queue(cpu(instance_type="p3dn.24xlarge"), placement=Placement.cluster())),
+            cluster(queue(cpu(instance_type="p3dn.24xlarge"), placement=Placement.CLUSTER)),
             "whether the image has the driver is looked up in an account",
         ),
         (
             "a raw key that a keyword says",
-            cluster(queue(extra={"CapacityType": "SPOT"})),
+            cluster(queue(raw_overrides={"CapacityType": "SPOT"})),
             "one of the two would be lost",
         ),
         (
             "a directory on the local disks",
-            cluster(queue(trn1(), placement=Placement.cluster()), storage=[SharedEbs(at="/scratch")]),
+            cluster(
+                queue(trn1(), placement=Placement.CLUSTER), shared_storage=SharedStorage(ebs=[SharedEbs(at="/scratch")])
+            ),
             "ParallelCluster warns",
         ),
     ]

@@ -1,0 +1,88 @@
+"""What a cluster stands in, as facts: network, mounts, stack. The constructor and the file make the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
+from cdk_trainyard.tokens import unresolved
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where nodes are put.
+
+    Attributes:
+        accelerator_subnet: The private subnet.
+        accelerator_cidr: Its block, or None when it is not known.
+        public_subnets: The public subnets.
+        gives_addresses: Whether instances in the public subnets get a public address by themselves. None: not known.
+        zones: Zones of subnets by their ids, as far as they are known.
+        zone: Zone of the private subnet.
+        has_nat: Whether the private subnet reaches the internet.
+    """
+
+    accelerator_subnet: str
+    accelerator_cidr: str | None
+    public_subnets: tuple[str, ...]
+    zone: str | None
+    has_nat: bool
+    gives_addresses: bool | None = None
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+    def of_head_node(self, head: HeadNode) -> str | None:
+        """Return the head node's subnet, or None when it is to be public and no subnet is."""
+        if head.subnet is not None:
+            return head.subnet.subnet_id
+        if head.public and not unresolved(head.public):
+            return self.public_subnets[0] if self.public_subnets else None
+        return self.accelerator_subnet
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MountedFileSystem:
+    """A file system that every node mounts.
+
+    Attributes:
+        at: Where it is mounted.
+        file_system_id: Its id; None: it is not one of FSx for Lustre.
+        efa_enabled: Whether nodes reach it over EFA.
+        zone: Its zone. None: not known.
+    """
+
+    at: str
+    file_system_id: str | None
+    efa_enabled: bool = False
+    zone: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in the cluster: where it is mounted, with hyphens."""
+        return volume_name(self.at)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterContext:
+    """What a cluster stands in.
+
+    Attributes:
+        place: Where nodes are put.
+        mounts: The file systems that every node mounts.
+        region: The Region. None: not known.
+        default_name: The cluster's name where it is given none.
+        stack_name: Name of its stack. None: not known.
+        other_names: Names of the app's other clusters.
+        provider_version: Version of a provider that was given. None: none was.
+    """
+
+    place: Place
+    mounts: Sequence[MountedFileSystem] = ()
+    region: str | None = None
+    default_name: str = "cluster"
+    stack_name: str | None = None
+    other_names: Sequence[str] = ()
+    provider_version: str | None = None
+
+
+def volume_name(at: str) -> str:
+    """Return the name of what is mounted at a path and was given none."""
+    return at.strip("/").replace("/", "-")

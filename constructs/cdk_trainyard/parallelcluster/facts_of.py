@@ -1,0 +1,39 @@
+"""The facts that rules ask of networks and mounts."""
+
+from collections.abc import Mapping
+
+from cdk_trainyard.network import Network, TrainingNetwork
+from cdk_trainyard.parallelcluster.context import MountedFileSystem, Place
+from cdk_trainyard.storage import Lustre, Mount
+from cdk_trainyard.surroundings import known
+
+
+def place_of(network: Network) -> Place:
+    """Return a network as the place where nodes are put."""
+    return Place(
+        accelerator_subnet=network.accelerator_subnet.subnet_id,
+        accelerator_cidr=network.accelerator_cidr,
+        public_subnets=tuple(subnet.subnet_id for subnet in network.public_subnets),
+        zone=network.zone,
+        has_nat=network.has_nat,
+        gives_addresses=False if isinstance(network, TrainingNetwork) else None,
+        zones=_zones_of(network),
+    )
+
+
+def _zones_of(network: Network) -> Mapping[str, str]:
+    service = zip(network.service_subnets, network.service_zones, strict=True)
+    zones = {subnet.subnet_id: zone for subnet, zone in [(network.accelerator_subnet, network.zone), *service] if zone}
+    for subnet in network.public_subnets:
+        if zone := known(lambda subnet=subnet: subnet.availability_zone):  # type: ignore[misc]
+            zones[subnet.subnet_id] = zone
+    return zones
+
+
+def mounted(mount: Mount) -> MountedFileSystem:
+    """Return a mount as facts."""
+    if not isinstance(system := mount.file_system, Lustre):
+        return MountedFileSystem(at=mount.path, file_system_id=None)
+    return MountedFileSystem(
+        at=mount.path, file_system_id=system.file_system_id, efa_enabled=system.efa_enabled, zone=system.zone
+    )

@@ -1,0 +1,54 @@
+"""Every rule of a ParallelCluster, and the one place where all are asked: constructor and file call it alike. Pure."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from cdk_trainyard.parallelcluster import rules_cluster, rules_config, rules_nodes, rules_queues, rules_storage
+from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.problems import Problem
+
+Rule = Callable[[ParallelClusterSpec, ClusterContext], Iterator[Problem]]
+RULES: Final[tuple[Rule, ...]] = (
+    rules_cluster.cluster_name_problems,
+    rules_cluster.version_problems,
+    rules_cluster.region_problems,
+    rules_cluster.operating_system_problems,
+    rules_cluster.count_problems,
+    rules_cluster.unique_name_problems,
+    rules_cluster.architecture_problems,
+    rules_cluster.head_memory_problems,
+    rules_cluster.resource_prefix_problems,
+    rules_cluster.accounting_problems,
+    rules_cluster.slurm_settings_problems,
+    rules_cluster.timeout_problems,
+    rules_cluster.suppressed_validator_problems,
+    rules_cluster.tag_problems,
+    rules_cluster.address_problems,
+    rules_nodes.head_problems,
+    rules_nodes.pool_problems,
+    rules_queues.queue_problems,
+    rules_queues.compute_problems,
+    rules_storage.mount_problems,
+    rules_storage.scratch_problems,
+    rules_storage.storage_name_problems,
+    rules_storage.storage_count_problems,
+    rules_storage.zone_problems,
+    rules_storage.ebs_problems,
+    rules_storage.efs_problems,
+    rules_config.override_problems,
+    rules_config.config_problems,
+)
+
+
+def cluster_problems(spec: ParallelClusterSpec, context: ClusterContext) -> list[Problem]:
+    """Return everything that is wrong with a cluster, each thing once.
+
+    Problems of what it stands in have the path ``region``, ``network`` or ``mounts``.
+
+    Args:
+        spec: The resolved cluster, with unknowns where something has a wrong form.
+        context: What it stands in.
+    """
+    found = list(dict.fromkeys(problem for rule in RULES for problem in rule(spec, context)))
+    return found or list(rules_config.option_problems(spec, context))

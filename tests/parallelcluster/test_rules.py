@@ -1,0 +1,37 @@
+"""The rules as a whole: they judge without CDK, and are silent about what has a wrong form."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.parallelcluster.resolve import resolve_cluster
+from cdk_trainyard.parallelcluster.rules import cluster_problems
+from cdk_trainyard.problems import sentence
+from cdk_trainyard.tokens import Unknown
+from tools.contract.table import rows
+from tools.contract.table.clusters import Candidate
+
+GOOD = {row.name: row.cluster for row in rows() if row.name in {"raw keys", "priorities and memory"}}
+
+
+def with_unknowns(value: Any) -> Iterator[Any]:
+    """Yield a value as often as it has options, items and parts, each time with another one unknown."""
+    yield Unknown()
+    if isinstance(value, tuple | list):
+        for index, item in enumerate(value):
+            for changed in with_unknowns(item):
+                yield (*value[:index], changed, *value[index + 1 :])
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            for changed in with_unknowns(getattr(value, field.name)):
+                yield replace(value, **{field.name: changed})
+
+
+@pytest.mark.parametrize("candidate", GOOD.values(), ids=GOOD)
+def test_what_has_a_wrong_form_is_answered_by_no_rule(candidate: Candidate) -> None:
+    for said in list(with_unknowns(candidate.said))[1:]:
+        spec = resolve_cluster(said, candidate.context)
+        found = [sentence(problem) for problem in cluster_problems(spec, candidate.context)]
+        assert [text for text in found if "Unknown" in text] == []
