@@ -7,8 +7,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
-from cdk_trainyard.fleet import EfaFleet, FleetSize, MasterNode, NodeImage
-from cdk_trainyard.instances import zone_region
+from cdk_trainyard.fleet import EfaFleet, FleetPlacement, MasterNode, NodeImage
+from cdk_trainyard.instances import UsageClass, zone_region
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.storage import Lustre, LustreFileSystem
 
@@ -63,16 +63,40 @@ def bucket(stack: Stack) -> s3.IBucket:
 
 def new_fleet(stack: Stack, **changes: Any) -> EfaFleet:
     """Return a legal fleet with changes."""
-    one = {} if "instance_types" in changes else {"instance_type": "p4d.24xlarge"}
+    one: dict[str, Any] = {} if "instance_types" in changes else {"instance_type": "p4d.24xlarge"}
+    one |= {} if "min_count" in changes else {"count": 2}
     settings: dict[str, Any] = {
-        "size": FleetSize.fixed(2),
-        "image": NodeImage.dlami(GPU_IMAGE),
+        "image": NodeImage(dlami=GPU_IMAGE),
         **one,
         **changes,
     }
     settings.setdefault("network", None)
     settings["network"] = settings["network"] or existing_network(stack)
     return EfaFleet(stack, "Fleet", scripts_bucket=bucket(stack), **settings)
+
+
+def capacity_block(stack: Stack) -> EfaFleet:
+    """Return a fleet of a capacity block."""
+    return new_fleet(
+        stack,
+        instance_type="p5.48xlarge",
+        count=16,
+        capacity=UsageClass.CAPACITY_BLOCK,
+        reservation_id="cr-0123456789abcdef0",
+        reserved_instances=16,
+    )
+
+
+def mixed_spot(stack: Stack) -> EfaFleet:
+    """Return a fleet of two types, bought on the spot market."""
+    return new_fleet(
+        stack,
+        instance_types=["p5.48xlarge", "p4d.24xlarge"],
+        capacity=UsageClass.SPOT,
+        placement=FleetPlacement.ANYWHERE,
+        min_count=0,
+        max_count=4,
+    )
 
 
 def new_master(stack: Stack, fleet: EfaFleet, **changes: Any) -> MasterNode:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from pcluster.aws.aws_resources import InstanceTypeInfo
 from pcluster.templates.queues_stack import add_network_interfaces
 
-from tools.contract.answers import instance_types
+from cdk_trainyard.cli.contract.inside.answers import instance_types
 
 _QUEUE = SimpleNamespace(networking=SimpleNamespace(assign_public_ip=None, subnet_ids=["subnet-1"]))
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.cli.contract.ask import environment, python
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.network import EfaBackend, efa_network_interfaces
-from tools.contract.ask import PYTHON, _environment
 
 ROOT = Path(__file__).parents[2]
 Layout = list[tuple[int, int, str]]
@@ -19,11 +19,10 @@ pytestmark = pytest.mark.contract
 @pytest.fixture(scope="module")
 def rendered() -> dict[str, Layout]:
     """What ParallelCluster renders, by type."""
-    assert PYTHON.exists(), "make test sets it up; alone: make .venv-pcluster/.ready"
     done = subprocess.run(
-        [str(PYTHON), "-m", "tests.fleet.pcluster_interfaces"],
+        [str(python()), "-m", "tests.fleet.pcluster_interfaces"],
         cwd=ROOT,
-        env=_environment(),
+        env=environment() | {"PYTHONPATH": str(ROOT / "constructs")},
         check=True,
         stdout=subprocess.PIPE,
         text=True,

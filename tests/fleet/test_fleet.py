@@ -8,27 +8,28 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, Stack
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.fleet import (
     EfaFleet,
-    FleetCapacity,
-    FleetPlacement,
     FleetScripts,
-    FleetSize,
     MasterNode,
     NodeImage,
     NodeRole,
 )
+from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.network import PlacementGroup, TrainingNetwork
-from cdk_trainyard.storage import LustreFileSystem, TrainingBuckets
+from cdk_trainyard.storage import LustreFileSystem, Mount, TrainingBuckets
 from tests.fleet.parts import (
     ACCOUNT,
     GPU_IMAGE,
     ZONE,
+    capacity_block,
     existing_lustre,
+    mixed_spot,
     new_fleet,
     new_master,
     new_stack,
@@ -76,11 +77,11 @@ def whole() -> Stack:
         "Fleet",
         network=network,
         scripts_bucket=buckets.scripts,
-        size=FleetSize.fixed(8),
-        image=NodeImage.dlami(GPU_IMAGE),
+        count=8,
+        image=NodeImage(dlami=GPU_IMAGE),
         instance_type="p4d.24xlarge",
         security_group=group,
-        lustre=lustre,
+        mounts=[Mount(file_system=lustre)],
     )
     MasterNode(stack, "Master", fleet=fleet)
     buckets.datasets.grant_read(fleet)
@@ -243,7 +244,7 @@ def test_scripts_are_uploaded_once_for_fleet_and_master(whole: Stack) -> None:
 # ---------------------------------------------------------------- choices
 def test_a_range_leaves_the_number_to_people() -> None:
     stack = new_stack()
-    new_fleet(stack, size=FleetSize.between(0, 16))
+    new_fleet(stack, min_count=0, max_count=16)
     group = only(stack, "AWS::AutoScaling::AutoScalingGroup")
     assert (group["MinSize"], group["MaxSize"]) == ("0", "16")
     assert "DesiredCapacity" not in group
@@ -251,12 +252,7 @@ def test_a_range_leaves_the_number_to_people() -> None:
 
 def test_a_capacity_block_owns_the_placement() -> None:
     stack = new_stack()
-    fleet = new_fleet(
-        stack,
-        instance_type="p5.48xlarge",
-        size=FleetSize.fixed(16),
-        capacity=FleetCapacity.capacity_block("cr-0123456789abcdef0", instances=16),
-    )
+    fleet = capacity_block(stack)
     new_master(stack, fleet)
     found = {
         name[:5]: one["Properties"]["LaunchTemplateData"]
@@ -272,19 +268,14 @@ def test_a_capacity_block_owns_the_placement() -> None:
 def test_a_reservation_made_in_a_placement_group_is_used_in_it() -> None:
     stack = new_stack()
     group = PlacementGroup(stack, "Group")
-    new_fleet(stack, capacity=FleetCapacity.odcr("cr-1"), placement=FleetPlacement.in_group(group))
+    new_fleet(stack, reservation_id="cr-0123456789abcdef0", placement_group=group)
     data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
     assert data["Placement"]["GroupName"] == stack.resolve(group.placement_group_name)
 
 
 def test_several_types_each_have_their_own_interfaces() -> None:
     stack = new_stack()
-    fleet = new_fleet(
-        stack,
-        instance_types=["p5.48xlarge", "p4d.24xlarge"],
-        capacity=FleetCapacity.spot(),
-        placement=FleetPlacement.anywhere(),
-    )
+    fleet = mixed_spot(stack)
     policy = only(stack, "AWS::AutoScaling::AutoScalingGroup")["MixedInstancesPolicy"]
     overrides = policy["LaunchTemplate"]["Overrides"]
     assert [one["InstanceType"] for one in overrides] == ["p5.48xlarge", "p4d.24xlarge"]
@@ -300,7 +291,8 @@ def test_several_types_each_have_their_own_interfaces() -> None:
 
 def test_a_file_system_with_a_group_of_its_own_is_opened_both_ways() -> None:
     stack = new_stack()
-    new_fleet(stack, lustre=existing_lustre(stack), mount_at="/shared", security_group=shared_group(stack))
+    mounts = [Mount(file_system=existing_lustre(stack), at="/shared")]
+    new_fleet(stack, mounts=mounts, security_group=shared_group(stack))
     assert len(resources(stack, "AWS::EC2::SecurityGroupIngress")) == 4
     assert len(resources(stack, "AWS::EC2::SecurityGroupEgress")) == 4
     assert told(stack)["lustre"] == {
@@ -314,7 +306,9 @@ def test_own_role_topic_key_pair_and_name_are_taken() -> None:
     stack = new_stack()
     role = iam.Role.from_role_arn(stack, "Mine", f"arn:aws:iam::{ACCOUNT}:role/mine")
     topic = sns.Topic.from_topic_arn(stack, "Topic", f"arn:aws:sns:us-west-2:{ACCOUNT}:nodes")
-    fleet = new_fleet(stack, role=role, topic=topic, key_name="mine", fleet_name="bert", threads_per_core=1)
+    key = ec2.KeyPair.from_key_pair_name(stack, "Key", "mine")
+    fleet = new_fleet(stack, role=role, key_pair=key, fleet_name="bert", threads_per_core=1)
+    fleet.tell(topic)
     (notices,) = only(stack, "AWS::AutoScaling::AutoScalingGroup")["NotificationConfigurations"]
     assert len(notices["NotificationTypes"]) == 4
     data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
@@ -328,7 +322,7 @@ def test_own_role_topic_key_pair_and_name_are_taken() -> None:
 
 def test_commands_and_quota_are_said() -> None:
     stack = new_stack()
-    fleet = new_fleet(stack, size=FleetSize.fixed(8))
+    fleet = new_fleet(stack, count=8)
     assert fleet.quota == ("8 x p4d.24xlarge take 768 vCPUs of the quota 'Running On-Demand P instances' (L-417A185B)")
     assert stack.resolve(fleet.connect_command("i-1")) == {
         "Fn::Join": ["", ["aws ssm start-session --region ", {"Ref": "AWS::Region"}, " --target i-1"]]
@@ -341,7 +335,13 @@ def test_commands_and_quota_are_said() -> None:
 
 
 # ---------------------------------------------------------------- a capacity block's times
-BLOCK = FleetCapacity.capacity_block("cr-0123456789abcdef0", starts="2027-06-01T11:30:00Z", ends="2027-06-15T11:30:00Z")
+STARTED: dict[str, Any] = {
+    "instance_type": "p5.48xlarge",
+    "capacity": UsageClass.CAPACITY_BLOCK,
+    "reservation_id": "cr-0123456789abcdef0",
+    "ends": "2027-06-15T11:30:00Z",
+    "image": NodeImage(ami_id="ami-0123456789abcdef0"),
+}
 
 
 def actions(stack: Stack) -> list[tuple[str, int, int, int]]:
@@ -353,9 +353,7 @@ def actions(stack: Stack) -> list[tuple[str, int, int, int]]:
 
 def test_nodes_of_a_capacity_block_come_when_it_starts_and_go_before_ec2_takes_them() -> None:
     stack = new_stack()
-    new_fleet(
-        stack, instance_type="p5.48xlarge", capacity=BLOCK, size=FleetSize.fixed(16), image=NodeImage.ami("ami-1")
-    )
+    new_fleet(stack, count=16, starts="2027-06-01T11:30:00Z", **STARTED)
     assert actions(stack) == [("2027-06-01T11:30:00Z", 16, 16, 16), ("2027-06-15T10:50:00Z", 0, 0, 0)]
     (group,) = resources(stack, "AWS::AutoScaling::AutoScalingGroup").values()
     properties = group["Properties"]
@@ -366,10 +364,7 @@ def test_nodes_of_a_capacity_block_come_when_it_starts_and_go_before_ec2_takes_t
 
 def test_nodes_of_a_block_that_has_started_come_with_the_fleet() -> None:
     stack = new_stack()
-    started = FleetCapacity.capacity_block("cr-0123456789abcdef0", ends="2027-06-15T11:30:00Z")
-    new_fleet(
-        stack, instance_type="p5.48xlarge", capacity=started, size=FleetSize.fixed(2), image=NodeImage.ami("ami-1")
-    )
+    new_fleet(stack, **STARTED)
     assert actions(stack) == [("2027-06-15T10:50:00Z", 0, 0, 0)]
     (group,) = resources(stack, "AWS::AutoScaling::AutoScalingGroup").values()
     assert group["Properties"]["MinSize"] == "2"
@@ -384,38 +379,42 @@ def test_without_times_nothing_is_scheduled(smallest: Stack) -> None:
 @pytest.mark.parametrize(
     ("kind", "capacity", "quota"),
     [
-        ("trn1.32xlarge", FleetCapacity.on_demand(), "'Running On-Demand Trn instances' (L-2C3B7624)"),
-        ("trn1.32xlarge", FleetCapacity.spot(), "'All Trn Spot Instance Requests' (L-6B0D517C)"),
-        ("g6e.48xlarge", FleetCapacity.on_demand(), "'Running On-Demand G and VT instances' (L-DB2E81BA)"),
-        ("p5.48xlarge", FleetCapacity.spot(), "'All P5 Spot Instance Requests' (L-C4BD4855)"),
+        ("trn1.32xlarge", UsageClass.ON_DEMAND, "'Running On-Demand Trn instances' (L-2C3B7624)"),
+        ("trn1.32xlarge", UsageClass.SPOT, "'All Trn Spot Instance Requests' (L-6B0D517C)"),
+        ("g6e.48xlarge", UsageClass.ON_DEMAND, "'Running On-Demand G and VT instances' (L-DB2E81BA)"),
+        ("p5.48xlarge", UsageClass.SPOT, "'All P5 Spot Instance Requests' (L-C4BD4855)"),
         (
             "p5.48xlarge",
-            FleetCapacity.capacity_block("cr-0123456789abcdef0"),
+            UsageClass.CAPACITY_BLOCK,
             "384 vCPUs of a capacity block, which no quota of running instances counts",
         ),
-        ("hpc7a.96xlarge", FleetCapacity.on_demand(), "'Running On-Demand HPC instances' (L-F7808C92)"),
+        ("hpc7a.96xlarge", UsageClass.ON_DEMAND, "'Running On-Demand HPC instances' (L-F7808C92)"),
         (
             "c5n.18xlarge",
-            FleetCapacity.on_demand(),
+            UsageClass.ON_DEMAND,
             "'Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances' (L-1216C47A)",
         ),
     ],
 )
-def test_the_quota_is_that_of_family_and_market(kind: str, capacity: FleetCapacity, quota: str) -> None:
-    fleet = new_fleet(new_stack(), instance_type=kind, capacity=capacity, image=NodeImage.ami("ami-1"))
+def test_the_quota_is_that_of_family_and_market(kind: str, capacity: UsageClass, quota: str) -> None:
+    block = "cr-0123456789abcdef0" if capacity is UsageClass.CAPACITY_BLOCK else None
+    image = NodeImage(ami_id="ami-0123456789abcdef0")
+    fleet = new_fleet(new_stack(), instance_type=kind, capacity=capacity, reservation_id=block, image=image)
     assert fleet.quota.endswith(quota)
 
 
 def test_a_master_without_efa_and_with_another_image() -> None:
     stack = new_stack()
-    master = new_master(stack, new_fleet(stack), instance_type="m5.large", image=NodeImage.ami("ami-2"))
+    master = new_master(
+        stack, new_fleet(stack), instance_type="m5.large", image=NodeImage(ami_id="ami-0123456789abcdef2")
+    )
     assert [each.interface_type for each in master.template.interfaces] == ["interface"]
 
 
 def test_nothing_depends_on_where_and_when_it_is_synthesized() -> None:
     def once() -> str:
         stack = new_stack(app=App())
-        new_master(stack, new_fleet(stack, lustre=existing_lustre(stack)))
+        new_master(stack, new_fleet(stack, mounts=[Mount(file_system=existing_lustre(stack))]))
         return json.dumps(Template.from_stack(stack).to_json(), sort_keys=True)
 
     assert once() == once()

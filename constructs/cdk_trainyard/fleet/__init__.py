@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 from cdk_trainyard.lazy import lazily
 
 if TYPE_CHECKING:
-    from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind, FleetPlacement, FleetSize
     from cdk_trainyard.fleet.fleet import EfaFleet
-    from cdk_trainyard.fleet.image import NodeImage, dlami_names
+    from cdk_trainyard.fleet.images import dlami_names
     from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
     from cdk_trainyard.fleet.master import MasterNode
     from cdk_trainyard.fleet.node_role import NodeRole
     from cdk_trainyard.fleet.scripts import FleetScripts
-    from cdk_trainyard.fleet.training_image import EfaInstaller, TrainingImage
+    from cdk_trainyard.fleet.spec import FleetPlacement
+    from cdk_trainyard.fleet.spec_image import EfaInstaller, NodeImage
+    from cdk_trainyard.fleet.training_image import TrainingImage
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
 
@@ -20,11 +21,8 @@ __all__ = [
     "EfaFleet",
     "EfaInstaller",
     "EfaLaunchTemplate",
-    "FleetCapacity",
-    "FleetCapacityKind",
     "FleetPlacement",
     "FleetScripts",
-    "FleetSize",
     "MasterNode",
     "NodeImage",
     "NodeRole",

@@ -3,9 +3,12 @@
 Nothing secret is in it: whoever may describe the instance can read it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from aws_cdk import Aws, Stack
+import jsii
+from aws_cdk import Aws, IStableAnyProducer, Lazy, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -13,7 +16,7 @@ from cdk_trainyard.fleet.scripts import FleetScripts
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.uploader import HASH_LENGTH
-from cdk_trainyard.storage import Lustre
+from cdk_trainyard.storage import Lustre, Mount
 
 SETTINGS_VERSION = 1
 """Of the shape of settings.json: the scripts refuse one that they do not know."""
@@ -39,8 +42,7 @@ class NodeFacts:
         log_group: Where its log goes.
         hook: The hook of the Auto Scaling group that waits for it. None: nobody waits.
         failures: The parameter that counts set-ups that failed in a row. None: nobody replaces it.
-        lustre: The shared file system. None: none.
-        mount_at: Where it is mounted.
+        mounts: The shared file system, and where it is mounted; what is added before the end of a synthesis counts.
     """
 
     fleet: str
@@ -51,13 +53,11 @@ class NodeFacts:
     log_group: str
     hook: str | None
     failures: str | None
-    lustre: Lustre | None
-    mount_at: str
+    mounts: Sequence[Mount]
 
-    def render(self) -> dict[str, JsonValue]:
+    def render(self) -> dict[str, Any]:
         """Return the content of ``settings.json``, which leaves out what there is not."""
-        lustre = self.lustre
-        fields: dict[str, JsonValue] = {
+        fields: dict[str, Any] = {
             "version": SETTINGS_VERSION,
             "fleet": self.fleet,
             "role": self.role,
@@ -68,9 +68,7 @@ class NodeFacts:
             "hook": self.hook,
             "failures": self.failures,
             "instance_types": {kind.name: _devices(kind) for kind in self.types},
-            "lustre": {"dns_name": lustre.dns_name, "mount_name": lustre.mount_name, "mount_path": self.mount_at}
-            if lustre
-            else None,
+            "lustre": Lazy.any(_FirstMount(self.mounts)),
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -100,6 +98,25 @@ def user_data(scope: Construct, scripts: FleetScripts, facts: NodeFacts) -> ec2.
         f"exec {directory}/boot.sh",
     )
     return data
+
+
+@jsii.implements(IStableAnyProducer)
+class _FirstMount:
+    """The file system among the mounts when the template is written. None: there is none, and its key is left out."""
+
+    def __init__(self, mounts: Sequence[Mount]) -> None:
+        self._mounts = mounts
+
+    def produce(self) -> dict[str, JsonValue] | None:
+        """Return where it is mounted."""
+        return next(map(_mounted, self._mounts), None)
+
+
+def _mounted(mount: Mount) -> dict[str, JsonValue] | None:
+    lustre = mount.file_system
+    if not isinstance(lustre, Lustre):
+        return None
+    return {"dns_name": lustre.dns_name, "mount_name": lustre.mount_name, "mount_path": mount.path}
 
 
 def _devices(kind: InstanceType) -> dict[str, JsonValue]:

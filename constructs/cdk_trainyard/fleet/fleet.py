@@ -1,6 +1,8 @@
 """A fleet of EC2 instances that train together: one subnet, one placement group, EFA between all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import jsii
 from aws_cdk import Annotations, Aws, Names, Stack
@@ -12,27 +14,39 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
-from constructs import Construct, DependencyGroup, IDependable
+from constructs import Construct
 
+from cdk_trainyard.cluster import Gate, Publisher
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet import render
 from cdk_trainyard.fleet.bootstrap import WORKER, NodeFacts, user_data
-from cdk_trainyard.fleet.capacity import FleetCapacity, FleetPlacement, FleetSize
-from cdk_trainyard.fleet.checks import everything_wrong
-from cdk_trainyard.fleet.image import NodeImage
+from cdk_trainyard.fleet.images import known_image
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
-from cdk_trainyard.fleet.log_group import node_logs
 from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG, NodeRole
 from cdk_trainyard.fleet.quotas import quota_text
-from cdk_trainyard.fleet.resolved import ResolvedFleet, find_types
+from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.scripts import FleetScripts
+from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec
+from cdk_trainyard.fleet.spec_image import NodeImage
+from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
-from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.network import EfaBackend, EfaSecurityGroup, Network, PlacementGroup
-from cdk_trainyard.storage import Lustre, TrainingBuckets
-from cdk_trainyard.storage.reach import open_lustre
+from cdk_trainyard.instances import InstanceType, UsageClass, zone_region
+from cdk_trainyard.log_groups import log_group
+from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
+from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.tokens import unresolved
+
+if TYPE_CHECKING:  # a large module: only who names a repository waits for it
+    from aws_cdk import aws_ecr as ecr
+
+_LOGS = "says which steps a node ran and what failed: holds no data and no secrets, since no values are logged"
+
+
+_WHY_ANYBODY = "a condition holds it to the service-linked role of Auto Scaling, which may not exist yet"
+_AUTO_SCALING_ROLE = "autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
@@ -51,28 +65,48 @@ class EfaFleet(Construct):
     Args:
         network: The network; all nodes are in its accelerator subnet.
         scripts_bucket: Where the set-up scripts are uploaded.
-        size: How many nodes.
-        image: Their machine image.
-        instance_type: Their type, with EFA. Default - ``instance_types`` are given.
-        instance_types: Several types in order of preference; a job across different ones runs at the pace of the
-            slowest. Default - ``instance_type`` is given.
-        capacity: Where they come from. Default - on demand.
-        placement: How close together they stand. Default - in a cluster placement group of their own; where a
-            reservation says.
-        backend: How interfaces are laid out; LEGACY for ``efa`` on every card. Default: LAUNCH_TEMPLATE.
         security_group: Their security group. Default - a new one.
         extra_security_groups: Up to four more. Default: none.
-        lustre: The shared file system. Default: none.
-        mount_at: Where it is mounted. Default: /fsx.
-        fleet_name: The name that its members find one another by. Default - unique name made of the path.
-        role: A role of yours for the nodes; it gets the policy attached. Default - a new one.
+        placement_group: A placement group of yours: of other instances, or the one that a reservation was made in.
+            Default - the fleet defines one, where ``placement`` asks for it.
+        mounts: The shared file system, FSx for Lustre. Default: none.
+        image: Their machine image.
+        instance_type: Their type, with EFA. Default - instance_types is given instead.
+        instance_types: Several types in order of preference; a job across different ones runs at the pace of the
+            slowest.
+            Default - instance_type is given.
+        count: How many nodes; one that is lost is replaced. Default - min_count and max_count are given instead.
+        min_count: Nodes that there always are, when people decide how many there are. Default - count is given.
+        max_count: Nodes that there can be. Default - count is given.
+        capacity: How they are bought. Default: ON_DEMAND.
+        reservation_id: The capacity reservation, or with capacity-block the capacity block; its zone must be the
+            network's.
+            Default - none.
+        reservation_group_arn: A resource group of reservations instead. Default - none.
+        reserved_instances: Instances that the capacity block holds, all of which are paid for.
+            Default - not known, nothing is compared.
+        starts: When the capacity block starts, in UTC: no nodes until then. Leave it out once that has passed, as Auto
+            Scaling takes no such time.
+            Default - it has started.
+        ends: When the capacity block ends, in UTC: 40 minutes before, there are no nodes.
+            Default - not known; instances are launched in vain when it is over.
+        placement: Whether they are close together, in a placement group (cluster), or not (anywhere).
+            Default - cluster; where a reservation says.
+        interfaces: How network interfaces are laid out: one address a node, or with legacy one a card.
+            Default: launch-template.
+        fleet_name: The name that its members find one another by. Default - a unique name made of the stack's.
+        role: An IAM role of yours for the nodes; it gets the policy attached. Default - one is made.
         volume_gib: Size of the root volume in GiB. Default: 200.
-        volume_key: The key that encrypts it; its policy must let Auto Scaling's service-linked role use it.
+        volume_key: The KMS key that encrypts it; its policy must let Auto Scaling's service-linked role use it.
             Default - the account's key for EBS.
-        threads_per_core: 1 switches simultaneous multithreading off. Default - the type's.
-        key_name: An EC2 key pair, for who wants to use SSH with a key of their own. Default: none.
-        topic: Who is told of nodes that come and go. Default: nobody.
-        log_retention: How long logs of set-ups are kept. Default: THREE_MONTHS.
+        threads_per_core: Threads of a core; 1 switches simultaneous multithreading off. Default - the type's.
+        key_pair: An EC2 key pair. Default - none; sessions are opened by Session Manager.
+        log_retention: How long logs of set-ups are kept, in days. Default: THREE_MONTHS.
+        image_repositories: Private repositories (ECR) from which nodes pull container images; in a file names, ARNs, or
+            "*" for all of the account in its Region.
+            Default - none.
+        prometheus_workspace_arn: The workspace of Amazon Managed Service for Prometheus to which nodes write metrics.
+            Default - none.
 
     Attributes:
         network: The network.
@@ -98,99 +132,74 @@ class EfaFleet(Construct):
         *,
         network: Network,
         scripts_bucket: s3.IBucket,
-        size: FleetSize,
+        security_group: EfaSecurityGroup | ec2.ISecurityGroup | None = None,
+        extra_security_groups: Sequence[EfaSecurityGroup | ec2.ISecurityGroup] = (),
+        placement_group: PlacementGroup | None = None,
+        mounts: Sequence[Mount] = (),
         image: NodeImage,
         instance_type: str | InstanceType | None = None,
         instance_types: Sequence[str | InstanceType] = (),
-        capacity: FleetCapacity | None = None,
+        count: int | None = None,
+        min_count: int | None = None,
+        max_count: int | None = None,
+        capacity: UsageClass = UsageClass.ON_DEMAND,
+        reservation_id: str | None = None,
+        reservation_group_arn: str | None = None,
+        reserved_instances: int | None = None,
+        starts: str | None = None,
+        ends: str | None = None,
         placement: FleetPlacement | None = None,
-        backend: EfaBackend = EfaBackend.LAUNCH_TEMPLATE,
-        security_group: EfaSecurityGroup | None = None,
-        extra_security_groups: Sequence[EfaSecurityGroup] = (),
-        lustre: Lustre | None = None,
-        mount_at: str = "/fsx",
+        interfaces: Literal["launch-template", "legacy"] = "launch-template",
         fleet_name: str | None = None,
         role: iam.IRole | None = None,
         volume_gib: int = 200,
         volume_key: kms.IKey | None = None,
-        threads_per_core: int | None = None,
-        key_name: str | None = None,
-        topic: sns.ITopic | None = None,
+        threads_per_core: Literal[1, 2] | None = None,
+        key_pair: ec2.IKeyPair | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        image_repositories: "Sequence[ecr.IRepository]" = (),
+        prometheus_workspace_arn: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        region, sold = Stack.of(self).region, capacity or FleetCapacity.on_demand()
-        given = (*([instance_type] if instance_type is not None else []), *instance_types)
-        groups = (*([security_group] if security_group else []), *extra_security_groups)
-        fleet = ResolvedFleet(
-            name=fleet_name or Names.unique_resource_name(self, max_length=63, separator="-"),
-            region=None if unresolved(region) else region,
-            network=network,
-            given=given,
-            types=find_types(given),
-            one_type=instance_type is not None,
-            size=size,
-            capacity=sold,
-            placement=placement or FleetPlacement(enabled=not sold.owns_placement),
-            backend=backend,
-            image=image,
-            lustre=lustre,
-            mount_at=mount_at,
-            security_groups=groups,
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(FleetSpec, locals()))
+        around = FleetSurroundings(
+            environment=judge.environment,
+            zone=network.zone,
+            network_region=None if unresolved(network.zone) else zone_region(network.zone),
+            accelerator_cidr=network.accelerator_cidr,
+            has_nat=network.has_nat,
+            mounts=[mount.facts for mount in mounts],
+            placement_group=placement_group is not None,
+            extra_security_groups=len(extra_security_groups),
         )
-        raise_problems(self.node.path, everything_wrong(fleet))
-        self._warn(fleet)
-        self._fleet = fleet
+        raise_problems(self.node.path, [*judge.problems, *fleet_problems(spec, around)])
+        self._warn(spec, around)
+        self._spec, self._around = spec, around
+        self._mounts = list(mounts)
         self.network: Network = network
-        self.fleet_name: str = fleet.name
+        self.fleet_name: str = fleet_name or Names.unique_resource_name(self, max_length=63, separator="-")
         self.image: NodeImage = image
-        self.placement_group: PlacementGroup | None = self._place(fleet.placement)
-        if security_group is None:
-            groups = (EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc), *groups)
-        self.security_groups: tuple[EfaSecurityGroup, ...] = groups
-        self._connections = ec2.Connections(security_groups=[group.security_group for group in groups])
-        self.log_group: logs.ILogGroup = node_logs(self, log_retention)
+        self.placement_group: PlacementGroup | None = placement_group or self._new_placement_group()
+        given_groups = (
+            security_group or EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc),
+            *extra_security_groups,
+        )
+        self.security_groups: tuple[EfaSecurityGroup, ...] = tuple(map(EfaSecurityGroup.of, given_groups))
+        self._connections = ec2.Connections(security_groups=[group.security_group for group in self.security_groups])
+        self.log_group: logs.ILogGroup = log_group(self, "Logs", retention=log_retention, reason=_LOGS)
         self.scripts = FleetScripts.of(self, scripts_bucket)
         self._key = ec2.CfnKeyPair(self, "MemberKey", key_name=self._key_name(), key_type="ed25519")
-        self.node_role = NodeRole(self, "Role", fleet_name=fleet.name, role=role)
-        self._failures = ssm.CfnParameter(
-            self,
-            "Failures",
-            type="String",
-            value="0",
-            description="Set-ups of nodes that failed since the last success",
-        )
-        self.node_role.allow_setup(
-            scripts=self.scripts,
-            key_parameter_arn=self._key_arn(),
-            failures_parameter_arn=self._parameter_arn(self._failures.ref),
-            log_group=self.log_group,
-        )
-        self.ready: IDependable = self._ready()
-        template = MixedTemplate if len(given) > 1 else EfaLaunchTemplate
-        facts = self.facts(WORKER, hook=render.HOOK)
-        self.templates: tuple[EfaLaunchTemplate, ...] = tuple(
-            template(
-                self,
-                "Template" if len(given) == 1 else f"Template{number}",
-                instance_type=kind,
-                security_group=groups[0],
-                extra_security_groups=[group.security_group for group in groups[1:]],
-                backend=backend,
-                image=image,
-                capacity=sold,
-                placement_group=self.placement_group,
-                role=self.node_role.role,
-                user_data=user_data(self, self.scripts, facts),
-                volume_gib=volume_gib,
-                volume_key=volume_key,
-                threads_per_core=threads_per_core,
-                key_name=key_name,
-            )
-            for number, kind in enumerate(given)
-        )
+        self.node_role = NodeRole(self, "Role", fleet_name=self.fleet_name, role=role)
+        self._failures = self._failure_count()
+        self._allow_nodes()
+        self.ready: Gate = self._new_gate()
+        for mount in mounts:
+            self.ready.reach(mount.file_system, self.security_groups)
+        self.templates: tuple[EfaLaunchTemplate, ...] = self._templates()
+        tags = {FLEET_TAG: self.fleet_name, ROLE_TAG: WORKER, "Name": self.fleet_name}
         self.group: autoscaling.CfnAutoScalingGroup = render.auto_scaling_group(
-            self, fleet, self.templates, tags={FLEET_TAG: fleet.name, ROLE_TAG: WORKER, "Name": fleet.name}, topic=topic
+            self, spec, self.templates, network=network, tags=tags
         )
         self.group.node.add_dependency(self.ready)
 
@@ -220,7 +229,8 @@ class EfaFleet(Construct):
     @property
     def quota(self) -> str:
         """Which quotas the fleet takes how much of, in words."""
-        return "; ".join(quota_text(kind, self._fleet.size.maximum, self._fleet.capacity) for kind in self._fleet.types)
+        spec = self._spec
+        return "; ".join(quota_text(kind, spec.most, spec.capacity) for kind in spec.types)
 
     @property
     def nodes_command(self) -> str:
@@ -232,6 +242,37 @@ class EfaFleet(Construct):
             f'--query "Reservations[].Instances[].[PrivateIpAddress,InstanceType,{connect}]" --output text'
         )
 
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Name to value of what people ask for first, to be made outputs of a stack."""
+        return {
+            "NodesCommand": self.nodes_command,
+            "ResumeCommand": self.resume_command,
+            "LogGroupName": self.log_group.log_group_name,
+        }
+
+    @property
+    def publisher(self) -> Publisher:
+        """Who publishes to a topic that is told of nodes.
+
+        Auto Scaling publishes as its service-linked role (EC2 Auto Scaling user guide, "Amazon SNS notification
+        options"), which may not exist before the first group does: the key's policy names it in a condition.
+        """
+        role = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/{_AUTO_SCALING_ROLE}"
+        principal = iam.AnyPrincipal().with_conditions(
+            {"StringEquals": {"kms:CallerAccount": Aws.ACCOUNT_ID}, "ArnEquals": {"aws:PrincipalArn": role}}
+        )
+        return Publisher(principal=principal, sid="AutoScaling", anybody_because=_WHY_ANYBODY)
+
+    def tell(self, topic: sns.ITopic) -> None:
+        """Tell a topic of nodes that come and go.
+
+        Args:
+            topic: The topic. One that exists already must let Auto Scaling publish, and so must the key that encrypts
+                it.
+        """
+        render.notify(self.group, topic)
+
     def connect_command(self, instance_id: str = "<instance-id>") -> str:
         """Return the command that opens a session on a node.
 
@@ -239,6 +280,22 @@ class EfaFleet(Construct):
             instance_id: The node, from ``nodes_command``. Default - a placeholder.
         """
         return f"aws ssm start-session --region {Aws.REGION} --target {instance_id}"
+
+    def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
+        """Mount a file system on every node, the master among them.
+
+        Args:
+            file_system: The file system.
+            at: Where, an absolute path. Default: ``/fsx``.
+
+        Raises:
+            ConfigurationError: The fleet cannot take it.
+        """
+        added = Mount(file_system=file_system, at=at)
+        self._around = replace(self._around, mounts=[*self._around.mounts, added.facts])
+        raise_problems(self.node.path, fleet_problems(self._spec, self._around))
+        self._mounts.append(added)
+        self.ready.reach(file_system, self.security_groups)
 
     def use(self, buckets: TrainingBuckets) -> None:
         """Let jobs read the datasets, and read and write checkpoints and models. They cannot delete.
@@ -259,26 +316,66 @@ class EfaFleet(Construct):
         return NodeFacts(
             fleet=self.fleet_name,
             role=role,
-            types=tuple(dict.fromkeys((*self._fleet.types, *types))),
-            user=self.image.user,
+            types=tuple(dict.fromkeys((*self._spec.types, *types))),
+            user=known_image(self.image).user,
             key_parameter=f"/ec2/keypair/{self._key.attr_key_pair_id}",
             log_group=self.log_group.log_group_name,
             hook=hook,
             failures=self._failures.ref if hook else None,
-            lustre=self._fleet.lustre,
-            mount_at=self._fleet.mount_at,
+            mounts=self._mounts,
         )
 
     # ---------------------------------------------------------------- parts
-    def _warn(self, fleet: ResolvedFleet) -> None:
+    def _warn(self, spec: FleetSpec, around: FleetSurroundings) -> None:
         for slug, warning in WARNINGS.items():
-            for text in warning(fleet):
+            for text in warning(spec, around):
                 Annotations.of(self).add_warning_v2(f"@cdk-trainyard/fleet:{slug}", text)
 
-    def _place(self, placement: FleetPlacement) -> PlacementGroup | None:
-        if not placement.enabled:
-            return None
-        return placement.group or PlacementGroup(self, "PlacementGroup")
+    def _new_placement_group(self) -> PlacementGroup | None:
+        return PlacementGroup(self, "PlacementGroup") if self._spec.clustered else None
+
+    def _failure_count(self) -> ssm.CfnParameter:
+        description = "Set-ups of nodes that failed since the last success"
+        return ssm.CfnParameter(self, "Failures", type="String", value="0", description=description)
+
+    def _allow_nodes(self) -> None:
+        self.node_role.allow_setup(
+            scripts=self.scripts,
+            key_parameter_arn=self._key_arn(),
+            failures_parameter_arn=self._parameter_arn(self._failures.ref),
+            log_group=self.log_group,
+        )
+        self.node_role.allow_pull(self._spec.image_repositories)
+        self.node_role.allow_remote_write(self._spec.prometheus_workspace_arn)
+
+    def _templates(self) -> tuple[EfaLaunchTemplate, ...]:
+        """Define a template for each type, since each has interfaces of its own."""
+        spec, groups = self._spec, self.security_groups
+        alone = len(spec.given_types) == 1
+        template = EfaLaunchTemplate if alone else MixedTemplate
+        data = user_data(self, self.scripts, self.facts(WORKER, hook=render.HOOK))
+        return tuple(
+            template(
+                self,
+                "Template" if alone else f"Template{number}",
+                instance_type=kind,
+                security_group=groups[0],
+                extra_security_groups=[group.security_group for group in groups[1:]],
+                backend=spec.backend,
+                image=spec.image,
+                capacity=spec.capacity,
+                reservation_id=spec.reservation_id,
+                reservation_group_arn=spec.reservation_group_arn,
+                placement_group=self.placement_group,
+                role=self.node_role.role,
+                user_data=data,
+                volume_gib=spec.volume_gib,
+                volume_key=spec.volume_key,
+                threads_per_core=spec.threads_per_core,
+                key_pair=spec.key_pair,
+            )
+            for number, kind in enumerate(spec.given_types)
+        )
 
     def _key_name(self) -> str:
         return Names.unique_resource_name(self, max_length=200, separator="-")
@@ -290,20 +387,12 @@ class EfaFleet(Construct):
     def _parameter_arn(self, name: str) -> str:
         return Stack.of(self).format_arn(service="ssm", resource="parameter", resource_name=name)
 
-    def _ready(self) -> IDependable:
-        ready = DependencyGroup(
-            self.node_role.policy,
-            self.scripts.uploaded,
-            self.network.route_out,
-            self._key,
-            self._failures,
-            self.log_group,
+    def _new_gate(self) -> Gate:
+        return Gate(
+            self,
+            networks=[self.network],
+            security_groups=self.security_groups,
+            policies=[self.node_role.policy],
+            scripts=[self.scripts.uploaded],
+            also=[self._key, self._failures, self.log_group],
         )
-        for group in self.security_groups:
-            ready.add(group.self_rules)
-        lustre = self._fleet.lustre
-        if lustre:
-            ready.add(lustre.ready)
-            if rules := open_lustre(self, lustre, self.security_groups):
-                ready.add(rules)
-        return ready

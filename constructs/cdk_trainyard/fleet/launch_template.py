@@ -1,7 +1,7 @@
 """A launch template with every EFA interface of its type: for fleets, EKS node groups, AWS Batch and AWS PCS."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from aws_cdk import CfnTag, Fn
 from aws_cdk import aws_ec2 as ec2
@@ -11,11 +11,12 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_checkov
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind
-from cdk_trainyard.fleet.image import AMAZON_LINUX_ROOT_DEVICE, NodeImage
-from cdk_trainyard.fleet.resolved import ResolvedTemplate
-from cdk_trainyard.fleet.rules_template import template_problems
-from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.fleet.image import AMAZON_LINUX_ROOT_DEVICE, image_id, root_device
+from cdk_trainyard.fleet.images import known_image
+from cdk_trainyard.fleet.rules_nodes import interfaces_of, template_problems
+from cdk_trainyard.fleet.spec import LaunchTemplateSpec
+from cdk_trainyard.fleet.spec_image import NodeImage
+from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network import (
     EfaBackend,
     EfaInterface,
@@ -23,9 +24,10 @@ from cdk_trainyard.network import (
     PlacementGroup,
     launch_template_interfaces,
 )
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.surroundings import surroundings
 
 _Data = ec2.CfnLaunchTemplate.LaunchTemplateDataProperty
-_MARKET = {FleetCapacityKind.SPOT: "spot", FleetCapacityKind.CAPACITY_BLOCK: "capacity-block"}
 _PUBLIC_REASON = "a public address was asked for; the security group lets nothing in from outside"
 
 
@@ -38,28 +40,31 @@ class EfaLaunchTemplate(Construct):
     the role and mostly the image themselves.
 
     Args:
-        instance_type: A type with EFA.
         security_group: The security group of EFA, with its rules to itself; every interface gets it.
         extra_security_groups: Further groups of the primary interface. Default: none.
         subnet: The subnet. Default - whoever launches chooses it, as an Auto Scaling group does.
-        backend: Who launches, and so how the interfaces are laid out; LEGACY for ``efa`` on every card.
-            Default: LAUNCH_TEMPLATE.
-        image: The machine image. Default - whoever launches chooses it.
-        capacity: Where instances come from. Default - on demand.
         placement_group: The placement group; left out where a capacity block owns the placement. Default: none.
         role: The role of the instances. Default - whoever launches gives one.
         user_data: What runs at the first start. Default: nothing.
-        volume_gib: Size of the root volume in GiB, gp3 and encrypted. Default: 200, more than any DLAMI's snapshot.
-        root_device: Its name in the image. Default - the image's; /dev/xvda (Amazon Linux) when no image is given.
-        volume_key: The key that encrypts it. Default - the account's key for EBS.
-        threads_per_core: 1 switches simultaneous multithreading off. Default - the type's.
-        public_address: Whether instances get a public address; only where the layout has one interface.
-            Default: False.
-        key_name: Name of an EC2 key pair for SSH. Default: none; reach the instances through SSM.
-        instance_tags: Tags of instances and volumes. Default: none.
+        instance_type: A type with EFA.
+        backend: Who launches, and so how the interfaces are laid out; LEGACY for ``efa`` on every card.
+            Default: LAUNCH_TEMPLATE.
+        image: The machine image. Default - whoever launches chooses it.
+        capacity: How instances are bought. Default: ON_DEMAND.
+        reservation_id: The capacity reservation, or with CAPACITY_BLOCK the capacity block. Default - none.
+        reservation_group_arn: A resource group of reservations instead. Default - none.
+        volume_gib: Size of the root volume in GiB, gp3 and encrypted; 200 is more than any DLAMI's snapshot.
+            Default: 200.
+        root_device: Name of the root volume in the image.
+            Default - the image's; /dev/xvda (Amazon Linux) when no image is given.
+        volume_key: The KMS key that encrypts it. Default - the account's key for EBS.
+        threads_per_core: Threads of a core; 1 switches simultaneous multithreading off. Default - the type's.
+        public_address: Whether instances get a public address; only where the layout has one interface. Default: False.
+        key_pair: An EC2 key pair. Default - none; sessions are opened by Session Manager.
+        instance_tags: Tags of instances and volumes. Default - none.
 
     Attributes:
-        instance_type: The facts of the type. None: a Token.
+        instance_type: The facts of the type. None: CDK has yet to look its name up.
         interfaces: The interfaces, the primary one first.
         launch_template: The L1 resource.
 
@@ -75,41 +80,35 @@ class EfaLaunchTemplate(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        instance_type: str | InstanceType,
-        security_group: EfaSecurityGroup,
+        security_group: EfaSecurityGroup | ec2.ISecurityGroup,
         extra_security_groups: Sequence[ec2.ISecurityGroup] = (),
         subnet: ec2.ISubnet | None = None,
-        backend: EfaBackend = EfaBackend.LAUNCH_TEMPLATE,
-        image: NodeImage | None = None,
-        capacity: FleetCapacity | None = None,
         placement_group: PlacementGroup | None = None,
         role: iam.IRole | None = None,
         user_data: ec2.UserData | None = None,
+        instance_type: str | InstanceType,
+        backend: EfaBackend = EfaBackend.LAUNCH_TEMPLATE,
+        image: NodeImage | None = None,
+        capacity: UsageClass = UsageClass.ON_DEMAND,
+        reservation_id: str | None = None,
+        reservation_group_arn: str | None = None,
         volume_gib: int = 200,
         root_device: str | None = None,
         volume_key: kms.IKey | None = None,
-        threads_per_core: int | None = None,
+        threads_per_core: Literal[1, 2] | None = None,
         public_address: bool = False,
-        key_name: str | None = None,
+        key_pair: ec2.IKeyPair | None = None,
         instance_tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        template = ResolvedTemplate(
-            given=instance_type,
-            type=InstanceType.find(instance_type),
-            backend=backend,
-            image=image,
-            capacity=capacity or FleetCapacity.on_demand(),
-            placement_group=placement_group is not None,
-            public_address=public_address,
-            volume_gib=volume_gib,
-            threads_per_core=threads_per_core,
-            efa_needed=self._efa_needed,
-        )
-        raise_problems(self.node.path, template_problems(template))
-        self._template = template
-        self.instance_type: InstanceType | None = template.type
-        self.interfaces: tuple[EfaInterface, ...] = template.interfaces
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(LaunchTemplateSpec, locals()))
+        together, efa = placement_group is not None, self._efa_needed
+        problems = template_problems(spec, judge.environment, placement_group=together, efa_needed=efa)
+        raise_problems(self.node.path, [*judge.problems, *problems])
+        self._spec, security_group = spec, EfaSecurityGroup.of(security_group)
+        self.instance_type: InstanceType | None = InstanceType.find(spec.instance_type)
+        self.interfaces: tuple[EfaInterface, ...] = interfaces_of(self.instance_type, backend)
         # a launch template takes an instance profile, not a role
         profile = iam.InstanceProfile(self, "InstanceProfile", role=role) if role else None
         interfaces = launch_template_interfaces(
@@ -122,21 +121,21 @@ class EfaLaunchTemplate(Construct):
             self,
             "Resource",
             launch_template_data=_Data(
-                instance_type=template.type.name if template.type else str(instance_type),
-                image_id=image.render(self) if image else None,
+                instance_type=self.instance_type.name if self.instance_type else str(spec.instance_type),
+                image_id=image_id(self, image) if image else None,
                 iam_instance_profile=_profile(profile),
                 user_data=Fn.base64(user_data.render()) if user_data else None,
-                key_name=key_name,
+                key_name=key_pair.key_pair_name if key_pair else None,
                 network_interfaces=_public(interfaces) if public_address else interfaces,
-                block_device_mappings=_volumes(template, root_device, volume_key),
+                block_device_mappings=_volumes(spec),
                 metadata_options=_metadata(),
                 monitoring=ec2.CfnLaunchTemplate.MonitoringProperty(enabled=True),
                 ebs_optimized=True,
                 cpu_options=self._cpu_options(),
                 placement=_placement(placement_group),
                 instance_market_options=self._market_options(),
-                capacity_reservation_specification=_reservation(template.capacity),
-                tag_specifications=_tags(instance_tags or {}),
+                capacity_reservation_specification=_reservation(spec),
+                tag_specifications=_tags(spec.instance_tags),
             ),
         )
         if public_address:
@@ -154,20 +153,20 @@ class EfaLaunchTemplate(Construct):
         return self.launch_template.attr_latest_version_number
 
     def _market_options(self) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
-        market = _MARKET.get(self._template.capacity.kind)
-        if market is None or not self._sold_by_template:
+        market = self._spec.capacity
+        if market is UsageClass.ON_DEMAND or not self._sold_by_template:
             return None
         return ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty(
-            market_type=market,
+            market_type=market.value,
             spot_options=ec2.CfnLaunchTemplate.SpotOptionsProperty(
                 spot_instance_type="one-time", instance_interruption_behavior="terminate"
             )
-            if market == "spot"
+            if market is UsageClass.SPOT
             else None,
         )
 
     def _cpu_options(self) -> ec2.CfnLaunchTemplate.CpuOptionsProperty | None:
-        threads, kind = self._template.threads_per_core, self._template.type
+        threads, kind = self._spec.threads_per_core, self.instance_type
         if threads is None or kind is None:
             return None
         # EC2 takes both or none
@@ -207,17 +206,16 @@ def _metadata() -> ec2.CfnLaunchTemplate.MetadataOptionsProperty:
     )
 
 
-def _volumes(
-    template: ResolvedTemplate, device: str | None, key: kms.IKey | None
-) -> list[ec2.CfnLaunchTemplate.BlockDeviceMappingProperty]:
+def _volumes(spec: LaunchTemplateSpec) -> list[ec2.CfnLaunchTemplate.BlockDeviceMappingProperty]:
+    own = root_device(known_image(spec.image).user) if spec.image else AMAZON_LINUX_ROOT_DEVICE
     return [
         ec2.CfnLaunchTemplate.BlockDeviceMappingProperty(
-            device_name=device or (template.image.root_device if template.image else AMAZON_LINUX_ROOT_DEVICE),
+            device_name=spec.root_device or own,
             ebs=ec2.CfnLaunchTemplate.EbsProperty(
                 volume_type="gp3",
-                volume_size=template.volume_gib,
+                volume_size=spec.volume_gib,
                 encrypted=True,
-                kms_key_id=key.key_arn if key else None,
+                kms_key_id=spec.volume_key.key_arn if spec.volume_key else None,
                 delete_on_termination=True,
             ),
         )
@@ -229,14 +227,14 @@ def _placement(group: PlacementGroup | None) -> ec2.CfnLaunchTemplate.PlacementP
 
 
 def _reservation(
-    capacity: FleetCapacity,
+    spec: LaunchTemplateSpec,
 ) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
-    if not capacity.owns_placement:
+    if spec.reservation_id is None and spec.reservation_group_arn is None:
         return None
     return ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty(
         capacity_reservation_target=ec2.CfnLaunchTemplate.CapacityReservationTargetProperty(
-            capacity_reservation_id=capacity.reservation_id,
-            capacity_reservation_resource_group_arn=capacity.group_arn,
+            capacity_reservation_id=spec.reservation_id,
+            capacity_reservation_resource_group_arn=spec.reservation_group_arn,
         )
     )
 

@@ -9,12 +9,14 @@ from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowl
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.bootstrap import MASTER, user_data
 from cdk_trainyard.fleet.fleet import EfaFleet
-from cdk_trainyard.fleet.image import NodeImage
 from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG
-from cdk_trainyard.fleet.resolved import find_types
-from cdk_trainyard.fleet.rules_image import master_problems
+from cdk_trainyard.fleet.rules_nodes import master_problems
+from cdk_trainyard.fleet.spec import MasterSpec
+from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.templates import MasterTemplate
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.surroundings import surroundings
 
 _REPLACEABLE = (
     "it holds nothing: jobs, data and logs are on the file system, and CloudFormation must be able to replace it"
@@ -36,9 +38,9 @@ class MasterNode(Construct):
     Args:
         fleet: The fleet.
         instance_type: Its type, with EFA or without. Default: c5n.18xlarge.
-        image: Its machine image. Default - the fleet's.
+        image: Its machine image. Default - that of the nodes.
         volume_gib: Size of its root volume in GiB. Default: 200.
-        key_name: An EC2 key pair. Default: none.
+        key_pair: An EC2 key pair. Default - none; sessions are opened by Session Manager.
 
     Attributes:
         template: Its launch template.
@@ -57,16 +59,20 @@ class MasterNode(Construct):
         instance_type: str | InstanceType = "c5n.18xlarge",
         image: NodeImage | None = None,
         volume_gib: int = 200,
-        key_name: str | None = None,
+        key_pair: ec2.IKeyPair | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self._fleet = fleet
-        raise_problems(self.node.path, master_problems(image or fleet.image, fleet.image))
-        facts = fleet.facts(MASTER, types=find_types([instance_type]))
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(MasterSpec, locals()))
+        problems = master_problems(spec, fleet.image, judge.environment)
+        raise_problems(self.node.path, [*judge.problems, *problems])
+        kind = InstanceType.find(spec.instance_type)
+        facts = fleet.facts(MASTER, types=(kind,) if kind else ())
         self.template = MasterTemplate(
             self,
             "Template",
-            instance_type=instance_type,
+            instance_type=spec.instance_type,
             security_group=fleet.security_groups[0],
             extra_security_groups=[group.security_group for group in fleet.security_groups[1:]],
             subnet=fleet.network.accelerator_subnet,
@@ -74,7 +80,7 @@ class MasterNode(Construct):
             role=fleet.node_role.role,
             user_data=user_data(self, fleet.scripts, facts),
             volume_gib=volume_gib,
-            key_name=key_name,
+            key_pair=key_pair,
         )
         self.instance = ec2.CfnInstance(
             self,

@@ -3,21 +3,19 @@
 from collections.abc import Mapping
 from typing import Final
 
-from cdk_trainyard.fleet.capacity import FleetCapacity, FleetCapacityKind
-from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.quotas import Market
 from cdk_trainyard.quotas.instances import instance_quota
 
-MARKETS: Final[Mapping[FleetCapacityKind, Market]] = {
-    FleetCapacityKind.ON_DEMAND: Market.ON_DEMAND,
-    FleetCapacityKind.SPOT: Market.SPOT,
-    FleetCapacityKind.RESERVATION: Market.ON_DEMAND,
-    FleetCapacityKind.CAPACITY_BLOCK: Market.RESERVED,
+MARKETS: Final[Mapping[UsageClass, Market]] = {
+    UsageClass.ON_DEMAND: Market.ON_DEMAND,
+    UsageClass.SPOT: Market.SPOT,
+    UsageClass.CAPACITY_BLOCK: Market.RESERVED,
 }
 """How instances are bought, as quotas see it."""
 
 
-def quota_text(instance_type: InstanceType, count: int, capacity: FleetCapacity) -> str:
+def quota_text(instance_type: InstanceType, count: int, capacity: UsageClass) -> str:
     """Say how many vCPUs of which quota so many instances take; those of a capacity block count against none.
 
     Args:
@@ -25,6 +23,6 @@ def quota_text(instance_type: InstanceType, count: int, capacity: FleetCapacity)
         count: How many.
         capacity: How they are bought.
     """
-    quota = instance_quota(instance_type, MARKETS[capacity.kind])
+    quota = instance_quota(instance_type, MARKETS[capacity])
     of = f"the quota {quota}" if quota else "a capacity block, which no quota of running instances counts"
     return f"{count} x {instance_type.name} take {instance_type.vcpus * count} vCPUs of {of}"

@@ -6,11 +6,12 @@ from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag, acknowledge_nag_while
 from cdk_trainyard.fleet.block_times import schedule_block
-from cdk_trainyard.fleet.capacity import FleetCapacityKind
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
-from cdk_trainyard.fleet.resolved import ResolvedFleet
+from cdk_trainyard.fleet.spec import FleetSpec
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.network import Network
 
 HOOK = "set-up"
 """The hook in which a new node waits until its set-up is done."""
@@ -27,16 +28,16 @@ _UNREAD = (
     "the rule does not find the launch templates of a group with several; each is an EfaLaunchTemplate, which always "
     "has IMDSv2 and encrypted volumes"
 )
-_UNTOLD = "nobody asked to be told of nodes that come and go; 'topic' takes who wants to be"
+_UNTOLD = "nobody asked to be told of nodes that come and go; 'tell' takes who wants to be"
 
 
 def auto_scaling_group(
     scope: Construct,
-    fleet: ResolvedFleet,
+    fleet: FleetSpec,
     templates: Sequence[EfaLaunchTemplate],
     *,
+    network: Network,
     tags: Mapping[str, str],
-    topic: sns.ITopic | None,
 ) -> autoscaling.CfnAutoScalingGroup:
     """Define the group.
 
@@ -44,18 +45,18 @@ def auto_scaling_group(
         scope: The fleet's construct.
         fleet: The fleet.
         templates: One for each type.
+        network: The network.
         tags: Tags of the group and of its nodes.
-        topic: Who is told of nodes that come and go.
     """
-    later = fleet.capacity.starts is not None
+    later = fleet.starts is not None
     group = autoscaling.CfnAutoScalingGroup(
         scope,
         "Resource",
-        min_size="0" if later else str(fleet.size.minimum),
-        max_size=str(fleet.size.maximum),
+        min_size="0" if later else str(fleet.least),
+        max_size=str(fleet.most),
         # of a range nothing is said: a deployment would undo what somebody has asked for
-        desired_capacity=str(fleet.size.maximum) if fleet.size.minimum == fleet.size.maximum and not later else None,
-        vpc_zone_identifier=[fleet.network.accelerator_subnet.subnet_id],
+        desired_capacity=str(fleet.most) if fleet.least == fleet.most and not later else None,
+        vpc_zone_identifier=[network.accelerator_subnet.subnet_id],
         launch_template=_specification(templates[0]) if len(templates) == 1 else None,
         mixed_instances_policy=_mixed(fleet, templates) if len(templates) > 1 else None,
         health_check_type="EC2",
@@ -68,11 +69,6 @@ def auto_scaling_group(
                 default_result="ABANDON",
             )
         ],
-        notification_configurations=[
-            _Group.NotificationConfigurationProperty(topic_arn=topic.topic_arn, notification_types=list(_EVENTS))
-        ]
-        if topic
-        else None,
         tags=[
             _Group.TagPropertyProperty(key=key, value=value, propagate_at_launch=True) for key, value in tags.items()
         ],
@@ -80,10 +76,23 @@ def auto_scaling_group(
     if len(templates) > 1:
         for pack, rule in ((AWS_SOLUTIONS, "EC26"), (NIST_800_53_R5, "EC2IMDSv2Enabled")):
             acknowledge_nag(group, pack=pack, rule=rule, reason=_UNREAD)
-    schedule_block(scope, group, fleet.capacity, fleet.size)
-    if topic is None:
-        acknowledge_nag(group, pack=AWS_SOLUTIONS, rule="AS3", reason=_UNTOLD)
+    schedule_block(scope, group, fleet)
+    acknowledge_nag_while(
+        group, lambda: not group.notification_configurations, pack=AWS_SOLUTIONS, rule="AS3", reason=_UNTOLD
+    )
     return group
+
+
+def notify(group: autoscaling.CfnAutoScalingGroup, topic: sns.ITopic) -> None:
+    """Let a group tell a topic of nodes that come and go, beside those that it tells already.
+
+    Args:
+        group: The group.
+        topic: The topic.
+    """
+    told = _Group.NotificationConfigurationProperty(topic_arn=topic.topic_arn, notification_types=list(_EVENTS))
+    known = group.notification_configurations
+    group.notification_configurations = [*(known if isinstance(known, list) else []), told]
 
 
 def _specification(template: EfaLaunchTemplate) -> autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty:
@@ -93,10 +102,10 @@ def _specification(template: EfaLaunchTemplate) -> autoscaling.CfnAutoScalingGro
 
 
 def _mixed(
-    fleet: ResolvedFleet, templates: Sequence[EfaLaunchTemplate]
+    fleet: FleetSpec, templates: Sequence[EfaLaunchTemplate]
 ) -> autoscaling.CfnAutoScalingGroup.MixedInstancesPolicyProperty:
     """Return a template for each type, since each has interfaces of its own, tried in the order that was given."""
-    spot = fleet.capacity.kind is FleetCapacityKind.SPOT
+    spot = fleet.capacity is UsageClass.SPOT
     return _Group.MixedInstancesPolicyProperty(
         launch_template=_Group.LaunchTemplateProperty(
             launch_template_specification=_specification(templates[0]),

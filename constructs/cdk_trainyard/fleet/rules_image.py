@@ -1,70 +1,206 @@
-"""Whether an image is known, and fits the instance types. Pure: nothing is created here."""
+"""Whether an image is known, can be built, and fits the instance types. Pure: nothing is created here."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.fleet._data import load
+from cdk_trainyard.fleet.images import known_base, known_image, names_of_family
+from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import At, Problem, either, option, shown, within
+from cdk_trainyard.tokens import dummy, unresolved
+from cdk_trainyard.versions import (
+    Judgement,
+    default_efa_installer,
+    image_facts,
+    judge_efa,
+    judge_lustre,
+    judge_nvidia,
+)
 
-if TYPE_CHECKING:
-    from cdk_trainyard.fleet.image import NodeImage
-
-
-def dlami_problems(name: str, keyword: str = "name") -> list[str]:
-    """A Deep Learning AMI that is known and still made, under the keyword that its user has given it."""
-    if unresolved(name):
-        return [f"'{keyword}' must be known when the app is synthesized, got a Token; use NodeImage.from_parameter"]
-    data = load("images")
-    if name in data["images"]:
-        return []
-    if reason := data["retired"].get(name):
-        return [f"'{keyword}' must be the name of a Deep Learning AMI that is still made, got {name!r}: {reason}"]
-    hint = did_you_mean(name, data["images"]) or f"; known are {', '.join(sorted(data['images']))}"
-    return [
-        (
-            f"'{keyword}' must be the name of a Deep Learning AMI, got {name!r}{hint} (list of {data['captured']}; "
-            f"a newer one is taken by NodeImage.from_parameter)"
-        )
-    ]
+_SOURCES = ("dlami", "ami_id", "parameter", "build")
+_OF_ONES_OWN = ("architecture", "user")
+LONGEST_COMPONENT = 16_000
+"""Characters of a component's document (CreateComponent, ``data``)."""
+_AROUND_COMMANDS = 400
+"""Characters of the document around the commands, with room to spare."""
 
 
-def image_problems(image: "NodeImage", types: Sequence[InstanceType]) -> list[str]:
+def node_image_problems(image: NodeImage, environment: Environment) -> Iterator[Problem]:
+    """Return everything that is wrong with an image by itself.
+
+    Args:
+        image: The image.
+        environment: Region and account of its stack.
+    """
+    said = [source for source in _SOURCES if getattr(image, source) is not None]
+    if not said:
+        others = " or ".join(option(source) for source in _SOURCES[1:])
+        yield Problem(("dlami",), f"or {others} must be given: which image it is")
+    for source in said[1:]:
+        yield Problem((source,), f"must be left out with {option(said[0])}: an image is one of them")
+    if isinstance(image.dlami, str) and unresolved(image.dlami) and not dummy(image.dlami):
+        text = f"must be known when the app is synthesized, got a Token; use {option('parameter')}"
+        yield Problem(("dlami",), text)
+    if said and not {"ami_id", "parameter"} & set(said):
+        for name in _OF_ONES_OWN:
+            if getattr(image, name) is not None:
+                yield Problem((name,), f"must be left out with {option(said[0])}, whose it is known")
+    if image.said_build is not None:
+        yield from within(("build",), training_image_problems(image.said_build, environment))
+
+
+def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) -> Iterator[Problem]:
     """The image runs on the processors of the types, and has drivers for their accelerators."""
-    problems = []
+    if unresolved(image):
+        return
+    known = known_image(image)
     for kind in types:
-        if image.architecture is not None and image.architecture != kind.architecture:
-            problems.append(
-                f"'image' must be one for {kind.architecture}, the architecture of {kind.name}, got {image.name!r} for "
-                f"{image.architecture}"
+        if not unresolved(known.architecture) and known.architecture not in {None, kind.architecture}:
+            wanted = f"must be one for {kind.architecture}, the architecture of {kind.name}"
+            got = f"{shown(known.name)} for {known.architecture}"
+            if at != ("image",):
+                wanted = f"must be one of {known.architecture}, the architecture of the image {shown(known.name)}"
+                got = f"{kind.name} of {kind.architecture}"
+            yield Problem(at, f"{wanted}, got {got}")
+        elif (
+            kind.accelerated
+            and not unresolved(known.families, *(known.families or ()))
+            and (known.families is not None and kind.family not in known.families)
+        ):
+            yield Problem(
+                at,
+                f"must be one with drivers for the {kind.accelerators[0].name} devices of {kind.name}, got "
+                f"{shown(known.name)} for {', '.join(known.families) or 'no accelerators'}; {_remedy(kind)}",
             )
-        elif kind.accelerated and image.families is not None and kind.family not in image.families:
-            problems.append(
-                f"'image' must be one with drivers for the {kind.accelerators[0].name} devices of {kind.name}, "
-                f"got {image.name!r} for {', '.join(image.families) or 'no accelerators'}; {_remedy(kind)}"
-            )
-    return problems
-
-
-def master_problems(image: "NodeImage", of_fleet: "NodeImage") -> list[str]:
-    """The master and the workers have the same user, as whom members log in to members."""
-    if image.user == of_fleet.user:
-        return []
-    return [
-        (
-            f"'image' of the master must have the user {of_fleet.user!r} of the fleet's image, got {image.name!r} with "
-            f"{image.user!r}; members log in to members as one user"
-        )
-    ]
 
 
 def _remedy(kind: InstanceType) -> str:
-    named = ", ".join(
-        name for name, image in sorted(load("images")["images"].items()) if kind.family in image["families"]
-    )
-    if named:
-        return f"use one of {named}"
+    if named := names_of_family(kind.family):
+        return f"use {either(named)}"
     if kind.accelerators[0].kind is AcceleratorKind.GPU and kind.architecture == "x86_64":
-        return "no Deep Learning AMI is made for it any more: build one with TrainingImage on 'ubuntu-24.04'"
-    return "use NodeImage.ami with an image of yours"
+        return "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
+    return "use an AMI of yours by its id"
+
+
+# ---------------------------------------------------------------- images that are built
+def training_image_problems(spec: TrainingImageSpec, environment: Environment) -> list[Problem]:
+    """Return everything that would end a build.
+
+    Args:
+        spec: The image.
+        environment: Region and account of its stack.
+    """
+    return [
+        *builder_problems(spec),
+        *branch_problems(spec),
+        *driver_problems(spec),
+        *base_user_problems(spec),
+        *regions_problems(spec, environment),
+        *schedule_problems(spec),
+        *commands_problems(spec),
+        *(Problem(at, text) for at, judgement in build_judgements(spec) for text in judgement.refused),
+    ]
+
+
+def route_problems(*, has_nat: bool) -> Iterator[Problem]:
+    """A build fetches packages from outside."""
+    if not has_nat:
+        yield Problem(("network",), "must have NAT: the build of an image fetches packages from outside, got none")
+
+
+def builder_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """What builds has the architecture of the base, and its volume is not larger than what is built."""
+    if unresolved(spec.instance_type):
+        return
+    base, kind = known_base(spec), InstanceType.find(spec.instance_type)
+    if kind is not None and base.architecture not in {None, kind.architecture}:
+        text = f"must be one of {base.architecture}, the architecture of the base {shown(base.name)}"
+        yield Problem(("instance_type",), f"{text}, got {kind.name} of {kind.architecture}")
+
+
+def branch_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """NVIDIA's driver is installed from Ubuntu's packages, on a base that has none."""
+    if spec.nvidia_branch is None or unresolved(spec.base):
+        return
+    base = known_base(spec)
+    if base.user != "ubuntu":
+        text = f"must be left out with {shown(base.name)}: the driver comes from Ubuntu's packages"
+        yield Problem(("nvidia_branch",), text)
+    elif base.families:
+        yield Problem(("nvidia_branch",), f"must be left out with {shown(base.name)}, which has a driver of its own")
+
+
+def driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """Plain Ubuntu has no driver: a branch of NVIDIA's, or a command, installs one."""
+    wanted = spec.accelerator or (", ".join(spec.families) if not unresolved(*spec.families) else "")
+    if not wanted or unresolved(spec.base, wanted) or spec.commands or spec.nvidia_branch is not None:
+        return
+    if known_base(spec).families == ():
+        text = f"must be given for {wanted}: the base {shown(spec.base)} has no driver, and no command installs one"
+        yield Problem(("nvidia_branch",), text)
+
+
+def base_user_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """The user of a base that is known is known."""
+    if spec.user is not None and not unresolved(spec.base) and known_base(spec).parameter is not None:
+        yield Problem(("user",), f"must be left out with the base {shown(spec.base)}, whose it is known")
+
+
+def regions_problems(spec: TrainingImageSpec, environment: Environment) -> Iterator[Problem]:
+    """Images are copied within a partition."""
+    for index, region in enumerate(spec.regions):
+        if not unresolved(region) and region in spec.regions[:index]:
+            text = f"must be another than those before it, got {shown(region)} again"
+            yield Problem(("regions", index), text)
+        partition = None if unresolved(region) else Environment(region=region).partition
+        if None not in {partition, environment.partition} and partition != environment.partition:
+            text = f"must be a Region of the partition {environment.partition}, as the stack's is, got {shown(region)}"
+            yield Problem(("regions", index), text)
+
+
+def schedule_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """Image Builder knows no schedule of one time (CreateImagePipeline, ``schedule``)."""
+    if spec.schedule is not None and not unresolved(spec.schedule) and spec.schedule.startswith("at("):
+        text = f"must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got {shown(spec.schedule)}"
+        yield Problem(("schedule",), text)
+
+
+def commands_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """All commands fit into one component."""
+    length = sum(len(command) + 1 for command in spec.commands if not unresolved(command))
+    most = LONGEST_COMPONENT - _AROUND_COMMANDS
+    if length > most:
+        text = f"must have {most} characters together at most, all that a component of Image Builder holds"
+        yield Problem(("commands",), f"{text}, got {length}; fetch a script instead")
+
+
+def keeps_efa(spec: TrainingImageSpec) -> bool:
+    """Return whether a base has an EFA of its own, which stays: a Deep Learning AMI that is told no installer."""
+    return spec.efa_installer is None and known_base(spec).families != ()
+
+
+def build_judgements(spec: TrainingImageSpec) -> Iterator[tuple[At, Judgement]]:
+    """Judge what is installed against the kernel of the base, each with the option that says so.
+
+    Args:
+        spec: The image.
+    """
+    installer = spec.efa_installer
+    version = default_efa_installer() if installer is None else installer.version
+    if unresolved(spec.base, installer, version, spec.nvidia_branch, spec.families, *spec.families):
+        return
+    facts = image_facts(spec.base)
+    if facts is None:
+        said = (
+            f"no source says which kernel {spec.base!r} has, so whether EFA and Lustre fit it is seen when it is built"
+        )
+        yield ("base",), Judgement(unknown=(said,))
+        return
+    yield ("base",), judge_lustre(facts)
+    if not keeps_efa(spec):
+        yield ("efa_installer", "version") if installer else ("efa_installer",), judge_efa(version, facts)
+    if spec.nvidia_branch is not None and known_base(spec).families == ():
+        yield (
+            ("nvidia_branch",),
+            judge_nvidia(spec.nvidia_branch, facts, spec.families or known_base(spec).families or ()),
+        )

@@ -4,7 +4,6 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from aws_cdk import Annotations, Aws, Names, Stack
 from aws_cdk import aws_iam as iam
@@ -13,11 +12,15 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.fleet.image import NodeImage
-from cdk_trainyard.fleet.rules_training_image import build_judgement, keeps_efa, training_image_problems
+from cdk_trainyard.fleet.image import root_device
+from cdk_trainyard.fleet.images import KnownImage, known_base
+from cdk_trainyard.fleet.rules_image import build_judgements, route_problems, training_image_problems
+from cdk_trainyard.fleet.spec_image import EfaInstaller, TrainingImageSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.surroundings import surroundings
 from cdk_trainyard.versions import default_efa_installer, efa_key, image_facts
 
 _HASH_LENGTH = 12
@@ -27,19 +30,6 @@ _REMOVAL_POLICY = "service-role/EC2ImageBuilderLifecycleExecutionPolicy"
 _POLICY_REASON = "Image Builder names this policy as what its build instances need, and they live as long as a build"
 _REMOVAL_REASON = "Image Builder names this policy as what deletes AMIs and snapshots: those that it has tagged alone"
 _TEST_MINUTES = 90
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EfaInstaller:
-    """One version of AWS's installer of EFA.
-
-    Attributes:
-        version: The version, as ``"1.50.0"``.
-        sha256: Checksum of ``aws-efa-installer-<version>.tar.gz``, 64 hex digits. Default - AWS's signature is enough.
-    """
-
-    version: str
-    sha256: str | None = None
 
 
 class TrainingImage(Construct):
@@ -55,27 +45,34 @@ class TrainingImage(Construct):
     Those that the pipeline builds stay, and are paid for, until ``remove_command`` is run.
 
     Args:
-        base: The image to begin with.
-        network: Where the instance that builds stands; it needs a way out.
-        accelerator: What the image has drivers for, which its test asks for. Default: nothing is asked.
-        families: Families of instance types that it is for, when ``base`` does not know them. Default - the base's.
-        nvidia_branch: Branch of NVIDIA's proprietary driver to install, as ``"580"``; on Ubuntu, made for the base's
-            kernel. Default: none, the base has one.
-        efa_installer: The EFA installer, which then replaces what the base has. Default - the base's EFA; without one,
-            the version that fits the kernel of plain Ubuntu (``cdk_trainyard.versions``).
-        commands: Further shell commands, run as root. Default: none.
+        network: Where the instance that builds stands; it needs NAT.
+        base: The image to begin with: a Deep Learning AMI or plain Ubuntu by its name, or an AMI of yours by its id.
+        user: Who people and jobs work as, when the base is an AMI of yours. Default - ubuntu.
+        accelerator: What the image has drivers for, which its test asks for. Default - nothing is asked.
+        families: Families of instance types that it is for, when the base does not know them. Default - the base's.
+        nvidia_branch: Branch of NVIDIA's proprietary driver to install, in quotes; on plain Ubuntu, made for the base's
+            kernel.
+            Default - the base's driver.
+        efa_installer: The EFA installer, which then replaces what the base has.
+            Default - the base's EFA; without one, the version that fits the kernel of plain Ubuntu.
+        commands: Further shell commands, run as root. Default - none.
         instance_type: What builds and tests; of the base's architecture. Default: m5.2xlarge.
-        volume_gib: Size of the image's root volume. Default: 200.
-        regions: Where the image is copied to. Default - the stack's Region.
+        volume_gib: Size of the image's root volume in GiB. Default: 200.
+        regions: Regions that it is copied to. Default - the stack's alone.
         schedule: When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; plain Ubuntu is of one
-            day, and does not change. Default: when it is asked.
-        build: Whether it is built while the stack is deployed, which then takes about an hour. Default: False.
+            day, and does not change.
+            Default - when it is asked.
+        while_deploying: Whether it is built while the stack is deployed, which then takes about an hour.
+            Default: False.
 
     Attributes:
-        base: The base image.
-        families: The families it is for. None: not known.
+        base: The image that it begins with.
+        user: Who people and jobs work as, when the base is an AMI of yours. None: ubuntu.
+        families: The families that it was said to be for.
+        volume_gib: Size of its root volume in GiB.
+        while_deploying: Whether it is built while the stack is deployed.
         parameter_name: Name of the parameter that holds the AMI's id.
-        image_id: The AMI that was built while the stack was deployed. None: ``build`` is False.
+        image_id: The AMI that was built while the stack was deployed. None: nothing is built then.
         pipeline: The L1 pipeline.
 
     Raises:
@@ -87,8 +84,9 @@ class TrainingImage(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        base: NodeImage,
         network: Network,
+        base: str,
+        user: str | None = None,
         accelerator: AcceleratorKind | None = None,
         families: Sequence[str] = (),
         nvidia_branch: str | None = None,
@@ -98,49 +96,27 @@ class TrainingImage(Construct):
         volume_gib: int = 200,
         regions: Sequence[str] = (),
         schedule: str | None = None,
-        build: bool = False,
+        while_deploying: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
-        installer = efa_installer or EfaInstaller(version=default_efa_installer())
-        efa_kept = keeps_efa(base, given=efa_installer is not None)
-        for_families = tuple(families) or base.families or ()
-        problems = training_image_problems(
-            base=base,
-            instance_type=instance_type,
-            efa_version=installer.version,
-            efa_sha256=installer.sha256,
-            efa_kept=efa_kept,
-            nvidia_branch=nvidia_branch,
-            families=for_families,
-            schedule=schedule,
-            has_way_out=network.has_nat,
-        )
-        raise_problems(self.node.path, problems)
-        known = build_judgement(base, installer.version, nvidia_branch, for_families, efa_kept=efa_kept)
-        for doubt in known.unknown:
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(TrainingImageSpec, locals()))
+        problems = training_image_problems(spec, judge.environment)
+        of_network = route_problems(has_nat=network.has_nat)
+        raise_problems(self.node.path, [*judge.problems, *problems, *of_network])
+        for doubt in (doubt for _, judgement in build_judgements(spec) for doubt in judgement.unknown):
             Annotations.of(self).add_warning_v2("@cdk-trainyard/fleet:unknown-versions", doubt)
-        self.base: NodeImage = base
-        self.families: tuple[str, ...] | None = for_families or base.families
-        steps: dict[str, tuple[str, Mapping[str, str]]] = {
-            "kernel": ("kernel", _kernel_environment(base)),
-            "tools": ("tools", {}),
-            **({"nvidia": ("nvidia", {"NVIDIA_BRANCH": nvidia_branch})} if nvidia_branch else {}),
-            "efa": ("efa", _efa_environment(installer, keep=efa_installer is None)),
-            "lustre": ("lustre", {}),
-        }
-        documents = {name: _document(name, _script(file, given)) for name, (file, given) in steps.items()}
-        if commands:
-            documents["commands"] = _document("commands", "\n".join(["set -Eeuo pipefail", *commands]))
-        test = _script("verify", {"ACCELERATOR": accelerator.value if accelerator else "none"})
-        documents["verify"] = _document("verify", test, phase="test")
-        self._digest = _digest(base.name, volume_gib, documents)
+        self.base: str = base
+        self.user: str | None = user
+        self.families: tuple[str, ...] = tuple(families)
+        self.volume_gib: int = volume_gib
+        self.while_deploying: bool = while_deploying
+        documents = _documents(spec)
+        self._digest = _digest(base, volume_gib, documents)
         self.parameter_name: str = f"{_PREFIX}/{self._name()}"
-        recipe = self._recipe(base, documents, volume_gib)
+        recipe = self._recipe(known_base(spec), documents, volume_gib)
         infrastructure = self._infrastructure(network, InstanceType.of(instance_type))
         distribution = self._distribution(regions)
-        tests = imagebuilder.CfnImagePipeline.ImageTestsConfigurationProperty(
-            image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
-        )
         self.pipeline = imagebuilder.CfnImagePipeline(
             self,
             "Resource",
@@ -148,24 +124,14 @@ class TrainingImage(Construct):
             image_recipe_arn=recipe.attr_arn,
             infrastructure_configuration_arn=infrastructure.attr_arn,
             distribution_configuration_arn=distribution.attr_arn,
-            image_tests_configuration=tests,
+            image_tests_configuration=imagebuilder.CfnImagePipeline.ImageTestsConfigurationProperty(
+                image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
+            ),
             schedule=_schedule(schedule),
         )
         self.image_id: str | None = None
-        if build:
-            built = imagebuilder.CfnImage(
-                self,
-                "Image",
-                image_recipe_arn=recipe.attr_arn,
-                infrastructure_configuration_arn=infrastructure.attr_arn,
-                distribution_configuration_arn=distribution.attr_arn,
-                image_tests_configuration=imagebuilder.CfnImage.ImageTestsConfigurationProperty(
-                    image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
-                ),
-                deletion_settings=imagebuilder.CfnImage.DeletionSettingsProperty(
-                    execution_role=self._removal_role().role_arn
-                ),
-            )
+        if while_deploying:
+            built = self._image(recipe, infrastructure, distribution)
             built.node.add_dependency(network.route_out)
             self.image_id = built.attr_image_id
 
@@ -186,6 +152,27 @@ class TrainingImage(Construct):
         return f"aws ec2 describe-images --region {Aws.REGION} {wanted} | xargs -r -n 1 {delete}"
 
     # ---------------------------------------------------------------- parts
+    def _image(
+        self,
+        recipe: imagebuilder.CfnImageRecipe,
+        infrastructure: imagebuilder.CfnInfrastructureConfiguration,
+        distribution: imagebuilder.CfnDistributionConfiguration,
+    ) -> imagebuilder.CfnImage:
+        """Define the AMI that is built while the stack is deployed."""
+        return imagebuilder.CfnImage(
+            self,
+            "Image",
+            image_recipe_arn=recipe.attr_arn,
+            infrastructure_configuration_arn=infrastructure.attr_arn,
+            distribution_configuration_arn=distribution.attr_arn,
+            image_tests_configuration=imagebuilder.CfnImage.ImageTestsConfigurationProperty(
+                image_tests_enabled=True, timeout_minutes=_TEST_MINUTES
+            ),
+            deletion_settings=imagebuilder.CfnImage.DeletionSettingsProperty(
+                execution_role=self._removal_role().role_arn
+            ),
+        )
+
     def _removal_role(self) -> iam.Role:
         role = iam.Role(
             self,
@@ -201,7 +188,7 @@ class TrainingImage(Construct):
     def _name(self) -> str:
         return Names.unique_resource_name(self, max_length=90, separator="-")
 
-    def _recipe(self, base: NodeImage, documents: Mapping[str, str], volume_gib: int) -> imagebuilder.CfnImageRecipe:
+    def _recipe(self, base: KnownImage, documents: Mapping[str, str], volume_gib: int) -> imagebuilder.CfnImageRecipe:
         components = [
             imagebuilder.CfnComponent(
                 self,
@@ -218,14 +205,14 @@ class TrainingImage(Construct):
             "Recipe",
             name=f"{self._name()}-{self._digest}",
             version="1.0.0",
-            parent_image=base.ami_id or f"ssm:{base.parameter}",
+            parent_image=f"ssm:{base.parameter}" if base.parameter else base.name,
             components=[
                 imagebuilder.CfnImageRecipe.ComponentConfigurationProperty(component_arn=component.attr_arn)
                 for component in components
             ],
             block_device_mappings=[
                 imagebuilder.CfnImageRecipe.InstanceBlockDeviceMappingProperty(
-                    device_name=base.root_device,
+                    device_name=root_device(base.user),
                     ebs=imagebuilder.CfnImageRecipe.EbsInstanceBlockDeviceSpecificationProperty(
                         volume_type="gp3", volume_size=volume_gib, encrypted=True, delete_on_termination=True
                     ),
@@ -285,24 +272,43 @@ class TrainingImage(Construct):
         )
 
 
+def _documents(spec: TrainingImageSpec) -> dict[str, str]:
+    """Return the components of an image by their names, in the order in which they run."""
+    branch, accelerator = spec.nvidia_branch, spec.accelerator
+    steps: dict[str, tuple[str, Mapping[str, str]]] = {
+        "kernel": ("kernel", _kernel_environment(spec.base)),
+        "tools": ("tools", {}),
+        **({"nvidia": ("nvidia", {"NVIDIA_BRANCH": branch})} if branch else {}),
+        "efa": ("efa", _efa_environment(spec)),
+        "lustre": ("lustre", {}),
+    }
+    documents = {name: _document(name, _script(file, given)) for name, (file, given) in steps.items()}
+    if spec.commands:
+        documents["commands"] = _document("commands", "\n".join(["set -Eeuo pipefail", *spec.commands]))
+    test = _script("verify", {"ACCELERATOR": accelerator.value if accelerator else "none"})
+    documents["verify"] = _document("verify", test, phase="test")
+    return documents
+
+
 def _script(name: str, environment: Mapping[str, str]) -> str:
     text = (scripts_folder() / "fleet" / "image" / f"{name}.sh").read_text(encoding="utf-8")
     exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in environment.items())
     return exports + text
 
 
-def _kernel_environment(base: NodeImage) -> Mapping[str, str]:
+def _kernel_environment(base: str) -> Mapping[str, str]:
     """What an image of one day runs: another kernel ends the build at once, and not after an hour."""
-    facts = image_facts(base.name)
+    facts = image_facts(base)
     return {"KERNEL": facts.kernel} if facts and facts.kernel and not facts.moving else {}
 
 
-def _efa_environment(installer: EfaInstaller, *, keep: bool) -> Mapping[str, str]:
+def _efa_environment(spec: TrainingImageSpec) -> Mapping[str, str]:
+    installer = spec.efa_installer or EfaInstaller(version=default_efa_installer())
     return {
         "EFA_INSTALLER": installer.version,
         "EFA_KEY": efa_key(),
         **({"EFA_SHA256": installer.sha256} if installer.sha256 else {}),
-        "EFA_KEEP": "yes" if keep else "no",
+        "EFA_KEEP": "yes" if spec.efa_installer is None else "no",
     }
 
 

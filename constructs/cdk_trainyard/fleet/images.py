@@ -1,0 +1,135 @@
+"""What is known of machine images: Deep Learning AMIs by their names, and what nodes of an image are. No CDK."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from cdk_trainyard.data_files import load
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.kinds import resource_id
+from cdk_trainyard.problems import either, option, shown
+from cdk_trainyard.tokens import unresolved
+
+if TYPE_CHECKING:
+    from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
+    from cdk_trainyard.fleet.training_image import TrainingImage
+
+AMI: Final = resource_id("ami", "an AMI")
+_UBUNTU: Final = "ubuntu"
+_REFERENCE: Final = "the reference of the deployment file"
+
+
+def dlami_names() -> tuple[str, ...]:
+    """Return the names of the Deep Learning AMIs (and plain Ubuntu images) that are known, sorted.
+
+    Source: ``data/images.json``, with its date; a newer one is taken by ``NodeImage(parameter=…)``.
+    """
+    return tuple(sorted(_images()))
+
+
+def names_of_family(family: str) -> list[str]:
+    """Return the names of the images that have drivers for a family of instance types."""
+    return [name for name in dlami_names() if family in _images()[name]["families"]]
+
+
+@dataclass(frozen=True, slots=True)
+class DlamiName:
+    """The name of a Deep Learning AMI that is still made: a kind of `cdk_trainyard.options`."""
+
+    def problem(self, value: Any, _environment: object) -> str | None:
+        """Look it up."""
+        return _unknown(value, f"a newer one is taken by {option('parameter')}")
+
+    def schema(self) -> dict[str, Any]:
+        """Return the names."""
+        return {"enum": list(dlami_names())}
+
+
+@dataclass(frozen=True, slots=True)
+class BaseName:
+    """The image that another one begins with: the name of a Deep Learning AMI, or an AMI by its id."""
+
+    def problem(self, value: Any, environment: Any) -> str | None:
+        """Look it up."""
+        if value.startswith("ami-"):
+            return AMI.problem(value, environment)
+        return _unknown(value, "another one is taken by its id, ami-…")
+
+    def schema(self) -> dict[str, Any]:
+        """Return the names, and the form of an id."""
+        return {"anyOf": [{"enum": list(dlami_names())}, {"pattern": AMI.schema()["pattern"]}]}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownImage:
+    """What is known of an image.
+
+    Attributes:
+        name: What messages call it.
+        parameter: The parameter of Parameter Store that holds the AMI's id. None: it has none.
+        architecture: ``"x86_64"`` or ``"arm64"``. None: not known, and nothing is compared.
+        user: The user that people and jobs work as.
+        families: Families of accelerated types that it has drivers for. None: not known.
+    """
+
+    name: str
+    parameter: str | None = None
+    architecture: str | None = None
+    user: str = _UBUNTU
+    families: Sequence[str] | None = None
+
+
+def known_image(image: "NodeImage") -> KnownImage:
+    """Return what is known of an image.
+
+    Args:
+        image: The image, with problems or without.
+    """
+    if image.build is not None:
+        return known_build(image.build)
+    if image.dlami is not None:
+        return _dlami(image.dlami)
+    name = image.ami_id or image.parameter or ""
+    user = _UBUNTU if image.user is None else image.user
+    return KnownImage(name=name, parameter=image.parameter, architecture=image.architecture, user=user)
+
+
+def known_build(build: "TrainingImageSpec | TrainingImage") -> KnownImage:
+    """Return what is known of an image that is built."""
+    base = known_base(build)
+    families = base.families if unresolved(build.families) else build.families or base.families
+    return KnownImage(
+        name=f"the image built on {base.name}", architecture=base.architecture, user=base.user, families=families
+    )
+
+
+def known_base(build: "TrainingImageSpec | TrainingImage") -> KnownImage:
+    """Return what is known of the image that a build begins with."""
+    if unresolved(build.base) or build.base not in _images():
+        return KnownImage(name=build.base, user=_UBUNTU if build.user is None else build.user)
+    return _dlami(build.base)
+
+
+def _dlami(name: str) -> KnownImage:
+    row = None if unresolved(name) else _images().get(name)
+    if row is None:
+        return KnownImage(name=name, user=name)  # as unknown as its name
+    families = tuple(row["families"])
+    return KnownImage(
+        name=name, parameter=row["parameter"], architecture=row["architecture"], user=row["user"], families=families
+    )
+
+
+def _unknown(name: str, newer: str) -> str | None:
+    data = load("fleet", "images")
+    if name in data["images"]:
+        return None
+    if reason := data["retired"].get(name):
+        return f"must be the name of a Deep Learning AMI that is still made, got {shown(name)}: {reason}"
+    hint = did_you_mean(name, data["images"]) or f"; known are {either(dlami_names(), all_in=_REFERENCE)}"
+    return f"must be the name of a Deep Learning AMI, got {shown(name)}{hint} (list of {data['captured']}; {newer})"
+
+
+def _images() -> Mapping[str, Any]:
+    images: Mapping[str, Any] = load("fleet", "images")["images"]
+    return images

@@ -1,0 +1,239 @@
+"""Whether a fleet can stand and work as one. Pure: nothing is created here."""
+
+from collections.abc import Iterator
+
+from cdk_trainyard.fleet.quotas import quota_text
+from cdk_trainyard.fleet.rules_image import route_problems
+from cdk_trainyard.fleet.rules_nodes import (
+    image_problems,
+    interfaces_of,
+    known_type_problems,
+    reservation_problems,
+    threads_problems,
+    usage_problems,
+    volume_problems,
+)
+from cdk_trainyard.fleet.spec import MOST_NODES, FleetPlacement, FleetSpec
+from cdk_trainyard.fleet.surroundings import FleetSurroundings
+from cdk_trainyard.fleet.times import BEFORE_END, block_time
+from cdk_trainyard.instances import InstanceType, UsageClass
+from cdk_trainyard.instances.zones import differ
+from cdk_trainyard.network import AddressPlan, AddressUse
+from cdk_trainyard.network.rules import efa_problems
+from cdk_trainyard.options.kinds import NOWHERE, NodePath
+from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.tokens import unresolved
+
+_MASTERS = 1
+_GROUPS = 5  # default quota "Security groups per network interface" (L-2AFB9258): VPC user guide
+_BLOCK_ONLY = ("reserved_instances", "starts", "ends")
+_ANYWHERE = FleetPlacement.ANYWHERE.value
+_NEEDED = ("/opt/trainyard", "/scratch", "/tmp", "/var")  # noqa: S108  nobody writes there
+"""Trees that the set-up of nodes needs beside those of the system; the instance store is at ``/scratch``."""
+
+
+def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
+    """Return everything that is wrong with a fleet.
+
+    Args:
+        spec: The fleet.
+        around: What is around it; what is wrong there has a path that begins with ``network`` or ``mounts``.
+    """
+    return [
+        *types_problems(spec),
+        *count_problems(spec),
+        *block_problems(spec),
+        *reservation_problems(spec),
+        *usage_problems(spec.capacity, spec.types),
+        *placement_problems(spec, around),
+        *image_problems(spec.image, spec.types, around.environment),
+        *volume_problems(spec.volume_gib, spec.image),
+        *threads_problems(spec.threads_per_core, spec.types),
+        *build_route_problems(spec, around),
+        *security_group_problems(around),
+        *zone_problems(around),
+        *address_problems(spec, around),
+        *mount_problems(around),
+    ]
+
+
+# ---------------------------------------------------------------- what and how many
+def types_problems(spec: FleetSpec) -> Iterator[Problem]:
+    """Instance types with EFA, each once, that one job can run on."""
+    given: dict[At, str | InstanceType] = {
+        ("instance_types", index): each for index, each in enumerate(spec.instance_types)
+    }
+    types = dict(given)
+    if spec.instance_type is not None:
+        types[("instance_type",)] = spec.instance_type
+    if not types and not unresolved(spec.instance_types):
+        yield Problem(("instance_type",), f"or {option('instance_types')} must be given")
+    if given and spec.instance_type is not None:
+        yield Problem(("instance_types",), f"must be left out with {option('instance_type')}, got both")
+        return
+    if spec.reserved and len(given) > 1:
+        text = f"must be one type with capacity that is reserved, got {len(given)}: a reservation is of one type"
+        yield Problem(("instance_types",), text)
+    for at, each in types.items():
+        yield from known_type_problems(at, each)
+    known = {at: kind for at, each in types.items() if not unresolved(each) and (kind := InstanceType.find(each))}
+    seen: list[InstanceType] = []
+    for at, kind in known.items():
+        yield from efa_problems(at, kind)
+        if kind in seen:
+            yield Problem(at, f"must be another type, got {shown(kind.name)} again")
+        elif seen and _accelerators(kind) != _accelerators(seen[0]):
+            text = f"must have {_described(seen[0])} as {seen[0].name} has, got {kind.name} with {_described(kind)}"
+            yield Problem(at, f"{text}; one job runs on all nodes")
+        seen.append(kind)
+
+
+def _accelerators(kind: InstanceType) -> tuple[str, int, int]:
+    return kind.architecture, kind.gpus, kind.neuron_cores
+
+
+def _described(kind: InstanceType) -> str:
+    devices = f"{kind.gpus} GPUs" if kind.gpus else f"{kind.neuron_cores} NeuronCores" if kind.neuron_cores else ""
+    return f"{kind.architecture} and {devices or 'no accelerators'}"
+
+
+def count_problems(spec: FleetSpec) -> Iterator[Problem]:
+    """One number or a range, and all that a capacity block holds."""
+    both = f"{option('min_count')} and {option('max_count')}"
+    bounds = {"min_count": spec.min_count, "max_count": spec.max_count}
+    given = [name for name, value in bounds.items() if value is not None]
+    if spec.count is not None and given:
+        yield Problem(("count",), f"must be left out with {both}, got both")
+    elif spec.count is None and not given:
+        yield Problem(("count",), f"or {both} must be given")
+    elif len(given) == 1:
+        [missing] = bounds.keys() - given
+        yield Problem((given[0],), f"must be given together with {option(missing)}, got it alone")
+    elif given and not unresolved(spec.least, spec.most) and spec.least > spec.most:
+        yield Problem(("min_count",), f"must be at most {option('max_count')} {spec.most}, got {spec.least}")
+    else:
+        yield from _whole_block_problems(spec)
+
+
+def _whole_block_problems(spec: FleetSpec) -> Iterator[Problem]:
+    held = spec.reserved_instances
+    if held is None or unresolved(held, spec.least, spec.most) or spec.least == spec.most == held:
+        return
+    got = str(spec.most) if spec.least == spec.most else f"{spec.least} to {spec.most}"
+    why = "more do not start, and fewer are paid for all the same"
+    yield Problem(
+        ("count",) if spec.count is not None else ("min_count",),
+        f"must be {held} nodes, all that the capacity block holds, got {got}; {why}",
+    )
+
+
+def block_problems(spec: FleetSpec) -> Iterator[Problem]:
+    """Size and times are a capacity block's, and its end is after its start."""
+    if unresolved(spec.capacity):
+        return
+    if spec.capacity is not UsageClass.CAPACITY_BLOCK:
+        for name in _BLOCK_ONLY:
+            if getattr(spec, name) is not None:
+                yield Problem((name,), f"must be left out without {option('capacity')} capacity-block")
+        return
+    starts, ends = block_time(spec.starts), block_time(spec.ends)
+    if spec.starts is not None and spec.ends is None:
+        yield Problem(("starts",), f"must be given with {option('ends')}, got {shown(spec.starts)} alone")
+    if starts and ends and ends - starts <= BEFORE_END:
+        minutes = BEFORE_END.seconds // 60
+        got = f"got {shown(spec.ends)} after {shown(spec.starts)}"
+        yield Problem(("ends",), f"must be more than {minutes} minutes after {option('starts')}, {got}")
+
+
+# ---------------------------------------------------------------- where
+def placement_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
+    """Cluster placement only where the reservation does not own one, for types that have it, and not for mixed Spot."""
+    capacity, at = spec.capacity, ("placement",)
+    if unresolved(capacity, spec.placement):
+        return
+    if spec.placement is FleetPlacement.ANYWHERE and around.placement_group:
+        yield Problem(at, f"must be left out with {option('placement_group')}, got {_ANYWHERE}")
+    if not (spec.clustered or around.placement_group):
+        return
+    block = capacity is UsageClass.CAPACITY_BLOCK
+    if block or (spec.reserved and not around.placement_group):
+        what = "a capacity block" if block else "a reservation"
+        yield Problem(
+            at,
+            f"must be {_ANYWHERE} with {what}, which owns the placement of its instances, got a cluster placement "
+            f"group of the fleet's; leave it out",
+        )
+    names = ", ".join(known.name for known in spec.types)
+    if capacity is UsageClass.SPOT and len(spec.given_types) > 1:
+        yield Problem(
+            at,
+            f"must be {_ANYWHERE} for Spot instances of several types, got a cluster placement group for {names}: EC2 "
+            "finds room for one type at a time there; use one type, or on-demand capacity",
+        )
+    for known in spec.types:
+        strategies = known.placement_strategies
+        if strategies and "cluster" not in strategies:
+            text = f"must be {_ANYWHERE} for {known.name}, which takes no cluster placement group"
+            yield Problem(at, f"{text} (only {', '.join(strategies)})")
+
+
+def build_route_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
+    """An image that is built here fetches packages."""
+    if not unresolved(spec.image) and spec.image.said_build is not None:
+        yield from route_problems(has_nat=around.has_nat)
+
+
+def security_group_problems(around: FleetSurroundings) -> Iterator[Problem]:
+    """No more groups than an interface takes."""
+    if around.extra_security_groups >= _GROUPS:
+        got = f"got {around.extra_security_groups}"
+        text = f"must be at most {_GROUPS - 1} beside {option('security_group')}, {got}"
+        yield Problem(("extra_security_groups",), text)
+
+
+def zone_problems(around: FleetSurroundings) -> Iterator[Problem]:
+    """The network is in the fleet's Region, and an EFA-enabled file system in the zone of its clients."""
+    zone, wanted, got = around.zone, around.environment.region, around.network_region
+    if wanted and got and got != wanted:
+        yield Problem(("network",), f"must be in the Region {wanted}, got one in zone {shown(zone)} of {got}")
+    for index, mount in enumerate(around.mounts):
+        if mount.efa_enabled is True and differ(mount.zone, zone):
+            text = f"must be {shown(zone)}, the nodes' zone, when the file system is EFA-enabled"
+            yield Problem(("mounts", index, "zone"), f"{text}, got {shown(mount.zone)}; EFA does not cross zones")
+
+
+def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
+    """The subnet has an address for every interface of the nodes, the master and the file servers."""
+    cidr, most = around.accelerator_cidr, spec.most
+    if cidr is None or not spec.types or unresolved(most, cidr, spec.capacity) or not 1 <= most <= MOST_NODES:
+        return
+    servers = sum(mount.file_servers or 0 for mount in around.mounts if mount.zone == around.zone)
+    largest = max(spec.types, key=lambda kind: kind.vcpus)
+    use = AddressUse(name="nodes", instance_type=largest.name, count=most, addresses_per_node=addresses_per_node(spec))
+    short = AddressPlan([use], lustre_file_servers=servers, other=_MASTERS).shortage(cidr)
+    if short:
+        yield Problem(("network",), f"{short}; {quota_text(largest, most, spec.capacity)}")
+
+
+def addresses_per_node(spec: FleetSpec) -> int:
+    """Return the addresses of the node that takes most."""
+    return max((sum(one.has_address for one in interfaces_of(kind, spec.backend)) for kind in spec.types), default=1)
+
+
+def mount_problems(around: FleetSurroundings) -> Iterator[Problem]:
+    """One Lustre file system, at a path in normal form that hides nothing and is hidden by nothing."""
+    for index, mount in enumerate(around.mounts):
+        path, at = mount.path, ("mounts", index, "at")
+        if mount.kind != "Lustre":
+            text = f"must be left out: it is {mount.kind}, and the nodes of a fleet mount FSx for Lustre alone"
+            yield Problem(("mounts", index), text)
+        elif index:
+            yield Problem(("mounts", index), "must be left out: the set-up of fleets mounts one file system")
+        if unresolved(path):
+            continue
+        if form := NodePath().problem(path, NOWHERE):
+            yield Problem(at, form)
+            continue
+        for tree in _NEEDED:
+            if path == tree or path.startswith(f"{tree}/") or tree.startswith(f"{path}/"):
+                yield Problem(at, f"must be apart from {tree}, which nodes need, as /fsx is, got {shown(path)}")

@@ -1,0 +1,137 @@
+"""What can be said of a machine image: one that there is, or one that is built. No CDK."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.instances.kind import InstanceTypeName, RegionName
+from cdk_trainyard.options.fields import InFile
+from cdk_trainyard.options.kinds import Number, Text
+from cdk_trainyard.options.schedules import Schedule
+
+if TYPE_CHECKING:
+    from cdk_trainyard.fleet.training_image import TrainingImage
+
+TypeName = Annotated[str | InstanceType, InstanceTypeName(example="p5.48xlarge")]
+VolumeSize = Annotated[int, Number(minimum=8, maximum=65536, unit="GiB")]
+"""Sizes of gp3: EBS user guide, "General Purpose SSD volumes"; an image of Linux needs 8 GiB at least."""
+UserName = Annotated[
+    str,
+    Text(
+        pattern=r"[a-z_][a-z0-9_-]{0,31}",
+        words="the name of a Linux user, 32 lowercase letters, digits, '_' and '-' at most",
+        example="ubuntu",
+    ),
+]
+"""``useradd(8)``, its default for names."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EfaInstaller:
+    """One version of AWS's installer of EFA; AWS's signature is always verified."""
+
+    version: Annotated[
+        str, Text(pattern=r"[0-9]+\.[0-9]+\.[0-9]+", words="a version of the EFA installer", example="1.50.0")
+    ]
+    """The version; its driver must fit the kernel of the base."""
+    sha256: (
+        Annotated[
+            str,
+            Text(
+                pattern="[0-9a-f]{64}",
+                words="the SHA-256 of the EFA installer's archive, 64 hex digits",
+                example="0123456789abcdef" * 4,
+            ),
+        ]
+        | None
+    ) = None
+    """Checksum of aws-efa-installer-VERSION.tar.gz, 64 hex digits. Default - the signature is enough."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainingImageSpec:
+    """An image that EC2 Image Builder makes: the base with EFA, a Lustre client for its kernel, drivers, and a test."""
+
+    base: Annotated[str, BaseName()]
+    """The image to begin with: a Deep Learning AMI or plain Ubuntu by its name, or an AMI of yours by its id."""
+    user: UserName | None = None
+    """Who people and jobs work as, when the base is an AMI of yours. Default - ubuntu."""
+    accelerator: AcceleratorKind | None = None
+    """What the image has drivers for, which its test asks for. Default - nothing is asked."""
+    families: Sequence[
+        Annotated[
+            str,
+            Text(pattern=r"[a-z][a-z0-9]*(-[a-z0-9]+)*", words="the family of an instance type", example="p3dn"),
+        ]
+    ] = ()
+    """Families of instance types that it is for, when the base does not know them. Default - the base's."""
+    nvidia_branch: (
+        Annotated[str, Text(pattern="[0-9]{3}", words="a branch of NVIDIA's driver", example="580")] | None
+    ) = None
+    """Branch of NVIDIA's proprietary driver to install, in quotes; on plain Ubuntu, made for the base's kernel.
+    Default - the base's driver."""
+    efa_installer: EfaInstaller | None = None
+    """The EFA installer, which then replaces what the base has. Default - the base's EFA; without one, the version that
+    fits the kernel of plain Ubuntu."""
+    commands: Sequence[
+        Annotated[
+            str,
+            Text(
+                pattern=r"(?![\s\S]*(\{\{|\$\{AWS::))(?=[\s\S]*\S)[^\x00]+",
+                words="a shell command without '{{' and '${AWS::', which Image Builder and CloudFormation take for "
+                "references",
+                example="swapoff --all",
+            ),
+        ]
+    ] = ()
+    """Further shell commands, run as root. Default - none."""
+    instance_type: TypeName = "m5.2xlarge"
+    """What builds and tests; of the base's architecture. Default: m5.2xlarge."""
+    volume_gib: VolumeSize = 200
+    """Size of the image's root volume in GiB. Default: 200."""
+    regions: Sequence[Annotated[str, RegionName()]] = ()
+    """Regions that it is copied to. Default - the stack's alone."""
+    schedule: Annotated[str, Schedule()] | None = None
+    """When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; plain Ubuntu is of one day, and does
+    not change. Default - when it is asked."""
+    while_deploying: bool = False
+    """Whether it is built while the stack is deployed, which then takes about an hour. Default: false."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeImage:
+    """The machine image of nodes: one of dlami, ami_id, parameter and build."""
+
+    dlami: Annotated[str, DlamiName()] | None = None
+    """The newest AWS Deep Learning AMI of a kind, as it is when the stack is deployed. Default - another one says."""
+    ami_id: Annotated[str, AMI] | None = None
+    """An AMI of yours: with the AWS CLI, the EFA software, a Lustre client and drivers. Default - another one says."""
+    parameter: (
+        Annotated[
+            str,
+            Text(
+                pattern=r"/?[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*",
+                words="the name of a parameter of Parameter Store",
+                example="/images/training",
+                longest=1011,
+            ),
+        ]
+        | None
+    ) = None
+    """The parameter of Parameter Store that holds an AMI's id when the stack is deployed. Default - another one says.
+    """
+    build: "Annotated[TrainingImage | None, InFile(TrainingImageSpec)]" = None
+    """An image that is built here. One that is built while the stack is deployed gives its AMI; of another, every new
+    node takes the newest that its pipeline has made. Default - another one says."""
+    architecture: Literal["x86_64", "arm64"] | None = None
+    """Architecture of ami_id or parameter. Default - not known; a wrong one fails at launch."""
+    user: UserName | None = None
+    """Who people and jobs work as on ami_id or parameter. Default - ubuntu."""
+
+    @property
+    def said_build(self) -> TrainingImageSpec | None:
+        """What a file says of the image that is built; a `TrainingImage` has been judged by itself."""
+        build: object = self.build
+        return build if isinstance(build, TrainingImageSpec) else None

@@ -1,0 +1,32 @@
+"""What is around a fleet, as plain facts: constructs and deployment files say the same of it. No CDK."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cdk_trainyard.options.kinds import NOWHERE, Environment
+from cdk_trainyard.storage.mount_facts import MountFacts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FleetSurroundings:
+    """What is around a fleet.
+
+    Attributes:
+        environment: Region and account of its stack.
+        zone: The network's zone. None: not known.
+        network_region: The network's Region. None: not known, or compared already.
+        accelerator_cidr: Block of the nodes' subnet. None: not known.
+        has_nat: Whether the nodes reach the internet.
+        mounts: File systems that they mount.
+        placement_group: Whether a placement group is given.
+        extra_security_groups: Security groups beside the first.
+    """
+
+    environment: Environment = NOWHERE
+    zone: str | None = None
+    network_region: str | None = None
+    accelerator_cidr: str | None = None
+    has_nat: bool = True
+    mounts: Sequence[MountFacts] = ()
+    placement_group: bool = False
+    extra_security_groups: int = 0

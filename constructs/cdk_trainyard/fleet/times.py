@@ -1,0 +1,44 @@
+"""Times of a capacity block: in UTC, to the second."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from cdk_trainyard.problems import shown
+from cdk_trainyard.tokens import unresolved
+
+TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
+"""How a time is written, as EC2 and Auto Scaling do."""
+BEFORE_END: Final = timedelta(minutes=40)
+"""Auto Scaling user guide, "Use Capacity Blocks for machine learning workloads": scale in to zero more than 30 minutes
+before the end, when EC2 begins to terminate what still runs."""
+_FORM: Final = r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z"
+_EXAMPLE: Final = "2027-06-01T11:30:00Z"
+
+
+def block_time(text: str | None) -> datetime | None:
+    """Return a time, or None when it is not known, or not written as one.
+
+    Args:
+        text: The time, as ``"2027-06-01T11:30:00Z"``.
+    """
+    if text is None or unresolved(text) or re.fullmatch(_FORM, text) is None:
+        return None
+    try:
+        return datetime.strptime(text, TIME)  # noqa: DTZ007  both are of UTC, and nothing else is compared with them
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class UtcTime:
+    """A time in UTC, to the second: a kind of `cdk_trainyard.options`."""
+
+    def problem(self, value: Any, _environment: object) -> str | None:
+        """Read it."""
+        return None if block_time(value) else f"must be a time in UTC, as {_EXAMPLE}, got {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": f"^{_FORM}$", "examples": [_EXAMPLE]}

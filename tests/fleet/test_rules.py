@@ -1,0 +1,253 @@
+# ruff: noqa: E501  the messages are the point
+"""Every rule of fleets, as a sentence with its path. No CDK."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.fleet.rules import fleet_problems
+from cdk_trainyard.fleet.rules_nodes import master_problems, template_problems
+from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec, LaunchTemplateSpec, MasterSpec
+from cdk_trainyard.fleet.spec_image import NodeImage
+from cdk_trainyard.fleet.surroundings import FleetSurroundings
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.network.interfaces import EfaBackend
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import NOWHERE, Environment, NodePath
+from cdk_trainyard.options.stand_ins import KeyPair
+from cdk_trainyard.problems import sentence
+from cdk_trainyard.storage.mount_facts import MountFacts
+from tests.fleet.parts import ACCOUNT, GPU_IMAGE, REGION, ZONE
+
+ANY = NodeImage(ami_id="ami-0123456789abcdef0")
+ARM = NodeImage(ami_id="ami-0123456789abcdef0", architecture="arm64")
+BLOCK: dict[str, Any] = {
+    "instance_type": "p5.48xlarge",
+    "capacity": UsageClass.CAPACITY_BLOCK,
+    "reservation_id": "cr-0123456789abcdef0",
+}
+ODCR = {"reservation_id": "cr-0123456789abcdef0"}
+GROUP = f"arn:aws:resource-groups:{REGION}:{ACCOUNT}:group/mine"
+SPOT: dict[str, Any] = {"capacity": UsageClass.SPOT}
+TWO: dict[str, Any] = {"instance_type": None, "instance_types": ["p4d.24xlarge", "p5.48xlarge"]}
+ENVIRONMENT = Environment(region=REGION, account=ACCOUNT)
+
+
+def fleet(around: FleetSurroundings | None = None, **changes: Any) -> list[str]:
+    """Return what is said of a legal fleet with changes."""
+    legal: dict[str, Any] = {"image": NodeImage(dlami=GPU_IMAGE), "instance_type": "p4d.24xlarge", "count": 2}
+    judge = Judge(environment=ENVIRONMENT)
+    spec = judge.judged(FleetSpec(**legal | changes))
+    found = fleet_problems(spec, around or FleetSurroundings(environment=ENVIRONMENT, zone=ZONE))
+    return [sentence(problem) for problem in (*judge.problems, *found)]
+
+
+def test_nothing_is_said_of_a_legal_fleet() -> None:
+    assert fleet() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            {"instance_type": "trn1.2xlarge", "image": ANY},
+            "'instance_type' must be one with EFA, got 'trn1.2xlarge'; launch it without EFA interfaces",
+        ),
+        ({"instance_type": None}, "'instance_type' or 'instance_types' must be given"),
+        (
+            {"instance_types": ["p5.48xlarge"]},
+            "'instance_types' must be left out with 'instance_type', got both",
+        ),
+        (
+            {"instance_type": None, "instance_types": ["p4d.24xlarge", "p4d.24xlarge"]},
+            "'instance_types[1]' must be another type, got 'p4d.24xlarge' again",
+        ),
+        (
+            {"instance_type": None, "instance_types": ["p4d.24xlarge", "trn1.32xlarge"], "image": ANY},
+            ("'instance_types[1]' must have x86_64 and 8 GPUs as p4d.24xlarge has, got trn1.32xlarge with x86_64 and 32 "
+            "NeuronCores; one job runs on all nodes"),
+        ),
+        (
+            {**TWO, **ODCR},
+            "'instance_types' must be one type with capacity that is reserved, got 2: a reservation is of one type",
+        ),
+        ({"count": 0}, "'count' must be 1 to 5000 nodes, got 0"),
+        ({"count": None}, "'count' or 'min_count' and 'max_count' must be given"),
+        ({"max_count": 3}, "'count' must be left out with 'min_count' and 'max_count', got both"),
+        (
+            {"count": None, "max_count": 3},
+            "'max_count' must be given together with 'min_count', got it alone",
+        ),
+        (
+            {"count": None, "min_count": 4, "max_count": 2},
+            "'min_count' must be at most 'max_count' 2, got 4",
+        ),
+        (
+            {**BLOCK, "count": 8, "reserved_instances": 16},
+            ("'count' must be 16 nodes, all that the capacity block holds, got 8; more do not start, and fewer are paid "
+            "for all the same"),
+        ),
+        ({**BLOCK, "reservation_id": None}, (
+            "'reservation_id' must name the capacity block with 'capacity' capacity-block, got nothing"
+        )),
+        ({**BLOCK, "reservation_group_arn": GROUP}, (
+            "'reservation_group_arn' must be left out with 'capacity' capacity-block, which 'reservation_id' names"
+        )),
+        ({**BLOCK, "reservation_id": "block-1"}, (
+            "'reservation_id' must be the id of a capacity reservation or a capacity block, as cr-0123456789abcdef0, "
+            "got 'block-1'"
+        )),
+        ({**ODCR, "reservation_group_arn": GROUP}, (
+            "'reservation_group_arn' must be left out with 'reservation_id': nodes come from one of the two"
+        )),
+        ({"reservation_group_arn": GROUP.replace("us-west-2", "us-east-1")}, (
+            "'reservation_group_arn' must be of Region us-west-2, got "
+            "'arn:aws:resource-groups:us-east-1:111111111111:group/mine'"
+        )),
+        ({**SPOT, **ODCR}, (
+            "'reservation_id' must be left out with 'capacity' spot, which takes what is not reserved"
+        )),
+        ({"reserved_instances": 2}, "'reserved_instances' must be left out without 'capacity' capacity-block"),
+        ({**BLOCK, "ends": "tomorrow"}, (
+            "'ends' must be a time in UTC, as 2027-06-01T11:30:00Z, got 'tomorrow'"
+        )),
+        ({**BLOCK, "ends": "2027-02-30T11:30:00Z"}, (
+            "'ends' must be a time in UTC, as 2027-06-01T11:30:00Z, got '2027-02-30T11:30:00Z'"
+        )),
+        ({**BLOCK, "starts": "2027-06-01T11:30:00Z"}, (
+            "'starts' must be given with 'ends', got '2027-06-01T11:30:00Z' alone"
+        )),
+        ({**BLOCK, "starts": "2027-06-01T11:30:00Z", "ends": "2027-06-01T12:10:00Z"}, (
+            "'ends' must be more than 40 minutes after 'starts', got '2027-06-01T12:10:00Z' after "
+            "'2027-06-01T11:30:00Z'"
+        )),
+        ({"instance_type": "p3dn.24xlarge", "image": ANY, "capacity": UsageClass.CAPACITY_BLOCK, **ODCR}, (
+            "'capacity' must be on-demand or spot for p3dn.24xlarge, the ways in which it is sold, got capacity-block"
+        )),
+        ({**TWO, **SPOT, "placement": FleetPlacement.CLUSTER}, (
+            "'placement' must be anywhere for Spot instances of several types, got a cluster placement group for "
+            "p4d.24xlarge, p5.48xlarge: EC2 finds room for one type at a time there; use one type, or on-demand capacity"
+        )),
+        ({**BLOCK, "placement": FleetPlacement.CLUSTER}, (
+            "'placement' must be anywhere with a capacity block, which owns the placement of its instances, got a "
+            "cluster placement group of the fleet's; leave it out"
+        )),
+        ({**ODCR, "placement": FleetPlacement.CLUSTER}, (
+            "'placement' must be anywhere with a reservation, which owns the placement of its instances, got a "
+            "cluster placement group of the fleet's; leave it out"
+        )),
+        ({"image": ARM}, (
+            "'image' must be one for x86_64, the architecture of p4d.24xlarge, got 'ami-0123456789abcdef0' for arm64"
+        )),
+        ({"fleet_name": "-x"}, (
+            "'fleet_name' must be a letter and then letters, digits and hyphens, 63 at most, as nlp, got '-x'; leave "
+            "it out for a unique one"
+        )),
+        ({"key_pair": KeyPair("{{resolve:ssm:x}}")}, (
+            "'key_pair' must be the name of an EC2 key pair, as my-key, got '{{resolve:ssm:x}}'"
+        )),
+        ({"volume_gib": 4}, "'volume_gib' must be 8 to 65536 GiB, got 4"),
+        ({"threads_per_core": 3}, "'threads_per_core' must be 1 or 2, got 3"),
+    ],
+)  # fmt: skip
+def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], says: str) -> None:
+    assert fleet(**changes) == [says]
+
+
+@pytest.mark.parametrize(
+    ("mount", "says"),
+    [
+        (MountFacts(path="/opt/trainyard"), (
+            "'mounts[0].at' must be apart from /opt/trainyard, which nodes need, as /fsx is, got '/opt/trainyard'"
+        )),
+        (MountFacts(path="/etc/fsx"), f"'mounts[0].at' {NodePath().problem('/etc/fsx', NOWHERE)}"),
+        (MountFacts(path="/home", kind="OpenZFS"), (
+            "'mounts[0]' must be left out: it is OpenZFS, and the nodes of a fleet mount FSx for Lustre alone"
+        )),
+        (MountFacts(path="/fsx", zone="usw2-az1", efa_enabled=True), (
+            "'mounts[0].zone' must be 'usw2-az4', the nodes' zone, when the file system is EFA-enabled, got "
+            "'usw2-az1'; EFA does not cross zones"
+        )),
+    ],
+)  # fmt: skip
+def test_what_is_mounted_hides_nothing(mount: MountFacts, says: str) -> None:
+    assert fleet(FleetSurroundings(zone=ZONE, mounts=[mount]))[:1] == [says]
+
+
+def test_a_fleet_that_its_subnet_cannot_hold_is_refused_with_the_arithmetic_and_the_quota() -> None:
+    around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/24")
+    assert fleet(around, instance_type="p5.48xlarge", count=16, interfaces="legacy") == [
+        (
+            "'network' must hold 529 addresses (nodes 16 x p5.48xlarge x 32 = 512, other = 1, reserve = 16), "
+            "got 10.1.0.0/24 with 251; use a /22 or larger; 16 x p5.48xlarge take 3072 vCPUs of the quota "
+            "'Running On-Demand P instances' (L-417A185B)"
+        )
+    ]
+
+
+# ---------------------------------------------------------------- launch templates and masters
+def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
+    judge = Judge(environment=ENVIRONMENT)
+    spec = judge.judged(LaunchTemplateSpec(**{"instance_type": "p5.48xlarge"} | changes))
+    found = template_problems(spec, ENVIRONMENT, placement_group=placement_group)
+    return [sentence(problem) for problem in (*judge.problems, *found)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"instance_type": "m5.large"}, (
+            "'instance_type' must be one with EFA, got 'm5.large'; launch it without EFA interfaces"
+        )),
+        ({"instance_type": "p5.48xlarg"}, (
+            "'instance_type' must be the name of an EC2 instance type, got 'p5.48xlarg'; did you mean 'p5.48xlarge' or "
+            "'p5e.48xlarge' or 'p5.4xlarge'?"
+        )),
+        ({"public_address": True}, (
+            "'public_address' must be False for p5.48xlarge, got True: EC2 gives none to an instance with several "
+            "network interfaces, and this one has 33 on 32 network cards; reach it through SSM, and let it out through "
+            "NAT"
+        )),
+        ({"image": NodeImage(dlami="neuron-base-ubuntu-24.04")}, (
+            "'image' must be one with drivers for the H100 devices of p5.48xlarge, got 'neuron-base-ubuntu-24.04' "
+            "for inf2, trn1, trn1n, trn2, trn2u, trn3; use base-oss-nvidia-driver-gpu-amazon-linux-2023, "
+            "base-oss-nvidia-driver-gpu-ubuntu-22.04, base-oss-nvidia-driver-gpu-ubuntu-24.04 or "
+            "oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04"
+        )),
+        ({"instance_type": "p3dn.24xlarge", "image": NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-24.04")}, (
+            "'image' must be one with drivers for the V100 devices of p3dn.24xlarge, got "
+            "'base-oss-nvidia-driver-gpu-ubuntu-24.04' for g4dn, g5, g6, gr6, g6e, g7e, p4d, p4de, p5, p5e, p5en, "
+            "p6-b200, p6-b300; no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
+        )),
+        ({"instance_type": "hpc7g.16xlarge", "threads_per_core": 2}, (
+            "'threads_per_core' must be 1 for hpc7g.16xlarge, whose cores have one thread, got 2"
+        )),
+        ({**BLOCK, "placement_group": True}, (
+            "'placement_group' must be left out with a capacity block, whose instances stand together anyway; got one"
+        )),
+        ({"root_device": "sda1"}, "'root_device' must be the name of a device, as /dev/xvda, got 'sda1'"),
+        ({"instance_tags": {"Team": "a", "team": "b"}}, (
+            "'instance_tags.team' must differ from 'Team' in more than case, as IAM demands"
+        )),
+    ],
+)  # fmt: skip
+def test_a_template_is_refused_with_one_clear_sentence(changes: dict[str, Any], says: str) -> None:
+    assert template(**changes) == [says]
+
+
+def test_a_public_address_is_for_one_interface() -> None:
+    assert template(instance_type="g5.48xlarge", backend=EfaBackend.LEGACY, public_address=True) == []
+
+
+def test_a_master_runs_its_image_as_the_user_of_the_nodes() -> None:
+    spec = MasterSpec(image=NodeImage(ami_id="ami-0123456789abcdef0", user="ec2-user"))
+    assert [sentence(problem) for problem in master_problems(spec, ANY, ENVIRONMENT)] == [
+        (
+            "'image' must have the user 'ubuntu' of the fleet's image, got 'ami-0123456789abcdef0' with 'ec2-user'; "
+            "members log in to members as one user"
+        )
+    ]
+    other = MasterSpec(instance_type="c7gn.16xlarge")
+    assert [sentence(problem) for problem in master_problems(other, NodeImage(dlami=GPU_IMAGE), ENVIRONMENT)] == [
+        f"'instance_type' must be one of x86_64, the architecture of the image '{GPU_IMAGE}', got c7gn.16xlarge of arm64"
+    ]

@@ -1,0 +1,146 @@
+# ruff: noqa: E501  the messages are the point
+"""Every rule of images, as a sentence with its path. No CDK."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.fleet.rules_image import build_judgements, node_image_problems, training_image_problems
+from cdk_trainyard.fleet.rules_nodes import volume_problems
+from cdk_trainyard.fleet.spec_image import EfaInstaller, NodeImage, TrainingImageSpec
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import sentence
+from tests.fleet.parts import REGION
+
+ENVIRONMENT = Environment(region=REGION)
+PLAIN = {"base": "ubuntu-24.04", "families": ["p3dn"], "nvidia_branch": "580"}
+AMI = "ami-0123456789abcdef0"
+
+
+def image(**said: Any) -> list[str]:
+    judge = Judge(environment=ENVIRONMENT)
+    spec = judge.judged(NodeImage(**said))
+    return [sentence(problem) for problem in (*judge.problems, *node_image_problems(spec, ENVIRONMENT))]
+
+
+def build(**changes: Any) -> list[str]:
+    judge = Judge(environment=ENVIRONMENT)
+    spec = judge.judged(TrainingImageSpec(**{"base": "neuron-base-ubuntu-24.04"} | changes))
+    return [sentence(problem) for problem in (*judge.problems, *training_image_problems(spec, ENVIRONMENT))]
+
+
+@pytest.mark.parametrize("said", [{"dlami": "ubuntu-24.04"}, {"ami_id": AMI, "user": "me"}, {"parameter": "/a/b"}])
+def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
+    assert image(**said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ({}, "'dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is"),
+        ({"dlami": "ubuntu-24.04", "ami_id": AMI}, "'ami_id' must be left out with 'dlami': an image is one of them"),
+        ({"dlami": "ubuntu-24.04", "user": "me"}, "'user' must be left out with 'dlami', whose it is known"),
+        ({"ami_id": AMI, "user": "a b"}, (
+            "'user' must be the name of a Linux user, 32 lowercase letters, digits, '_' and '-' at most, as ubuntu, got "
+            "'a b'"
+        )),
+        ({"parameter": "{{resolve:x}}"}, (
+            "'parameter' must be the name of a parameter of Parameter Store, as /images/training, got '{{resolve:x}}'"
+        )),
+        ({"dlami": "base-oss-nvidia-driver-gpu-ubuntu-24.4"}, (
+            "'dlami' must be the name of a Deep Learning AMI, got 'base-oss-nvidia-driver-gpu-ubuntu-24.4'; did you mean "
+            "'base-oss-nvidia-driver-gpu-ubuntu-24.04' or 'base-oss-nvidia-driver-gpu-ubuntu-22.04' or "
+            "'oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04'? (list of 2026-11-20; a newer one is taken by 'parameter')"
+        )),
+        ({"dlami": "neuron-base-ubuntu-22.04"}, (
+            "'dlami' must be the name of a Deep Learning AMI that is still made, got 'neuron-base-ubuntu-22.04': Neuron "
+            "publishes no image of Ubuntu 22.04 any more; 'neuron-base-ubuntu-24.04' takes its place"
+        )),
+    ],
+)  # fmt: skip
+def test_an_image_is_refused_with_one_clear_sentence(said: dict[str, str], says: str) -> None:
+    assert image(**said) == [says]
+
+
+def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_all_are() -> None:
+    (said,) = image(dlami="x")
+    assert "; known are arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023, arm64-ubuntu-24.04, " in said
+    assert ", … (all are in the reference of the deployment file)" in said
+
+
+@pytest.mark.parametrize(
+    "said", [{}, PLAIN, {"base": AMI, "user": "ec2-user"}, {"commands": ["make"], "base": "ubuntu-24.04"}]
+)
+def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
+    assert build(**said) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"base": "arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023"}, (
+            "'instance_type' must be one of arm64, the architecture of the base "
+            "'arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023', got m5.2xlarge of x86_64"
+        )),
+        ({"base": "ubuntu-24.4"}, (
+            "'base' must be the name of a Deep Learning AMI, got 'ubuntu-24.4'; did you mean 'ubuntu-24.04' or "
+            "'arm64-ubuntu-24.04' or 'neuron-base-ubuntu-24.04'? (list of 2026-11-20; another one is taken by its id, "
+            "ami-…)"
+        )),
+        ({"base": "ami-1"}, "'base' must be the id of an AMI, as ami-0123456789abcdef0, got 'ami-1'"),
+        ({"user": "me"}, "'user' must be left out with the base 'neuron-base-ubuntu-24.04', whose it is known"),
+        ({"efa_installer": EfaInstaller(version="latest")}, (
+            "'efa_installer.version' must be a version of the EFA installer, as 1.50.0, got 'latest'"
+        )),
+        ({**PLAIN, "efa_installer": EfaInstaller(version="1.42.0")}, (
+            "'efa_installer.version' must fit kernel 6.17.0-1019-aws of Canonical's Ubuntu 24.04 of 20260714, got "
+            "1.42.0 with driver 2.15.3: kernel 6.17 changed how memory is registered, and driver 2.17.3 follows; use "
+            "1.49.0 or later"
+        )),
+        ({**PLAIN, "nvidia_branch": "595"}, (
+            "'nvidia_branch' must be one for V100 of p3dn, got '595': branch 580 is the last for Volta, and the open "
+            "kernel modules begin with Turing; use '580'"
+        )),
+        ({**PLAIN, "nvidia_branch": "new"}, "'nvidia_branch' must be a branch of NVIDIA's driver, as 580, got 'new'"),
+        ({**PLAIN, "nvidia_branch": None}, (
+            "'nvidia_branch' must be given for p3dn: the base 'ubuntu-24.04' has no driver, and no command installs one"
+        )),
+        ({"nvidia_branch": "580"}, (
+            "'nvidia_branch' must be left out with 'neuron-base-ubuntu-24.04', which has a driver of its own"
+        )),
+        ({"base": "neuron-base-amazon-linux-2023", "nvidia_branch": "580"}, (
+            "'nvidia_branch' must be left out with 'neuron-base-amazon-linux-2023': the driver comes from Ubuntu's "
+            "packages"
+        )),
+        ({"schedule": "at(2027-01-01T00:00:00)"}, (
+            "'schedule' must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got 'at(2027-01-01T00:00:00)'"
+        )),
+        ({"regions": ["us-east-1", "cn-north-1"]}, (
+            "'regions[1]' must be a Region of the partition aws, as the stack's is, got 'cn-north-1'"
+        )),
+        ({"commands": ["echo '{{resolve:ssm:x}}'"]}, (
+            "'commands[0]' must be a shell command without '{{' and '${AWS::', which Image Builder and CloudFormation "
+            "take for references, as swapoff --all, got \"echo '{{resolve:ssm:x}}'\""
+        )),
+        ({"commands": ["x" * 16000]}, (
+            "'commands' must have 15600 characters together at most, all that a component of Image Builder holds, got "
+            "16001; fetch a script instead"
+        )),
+    ],
+)  # fmt: skip
+def test_a_build_is_refused_with_one_clear_sentence(changes: dict[str, Any], says: str) -> None:
+    assert build(**changes) == [says]
+
+
+def test_a_base_of_which_no_source_says_the_kernel_is_a_doubt() -> None:
+    ((at, judgement),) = build_judgements(TrainingImageSpec(base=AMI))
+    assert at == ("base",)
+    assert judgement.unknown[0].startswith(f"no source says which kernel '{AMI}' has")
+
+
+def test_a_volume_holds_the_image_that_is_built() -> None:
+    spec: Any = TrainingImageSpec(base="ubuntu-24.04", volume_gib=300)
+    assert [sentence(problem) for problem in volume_problems(200, NodeImage(build=spec))] == [
+        "'volume_gib' must be 300 GiB or more, the size of the image that is built, got 200"
+    ]
