@@ -28,7 +28,7 @@ for name in ("batch_size", "sequence_length"):
 parser.add_argument("--task", required=True)
 parser.add_argument("-m", "--model", required=True)
 parser.add_argument("output", type=pathlib.Path)
-if server == "hf_vllm":
+if server == "hf-vllm":
     parser.add_argument("--instance_type", choices=["trn1", "inf2", "trn1n", "trn2"], required=True)
     parser.add_argument("--tensor_parallel_size", dest="cores", type=int, required=True)
 else:
@@ -43,7 +43,7 @@ if os.environ.get("BREAK") == "compiler":
 weights = pathlib.Path(said.model)
 assert weights.is_dir(), weights
 config = json.loads((weights / "config.json").read_text())
-dtype = config["torch_dtype"] if server == "hf_vllm" else {{"bf16": "bfloat16", "fp16": "float16"}}[said.auto_cast_type]
+dtype = config["torch_dtype"] if server == "hf-vllm" else {{"bf16": "bfloat16", "fp16": "float16"}}[said.auto_cast_type]
 said.output.mkdir(parents=True)
 (said.output / "config.json").write_text(json.dumps(config))
 for name in ("tokenizer.json", "tokenizer_config.json"):  # AutoTokenizer.save_pretrained, when there is one
@@ -52,7 +52,7 @@ for name in ("tokenizer.json", "tokenizer_config.json"):  # AutoTokenizer.save_p
 (said.output / "model.pt").write_bytes(b"graphs of " + server.encode())
 (said.output / "neuron_config.json").write_text(json.dumps({{
     "batch_size": said.batch_size, "sequence_length": said.sequence_length, "tp_degree": said.cores,
-    "torch_dtype": dtype, "target": "trn1" if server == "hf_vllm" else None,
+    "torch_dtype": dtype, "target": "trn1" if server == "hf-vllm" else None,
 }}))
 if os.environ.get("BREAK") != "weights":
     folder = said.output / "checkpoint" / "weights"

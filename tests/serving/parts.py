@@ -10,24 +10,33 @@ from aws_cdk.assertions import Annotations, Match, Template
 from constructs import Construct
 
 from cdk_trainyard.network import Network, TrainingNetwork
+from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.serving import (
-    DoorAuthentication,
-    FrontDoor,
+    ClientAuthentication,
+    InferenceLoadBalancer,
     InferenceService,
     JwtClaim,
-    ModelShape,
     NeuronModel,
+    ScalingSchedule,
+    ServingHosts,
     TextGenerationEngine,
 )
 
 ACCOUNT = "111111111111"
 REGION = "us-west-2"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/12345678-1234-1234-1234-123456789012"
-JWT = DoorAuthentication.jwt(
+JWT = ClientAuthentication.jwt(
     issuer="https://issuer.example/pool",
     key_set_url="https://issuer.example/pool/keys",
     claims=[JwtClaim(name="client_id", values=["chat"])],
 )
+
+SCHEDULES = [
+    ScalingSchedule(name="Night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0),
+    ScalingSchedule(
+        name="Day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=4, time_zone="Europe/Berlin"
+    ),
+]
 
 
 def new_stack(app: App | None = None, region: str | None = REGION) -> Stack:
@@ -60,13 +69,13 @@ def network(
     )
 
 
-def model(scope: Construct | None = None, preset: str = "llama-3.2-3b", **changes: Any) -> NeuronModel:
-    """Return a legal model with changes; without a scope its bucket is none, for the pure floors."""
-    bucket: Any = None if scope is None else s3.Bucket.from_bucket_name(scope, "Models", "some-models")
-    settings = {
+def model(scope: Construct | None = None, **changes: Any) -> NeuronModel:
+    """Return a legal model with changes; without a scope its bucket is a deployment's, for the pure floors."""
+    place = {} if scope is None else {"bucket": s3.Bucket.from_bucket_name(scope, "Models", "some-models")}
+    settings: dict[str, Any] = {
         "name": "llama",
-        "shape": ModelShape.preset(preset),
-        "bucket": bucket,
+        "preset": None if "shape" in changes else "llama-3.2-3b",
+        **place,
         "prefix": "models/llama/",
         "tensor_parallel": 2,
         "batch": 4,
@@ -76,12 +85,13 @@ def model(scope: Construct | None = None, preset: str = "llama-3.2-3b", **change
 
 
 def service(scope: Construct, *, of_model: dict[str, Any] | None = None, **changes: Any) -> InferenceService:
-    """Return a legal service with changes."""
+    """Return a legal service with changes, of its hosts too."""
+    of_hosts = {name: changes.pop(name) for name in fields_of(ServingHosts) if name in changes}
     settings = {
         "network": None,
         "model": None,
         "engine": TextGenerationEngine.tgi(),
-        "instance_type": "inf2.xlarge",
+        "hosts": hosts(**of_hosts),
         **changes,
     }
     settings["network"] = settings["network"] or network(scope)
@@ -89,17 +99,23 @@ def service(scope: Construct, *, of_model: dict[str, Any] | None = None, **chang
     return InferenceService(scope, "Serving", **settings)
 
 
+def hosts(**changes: Any) -> ServingHosts:
+    """Return legal hosts with changes."""
+    settings: dict[str, Any] = {"instance_type": "inf2.xlarge", **changes}
+    return ServingHosts(**settings)
+
+
 def certificate(scope: Construct, arn: str = CERTIFICATE) -> acm.ICertificate:
     """Return a certificate that exists."""
     return acm.Certificate.from_certificate_arn(scope, "Certificate", arn)
 
 
-def door(scope: Construct, served: InferenceService | None = None, **changes: Any) -> FrontDoor:
-    """Return a legal door with changes."""
+def load_balancer(scope: Construct, served: InferenceService | None = None, **changes: Any) -> InferenceLoadBalancer:
+    """Return a legal load balancer with changes."""
     settings = {"authentication": JWT, **changes}
     if "certificate" not in settings and not settings.get("plain_http"):
         settings["certificate"] = certificate(scope)
-    return FrontDoor(scope, "Door", service=served or service(scope), **settings)
+    return InferenceLoadBalancer(scope, "Door", service=served or service(scope), **settings)
 
 
 def only(template: Template, kind: str) -> dict[str, Any]:

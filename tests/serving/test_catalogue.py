@@ -2,14 +2,14 @@
 
 import pytest
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.serving import TextGenerationEngine, catalogue
-from cdk_trainyard.serving._data import load
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.versions import driver_conflicts, rows
 
 
 def test_every_row_has_a_source_and_a_date() -> None:
-    found = [*rows("engine_images"), *rows("host_images"), load("registries"), load("models")]
+    found = [*rows("engine_images"), *rows("host_images"), load("serving", "registries"), load("serving", "models")]
     assert [row for row in found if len(row["source"]) < 20 or len(row["date"]) != 10] == []
 
 
@@ -23,11 +23,11 @@ def test_every_server_has_one_default_image_that_runs_on_inf2_on_the_default_hos
 
 @pytest.mark.parametrize("server", Server)
 def test_each_server_has_a_method_of_its_name(server: Server) -> None:
-    make = getattr(TextGenerationEngine, server.value)
+    make = getattr(TextGenerationEngine, server.value.replace("-", "_"))
     given = {"image": "registry.example/engine:1", "tag": "v1", "environment": {"A": "B"}, "unchecked": True}
-    assert make() == TextGenerationEngine.of(server)
-    assert make(**given) == TextGenerationEngine.of(server, **given)
-    assert make(**given).server is server
+    assert make() == TextGenerationEngine(kind=server)
+    assert make(**given) == TextGenerationEngine(kind=server, **given)
+    assert make(**given).container.server is server
     with pytest.raises(TypeError, match="unexpected keyword argument 'imag'"):
         make(imag="tgi-3.3.7")
 

@@ -17,9 +17,8 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.serving import ModelCompilation, NeuronDtype, NeuronModel, Server, TextGenerationEngine
-from cdk_trainyard.serving.catalogue import engine_images
 from cdk_trainyard.serving.engine_settings import settings
-from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems
+from cdk_trainyard.serving.rules_compilation import build_host
 from tests.serving.build_machine import REVISION, BuildMachine
 from tests.serving.parts import model, new_stack, only
 
@@ -174,7 +173,7 @@ def test_the_command_has_the_static_shapes_of_the_engine(batch: int, length: int
         served = settings(engine, described, request_seconds=600).environment
         said = words(shlex.join(compilation(stack, described, engine=engine).command))
         assert said.pop("--task") == "text-generation"
-        if engine.server is Server.HF_VLLM:
+        if engine.kind is Server.HF_VLLM:
             assert said == {
                 "--instance_type": "inf2",
                 "--batch_size": served["SM_ON_BATCH_SIZE"],
@@ -194,7 +193,7 @@ def machine(
     folder: Path, stack: Stack, server: Server = Server.HF_VLLM, sources: dict[str, bytes] | None = None, **changes: Any
 ) -> BuildMachine:
     """Return a machine that has a build before it."""
-    compilation(stack, engine=TextGenerationEngine.of(server), **changes)
+    compilation(stack, engine=TextGenerationEngine(kind=server), **changes)
     project = only(Template.from_stack(stack), "AWS::CodeBuild::Project")
     return BuildMachine(folder, project, server, sources or {})
 
@@ -262,58 +261,66 @@ def problems(**changes: Any) -> list[str]:
 
 
 def test_fails_for_engines_that_compile_on_devices_only() -> None:
-    keys = [image.key for image in engine_images() if image.server is not Server.NEURON_VLLM]
-    (said,) = problems(engine=TextGenerationEngine.neuron_vllm())
-    assert said.startswith(f"'engine' must be hf_vllm or tgi with one of {', '.join(keys)} for a compilation, got ")
-    assert "got neuron_vllm with neuron-vllm-0.13.0: it compiles with NxD Inference, on Neuron devices" in said
-    (said,) = problems(engine=TextGenerationEngine.hf_vllm(image="registry.example/vllm:1"))
-    assert "it is not in the catalogue" in said
+    assert problems(engine=TextGenerationEngine.neuron_vllm()) == [
+        (
+            "'engine.kind' must be hf-vllm or tgi for a model that a build compiles, got neuron-vllm: it compiles with "
+            "NxD Inference, on Neuron devices; compile elsewhere, or use hf-vllm"
+        )
+    ]
+    assert problems(engine=TextGenerationEngine.hf_vllm(image="registry.example/vllm:1")) == [
+        (
+            "'engine.image' must be hf-vllm-0.4.5 or hf-vllm-0.4.5-ghcr for a model that a build compiles, got "
+            "registry.example/vllm:1: it is not in the catalogue; compile elsewhere"
+        )
+    ]
 
 
 def test_fails_for_what_no_build_host_holds() -> None:
-    (said,) = problems(of_model={"preset": "qwen3-32b"})
-    sum_of_it = "qwen3-32b takes 2 GiB + 3 x its weights = 185 GiB"
-    assert said.startswith(f"'model' must be small enough for a build host of 145 GiB: {sum_of_it}; compile it on an ")
+    assert problems(of_model={"preset": "qwen3-32b"}) == [
+        (
+            "'model' must be small enough for a build host of 145 GiB: qwen3-32b takes 2 GiB + 3 x its weights = 185 "
+            "GiB; compile it on an instance with that memory and copy it to 'prefix'"
+        )
+    ]
 
 
-MOVES = (
-    "'revision' must be a commit of 'source', 40 hexadecimal digits, got {}: a branch moves, and what is compiled "
-    "again would be another model; the Hub lists them under 'Files and versions'"
-)
-
-
-@pytest.mark.parametrize("revision", ["main", "v1.2", "0123abc", "a b", None])
-def test_fails_for_a_revision_that_moves(revision: str | None) -> None:
-    assert problems(revision=revision) == [MOVES.format(revision or "none")]
+@pytest.mark.parametrize("revision", ["main", "v1.2", "0123abc", "a b"])
+def test_fails_for_a_revision_that_moves(revision: str) -> None:
+    assert problems(revision=revision) == [
+        (
+            f"'revision' must be a commit, 40 hexadecimal digits, as 40c069824f4251a91eefaf281ebe4c544efd3e18, got "
+            f"{revision!r}; a branch moves, and what is compiled again would be another model; the Hub lists commits "
+            f"under 'Files and versions'"
+        )
+    ]
 
 
 def test_fails_for_what_cannot_stand_in_a_command() -> None:
     assert problems(source="llama; rm -rf /") == [
-        "'source' must be a model of the Hub, as meta-llama/Llama-3.1-8B-Instruct, got 'llama; rm -rf /'"
+        (
+            "'source' must be the name of a model on the Hugging Face Hub, <organization>/<model>, as "
+            "meta-llama/Llama-3.1-8B-Instruct, got 'llama; rm -rf /'"
+        )
     ]
-    assert problems(exported="exports//llama $(id)") == [
-        "'exported' must be a folder of the models bucket, got 'exports//llama $(id)'"
-    ]
+    (said,) = problems(source=None, revision=None, exported="exports//llama $(id)")
+    assert said.startswith("'exported' must be a folder of the bucket")
 
 
 def test_fails_for_two_sources_or_none() -> None:
-    either = "a compilation must have either 'source', a model of the Hub, or 'exported', a folder, got "
+    either = "'source' or 'exported' must be given, one of a model of the Hub and a folder of the bucket, got "
     assert problems(source=None, revision=None) == [f"{either}neither"]
     assert problems(source=SOURCE, exported="exports/llama") == [f"{either}both"]
-    assert problems(exported="exports/llama", revision=REVISION) == [
-        f"'revision' is said of 'source', got '{REVISION}' with 'exported'"
+    assert problems(source=None, exported="exports/llama", revision=REVISION) == [
+        "'revision' must be left out beside 'exported': it is a commit of 'source'"
+    ]
+    assert problems(revision=None) == [
+        "'revision' must be given beside 'source': a commit of it, which a branch is not"
     ]
 
 
 def test_fails_for_a_build_of_a_day_of_a_model_that_is_compiled_elsewhere() -> None:
     assert problems(timeout=Duration.hours(24), of_model={"precompiled": False, "dtype": NeuronDtype.FP8}) == [
-        "'dtype' must be bf16 or fp16 for hf_vllm, got fp8; use bf16, or the engine neuron_vllm",
-        "'precompiled' must be true with a compilation: the engine then only loads what it made",
-        "'timeout_hours' must be 1 to 8, got 24; use 8",
+        "'model.dtype' must be bf16 or fp16 for hf-vllm, got fp8; use bf16, or an engine of kind neuron-vllm",
+        "'model.precompiled' must be true for a model that a build compiles: the engine then only loads what it made",
+        "'timeout' must be 1 to 8 hours, got 24",
     ]
-
-
-def test_fails_where_the_registry_is_not_known() -> None:
-    engine = TextGenerationEngine.hf_vllm()
-    (said,) = compilation_problems(model(), engine, region="eu-north-1", timeout_hours=8)
-    assert "'image' must be in a registry that is known in eu-north-1" in said

@@ -17,9 +17,9 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Template
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from cdk_trainyard.serving import ClaimFormat, DoorAuthentication, JwtClaim
+from cdk_trainyard.serving import ClaimFormat, ClientAuthentication, JwtClaim
 from tests.serving.envoy_door import proxied
-from tests.serving.parts import door, new_stack, service
+from tests.serving.parts import load_balancer, new_stack, service
 from tests.serving.stand_in import WORDS, Door, serve, stand_in_proxy, token
 
 ISSUER = "https://issuer.example/pool"
@@ -48,8 +48,8 @@ def synthesized(**changes: Any) -> Door:
     timeout = changes.pop("request_timeout", None)
     if changes.pop("api_key", False):
         secret = secretsmanager.Secret.from_secret_name_v2(stack, "Key", "api-key")
-        changes["authentication"] = DoorAuthentication.api_key(secret)
-    door(stack, service(stack, request_timeout=timeout), **changes)
+        changes["authentication"] = ClientAuthentication.api_key(secret)
+    load_balancer(stack, service(stack, request_timeout=timeout), **changes)
     return Door.of(Template.from_stack(stack))
 
 
@@ -166,7 +166,7 @@ def test_a_claim_that_holds_several_values(
     written: ClaimFormat, good: Any, bad: Any, key: rsa.RSAPrivateKey, proxy: Proxy
 ) -> None:
     claims = [JwtClaim(name="scope", values=["chat:read", "chat:write"], format=written)]
-    said = synthesized(authentication=DoorAuthentication.jwt(issuer=ISSUER, key_set_url=KEYS_URL, claims=claims))
+    said = synthesized(authentication=ClientAuthentication.jwt(issuer=ISSUER, key_set_url=KEYS_URL, claims=claims))
     with serve(said, proxy=proxy, keys={KEYS_URL: key.public_key()}) as url:
         for scope, status in ((good, 200), (bad, 401)):
             signed = token(key, iss=ISSUER, scope=scope)
@@ -180,7 +180,7 @@ def test_two_minutes_of_silence_are_nothing(with_tokens: str, headers: dict[str,
 
 def test_more_silence_than_was_said_ends_the_request(proxy: Proxy) -> None:
     impatient = synthesized(
-        request_timeout=Duration.minutes(1), plain_http=True, authentication=DoorAuthentication.none()
+        request_timeout=Duration.minutes(1), plain_http=True, authentication=ClientAuthentication.none()
     )
     with serve(impatient, proxy=proxy) as url:
         assert chat(url, {}, user="120").status_code == 504

@@ -11,8 +11,8 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 
 from cdk_trainyard.network import TrainingNetwork
-from cdk_trainyard.serving import DoorAuthentication, NeuronNodeHealth, ServiceMonitoring, TextGenerationEngine
-from tests.serving.parts import certificate, door, model, service
+from cdk_trainyard.serving import ClientAuthentication, NeuronNodeHealth, ServiceMonitoring, TextGenerationEngine
+from tests.serving.parts import certificate, load_balancer, model, service
 
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
@@ -39,13 +39,13 @@ def template(aws: "LocalAws", certificate_arn: str, *, broken: bool = False, **c
     served = service(stack, network=network, model=described, **{"tasks": 2, **changes})
     # doors with tokens are deployed by tests/test_serving_environment.py
     key = secretsmanager.Secret.from_secret_name_v2(stack, "Key", "api-key")
-    opened = door(
+    opened = load_balancer(
         stack,
         served,
         certificate=certificate(stack, certificate_arn),
-        authentication=DoorAuthentication.api_key(key),
+        authentication=ClientAuthentication.api_key(key),
     )
-    ServiceMonitoring(stack, "Monitoring", service=served, door=opened, topic=sns.Topic(stack, "Topic"))
+    ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=opened, topic=sns.Topic(stack, "Topic"))
     NeuronNodeHealth(stack, "Health", service=served)
     CfnOutput(stack, "BaseUrl", value=opened.base_url)
     if broken:

@@ -230,7 +230,7 @@ def test_a_mount_whose_program_died_is_taken_away_and_made_again(ready: Host) ->
 
 
 def prepared(**changes: object) -> Callable[[Host], None]:
-    return lambda host: host.prepare(**changes)  # type: ignore[arg-type]
+    return lambda host: host.prepare(**changes)
 
 
 def refused(host: Host) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from cdk_trainyard.rehearsal import Machine, Node
 from cdk_trainyard.rehearsal._process import wait_for
-from cdk_trainyard.rehearsal.capsule import Capsule
+from cdk_trainyard.rehearsal.namespaces import Namespaces
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.switch import Switch
 from cdk_trainyard.serving.catalogue import Server, engine_image
@@ -104,11 +104,11 @@ SEEN = "".join(f"{name}\n" for name in sorted({path.split("/")[3] for path in BU
 def machine(image: Path) -> Iterator[Machine]:
     """A machine of the right image, that was never booted."""
     node = Node(group="serving", number=1, address=SUBNET[10], instance_id="i-00000000000000001")
-    capsule = Capsule()
+    namespaces = Namespaces()
     try:
-        yield Machine(node, capsule=capsule, switch=Switch(capsule, SUBNET), image=image)
+        yield Machine(node, namespaces=namespaces, switch=Switch(namespaces, SUBNET), image=image)
     finally:
-        capsule.close()
+        namespaces.close()
 
 
 def boot(machine: Machine, files: dict[str, NodeFile] | None = None) -> None:

@@ -27,7 +27,7 @@ OWN = EngineImage(key="own.example/vllm:1", server=Server.HF_VLLM, reference="ow
 
 
 def image(server: Server) -> EngineImage:
-    return TextGenerationEngine.of(server).image
+    return TextGenerationEngine(kind=server).container
 
 
 def compared(folder: Path, files: dict[str, str], of: EngineImage, **of_model: object) -> str:

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.serving import ScalingSchedule, ServiceMonitoring, ServiceScaling
-from tests.serving.parts import door, new_stack, only, service
+from tests.serving.parts import load_balancer, new_stack, only, service
 
 
 def monitored(
@@ -18,8 +18,8 @@ def monitored(
 ) -> ServiceMonitoring:
     served = service(stack, tasks=tasks, scaling=scaling)
     topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111111111111:alerts")
-    opened = door(stack, served)
-    return ServiceMonitoring(stack, "Monitoring", service=served, door=opened, topic=topic, **changes)
+    opened = load_balancer(stack, served)
+    return ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=opened, topic=topic, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_the_dashboard_shows_queue_door_and_log(template: Template) -> None:
 
 def test_without_a_topic_alarms_are_on_the_dashboard_and_tell_nobody(stack: Stack) -> None:
     served = service(stack)
-    made = ServiceMonitoring(stack, "Monitoring", service=served, door=door(stack, served))
+    made = ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=load_balancer(stack, served))
     template = Template.from_stack(stack)
     alarms = template.find_resources("AWS::CloudWatch::Alarm").values()
     assert len(alarms) == len(made.alarms) == 7

@@ -7,7 +7,7 @@ import pytest
 from aws_cdk import aws_ecr as ecr
 from aws_cdk.assertions import Match, Template
 
-from cdk_trainyard.network.endpoints import aws_buckets
+from cdk_trainyard.network.bucket_policy import aws_buckets
 from cdk_trainyard.serving import NeuronNodeHealth
 from tests.serving.parts import new_stack, service, warnings
 

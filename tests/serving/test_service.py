@@ -16,18 +16,10 @@ from cdk_trainyard.serving import (
     InferenceService,
     Rollout,
     ScalingMetric,
-    ScalingSchedule,
     ServiceScaling,
     TextGenerationEngine,
 )
-from tests.serving.parts import door, model, network, new_stack, only, service, warnings
-
-SCHEDULES = [
-    ScalingSchedule(name="Night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0),
-    ScalingSchedule(
-        name="Day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=4, time_zone="Europe/Berlin"
-    ),
-]
+from tests.serving.parts import SCHEDULES, hosts, load_balancer, model, network, new_stack, only, service, warnings
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +372,7 @@ def test_everything_set(stack: Stack) -> None:
         log_key=key,
         log_retention=logs.RetentionDays.ONE_YEAR,
         request_timeout=Duration.minutes(20),
-        protect_hosts=True,
+        protect=True,
     )
     template = Template.from_stack(stack)
     template.resource_count_is("AWS::ECS::Cluster", 1)
@@ -451,7 +443,7 @@ def test_scaling_on_requests_begins_with_the_door(stack: Stack) -> None:
     served = service(
         stack, scaling=ServiceScaling(min_tasks=1, max_tasks=2, metric=ScalingMetric.ALB_REQUESTS, target=12)
     )
-    door(stack, served)
+    load_balancer(stack, served)
     tracking = only(Template.from_stack(stack), "AWS::ApplicationAutoScaling::ScalingPolicy")[
         "TargetTrackingScalingPolicyConfiguration"
     ]
@@ -464,9 +456,7 @@ def test_tokens_pass(stack: Stack) -> None:
     prefix = CfnParameter(stack, "Prefix").value_as_string
     net = network(stack)
     described = model(stack, prefix=prefix)
-    InferenceService(
-        stack, "Serving", network=net, model=described, engine=TextGenerationEngine.tgi(), instance_type="inf2.xlarge"
-    )
+    InferenceService(stack, "Serving", network=net, model=described, engine=TextGenerationEngine.tgi(), hosts=hosts())
     assert bucket
     assert '"Ref": "Prefix"' in json.dumps(Template.from_stack(stack).to_json())
 
@@ -474,7 +464,7 @@ def test_tokens_pass(stack: Stack) -> None:
 def test_synthesis_is_the_same_every_time() -> None:
     def once() -> str:
         stack = new_stack(App())
-        door(stack)
+        load_balancer(stack)
         return json.dumps(Template.from_stack(stack).to_json())
 
     assert once() == once()

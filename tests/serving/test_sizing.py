@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.serving import sizing
-from cdk_trainyard.serving.model import ModelShape, NeuronDtype
+from cdk_trainyard.serving.spec_model import INF2_DEGREES, ModelShape, NeuronDtype
 from tests.serving.parts import model
 
 # Sequences of 4096 tokens that fit, by tensor-parallel degree; "MHA": one key and value head per attention head.
@@ -27,8 +27,7 @@ TABLE = {
 HOSTS = {2: "inf2.xlarge", 4: "inf2.24xlarge", 8: "inf2.24xlarge", 12: "inf2.24xlarge", 24: "inf2.48xlarge"}
 SHAPES = st.builds(
     lambda parameters, layers, kv, group, head: ModelShape(
-        name="any",
-        parameters=parameters * 1e9,
+        parameters_billions=parameters,
         layers=layers,
         attention_heads=kv * group,
         key_value_heads=kv,
@@ -88,9 +87,7 @@ def test_the_smallest_instance_that_fits(preset: str, smallest: tuple[str, int])
 
 
 def test_nothing_holds_a_model_of_two_hundred_billion() -> None:
-    shape = ModelShape(
-        name="huge", parameters=2e11, layers=100, attention_heads=64, key_value_heads=8, head_dimension=128
-    )
+    shape = ModelShape(parameters_billions=200, layers=100, attention_heads=64, key_value_heads=8, head_dimension=128)
     assert sizing.fitting(model(shape=shape)) is None
 
 
@@ -137,7 +134,7 @@ def test_the_arithmetic_is_written_out() -> None:
     )
 
 
-@given(SHAPES, st.sampled_from(sizing.LEGAL_DEGREES), st.integers(1, 64), st.integers(1, 32768))
+@given(SHAPES, st.sampled_from(INF2_DEGREES), st.integers(1, 64), st.integers(1, 32768))
 def test_the_largest_batch_fits_and_one_more_does_not(shape: ModelShape, degree: int, batch: int, length: int) -> None:
     described = model(shape=shape, tensor_parallel=degree, batch=batch, sequence_length=length)
     found = sizing.size(described, InstanceType.of("inf2.48xlarge"))
@@ -147,7 +144,7 @@ def test_the_largest_batch_fits_and_one_more_does_not(shape: ModelShape, degree:
     assert used + found.sequence_per_core_gib > found.usable_gib * 0.999999
 
 
-@given(SHAPES, st.sampled_from(sizing.LEGAL_DEGREES))
+@given(SHAPES, st.sampled_from(INF2_DEGREES))
 def test_no_head_is_lost(shape: ModelShape, degree: int) -> None:
     kept, multi_head = sizing.kv_heads(shape.attention_heads, shape.key_value_heads, degree)
     assert kept * degree >= (shape.attention_heads if multi_head else shape.key_value_heads)

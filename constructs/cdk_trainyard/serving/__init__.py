@@ -1,23 +1,32 @@
-"""Serving: a model on ECS with inf2 hosts, behind a door that speaks OpenAI's protocol."""
+"""Serving: a model on ECS with inf2 hosts, behind a load balancer that speaks OpenAI's protocol."""
 
 from typing import TYPE_CHECKING
 
 from cdk_trainyard.lazy import lazily
 
 if TYPE_CHECKING:
-    from cdk_trainyard.serving.authentication import AuthenticationKind, ClaimFormat, DoorAuthentication, JwtClaim
     from cdk_trainyard.serving.catalogue import EngineImage, HostImage, Server
     from cdk_trainyard.serving.compilation import ModelCompilation
-    from cdk_trainyard.serving.concurrency import ConcurrencyLimit
-    from cdk_trainyard.serving.door import FrontDoor
-    from cdk_trainyard.serving.engine import TextGenerationEngine
-    from cdk_trainyard.serving.model import ModelShape, NeuronDtype, NeuronModel
+    from cdk_trainyard.serving.load_balancer import InferenceLoadBalancer
     from cdk_trainyard.serving.monitoring import ServiceMonitoring
     from cdk_trainyard.serving.node_health import NeuronNodeHealth
-    from cdk_trainyard.serving.rollout import Rollout
-    from cdk_trainyard.serving.scaling_values import ScalingMetric, ScalingSchedule, ServiceScaling
     from cdk_trainyard.serving.service import InferenceService
     from cdk_trainyard.serving.sizing import Sizing
+    from cdk_trainyard.serving.spec_load_balancer import (
+        AuthenticationKind,
+        ClaimFormat,
+        ClientAuthentication,
+        ConcurrencyLimit,
+        JwtClaim,
+    )
+    from cdk_trainyard.serving.spec_model import ModelShape, NeuronDtype, NeuronModel, TextGenerationEngine
+    from cdk_trainyard.serving.spec_service import (
+        Rollout,
+        ScalingMetric,
+        ScalingSchedule,
+        ServiceScaling,
+        ServingHosts,
+    )
     from cdk_trainyard.serving.web_acl import PromptWebAcl
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
@@ -25,11 +34,11 @@ else:  # or every misspelt name would be an Any
 __all__ = [
     "AuthenticationKind",
     "ClaimFormat",
+    "ClientAuthentication",
     "ConcurrencyLimit",
-    "DoorAuthentication",
     "EngineImage",
-    "FrontDoor",
     "HostImage",
+    "InferenceLoadBalancer",
     "InferenceService",
     "JwtClaim",
     "ModelCompilation",
@@ -44,6 +53,7 @@ __all__ = [
     "Server",
     "ServiceMonitoring",
     "ServiceScaling",
+    "ServingHosts",
     "Sizing",
     "TextGenerationEngine",
 ]

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from cdk_trainyard.serving._data import load
+from cdk_trainyard.data_files import load
 from cdk_trainyard.versions import driver_conflicts, rows
 
 _HOST_PREFIX = "al2023-ami-ecs-neuron-hvm-2023.0."
@@ -23,9 +23,9 @@ class Server(StrEnum):
 
     TGI = "tgi"
     """Hugging Face Text Generation Inference: in maintenance since 2025-12-11."""
-    HF_VLLM = "hf_vllm"
+    HF_VLLM = "hf-vllm"
     """vLLM as Hugging Face's optimum-neuron serves it."""
-    NEURON_VLLM = "neuron_vllm"
+    NEURON_VLLM = "neuron-vllm"
     """vLLM of AWS's Neuron containers (NxD Inference)."""
 
 
@@ -147,7 +147,7 @@ def host_images() -> tuple[HostImage, ...]:
 
 def registry_account(region: str) -> str | None:
     """Return the account of AWS's deep learning containers in a Region. None: not known."""
-    found: str | None = load("registries")["accounts"].get(region)
+    found: str | None = load("serving", "registries")["accounts"].get(region)
     return found
 
 
@@ -163,6 +163,15 @@ def images_for(server: Server, family: str) -> Sequence[EngineImage]:
         for image in engine_images()
         if image.server is server and family in image.families and family not in image.disputed
     ]
+
+
+def of_repository(image: EngineImage) -> Sequence[EngineImage]:
+    """Return the images of the catalogue whose repository has the same name, wherever it is."""
+    return [row for row in engine_images() if _repository(row) == _repository(image)]
+
+
+def _repository(image: EngineImage) -> str:
+    return (image.repository or image.reference or "").rpartition("/")[2].partition("@")[0].partition(":")[0]
 
 
 def _defaults(table: str, key: str) -> frozenset[str]:

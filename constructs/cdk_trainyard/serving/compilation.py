@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_codebuild as codebuild
@@ -16,35 +16,26 @@ from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_checkov, ac
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import within
+from cdk_trainyard.real import real
 from cdk_trainyard.serving.catalogue import Server
-from cdk_trainyard.serving.engine import TextGenerationEngine
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
-from cdk_trainyard.serving.model import NeuronModel
 from cdk_trainyard.serving.model_layout import EXPORTED, layout
-from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems, source_problems
-from cdk_trainyard.serving.rules_model import model_problems, shape_problems
+from cdk_trainyard.serving.rules_catalogue import engine_problems
+from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems
+from cdk_trainyard.serving.rules_model import bucket_problems, model_problems
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.storage.grants import objects_arn, read_statements, write_statements
+from cdk_trainyard.surroundings import surroundings
 
 _OUTPUT = "model"
 _FILES = (("compile", "compile.py"), ("ecs", "model_files.py"))
 _SCRIPTS = "/tmp/trainyard"  # noqa: S108  of the build's own container
 _END = "TRAINYARD_END_OF_FILE"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Source:
-    """What is compiled: a model of the Hub at a commit, or an export in the bucket."""
-
-    model: str | None
-    revision: str | None
-    exported: str | None
-
-    @property
-    def folder(self) -> str:
-        """The export's prefix with its slash."""
-        return f"{(self.exported or '').strip('/')}/"
 
 
 class ModelCompilation(Construct):
@@ -65,14 +56,14 @@ class ModelCompilation(Construct):
     Args:
         model: The model as it is served: the shapes to compile for, and the prefix that it goes to.
         engine: The engine that will serve it: hf_vllm or tgi, with an image of the catalogue.
-        source: A model on the Hub, as ``"meta-llama/Llama-3.1-8B-Instruct"``. Default - ``exported`` is given.
-        revision: Its commit there, 40 hexadecimal digits: a branch moves. Default - ``exported`` is given.
-        exported: A prefix of the model's bucket with weights as Hugging Face lays them out and the manifest of
-            ``jobs/export-for-serving``. Default - ``source`` is given.
+        source: A model on the Hugging Face Hub. Default - ``exported`` is given instead.
+        revision: Its commit there, which a branch is not. Default - ``exported`` is given instead.
+        exported: A folder of the models bucket that jobs/export-for-serving wrote.
+            Default - ``source`` is given instead.
         hub_token: A secret whose whole value is a token of the Hub, for a gated model. Default - none.
-        timeout: The longest that a build may take. Default - 8 hours.
+        timeout: The longest that a build may take, 1 to 8 hours. Default: 8.
         log_retention: How long its logs are kept. Default: THREE_MONTHS.
-        log_key: The key of the log group. Default - CloudWatch Logs encrypts with its own.
+        log_key: KMS key of the log group. Default - CloudWatch Logs encrypts with its own.
 
     Attributes:
         command: What is exported, without the places of weights and result.
@@ -101,21 +92,24 @@ class ModelCompilation(Construct):
         log_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        minutes = 480 if timeout is None else int(timeout.to_minutes())
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(CompilationSpec, locals()))
+        of_model, of_engine = judge.judged(model, ("model",)), judge.judged(engine, ("engine",))
         raise_problems(
             self.node.path,
             [
-                *shape_problems(model.shape),
-                *model_problems(model, engine.server),
-                *compilation_problems(model, engine, region=Stack.of(self).region, timeout_hours=-(-minutes // 60)),
-                *source_problems(source, revision, exported),
+                *judge.problems,
+                *within(("model",), bucket_problems(model)),
+                *within(("model",), model_problems(of_model, of_engine.kind)),
+                *within(("engine",), engine_problems(of_engine, judge.environment.region)),
+                *compilation_problems(spec, of_model, of_engine),
             ],
         )
-        self.command = _COMMANDS[engine.server](model)
-        of = _Source(model=source, revision=revision, exported=exported)
-        self.log_group = log_group(self, "Logs", retention=log_retention, key=log_key)
+        self._spec = spec
+        self.command = _COMMANDS[engine.kind](model)
+        self.log_group = log_group(self, "Logs", retention=real(spec.log_retention), key=log_key)
         image = ImageReference.of(engine, Stack.of(self))
-        role = self._role(model, image, of, hub_token)
+        role = self._role(model, image)
         key = model.bucket.encryption_key
         path, _, name = model.home.rstrip("/").rpartition("/")
         self.project = codebuild.CfnProject(
@@ -123,12 +117,12 @@ class ModelCompilation(Construct):
             "Resource",
             description=f"Compiles {source or 'an export'} for {model.name}",
             service_role=role.role.role_arn,
-            timeout_in_minutes=minutes,
+            timeout_in_minutes=int(real(spec.timeout).to_minutes()),
             encryption_key=None if key is None else key.key_arn,
             source=codebuild.CfnProject.SourceProperty(
                 type="S3" if exported else "NO_SOURCE",
-                location=f"{model.bucket.bucket_name}/{of.folder}" if exported else None,
-                build_spec=json.dumps(self._build_spec(model, engine, of)),
+                location=f"{model.bucket.bucket_name}/{self._exports}" if exported else None,
+                build_spec=json.dumps(self._build_spec(model, engine)),
             ),
             artifacts=codebuild.CfnProject.ArtifactsProperty(
                 type="S3",
@@ -146,7 +140,7 @@ class ModelCompilation(Construct):
                 image=image.uri,
                 image_pull_credentials_type="SERVICE_ROLE",
                 privileged_mode=False,
-                environment_variables=_variables(engine.server, hub_token),
+                environment_variables=_variables(engine.kind, hub_token),
             ),
             logs_config=codebuild.CfnProject.LogsConfigProperty(
                 cloud_watch_logs=codebuild.CfnProject.CloudWatchLogsConfigProperty(
@@ -161,9 +155,13 @@ class ModelCompilation(Construct):
         )
         self._acknowledge(has_key=key is not None)
 
-    def _role(
-        self, model: NeuronModel, image: ImageReference, source: _Source, hub_token: secretsmanager.ISecret | None
-    ) -> ManagedRole:
+    @property
+    def _exports(self) -> str:
+        """The export's prefix with its slash."""
+        return f"{(self._spec.exported or '').strip('/')}/"
+
+    def _role(self, model: NeuronModel, image: ImageReference) -> ManagedRole:
+        hub_token = self._spec.hub_token
         role = ManagedRole(self, "Role", service="codebuild.amazonaws.com", description="Compiles a model, writes it")
         role.allow(
             statement(["logs:CreateLogStream", "logs:PutLogEvents"], [self.log_group.log_group_arn]),
@@ -171,10 +169,10 @@ class ModelCompilation(Construct):
             *write_statements(model.bucket, prefix=model.home),
         )
         role.acknowledge("a model is everything under its prefix", objects_arn(model.bucket, prefix=model.home))
-        if source.exported is not None:
-            objects = objects_arn(model.bucket, prefix=source.folder)
+        if self._spec.exported is not None:
+            objects = objects_arn(model.bucket, prefix=self._exports)
             role.allow(
-                *read_statements(model.bucket, prefix=source.folder), statement(["s3:GetObjectVersion"], [objects])
+                *read_statements(model.bucket, prefix=self._exports), statement(["s3:GetObjectVersion"], [objects])
             )
             role.acknowledge("an export is everything under its prefix", objects)
         image.allow_pull(role)
@@ -184,17 +182,18 @@ class ModelCompilation(Construct):
                 role.allow(statement(["kms:Decrypt"], [hub_token.encryption_key.key_arn]))
         return role
 
-    def _build_spec(self, model: NeuronModel, engine: TextGenerationEngine, source: _Source) -> dict[str, object]:
+    def _build_spec(self, model: NeuronModel, engine: TextGenerationEngine) -> dict[str, object]:
+        source, revision = self._spec.source, self._spec.revision
         plan: Mapping[str, JsonValue] = {
-            "source": source.model or "export",
-            "revision": source.revision,
+            "source": source or "export",
+            "revision": revision,
             "reads": EXPORTED,
             "command": self.command,
-            "layout": layout(replace(model, presharded=True), engine.image),
+            "layout": layout(replace(model, presharded=True), engine.container),
             "model": {
-                "source": source.model or source.folder,
-                "revision": source.revision,
-                "image": engine.image.key,
+                "source": source or self._exports,
+                "revision": revision,
+                "image": engine.container.key,
                 "command": self.command,
             },
             "target": _OUTPUT,

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from cdk_trainyard.serving.catalogue import Server
-from cdk_trainyard.serving.engine import TextGenerationEngine
-from cdk_trainyard.serving.model import NeuronModel
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 
 PORT = 8080
 MODEL_PATH = "/model"
@@ -57,9 +56,9 @@ def settings(engine: TextGenerationEngine, model: NeuronModel, *, request_second
         model: The model.
         request_seconds: The longest a request may take.
     """
-    made = _MAKERS[engine.server](engine, model)
+    made = _MAKERS[engine.kind](engine, model)
     # uvicorn closes an idle connection after 5 s, and the load balancer answers 502 when it has just reused it
-    patience = {} if engine.server is Server.TGI else {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(request_seconds + 60)}
+    patience = {} if engine.kind is Server.TGI else {"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": str(request_seconds + 60)}
     offline = {"HF_HUB_OFFLINE": "1"} if model.precompiled else {}
     environment = {"HOME": _HOME, **made.environment, **offline, **patience, **engine.environment}
     return replace(made, environment=dict(sorted(environment.items())))
@@ -128,7 +127,7 @@ def _neuron_vllm(engine: TextGenerationEngine, model: NeuronModel) -> EngineSett
 
 def _quiet(engine: TextGenerationEngine) -> tuple[str, ...]:
     """What keeps prompts out of vLLM's log."""
-    numbers = tuple(int(part) for part in engine.image.version.split(".") if part.isdecimal())
+    numbers = tuple(int(part) for part in engine.container.version.split(".") if part.isdecimal())
     return ("--disable-log-requests",) if numbers and numbers < _LOGS_NO_PROMPTS else ()
 
 

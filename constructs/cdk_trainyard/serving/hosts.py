@@ -1,50 +1,25 @@
 """The hosts of a service: one launch template, one group, one capacity provider, one role."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from aws_cdk import Stack, Tags
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
-from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS
-from cdk_trainyard.serving.catalogue import HostImage
+from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.host_script import HostSettings, render
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
-from cdk_trainyard.serving.model import NeuronModel
+from cdk_trainyard.serving.sizing import root_disk_gib
+from cdk_trainyard.serving.spec_model import NeuronModel
+from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.storage.grants import objects_arn, read_statements
 
 _GP3_IOPS_PER_MIB_S = 4
 _GP3_IOPS = 3000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostPlan:
-    """What the hosts are.
-
-    Attributes:
-        instance_type: Their EC2 type.
-        image: Their AMI.
-        min_hosts: The least number of hosts.
-        max_hosts: The largest number of hosts.
-        disk_gib: Size of the root volume.
-        volume_mib_s: Its throughput.
-        protect: Whether ECS protects hosts that run a task from being scaled in.
-        volume_key: The key of the root volume. None: the account's own for EBS.
-    """
-
-    instance_type: str
-    image: HostImage
-    min_hosts: int
-    max_hosts: int
-    disk_gib: int
-    volume_mib_s: int
-    protect: bool
-    volume_key: kms.IKey | None
 
 
 class InferenceHosts(Construct):
@@ -54,7 +29,9 @@ class InferenceHosts(Construct):
         cluster: The cluster they join.
         vpc: The VPC.
         subnets: Private subnets.
-        plan: What the hosts are.
+        spec: What the hosts are.
+        min_hosts: The least number of hosts.
+        max_hosts: The largest number of hosts.
         settings: What they serve.
         model: The model that they may read.
         route_out: What they wait for.
@@ -74,7 +51,9 @@ class InferenceHosts(Construct):
         cluster: ecs.Cluster,
         vpc: ec2.IVpc,
         subnets: Sequence[ec2.ISubnet],
-        plan: HostPlan,
+        spec: ServingHosts,
+        min_hosts: int,
+        max_hosts: int,
         settings: HostSettings,
         model: NeuronModel,
         route_out: IDependable,
@@ -87,18 +66,18 @@ class InferenceHosts(Construct):
         )
         self.security_group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "S3, ECR, ECS, registries")
         self.user_data = ec2.UserData.custom(render(settings))
-        template = self._template(plan)
+        template = self._template(spec, model)
         self.group = autoscaling.AutoScalingGroup(
             self,
             "Group",
             vpc=vpc,
             vpc_subnets=ec2.SubnetSelection(subnets=list(subnets)),
             launch_template=template,
-            min_capacity=plan.min_hosts,
-            max_capacity=plan.max_hosts,
-            new_instances_protected_from_scale_in=plan.protect,
+            min_capacity=min_hosts,
+            max_capacity=max_hosts,
+            new_instances_protected_from_scale_in=spec.protect,
             update_policy=autoscaling.UpdatePolicy.rolling_update(
-                max_batch_size=1, min_instances_in_service=max(0, min(plan.min_hosts, plan.max_hosts - 1))
+                max_batch_size=1, min_instances_in_service=max(0, min(min_hosts, max_hosts - 1))
             ),
             group_metrics=[autoscaling.GroupMetrics.all()],
         )
@@ -109,19 +88,21 @@ class InferenceHosts(Construct):
             auto_scaling_group=self.group,
             enable_managed_scaling=True,
             enable_managed_draining=True,
-            enable_managed_termination_protection=plan.protect,
+            enable_managed_termination_protection=spec.protect,
             instance_warmup_period=300,
-            maximum_scaling_step_size=max(1, plan.max_hosts),
+            maximum_scaling_step_size=max(1, max_hosts),
         )
         cluster.add_asg_capacity_provider(self.capacity_provider)
         self._acknowledge()
 
-    def _template(self, plan: HostPlan) -> ec2.LaunchTemplate:
+    def _template(self, spec: ServingHosts, model: NeuronModel) -> ec2.LaunchTemplate:
         template = ec2.LaunchTemplate(
             self,
             "Template",
-            instance_type=ec2.InstanceType(plan.instance_type),
-            machine_image=ec2.MachineImage.from_ssm_parameter(plan.image.parameter, user_data=self.user_data),
+            instance_type=ec2.InstanceType(spec.instance_type),
+            machine_image=ec2.MachineImage.from_ssm_parameter(
+                host_image(spec.host_image).parameter, user_data=self.user_data
+            ),
             user_data=self.user_data,
             role=self.role.role,
             security_group=self.security_group,
@@ -136,12 +117,12 @@ class InferenceHosts(Construct):
                 ec2.BlockDevice(
                     device_name="/dev/xvda",
                     volume=ec2.BlockDeviceVolume.ebs(
-                        plan.disk_gib,
+                        root_disk_gib(model),
                         volume_type=ec2.EbsDeviceVolumeType.GP3,
-                        throughput=plan.volume_mib_s,
-                        iops=max(_GP3_IOPS, _GP3_IOPS_PER_MIB_S * plan.volume_mib_s),
+                        throughput=spec.volume_mib_s,
+                        iops=max(_GP3_IOPS, _GP3_IOPS_PER_MIB_S * spec.volume_mib_s),
                         encrypted=True,
-                        kms_key=plan.volume_key,
+                        kms_key=spec.volume_key,
                         delete_on_termination=True,
                     ),
                 )

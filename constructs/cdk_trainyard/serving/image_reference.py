@@ -8,8 +8,8 @@ from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 
 from cdk_trainyard.serving.catalogue import registry_account
-from cdk_trainyard.serving.engine import TextGenerationEngine
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
+from cdk_trainyard.serving.spec_model import TextGenerationEngine
 
 _PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
 
@@ -29,7 +29,7 @@ class ImageReference:
     @classmethod
     def of(cls, engine: TextGenerationEngine, stack: Stack) -> "ImageReference":
         """Return where an engine's image is pulled from in a stack."""
-        image = engine.image
+        image = engine.container
         if engine.repository is not None:
             return cls.of_copy(engine.repository, engine.tag or "latest")
         if image.repository is None:

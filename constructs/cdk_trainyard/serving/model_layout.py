@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.serving.catalogue import EngineImage, Server
 from cdk_trainyard.serving.engine_settings import COMPILED_FOLDER
-from cdk_trainyard.serving.model import NeuronDtype, NeuronModel
+from cdk_trainyard.serving.spec_model import NeuronDtype, NeuronModel
 
 WEIGHTS = "*.safetensors"
 TOKENIZER = ("tokenizer.[jm]*", "tokenizer_config.json")

@@ -12,11 +12,14 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.serving.door import FrontDoor
-from cdk_trainyard.serving.rules_monitoring import threshold_problems
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.serving.load_balancer import InferenceLoadBalancer
+from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.serving.scaling import engine_metric
 from cdk_trainyard.serving.service import InferenceService
+from cdk_trainyard.serving.spec_service import MonitoringSpec
 from cdk_trainyard.serving.task import METRICS_NAMESPACE
+from cdk_trainyard.surroundings import surroundings
 
 # What the runtime library writes when a device fails: NRT_ codes, and nrt_ functions that return them.
 _NEURON_ERRORS = ("NRT_EXEC", "NRT_FAILURE", "NRT_UNINITIALIZED", "NRT_RESOURCE", "nrt_init")
@@ -28,7 +31,7 @@ _STOP_MINUTES = 30
 
 
 class ServiceMonitoring(Construct):
-    """A dashboard of a service and its door, and alarms that tell a topic.
+    """A dashboard of a service and its load balancer, and alarms that tell a topic.
 
     Alarms: nothing serves, tasks that are unhealthy, errors (5xx) in percent of requests, the slowest hundredth of
     requests, requests that wait, engines that do not answer, errors of Neuron devices in the engine's log.
@@ -38,11 +41,11 @@ class ServiceMonitoring(Construct):
 
     Args:
         service: The service.
-        door: Its door.
+        load_balancer: Its load balancer.
         topic: What alarms tell; it must let CloudWatch publish. Default - nobody is told, the dashboard shows them.
-        latency_seconds: The slowest hundredth of requests may take so long until its first byte.
+        latency_seconds: The slowest hundredth of requests may take so long to the first byte.
             Default - half of the service's ``request_timeout``.
-        waiting: So many requests may wait per task for five minutes. Default - twice the model's batch.
+        waiting: So many requests may wait per task for five minutes. Default - twice the batch.
         error_percent: So many of a hundred requests may fail. Default: 5.
 
     Attributes:
@@ -59,22 +62,22 @@ class ServiceMonitoring(Construct):
         construct_id: str,
         *,
         service: InferenceService,
-        door: FrontDoor,
+        load_balancer: InferenceLoadBalancer,
         topic: sns.ITopic | None = None,
         latency_seconds: float | None = None,
         waiting: float | None = None,
         error_percent: float = 5,
     ) -> None:
         super().__init__(scope, construct_id)
-        latency = service.request_timeout.to_seconds() / 2 if latency_seconds is None else latency_seconds
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(MonitoringSpec, locals()))
+        longest = service.request_timeout.to_seconds()
+        raise_problems(self.node.path, [*judge.problems, *monitoring_problems(spec, longest)])
+        latency = longest / 2 if latency_seconds is None else latency_seconds
         queue = 2.0 * service.model.batch if waiting is None else waiting
-        raise_problems(
-            self.node.path,
-            threshold_problems({"latency_seconds": latency, "waiting": queue, "error_percent": error_percent}),
-        )
         self._service, self._topic = service, topic
         self._minute = Duration.minutes(1)
-        self._group, self._balancer = door.target_group.metrics, door.load_balancer.metrics
+        self._group, self._balancer = load_balancer.target_group.metrics, load_balancer.load_balancer.metrics
         grace = int(service.health_grace.to_seconds()) // 60
         self.alarms: Sequence[cloudwatch.AlarmBase] = (
             *self._outage(grace),
@@ -90,8 +93,8 @@ class ServiceMonitoring(Construct):
     # ---------------------------------------------------------------- nothing serves
     def _outage(self, grace: int) -> Sequence[cloudwatch.AlarmBase]:
         """No target is healthy, or none is there, for longer than a host takes to start; unless none is asked for."""
-        scaling = self._service.scaling
-        if scaling is None and self._service.tasks == 0:
+        scaling = self._service.spec.scaling
+        if scaling is None and self._service.spec.hosts.tasks == 0:
             return ()
         healthy = self._group.healthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
         if scaling is None or not scaling.to_zero:

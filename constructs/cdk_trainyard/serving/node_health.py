@@ -19,14 +19,16 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag, main_resource
+from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.service import InferenceService
+from cdk_trainyard.serving.spec_service import DETECTOR_IMAGE, NodeHealthSpec
+from cdk_trainyard.surroundings import surroundings
 
 METRICS_NAMESPACE = "NeuronHealthCheck"
-_DETECTOR = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
-_RECOVERY = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
 _START = (
     'printf %s "$KERNEL_MONITOR" >/config/kernel-monitor.json && exec /node-problem-detector --v=2 --logtostderr '
     "--enable-k8s-exporter=false --config.system-log-monitor=/config/kernel-monitor.json"
@@ -43,10 +45,11 @@ class NeuronNodeHealth(Construct):
     Args:
         service: The service whose hosts are watched.
         recover: Whether a host is replaced; otherwise metrics and logs only tell. Default: True.
-        detector_image: The detector. Default - the version that AWS's documentation names.
+        detector_image: The detector, of the version that AWS's documentation names.
+            Default: registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19.
         detector_repository: An ECR repository of yours that has a copy of the detector, with the tag ``v0.8.19``.
             Default - it is pulled from the Kubernetes project's registry.
-        recovery_image: The recovery. Default - version 1.3.0 of AWS's.
+        recovery_image: The recovery. Default: public.ecr.aws/neuron/neuron-node-recovery:1.3.0.
 
     Attributes:
         service: The daemon service.
@@ -60,11 +63,14 @@ class NeuronNodeHealth(Construct):
         *,
         service: InferenceService,
         recover: bool = True,
-        detector_image: str = _DETECTOR,
+        detector_image: str = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19",
         detector_repository: ecr.IRepository | None = None,
-        recovery_image: str = _RECOVERY,
+        recovery_image: str = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0",
     ) -> None:
         super().__init__(scope, construct_id)
+        judge = Judge(environment=surroundings(self))
+        judge.judged(given(NodeHealthSpec, locals()))
+        raise_problems(self.node.path, judge.problems)
         self._log_group = service.log_group
         execution = ManagedRole(
             self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls and logs"
@@ -72,7 +78,7 @@ class NeuronNodeHealth(Construct):
         execution.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [service.log_group.log_group_arn]))
         detector = ImageReference(uri=detector_image, repository_arn=None)
         if detector_repository is not None:
-            detector = ImageReference.of_copy(detector_repository, _DETECTOR.rpartition(":")[2])
+            detector = ImageReference.of_copy(detector_repository, DETECTOR_IMAGE.rpartition(":")[2])
         detector.allow_pull(execution)
         self.task_definition = ecs.Ec2TaskDefinition(
             self,

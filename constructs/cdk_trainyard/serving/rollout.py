@@ -1,18 +1,8 @@
 """How a new version takes the place of the old one, on hosts that hold one task each."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Rollout(StrEnum):
-    """How a new version takes the place of the old one. A host's Neuron devices serve one task at a time."""
-
-    RECREATE = "recreate"
-    """The old tasks end, then the new ones start: no further host, and no service until they have loaded."""
-    ROLLING = "rolling"
-    """One task after the other: no further host, one task less while it goes on. For two tasks and more."""
-    SURGE = "surge"
-    """The new tasks start beside the old ones: nothing is missing, and twice the hosts are needed meanwhile."""
+from cdk_trainyard.serving.spec_service import Rollout, ServiceScaling, ServingHosts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +14,12 @@ class HealthyPercent:
 
 
 def healthy_percent(rollout: Rollout, tasks: int) -> HealthyPercent:
-    """Return the percentages of ``rollout`` for that many tasks."""
+    """Return the percentages of ``rollout``.
+
+    Args:
+        rollout: The way.
+        tasks: The least number of tasks: ECS rounds what must stay up, and nothing would be left to be replaced.
+    """
     match rollout:
         case Rollout.RECREATE:
             return HealthyPercent(minimum=0, maximum=100)
@@ -37,3 +32,27 @@ def healthy_percent(rollout: Rollout, tasks: int) -> HealthyPercent:
 def hosts_needed(rollout: Rollout, tasks: int) -> int:
     """Return how many hosts a deployment of that many tasks needs."""
     return 2 * tasks if rollout is Rollout.SURGE else tasks
+
+
+def least_tasks(hosts: ServingHosts, scaling: ServiceScaling | None) -> int:
+    """Return the smallest number of tasks, but for none, that a deployment may find."""
+    if scaling is None:
+        return hosts.tasks
+    bounds = [scaling.min_tasks, *(each.min_tasks for each in scaling.schedules if each.max_tasks)]
+    return min(hosts.tasks, *bounds)
+
+
+def most_tasks(hosts: ServingHosts, scaling: ServiceScaling | None) -> int:
+    """Return the largest number of tasks that there may be."""
+    if scaling is None:
+        return hosts.tasks
+    return max(hosts.tasks, scaling.max_tasks, *(each.max_tasks for each in scaling.schedules))
+
+
+def most_hosts(hosts: ServingHosts, scaling: ServiceScaling | None) -> int:
+    """Return the largest number of hosts: what was said, or what tasks and rollout need.
+
+    A group whose largest size is zero is nothing that ECS can scale.
+    """
+    needed = max(1, hosts_needed(hosts.rollout, most_tasks(hosts, scaling)))
+    return needed if hosts.max_hosts is None else hosts.max_hosts

@@ -3,64 +3,121 @@
 from collections.abc import Iterator
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.texts import IMAGE_REFERENCE
+from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import (
     EngineImage,
     HostImage,
     engine_images,
     hosts_for,
     images_for,
+    of_repository,
     registry_account,
 )
-from cdk_trainyard.serving.engine import TextGenerationEngine
+from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES, PORT
+from cdk_trainyard.serving.spec_model import TextGenerationEngine
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import driver_conflicts
 
+_SECRET_WORDS = frozenset(
+    {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "PAT", "BEARER"}
+    | {"SECRETS", "TOKENS", "AUTH", "AUTHORIZATION", "KEY", "PWD"}
+)
+_SECRET_BEGINNINGS = ("hf_", "sk-", "AKIA", "ASIA", "ghp_", "-----BEGIN")
+_LONGEST_PLAIN = 20
+_SECRETS = (
+    "a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with "
+    "a secret of Secrets Manager"
+)
+_SWITCHES = frozenset({"", "true", "false", "on", "off", "yes", "no"})
 
-def image_problems(image: EngineImage, family: str) -> list[str]:
+
+def engine_problems(engine: TextGenerationEngine, region: str | None) -> Iterator[Problem]:
+    """Check what an engine says of itself, whatever it serves."""
+    yield from image_problems(engine, region)
+    yield from environment_problems(engine)
+    if engine.tag is not None and engine.repository is None:
+        text = f"is said of a repository of yours, got {shown(engine.tag)} alone; give {option('repository')} too"
+        yield Problem(("tag",), text)
+
+
+def image_problems(engine: TextGenerationEngine, region: str | None) -> Iterator[Problem]:
+    """Check that the image is one of this server, and where it is pulled from."""
+    said, kind = engine.image, engine.kind
+    if unresolved(said, kind):
+        return
+    image = engine.container
+    if said is not None and not image.known and (text := _unknown_image(said, engine)):
+        yield Problem(("image",), text)
+        return
+    if said is not None and "/" in said and engine.repository is not None:
+        text = f"must be a key of the catalogue beside {option('repository')}, which is where it is pulled from, got"
+        yield Problem(("image",), f"{text} {shown(said)}; leave one out")
+    others = {row.server for row in of_repository(image)} or {image.server}
+    if kind not in others:
+        use = either(row.key for row in engine_images() if row.server is kind)
+        of = " or ".join(sorted(others))
+        yield Problem(("image",), f"must be an image of {kind}, got {said}, which is one of {of}; use {use}")
+    elif engine.repository is None and image.repository is not None:
+        yield from _registry_problems(image, region)
+
+
+def _unknown_image(said: str, engine: TextGenerationEngine) -> str | None:
+    """What is no key of the catalogue is at least a reference."""
+    if "/" in said:
+        return IMAGE_REFERENCE.problem(said, NOWHERE)
+    keys = [row.key for row in engine_images() if row.server is engine.kind]
+    allowed = either([*keys, "a reference with its registry"])
+    return f"must be {allowed}, got {shown(said)}{did_you_mean(said, keys)}"
+
+
+def _registry_problems(image: EngineImage, region: str | None) -> Iterator[Problem]:
+    """Check that AWS's registry is known in the Region, for an image that is pulled from it."""
+    if unresolved(region) or (region is not None and registry_account(region) is not None):
+        return
+    others = [row.key for row in images_for(image.server, "inf2") if row.reference is not None]
+    where = region or "a stack whose Region is not given"
+    use = either([*others, "a repository of yours"])
+    yield Problem(("image",), f"must be in a registry that is known in {where}, got {image.key}; use {use}")
+
+
+def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
+    """Check that no secret is written as text, as it would stand in the template, nor another port than callers use."""
+    for name, value in engine.environment.items():
+        at = ("environment", name)
+        if name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
+            yield Problem(at, f"must not be given as text: {_SECRETS}", of_key=True)
+        elif name == "PORT" and not unresolved(value) and value != str(PORT):
+            yield Problem(at, f"must be {PORT}, where the load balancer asks, got {shown(value)}; leave it out")
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether a variable holds a secret, by its name or by how such values begin; a switch or a number is none."""
+    if value.startswith(_SECRET_BEGINNINGS) and len(value) >= _LONGEST_PLAIN:
+        return True
+    if value.lower() in _SWITCHES or value.replace(".", "", 1).isdecimal():
+        return False
+    return bool(_SECRET_WORDS & set(name.upper().split("_")))
+
+
+def family_problems(image: EngineImage, family: str) -> Iterator[Problem]:
     """Check that an image runs on an instance family, as far as the catalogue knows the image."""
     if not image.known or not image.families or family in image.families:
-        return []
-    others = ", ".join(other.key for other in images_for(image.server, family))
-    return [f"'image' must run on {family}, got {image.key} for {', '.join(image.families)}; use {others}"]
+        return
+    others = either(other.key for other in images_for(image.server, family))
+    text = f"must run on {family}, got {image.key} for {', '.join(image.families)}; use {others}"
+    yield Problem(("engine", "image"), text)
 
 
-def driver_problems(image: EngineImage, host: HostImage) -> list[str]:
+def driver_problems(image: EngineImage, host: HostImage) -> Iterator[Problem]:
     """Check that the release notes say nothing against the image's runtime library on the host's driver."""
-    return [
-        f"'host_image' must carry a driver that runtime library {image.runtime} of {image.key} works with, got "
-        f"{host.version} with driver {host.driver}: {said}; use {hosts_for(image)[0].version}"
-        for said in driver_conflicts(image.runtime, host.driver)
-    ]
-
-
-def registry_problems(engine: TextGenerationEngine, region: str) -> list[str]:
-    """Check that AWS's registry is known in the Region, for an image that is pulled from it."""
-    image = engine.image
-    if engine.repository is not None or image.repository is None:
-        return []
-    if not unresolved(region) and registry_account(region) is not None:
-        return []
-    others = [row.key for row in images_for(image.server, "inf2") if row.reference is not None]
-    where = "a stack whose Region is not given" if unresolved(region) else region
-    return [
-        (
-            f"'image' must be in a registry that is known in {where}, got {image.key}; "
-            f"use {' or '.join([*others, 'a repository of yours'])}"
+    for said in driver_conflicts(image.runtime, host.driver):
+        text = (
+            f"must carry a driver that runtime library {image.runtime} of {image.key} works with, got "
+            f"{host.version} with driver {host.driver}: {said}; use {hosts_for(image)[0].version}"
         )
-    ]
-
-
-def image_name_problems(image: EngineImage) -> list[str]:
-    """Check that what is not a key of the catalogue at least looks like an image."""
-    if image.known or image.reference is None or unresolved(image.reference) or "/" in image.reference:
-        return []
-    keys = [row.key for row in engine_images() if row.server is image.server]
-    return [
-        (
-            f"'image' must be {', '.join(keys)} or a reference with its registry, got {image.key!r}"
-            f"{did_you_mean(image.key, keys)}"
-        )
-    ]
+        yield Problem(("hosts", "host_image"), text)
 
 
 def doubts(image: EngineImage, host: HostImage, family: str) -> Iterator[str]:

@@ -4,19 +4,17 @@ Source of the build hosts: CodeBuild user guide, "Build environment compute mode
 weights are on disk once as they come and once in pieces per core, and in memory while they are cut.
 """
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cdk_trainyard.problems import Problem, either, option
 from cdk_trainyard.serving.catalogue import Server, engine_images
-from cdk_trainyard.serving.engine import TextGenerationEngine
-from cdk_trainyard.serving.model import NeuronModel
-from cdk_trainyard.serving.rules_catalogue import registry_problems
+from cdk_trainyard.serving.rules_model import judgeable
 from cdk_trainyard.serving.sizing import COMPILE_FACTOR, GIB, HOST_RESERVE_GIB
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.tokens import unresolved
 
-_SOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_EXPORTED = re.compile(r"/?[A-Za-z0-9!_.()=-]+(/[A-Za-z0-9!_.()=-]+)*/?")
 _HOURS = (1, 8)
 
 
@@ -50,56 +48,57 @@ def build_host(model: NeuronModel) -> BuildHost:
     return next((host for host in BUILD_HOSTS if host.memory_gib >= needed_gib(model)), BUILD_HOSTS[-1])
 
 
-def compilation_problems(
-    model: NeuronModel, engine: TextGenerationEngine, *, region: str, timeout_hours: int
-) -> list[str]:
-    """Check that the engine's image compiles without a device, and that a build host holds the model."""
+def compilation_problems(spec: CompilationSpec, model: NeuronModel, engine: TextGenerationEngine) -> Iterator[Problem]:
+    """Check what is compiled, that the engine's image compiles without a device, and that a build host holds the model.
+
+    Problems of the build are at its own options, those of model and engine at theirs: ``("model", "precompiled")``.
+
+    Args:
+        spec: The build.
+        model: The model as it is served.
+        engine: The engine that serves it.
+    """
+    yield from source_problems(spec)
+    yield from _engine_problems(engine)
+    if model.precompiled is False:
+        text = "must be true for a model that a build compiles: the engine then only loads what it made"
+        yield Problem(("model", "precompiled"), text)
     low, high = _HOURS
-    problems = _engine_problems(engine)
-    if not model.precompiled:
-        problems.append("'precompiled' must be true with a compilation: the engine then only loads what it made")
-    problems += registry_problems(engine, region)
-    if not unresolved(timeout_hours) and not low <= timeout_hours <= high:
-        problems.append(f"'timeout_hours' must be {low} to {high}, got {timeout_hours}; use {high}")
-    largest = BUILD_HOSTS[-1]
-    if not unresolved(model.shape.parameters) and needed_gib(model) > largest.memory_gib:
-        problems.append(
-            f"'model' must be small enough for a build host of {largest.memory_gib} GiB: {model.shape.name} takes "
-            f"{HOST_RESERVE_GIB} GiB + {COMPILE_FACTOR} x its weights = {needed_gib(model):.0f} GiB; compile it on an "
-            f"instance with that memory and copy it to 'prefix'"
+    hours = None if unresolved(spec.timeout) else spec.timeout.to_seconds() / 3600
+    if hours is not None and not low <= hours <= high:
+        yield Problem(("timeout",), f"must be {low} to {high} hours, got {hours:g}")
+    largest = BUILD_HOSTS[-1].memory_gib
+    if judgeable(model) and needed_gib(model) > largest:
+        text = (
+            f"must be small enough for a build host of {largest} GiB: {model.label} takes {HOST_RESERVE_GIB} GiB + "
+            f"{COMPILE_FACTOR} x its weights = {needed_gib(model):.0f} GiB; compile it on an instance with that memory "
+            f"and copy it to 'prefix'"
         )
-    return problems
+        yield Problem(("model",), text)
 
 
-def source_problems(source: str | None, revision: str | None, exported: str | None) -> list[str]:
-    """Check what is compiled, one of two; it stands in a command, and must be the same when it is compiled again."""
-    if (source is None) is (exported is None):
-        got = "neither" if source is None else "both"
-        return [f"a compilation must have either 'source', a model of the Hub, or 'exported', a folder, got {got}"]
-    if exported is not None:
-        problems = [f"'revision' is said of 'source', got {revision!r} with 'exported'"] if revision is not None else []
-        if not unresolved(exported) and not _EXPORTED.fullmatch(exported):
-            problems.append(f"'exported' must be a folder of the models bucket, got {exported!r}")
-        return problems
-    problems = []
-    if not unresolved(source) and not _SOURCE.fullmatch(str(source)):
-        problems.append(f"'source' must be a model of the Hub, as meta-llama/Llama-3.1-8B-Instruct, got {source!r}")
-    if not unresolved(revision) and not _COMMIT.fullmatch(revision or ""):
-        problems.append(
-            f"'revision' must be a commit of 'source', 40 hexadecimal digits, got {revision or 'none'}: a branch "
-            f"moves, and what is compiled again would be another model; the Hub lists them under 'Files and versions'"
+def source_problems(spec: CompilationSpec) -> Iterator[Problem]:
+    """Check what is compiled: one of two, the same when it is compiled again."""
+    if (spec.source is None) is (spec.exported is None):
+        got = "neither" if spec.source is None else "both"
+        text = f"or {option('exported')} must be given, one of a model of the Hub and a folder of the bucket, got {got}"
+        yield Problem(("source",), text)
+    elif spec.exported is not None and spec.revision is not None:
+        yield Problem(
+            ("revision",), f"must be left out beside {option('exported')}: it is a commit of {option('source')}"
         )
-    return problems
+    elif spec.source is not None and spec.revision is None:
+        yield Problem(("revision",), f"must be given beside {option('source')}: a commit of it, which a branch is not")
 
 
-def _engine_problems(engine: TextGenerationEngine) -> list[str]:
-    if engine.server is not Server.NEURON_VLLM and engine.image.known:
-        return []
-    keys = [row.key for row in engine_images() if row.server is not Server.NEURON_VLLM]
-    why = "it compiles with NxD Inference, on Neuron devices" if engine.image.known else "it is not in the catalogue"
-    return [
-        (
-            f"'engine' must be hf_vllm or tgi with one of {', '.join(keys)} for a compilation, got {engine.server} "
-            f"with {engine.image.key}: {why}; compile elsewhere, or use hf_vllm"
-        )
-    ]
+def _engine_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
+    if unresolved(engine, engine.kind, engine.image):
+        return
+    at = ("engine", "kind" if engine.kind is Server.NEURON_VLLM else "image")
+    if engine.kind is Server.NEURON_VLLM:
+        why = "it compiles with NxD Inference, on Neuron devices; compile elsewhere, or use hf-vllm"
+        yield Problem(at, f"must be hf-vllm or tgi for a model that a build compiles, got {engine.kind}: {why}")
+    elif not engine.container.known:
+        keys = either(row.key for row in engine_images() if row.server is engine.kind)
+        text = f"must be {keys} for a model that a build compiles, got {engine.container.key}"
+        yield Problem(at, f"{text}: it is not in the catalogue; compile elsewhere")

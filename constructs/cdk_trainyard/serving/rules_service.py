@@ -1,149 +1,129 @@
-"""What a service needs of its hosts, its subnets and its bounds. Pure."""
+"""What a service needs of its hosts and its bounds, and its alarms of it. Pure."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES
-from cdk_trainyard.serving.rollout import Rollout, hosts_needed
-from cdk_trainyard.serving.scaling_values import ScalingMetric, ScalingSchedule, ServiceScaling
+from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.serving.rollout import hosts_needed, least_tasks, most_tasks
+from cdk_trainyard.serving.spec_service import (
+    MonitoringSpec,
+    Rollout,
+    ScalingMetric,
+    ScalingSchedule,
+    ServiceScaling,
+    ServiceSpec,
+    ServingHosts,
+)
 from cdk_trainyard.tokens import unresolved
 
-_WHEN = re.compile(r"cron\(\S+( \S+){5}\)|at\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\)")
-_VOLUME_MIB_S = (125, 1000)
 _TIMEOUT_SECONDS = (30, 3600)
+_NO_METRIC: Mapping[ScalingMetric, str] = {
+    ScalingMetric.ALB_REQUESTS: "the load balancer counts no request per task",
+    ScalingMetric.QUEUE: "no engine reports a queue",
+}
 
 
-def tasks_problems(tasks: int, scaling: ServiceScaling | None) -> list[str]:
+def tasks_problems(hosts: ServingHosts, scaling: ServiceScaling | None) -> Iterator[Problem]:
     """Check the number of tasks against its bounds."""
-    if unresolved(tasks):
-        return []
-    if tasks < 0:
-        return [f"'tasks' must be 0 or more, got {tasks}"]
-    if scaling is None or unresolved(scaling.min_tasks, scaling.max_tasks):
-        return []
-    if not scaling.min_tasks <= tasks <= scaling.max_tasks and scaling.min_tasks <= scaling.max_tasks:
-        return [
-            (
-                f"'tasks' must be between 'min_tasks' {scaling.min_tasks} and 'max_tasks' {scaling.max_tasks} of "
-                f"'scaling', "
-                f"got {tasks}; use {min(max(tasks, scaling.min_tasks), scaling.max_tasks)}, or widen the bounds"
-            )
-        ]
-    return []
-
-
-def hosts_problems(max_hosts: int, rollout: Rollout, tasks: int, scaling: ServiceScaling | None) -> list[str]:
-    """Check that there may be as many hosts as tasks and a deployment need: a host holds one task."""
-    if unresolved(max_hosts, tasks):
-        return []
-    most = max(tasks, scaling.max_tasks) if scaling and not unresolved(scaling.max_tasks) else tasks
-    problems = []
-    if max_hosts < most:
-        problems.append(
-            f"'max_hosts' must be {most} or more, one for each task, got {max_hosts}; raise it, or lower the tasks"
-        )
-    elif max_hosts < hosts_needed(rollout, most):
-        problems.append(
-            f"'max_hosts' must be {hosts_needed(rollout, most)} or more for 'rollout' {rollout} of {most} tasks, got "
-            f"{max_hosts}; raise it, or use 'rollout' {Rollout.ROLLING if most > 1 else Rollout.RECREATE}"
-        )
-    if rollout is Rollout.ROLLING and tasks == 1:
-        problems.append(
-            "'rollout' rolling must have 2 tasks or more, got 1: there is no host for the new task while the old one "
-            "runs; use recreate or surge"
-        )
-    return problems
-
-
-def scaling_problems(scaling: ServiceScaling | None) -> list[str]:
-    """Check bounds, target and schedules."""
-    if scaling is None:
-        return []
-    return [*_bounds(scaling), *_target(scaling), *_schedules(scaling.schedules)]
-
-
-def volume_problems(volume_mib_s: int) -> list[str]:
-    """Check the root volume's throughput: what gp3 gives with 4 IOPS for each MiB/s."""
-    low, high = _VOLUME_MIB_S
-    if unresolved(volume_mib_s) or low <= volume_mib_s <= high:
-        return []
-    return [f"'volume_mib_s' must be {low} to {high}, got {volume_mib_s}; use 500"]
-
-
-def timeout_problems(request_seconds: int) -> list[str]:
-    """Check the longest request: a load balancer's target group waits for an hour at most."""
-    low, high = _TIMEOUT_SECONDS
-    if unresolved(request_seconds) or low <= request_seconds <= high:
-        return []
-    return [f"'request_timeout' must be {low} to {high} seconds, got {request_seconds}; use 600"]
-
-
-def subnet_problems(keyword: str, zones: Sequence[str], least: int) -> list[str]:
-    """Check that there are subnets in enough zones."""
-    if len(zones) < least:
-        return [f"{keyword!r} must be {least} or more subnets, got {len(zones)}"]
-    known = [zone for zone in zones if not unresolved(zone)]
-    if len(known) == len(zones) and len(set(known)) < least:
-        return [f"{keyword!r} must be in {least} zones or more, got {', '.join(sorted(set(known)))}"]
-    return []
-
-
-def environment_problems(environment: Mapping[str, str]) -> list[str]:
-    """Check that no secret is written as text: it would stand in the template and in the console."""
-    return [
-        f"'environment' must not hold {name}: it would stand in the template; "
-        f"use {'hub_token' if name == 'HF_TOKEN' else 'DoorAuthentication.api_key'}"
-        for name in MANAGED_VARIABLES
-        if name in environment
-    ]
-
-
-def _bounds(scaling: ServiceScaling) -> Iterator[str]:
+    if scaling is None or unresolved(hosts.tasks, scaling, scaling.min_tasks, scaling.max_tasks):
+        return
     low, high = scaling.min_tasks, scaling.max_tasks
+    if low <= high and not low <= hosts.tasks <= high:
+        nearest = min(max(hosts.tasks, low), high)
+        text = f"must be {low} to {high} as 'scaling' says, got {hosts.tasks}; use {nearest}, or widen the bounds"
+        yield Problem(("hosts", "tasks"), text)
+
+
+def hosts_problems(hosts: ServingHosts, scaling: ServiceScaling | None) -> Iterator[Problem]:
+    """Check that there may be as many hosts as tasks and a deployment need: a host holds one task."""
+    bounds = () if scaling is None else (scaling, scaling.schedules, *_bounds(scaling))
+    if unresolved(hosts.tasks, hosts.rollout, *bounds):
+        return
+    most, rollout, got = most_tasks(hosts, scaling), hosts.rollout, hosts.max_hosts
+    if got is not None and not unresolved(got):
+        needed, at = hosts_needed(rollout, most), ("hosts", "max_hosts")
+        if got < most:
+            yield Problem(at, f"must be {most} or more, one for each task, got {got}; raise it, or lower the tasks")
+        elif got < needed:
+            other = Rollout.ROLLING if least_tasks(hosts, scaling) > 1 else Rollout.RECREATE
+            text = f"must be {needed} or more for {option('rollout')} {rollout} of {most} tasks, got {got}"
+            yield Problem(at, f"{text}; raise it, or use {option('rollout')} {other}")
+    least = least_tasks(hosts, scaling)
+    if rollout is Rollout.ROLLING and least == 1:
+        by = "" if hosts.tasks == 1 else " by 'scaling'"
+        text = f"must be recreate or surge for a single task, got rolling with 1{by}"
+        why = "there is no host for the new task while the old one runs, and no deployment would end"
+        yield Problem(("hosts", "rollout"), f"{text}: {why}; keep 2 tasks or more, or use recreate or surge")
+
+
+def _bounds(scaling: ServiceScaling) -> Iterator[int]:
+    yield from (scaling.min_tasks, scaling.max_tasks)
+    for schedule in scaling.schedules:
+        yield from (schedule.min_tasks, schedule.max_tasks)
+
+
+def scaling_problems(scaling: ServiceScaling) -> Iterator[Problem]:
+    """Check bounds, target and schedules."""
+    low, high = scaling.min_tasks, scaling.max_tasks
+    if not unresolved(low) and low < 1:
+        why = f"without a task {_NO_METRIC.get(scaling.metric, 'there is no metric')}, so nothing would start one"
+        text = f"must be 1 or more with metric {scaling.metric}, got {low}: {why}"
+        yield Problem(("min_tasks",), f"{text}; use 1, and {option('schedules')} for the hours without any")
+    if not unresolved(low, high) and high < max(1, low):
+        yield Problem(("max_tasks",), f"must be {max(1, low)} or more, got {high}")
+    if scaling.target is not None and not unresolved(scaling.target) and scaling.target <= 0:
+        yield Problem(("target",), f"must be more than 0, got {scaling.target:g}")
+    yield from _schedules(scaling.schedules)
+
+
+def _schedules(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem]:
+    names = [schedule.name for schedule in schedules]
+    for index, schedule in enumerate(schedules):
+        if schedule.name in names[:index]:
+            text = f"must be another than those of the schedules before it, got {shown(schedule.name)} again"
+            yield Problem(("schedules", index, "name"), text)
+        yield from within(("schedules", index), _schedule(schedule))
+    numbers = [number for each in schedules for number in (each.min_tasks, each.max_tasks)]
+    to_zero = [index for index, each in enumerate(schedules) if each.max_tasks == 0]
+    if to_zero and not unresolved(*numbers) and not any(each.min_tasks > 0 for each in schedules):
+        text = "must not end the last task without a schedule that brings tasks back, with 'min_tasks' 1 or more"
+        yield Problem(("schedules", to_zero[0]), text)
+
+
+def _schedule(schedule: ScalingSchedule) -> Iterator[Problem]:
+    low, high = schedule.min_tasks, schedule.max_tasks
     if unresolved(low, high):
         return
-    if low < 1:
-        metric = (
-            "the load balancer counts no request per task"
-            if scaling.metric is ScalingMetric.ALB_REQUESTS
-            else "no engine reports a queue"
-        )
-        yield (
-            f"'min_tasks' must be 1 or more with metric {scaling.metric}, got {low}: without a task {metric}, so "
-            f"nothing "
-            f"would start one; use 1, and 'schedules' for the hours without any"
-        )
-    if high < max(1, low):
-        yield f"'max_tasks' must be {max(1, low)} or more, got {high}"
+    if low > high:
+        yield Problem(("min_tasks",), f"must be at most {option('max_tasks')} {high}, got {low}")
+    elif low == 0 < high:
+        text = f"must be 1 or more, or {option('max_tasks')} 0 as well, got 0 and {high}: from zero tasks no metric"
+        yield Problem(("min_tasks",), f"{text} starts one")
 
 
-def _target(scaling: ServiceScaling) -> Iterator[str]:
-    if scaling.target is not None and not unresolved(scaling.target) and scaling.target <= 0:
-        yield f"'target' must be more than 0, got {scaling.target:g}"
-    if not unresolved(scaling.cooldown_seconds) and scaling.cooldown_seconds < 0:
-        yield f"'cooldown_seconds' must be 0 or more, got {scaling.cooldown_seconds}"
+def timeout_problems(spec: ServiceSpec) -> Iterator[Problem]:
+    """Check the longest request: a load balancer's target group waits for an hour at most."""
+    low, high = _TIMEOUT_SECONDS
+    if unresolved(spec.request_timeout):
+        return
+    seconds = spec.request_timeout.to_seconds()
+    if not unresolved(seconds) and not low <= seconds <= high:
+        yield Problem(("request_timeout",), f"must be {low} to {high} seconds, got {seconds:g}")
 
 
-def _schedules(schedules: Sequence[ScalingSchedule]) -> Iterator[str]:
-    names = [schedule.name for schedule in schedules]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"'schedules' must have different names, got {name!r} {names.count(name)} times"
-    for schedule in schedules:
-        if not 0 <= schedule.min_tasks <= schedule.max_tasks:
-            yield (
-                f"schedule {schedule.name!r}: 'min_tasks' must be 0 to 'max_tasks' {schedule.max_tasks}, "
-                f"got {schedule.min_tasks}"
-            )
-        elif schedule.min_tasks == 0 < schedule.max_tasks:
-            yield (
-                f"schedule {schedule.name!r}: 'min_tasks' must be 1 or more, or 'max_tasks' 0 as well, got 0 and "
-                f"{schedule.max_tasks}: from zero tasks no metric starts one"
-            )
-        if not unresolved(schedule.schedule) and not _WHEN.fullmatch(schedule.schedule):
-            yield (
-                f"schedule {schedule.name!r}: 'schedule' must be as 'cron(0 20 ? * MON-FRI *)' or "
-                f"'at(2026-12-24T18:00:00)', "
-                f"got {schedule.schedule!r}"
-            )
-    if any(schedule.max_tasks == 0 for schedule in schedules) and not any(each.min_tasks > 0 for each in schedules):
-        yield "'schedules' must bring tasks back after a schedule to zero, got none with 'min_tasks' 1 or more"
+def monitoring_problems(spec: MonitoringSpec, request_seconds: float | None) -> Iterator[Problem]:
+    """Check that every threshold can be reached, and is more than nothing: an alarm at 0 never rests.
+
+    Args:
+        spec: The thresholds.
+        request_seconds: The longest that a request may take. None: not known.
+    """
+    for name in ("latency_seconds", "waiting", "error_percent"):
+        value = getattr(spec, name)
+        if value is not None and not unresolved(value) and value <= 0:
+            yield Problem((name,), f"must be more than 0, got {value:g}")
+    latency = spec.latency_seconds
+    if latency is None or request_seconds is None or unresolved(latency, request_seconds):
+        return
+    if latency > request_seconds:
+        text = f"must be at most {request_seconds:g}, the longest that a request may take, got {latency:g}"
+        yield Problem(("latency_seconds",), f"{text}: such an alarm never rings")

@@ -1,4 +1,4 @@
-"""Moves the number of tasks: by the engine's queue or by requests at the door, within bounds that may have hours."""
+"""Moves the number of tasks: by the engine's queue or by requests at the load balancer, within bounds."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -10,7 +10,7 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import main_resource
-from cdk_trainyard.serving.scaling_values import ScalingMetric
+from cdk_trainyard.serving.spec_service import ScalingMetric
 from cdk_trainyard.serving.task import METRICS_NAMESPACE
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def scale(
     service: "InferenceService", metric: ScalingMetric, *, target_group: elb.ApplicationTargetGroup | None = None
 ) -> ecs.ScalableTaskCount | None:
     """Scale the service when ``metric`` is the one it is scaled by, and set its schedules. None: it is another."""
-    scaling = service.scaling
+    scaling = service.spec.scaling
     if scaling is None or scaling.metric is not metric:
         return None
     count = service.service.auto_scale_task_count(min_capacity=scaling.min_tasks, max_capacity=scaling.max_tasks)

@@ -8,15 +8,13 @@ import math
 from dataclasses import dataclass, replace
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.serving.model import NeuronModel
+from cdk_trainyard.serving.spec_model import INF2_DEGREES, NeuronModel
+from cdk_trainyard.serving.spec_service import INF2_TYPES
 
 GIB = 1024**3
 USABLE_SHARE = 0.85
 """Share of a core's memory for weights and KV cache. The rest is for activations, the runtime and its scratch: an
 allowance, since nobody publishes it."""
-LEGAL_DEGREES = (1, 2, 4, 8, 12, 24)
-"""Tensor-parallel degrees on inf2 (aws-neuron-sdk, neuron-calculator.rst; 1 is a model on one core)."""
-INF2_TYPES = ("inf2.xlarge", "inf2.8xlarge", "inf2.24xlarge", "inf2.48xlarge")
 VISIBLE_SHARE = 0.95
 """Share of a host's memory that its system has to give: the kernel and the firmware keep some; an allowance."""
 HOST_RESERVE_GIB = 2
@@ -106,7 +104,7 @@ def size(model: NeuronModel, instance_type: InstanceType) -> Sizing:
         model: The model, with a legal tensor-parallel degree, batch and sequence length.
         instance_type: A type with Neuron devices.
     """
-    shape, degree = model.shape, model.tensor_parallel
+    shape, degree = model.dimensions, model.tensor_parallel
     (device,) = instance_type.accelerators
     core_gib = device.memory_mib / device.cores / 1024
     kept, multi_head = kv_heads(shape.attention_heads, shape.key_value_heads, degree)
@@ -179,4 +177,4 @@ def fitting(model: NeuronModel) -> tuple[str, int] | None:
 
 def degrees(cores: int) -> tuple[int, ...]:
     """Return the legal tensor-parallel degrees of an instance with that many cores, but for 1, smallest first."""
-    return tuple(degree for degree in LEGAL_DEGREES if 1 < degree <= cores)
+    return tuple(degree for degree in INF2_DEGREES if 1 < degree <= cores)

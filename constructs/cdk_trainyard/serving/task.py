@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
 from cdk_trainyard.node_scripts import scripts_folder
-from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT, ConcurrencyLimit
-from cdk_trainyard.serving.engine import TextGenerationEngine
+from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT
 from cdk_trainyard.serving.engine_settings import (
     MODEL_PATH,
     PORT,
@@ -24,6 +24,8 @@ from cdk_trainyard.serving.engine_settings import (
 from cdk_trainyard.serving.host_script import MOUNT_PATH, SCRATCH_PATH
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
+from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
+from cdk_trainyard.serving.spec_model import TextGenerationEngine
 
 METRICS_NAMESPACE = "CdkTrainyard/Serving"
 COLLECT_SECONDS = 15
@@ -105,12 +107,19 @@ class InferenceTask(Construct):
             reason="the engine's settings, reviewed with the template; what is secret comes from Secrets Manager",
         )
 
-    def add_secret(self, variable: str, secret: secretsmanager.ISecret) -> None:
-        """Give the engine a secret in an environment variable, and ECS the right to read it."""
+    def add_secret(self, variable: str, secret: secretsmanager.ISecret, key: kms.IKey | None = None) -> None:
+        """Give the engine a secret in an environment variable, and ECS the right to read it.
+
+        Args:
+            variable: The variable.
+            secret: The secret.
+            key: Its key. None: the one that the secret knows of.
+        """
+        key = key or secret.encryption_key
         self.engine.add_secret(variable, ecs.Secret.from_secrets_manager(secret))
         self.execution_role.allow(statement(["secretsmanager:GetSecretValue"], [secret.secret_arn]))
-        if secret.encryption_key is not None:
-            self.execution_role.allow(statement(["kms:Decrypt"], [secret.encryption_key.key_arn]))
+        if key is not None:
+            self.execution_role.allow(statement(["kms:Decrypt"], [key.key_arn]))
 
     def add_agent(self, limit: ConcurrencyLimit, requests: int) -> None:
         """Put the target optimizer's agent before the engine."""

@@ -13,7 +13,7 @@ def zone_without_type(known: InstanceType, zones: Sequence[str | None], region: 
         yield warning
 
 
-def no_way_out(*, has_nat: bool) -> Iterator[str]:
+def no_route_to_internet(*, has_nat: bool) -> Iterator[str]:
     """Without NAT the hosts need endpoints of what they and their agents ask."""
     if not has_nat:
         yield (

@@ -1,4 +1,4 @@
-"""AWS WAF before a door, with rules that do not take prompts for attacks."""
+"""AWS WAF before a load balancer, with rules that do not take prompts for attacks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,16 +10,18 @@ from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_checkov
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.serving._data import load
+from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.log_group import log_group
-from cdk_trainyard.serving.rules_web_acl import rate_problems
+from cdk_trainyard.serving.spec_load_balancer import WebAclSpec
+from cdk_trainyard.surroundings import surroundings
 
 _REPUTATION = "AWSManagedRulesAmazonIpReputationList"
 
 
 class PromptWebAcl(Construct):
-    """A web ACL for a ``FrontDoor``: addresses of bad repute, bad requests, too many requests.
+    """A web ACL for an ``InferenceLoadBalancer``: addresses of bad repute, bad requests, too many requests.
 
     A prompt that holds code, a path or a script is no attack, and 8 KB is no limit for it: so the managed rules only
     count and label, and a rule of this web ACL refuses what carries the label of one that reads no body. A rule that
@@ -28,12 +30,6 @@ class PromptWebAcl(Construct):
     (``WAFExpiredManagedRuleGroupVersionException`` of WAF's API), and those that have it get the newest rules ("Using
     versioned managed rule groups in AWS WAF"). Request bodies
     and the Authorization header are not logged.
-
-    Args:
-        requests_per_address: Requests of one address in five minutes, 10 to 2,000,000,000; more are refused.
-            Default: 3000.
-        log_retention: How long the log of refused requests is kept. Default: THREE_MONTHS.
-        log_key: The key of the log group. Default - CloudWatch Logs encrypts with its own.
 
     Attributes:
         acl_arn: Its ARN.
@@ -53,7 +49,9 @@ class PromptWebAcl(Construct):
         log_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        raise_problems(self.node.path, rate_problems(requests_per_address))
+        judge = Judge(environment=surroundings(self))
+        judge.judged(given(WebAclSpec, locals()))
+        raise_problems(self.node.path, judge.problems)
         acl = wafv2.CfnWebACL(
             self,
             "Resource",
@@ -98,7 +96,7 @@ class PromptWebAcl(Construct):
 
 
 def _rules(requests_per_address: int) -> list[wafv2.CfnWebACL.RuleProperty]:
-    groups: Mapping[str, Mapping[str, Any]] = load("managed_rules")["groups"]
+    groups: Mapping[str, Mapping[str, Any]] = load("serving", "managed_rules")["groups"]
     rules = [_managed(0, _REPUTATION, counted=())]
     for name, group in groups.items():
         rules.append(_managed(len(rules), name, counted=group["bodies"]))

@@ -5,27 +5,26 @@ from typing import Any
 
 import pytest
 from aws_cdk import Duration, Stack
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.serving import (
     ClaimFormat,
+    ClientAuthentication,
     ConcurrencyLimit,
-    DoorAuthentication,
     JwtClaim,
     PromptWebAcl,
     TextGenerationEngine,
 )
-from tests.serving.parts import CERTIFICATE, JWT, door, new_stack, only, service
+from tests.serving.parts import CERTIFICATE, JWT, load_balancer, new_stack, only, service
 
 
 @pytest.fixture(scope="module")
 def smallest() -> Template:
     """The template of the smallest call."""
     stack = new_stack()
-    door(stack)
+    load_balancer(stack)
     return Template.from_stack(stack)
 
 
@@ -124,9 +123,9 @@ def test_claims_in_every_format(stack: Stack) -> None:
         JwtClaim(name="scope", values=["infer"], format=ClaimFormat.SPACE_SEPARATED),
         JwtClaim(name="aud", values=["a", "b"], format=ClaimFormat.STRING_ARRAY),
     ]
-    door(
+    load_balancer(
         stack,
-        authentication=DoorAuthentication.jwt(
+        authentication=ClientAuthentication.jwt(
             issuer="https://i.example", key_set_url="https://i.example/k", claims=claims
         ),
     )
@@ -143,7 +142,7 @@ def test_claims_in_every_format(stack: Stack) -> None:
 )
 def test_an_api_key_reaches_the_engine_as_a_secret(engine: TextGenerationEngine, variable: str, stack: Stack) -> None:
     secret = secretsmanager.Secret.from_secret_name_v2(stack, "Key", "api-key")
-    door(stack, service(stack, engine=engine), authentication=DoorAuthentication.api_key(secret))
+    load_balancer(stack, service(stack, engine=engine), authentication=ClientAuthentication.api_key(secret))
     template = Template.from_stack(stack)
     (serving,) = [
         entry
@@ -160,7 +159,7 @@ def test_an_api_key_reaches_the_engine_as_a_secret(engine: TextGenerationEngine,
 
 
 def test_a_plain_internal_door(stack: Stack) -> None:
-    opened = door(stack, plain_http=True, authentication=DoorAuthentication.none())
+    opened = load_balancer(stack, plain_http=True, authentication=ClientAuthentication.none())
     template = Template.from_stack(stack)
     listener = only(template, "AWS::ElasticLoadBalancingV2::Listener")
     assert (listener["Port"], listener["Protocol"]) == (80, "HTTP")
@@ -171,11 +170,11 @@ def test_a_plain_internal_door(stack: Stack) -> None:
 def test_everything_set(stack: Stack) -> None:
     logs = s3.Bucket(stack, "Logs")
     acl = PromptWebAcl(stack, "Acl", requests_per_address=500)
-    opened = door(
+    opened = load_balancer(
         stack,
         service(stack, request_timeout=Duration.minutes(30)),
         public=True,
-        clients=[ec2.Peer.ipv4("192.0.2.0/24")],
+        clients=["192.0.2.0/24"],
         domain_name="models.example",
         paths=["/v1/chat/completions", "/v1/models"],
         web_acl=acl,
@@ -197,12 +196,12 @@ def test_everything_set(stack: Stack) -> None:
 
 
 def test_a_public_door_lets_in_everybody_with_a_token(stack: Stack) -> None:
-    door(stack, public=True, authentication=JWT)
+    load_balancer(stack, public=True, authentication=JWT)
     assert rules(Template.from_stack(stack), "DoorSecurityGroup", "Ingress") == [("0.0.0.0/0", 443, 443)]
 
 
 def test_requests_are_held_back_until_a_task_has_room(stack: Stack) -> None:
-    door(stack, concurrency=ConcurrencyLimit())
+    load_balancer(stack, concurrency=ConcurrencyLimit())
     template = Template.from_stack(stack)
     group = only(template, "AWS::ElasticLoadBalancingV2::TargetGroup")
     assert (group["Port"], group["TargetControlPort"], group["HealthCheckPort"]) == (8081, 3000, "8080")

@@ -1,10 +1,10 @@
-"""The door before a service: a load balancer that lets in what it knows, and nobody it does not."""
+"""The load balancer before a service: it lets in what it knows, and nobody it does not."""
 
 from collections.abc import Sequence
 from typing import cast
 
 import jsii
-from aws_cdk import Annotations, Duration, Stack
+from aws_cdk import Annotations, Duration
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -20,53 +20,58 @@ from cdk_trainyard.acknowledgments import (
     main_resource,
 )
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.serving.authentication import AuthenticationKind, DoorAuthentication
-from cdk_trainyard.serving.concurrency import CONTROL_PORT, DATA_PORT, ConcurrencyLimit
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.serving.concurrency import CONTROL_PORT, DATA_PORT
 from cdk_trainyard.serving.engine_settings import HEALTH_PATH
-from cdk_trainyard.serving.rules_door import (
-    authentication_problems,
-    client_problems,
-    concurrency_problems,
-    log_problems,
-    path_problems,
-    place_problems,
-    transport_problems,
+from cdk_trainyard.serving.rules_load_balancer import (
+    known_client_problems,
+    load_balancer_problems,
+    region_problems,
+    zones_problems,
 )
-from cdk_trainyard.serving.rules_service import subnet_problems
 from cdk_trainyard.serving.service import InferenceService
+from cdk_trainyard.serving.spec_load_balancer import (
+    METHODS,
+    AuthenticationKind,
+    ClientAuthentication,
+    ConcurrencyLimit,
+    LoadBalancerSpec,
+)
 from cdk_trainyard.serving.web_acl import PromptWebAcl
 from cdk_trainyard.storage import BucketPurpose, TrainingBucket
+from cdk_trainyard.surroundings import known, surroundings
 
-METHODS = ("GET", "POST")
 _HTTP, _HTTPS = 80, 443
+_ANYBODY = "0.0.0.0/0"
 _REFUSED = '{"error":{"message":"there is nothing here","type":"invalid_request_error","code":404}}'
 
 
 @jsii.implements(ec2.IConnectable)
-class FrontDoor(Construct):
-    """A load balancer before a service that speaks OpenAI's protocol.
+class InferenceLoadBalancer(Construct):
+    """An Application Load Balancer before a service that speaks OpenAI's protocol.
 
     Defines the load balancer with its security group, a listener whose default answer is 404, one rule that lets in
     ``paths``, a target group, and a bucket for access logs unless one is given. Requests go to the task that has the
-    fewest open ones.
+    fewest open ones. Who is no block of addresses is let in by ``connections``.
 
     Args:
-        service: The service. A service has one door.
-        authentication: Who may call.
-        certificate: The certificate for HTTPS, of the stack's Region. Default - none, which needs ``plain_http``.
-        plain_http: Whether the door speaks HTTP: for an internal door only, and prompts can be read on the way.
-            Default: False.
-        public: Whether it is reached from the internet. Default: False.
-        clients: Who reaches it. Default - internal: the VPC's block; public: anybody.
+        service: The service. A service has one load balancer.
         subnets: Where it stands, in two zones or more.
             Default - the network's service subnets; public: its public subnets.
-        domain_name: The name that callers use, which must lead to the door. Default - the load balancer's own.
-        paths: What is let in, at most 3 patterns. Default: ``/v1/*``.
         web_acl: A web ACL before it. Default - none.
-        concurrency: Holds requests back at the load balancer until a task has room. Cannot be changed later but by
-            a new door. Default - the engine queues them.
-        access_logs: A bucket for access logs, under the prefix ``front-door``. Default - one is made.
-        deletion_protection: Whether deleting it needs a second step. Default: False, so that stacks can be deleted.
+        authentication: Who may call.
+        certificate: The ACM certificate for HTTPS, of the same Region. Default - none, which needs ``plain_http``.
+        plain_http: Whether it speaks HTTP, for an internal one only; prompts can be read on the way. Default: False.
+        domain_name: The name of the certificate that callers use; let it lead to the load balancer.
+            Default - its own name.
+        public: Whether it is reached from the internet. Default: False.
+        clients: Blocks of addresses that reach it. Default - internal: the VPC; public: anybody.
+        paths: What is let in, at most 3 patterns. Default - /v1/*.
+        concurrency: Queues requests at the load balancer instead of in the engine. Default - the engine queues.
+        access_logs: An existing bucket for access logs, under the prefix ``front-door``, which must let the load
+            balancer write.
+            Default - one is made.
+        deletion_protection: Whether deleting it needs a second step. Default: False.
 
     Attributes:
         load_balancer: The load balancer.
@@ -85,84 +90,50 @@ class FrontDoor(Construct):
         construct_id: str,
         *,
         service: InferenceService,
-        authentication: DoorAuthentication,
+        subnets: Sequence[ec2.ISubnet] | None = None,
+        web_acl: PromptWebAcl | None = None,
+        authentication: ClientAuthentication,
         certificate: acm.ICertificate | None = None,
         plain_http: bool = False,
-        public: bool = False,
-        clients: Sequence[ec2.IPeer] | None = None,
-        subnets: Sequence[ec2.ISubnet] | None = None,
         domain_name: str | None = None,
+        public: bool = False,
+        clients: Sequence[str] | None = None,
         paths: Sequence[str] = ("/v1/*",),
-        web_acl: PromptWebAcl | None = None,
         concurrency: ConcurrencyLimit | None = None,
         access_logs: s3.IBucket | None = None,
         deletion_protection: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
-        network, region = service.network, Stack.of(self).region
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(LoadBalancerSpec, locals()))
+        network = service.network
         places = tuple(subnets or (network.public_subnets if public else network.service_subnets))
-        block = _block(network.vpc)
-        missing = place_problems(has_public_subnets=bool(places), public=public)
+        block, zones = _block(network.vpc), [each.availability_zone for each in places]
         raise_problems(
             self.node.path,
             [
-                *transport_problems(
-                    None if certificate is None else certificate.certificate_arn,
-                    region,
-                    plain_http=plain_http,
-                    public=public,
-                ),
-                *authentication_problems(authentication, plain_http=plain_http, public=public),
-                *path_problems(paths, METHODS),
-                *client_problems(given=clients is not None, cidr_known=block is not None, public=public),
-                *(missing or subnet_problems("subnets", [each.availability_zone for each in places], 2)),
-                *log_problems(region),
-                *concurrency_problems(None if concurrency is None else concurrency.requests),
+                *judge.problems,
+                *load_balancer_problems(spec),
+                *known_client_problems(spec, cidr_known=block is not None),
+                *zones_problems(("subnets",), zones, public=public),
+                *region_problems(judge.environment.region),
             ],
         )
-        self._public, self._service = public, service
-        self._warn(authentication, plain_http=plain_http)
-        peers = clients if clients is not None else [ec2.Peer.any_ipv4() if public else ec2.Peer.ipv4(str(block))]
-        security_group = self._security_group(
-            network.vpc, peers, _HTTP if plain_http else _HTTPS, verifies=authentication.kind is AuthenticationKind.JWT
+        self._spec, self._service = spec, service
+        self._warn()
+        self._security_group = self._define_security_group(
+            [_ANYBODY if public else str(block)] if clients is None else clients
         )
         self._connections = ec2.Connections(
-            security_groups=[security_group], default_port=ec2.Port.tcp(_HTTP if plain_http else _HTTPS)
+            security_groups=[self._security_group], default_port=ec2.Port.tcp(self._port)
         )
-        self.load_balancer = elb.ApplicationLoadBalancer(
-            self,
-            "Resource",
-            vpc=network.vpc,
-            vpc_subnets=ec2.SubnetSelection(subnets=list(places)),
-            internet_facing=public,
-            security_group=security_group,
-            idle_timeout=service.request_timeout,
-            drop_invalid_header_fields=True,
-            desync_mitigation_mode=elb.DesyncMitigationMode.DEFENSIVE,
-            http2_enabled=True,
-            deletion_protection=deletion_protection,
-        )
+        self.load_balancer = self._define_load_balancer(places)
         self.access_logs = access_logs or self._own_access_logs()
         self.load_balancer.log_access_logs(self.access_logs, "front-door")
-        self.target_group = self._target_group(network.vpc, concurrency)
-        self.listener = elb.ApplicationListener(
-            self,
-            "Listener",
-            load_balancer=self.load_balancer,
-            port=_HTTP if plain_http else _HTTPS,
-            protocol=elb.ApplicationProtocol.HTTP if plain_http else elb.ApplicationProtocol.HTTPS,
-            certificates=[] if certificate is None else [elb.ListenerCertificate.from_certificate_manager(certificate)],
-            ssl_policy=None if plain_http else elb.SslPolicy.RECOMMENDED_TLS,
-            open=False,
-            default_action=elb.ListenerAction.fixed_response(
-                404, content_type="application/json", message_body=_REFUSED
-            ),
-        )
-        rule = self._rule(authentication, paths)
-        service.expose(self.target_group, after=[rule], api_key=authentication.secret, concurrency=concurrency)
-        if concurrency is not None:
-            for port, what in ((service.port, "health"), (CONTROL_PORT, "what the target optimizer's agent says")):
-                service.connections.allow_from(self, ec2.Port.tcp(port), what)
+        self.target_group = self._target_group(network.vpc)
+        self.listener = self._listener()
+        service.expose(self.target_group, after=[self._rule()], authentication=authentication, concurrency=concurrency)
+        self._reach_the_agent()
         if web_acl is not None:
             wafv2.CfnWebACLAssociation(
                 self,
@@ -172,28 +143,80 @@ class FrontDoor(Construct):
             )
         scheme = "http" if plain_http else "https"
         self.base_url: str = f"{scheme}://{domain_name or self.load_balancer.load_balancer_dns_name}/v1"
-        self._acknowledge(has_acl=web_acl is not None, deletion_protection=deletion_protection)
-        self._acknowledge_choices(security_group, plain_http=plain_http, anybody=public and clients is None)
+        self._acknowledge(has_acl=web_acl is not None)
+        self._acknowledge_choices()
 
     @property
     def connections(self) -> ec2.Connections:
-        """The load balancer's connections; their default port is the door's."""
+        """The load balancer's connections; their default port is that of its listener."""
         return self._connections
 
     # ---------------------------------------------------------------- parts
-    def _security_group(
-        self, vpc: ec2.IVpc, peers: Sequence[ec2.IPeer], port: int, *, verifies: bool
-    ) -> ec2.SecurityGroup:
+    @property
+    def _port(self) -> int:
+        return _HTTP if self._spec.plain_http else _HTTPS
+
+    @property
+    def _verifies(self) -> bool:
+        return self._spec.authentication.kind is AuthenticationKind.JWT
+
+    def _define_security_group(self, blocks: Sequence[str]) -> ec2.SecurityGroup:
         group = ec2.SecurityGroup(
-            self, "SecurityGroup", vpc=vpc, allow_all_outbound=False, description="The door of a model service"
+            self,
+            "SecurityGroup",
+            vpc=self._service.network.vpc,
+            allow_all_outbound=False,
+            description="The door of a model service",
         )
-        for peer in peers:
-            group.add_ingress_rule(peer, ec2.Port.tcp(port), "callers")
-        if verifies:
+        for block in dict.fromkeys(blocks):
+            peer = ec2.Peer.any_ipv4() if block == _ANYBODY else ec2.Peer.ipv4(block)
+            group.add_ingress_rule(peer, ec2.Port.tcp(self._port), "callers")
+        if self._verifies:
             group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "the public keys of the tokens' issuer")
         return group
 
-    def _target_group(self, vpc: ec2.IVpc, concurrency: ConcurrencyLimit | None) -> elb.ApplicationTargetGroup:
+    def _define_load_balancer(self, subnets: Sequence[ec2.ISubnet]) -> elb.ApplicationLoadBalancer:
+        return elb.ApplicationLoadBalancer(
+            self,
+            "Resource",
+            vpc=self._service.network.vpc,
+            vpc_subnets=ec2.SubnetSelection(subnets=list(subnets)),
+            internet_facing=self._spec.public,
+            security_group=self._security_group,
+            idle_timeout=self._service.request_timeout,
+            drop_invalid_header_fields=True,
+            desync_mitigation_mode=elb.DesyncMitigationMode.DEFENSIVE,
+            http2_enabled=True,
+            deletion_protection=self._spec.deletion_protection,
+        )
+
+    def _listener(self) -> elb.ApplicationListener:
+        plain, certificate = self._spec.plain_http, self._spec.certificate
+        return elb.ApplicationListener(
+            self,
+            "Listener",
+            load_balancer=self.load_balancer,
+            port=self._port,
+            protocol=elb.ApplicationProtocol.HTTP if plain else elb.ApplicationProtocol.HTTPS,
+            certificates=[] if certificate is None else [elb.ListenerCertificate.from_certificate_manager(certificate)],
+            ssl_policy=None if plain else elb.SslPolicy.RECOMMENDED_TLS,
+            open=False,
+            default_action=elb.ListenerAction.fixed_response(
+                404, content_type="application/json", message_body=_REFUSED
+            ),
+        )
+
+    def _reach_the_agent(self) -> None:
+        """Let the load balancer ask the agent of the target optimizer, and the engine behind it for its health."""
+        if self._spec.concurrency is not None:
+            for port, what in (
+                (self._service.port, "health"),
+                (CONTROL_PORT, "what the target optimizer's agent says"),
+            ):
+                self._service.connections.allow_from(self, ec2.Port.tcp(port), what)
+
+    def _target_group(self, vpc: ec2.IVpc) -> elb.ApplicationTargetGroup:
+        concurrency = self._spec.concurrency
         group = elb.ApplicationTargetGroup(
             self,
             "Tasks",
@@ -217,16 +240,16 @@ class FrontDoor(Construct):
             cast("elb.CfnTargetGroup", main_resource(group)).target_control_port = CONTROL_PORT
         return group
 
-    def _rule(self, authentication: DoorAuthentication, paths: Sequence[str]) -> elb.ApplicationListenerRule:
+    def _rule(self) -> elb.ApplicationListenerRule:
+        authentication, verifies = self._spec.authentication, self._verifies
         forward = elb.ListenerAction.forward([self.target_group])
-        verifies = authentication.kind is AuthenticationKind.JWT
         rule = elb.ApplicationListenerRule(
             self,
             "Paths",
             listener=self.listener,
             priority=10,
             conditions=[
-                elb.ListenerCondition.path_patterns(list(paths)),
+                elb.ListenerCondition.path_patterns(list(self._spec.paths)),
                 elb.ListenerCondition.http_request_methods(list(METHODS)),
             ],
             action=elb.ListenerAction.authenticate_jwt(
@@ -246,22 +269,22 @@ class FrontDoor(Construct):
         return rule
 
     # ---------------------------------------------------------------- what is said about it
-    def _warn(self, authentication: DoorAuthentication, *, plain_http: bool) -> None:
+    def _warn(self) -> None:
         annotations = Annotations.of(self)
-        if plain_http:
+        if self._spec.plain_http:
             annotations.add_warning_v2(
                 "@cdk-trainyard/serving:plain-http",
-                "'plain_http': prompts, answers and keys can be read and changed on their way to the door",
+                "'plain_http': prompts, answers and keys can be read and changed on their way to the load balancer",
             )
-        if authentication.kind is AuthenticationKind.NONE:
+        if self._spec.authentication.kind is AuthenticationKind.NONE:
             annotations.add_warning_v2(
                 "@cdk-trainyard/serving:no-authentication",
-                "whoever reaches the door can use the model: 'clients' alone says who that is",
+                "whoever reaches the load balancer can use the model: 'clients' alone says who that is",
             )
 
-    def _acknowledge(self, *, has_acl: bool, deletion_protection: bool) -> None:
+    def _acknowledge(self, *, has_acl: bool) -> None:
         balancer = main_resource(self.load_balancer)
-        if not deletion_protection:
+        if not self._spec.deletion_protection:
             acknowledge_nag(
                 balancer,
                 pack=NIST_800_53_R5,
@@ -276,19 +299,22 @@ class FrontDoor(Construct):
                 reason="paths are listed and callers are looked at; a web ACL is a choice (web_acl)",
             )
 
-    def _acknowledge_choices(self, security_group: ec2.SecurityGroup, *, plain_http: bool, anybody: bool) -> None:
-        if plain_http:
+    def _acknowledge_choices(self) -> None:
+        spec = self._spec
+        if spec.plain_http:
             reason = "an internal door whose owner said plain_http; a warning says what that means"
             for rule in ("ALBHttpToHttpsRedirection", "ELBv2ACMCertificateRequired"):
                 acknowledge_nag(main_resource(self.listener), pack=NIST_800_53_R5, rule=rule, reason=reason)
             for check in ("CKV_AWS_2", "CKV_AWS_103"):
                 acknowledge_checkov(main_resource(self.listener), check=check, reason=reason)
-        if anybody:
+        if (spec.clients is None and spec.public) or _ANYBODY in (spec.clients or ()):
             acknowledge_nag(
-                main_resource(security_group),
+                main_resource(self._security_group),
                 pack=AWS_SOLUTIONS,
                 rule="EC23",
-                reason="a public door whose owner named no clients; it lets in HTTPS with a token or a key alone",
+                reason="a public door whose owner named no clients; it lets in HTTPS with a token or a key alone"
+                if spec.clients is None
+                else "its owner named everybody as a client (clients)",
             )
 
     def _own_access_logs(self) -> s3.IBucket:
@@ -300,7 +326,4 @@ class FrontDoor(Construct):
 
 
 def _block(vpc: ec2.IVpc) -> str | None:
-    try:
-        return str(vpc.vpc_cidr_block)
-    except RuntimeError:  # an imported VPC that was not told its block
-        return None
+    return known(lambda: vpc.vpc_cidr_block)

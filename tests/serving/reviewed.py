@@ -1,6 +1,5 @@
-"""The reviewers' tools find nothing here that is not explained, and no explanation is idle."""
+"""What the reviewers' tools are asked about: what this room builds."""
 
-import pytest
 from aws_cdk import Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -8,25 +7,19 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 
 from cdk_trainyard.serving import (
+    ClientAuthentication,
     ConcurrencyLimit,
-    DoorAuthentication,
     ModelCompilation,
     NeuronNodeHealth,
     PromptWebAcl,
     Rollout,
     ScalingMetric,
-    ScalingSchedule,
     ServiceMonitoring,
     ServiceScaling,
     TextGenerationEngine,
 )
-from tests.review.tools import Review
-from tests.serving.parts import door, model, new_stack, service
-
-SCHEDULES = [
-    ScalingSchedule(name="Night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0),
-    ScalingSchedule(name="Day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=4),
-]
+from tests.review.tools import Room
+from tests.serving.parts import SCHEDULES, load_balancer, model, new_stack, service
 
 
 def alone(stack: Stack) -> None:
@@ -34,7 +27,7 @@ def alone(stack: Stack) -> None:
 
 
 def internal_and_plain(stack: Stack) -> None:
-    door(stack, plain_http=True, authentication=DoorAuthentication.none())
+    load_balancer(stack, plain_http=True, authentication=ClientAuthentication.none())
 
 
 def public_with_tokens(stack: Stack) -> None:
@@ -48,12 +41,14 @@ def public_with_tokens(stack: Stack) -> None:
         rollout=Rollout.SURGE,
         volume_key=key,
         log_key=key,
-        protect_hosts=True,
+        protect=True,
     )
     acl = PromptWebAcl(stack, "Acl", log_key=key)
-    opened = door(stack, served, public=True, web_acl=acl, deletion_protection=True, concurrency=ConcurrencyLimit())
+    opened = load_balancer(
+        stack, served, public=True, web_acl=acl, deletion_protection=True, concurrency=ConcurrencyLimit()
+    )
     topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111111111111:alerts")
-    ServiceMonitoring(stack, "Monitoring", service=served, door=opened, topic=topic)
+    ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=opened, topic=topic)
     NeuronNodeHealth(stack, "NodeHealth", service=served)
 
 
@@ -67,7 +62,7 @@ def compiled_on_start_with_a_key(stack: Stack) -> None:
         scaling=ServiceScaling(min_tasks=1, max_tasks=4, metric=ScalingMetric.ALB_REQUESTS),
     )
     PromptWebAcl(stack, "Acl")
-    door(stack, served, authentication=DoorAuthentication.api_key(secret))
+    load_balancer(stack, served, authentication=ClientAuthentication.api_key(secret), clients=["0.0.0.0/0"])
 
 
 def compiled_beforehand(stack: Stack) -> None:
@@ -84,38 +79,17 @@ def compiled_beforehand(stack: Stack) -> None:
 
 def watched_by_nobody(stack: Stack) -> None:
     served = service(stack)
-    ServiceMonitoring(stack, "Monitoring", service=served, door=door(stack, served))
+    ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=load_balancer(stack, served))
 
 
-BUILDS = {
-    build.__name__: build
-    for build in (
+ROOM = Room(
+    new_stack,
+    [
         alone,
         internal_and_plain,
         public_with_tokens,
         compiled_on_start_with_a_key,
         compiled_beforehand,
         watched_by_nobody,
-    )
-}
-
-
-@pytest.fixture(scope="module")
-def review(tmp_path_factory: pytest.TempPathFactory) -> Review[Stack]:
-    return Review(BUILDS, new_stack, tmp_path_factory.mktemp("review"))
-
-
-@pytest.mark.review
-@pytest.mark.parametrize("name", BUILDS)
-def test_no_finding_is_unexplained_and_no_explanation_idle(review: Review[Stack], name: str) -> None:
-    assert review.open_findings(name) == []
-
-
-@pytest.mark.review
-def test_cfn_lint_has_no_open_finding(review: Review[Stack]) -> None:
-    assert review.lint() == []
-
-
-@pytest.mark.review
-def test_checkov_has_no_open_finding_and_no_idle_skip(review: Review[Stack]) -> None:
-    assert review.checkov() == []
+    ],
+)

@@ -1,0 +1,90 @@
+"""Every rule of a service, and the one place where all are asked: by the constructor and for a file alike."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.problems import Problem, sentence, within
+from cdk_trainyard.serving.catalogue import host_image
+from cdk_trainyard.serving.rules_catalogue import doubts, driver_problems, engine_problems, family_problems
+from cdk_trainyard.serving.rules_model import (
+    degree_problems,
+    device_memory_problems,
+    host_memory_problems,
+    judgeable,
+    model_problems,
+    type_problems,
+)
+from cdk_trainyard.serving.rules_service import hosts_problems, scaling_problems, tasks_problems, timeout_problems
+from cdk_trainyard.serving.sizing import fitting, size
+from cdk_trainyard.serving.spec_model import NeuronModel
+from cdk_trainyard.serving.spec_service import INF2_TYPES, ServiceSpec
+from cdk_trainyard.tokens import unresolved
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Findings:
+    """What is wrong, and what only may be.
+
+    Attributes:
+        problems: What cannot work.
+        warnings: What may not work, each with the slug of its warning.
+    """
+
+    problems: tuple[Problem, ...]
+    warnings: tuple[tuple[str, str], ...] = ()
+
+
+def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
+    """Ask every rule of a service.
+
+    Args:
+        spec: The service.
+        region: The stack's Region. None: not known.
+    """
+    problems = [*_said(spec, region)]
+    hosts, model, engine = spec.hosts, spec.model, spec.engine
+    if unresolved(hosts, model, engine, hosts.instance_type) or hosts.instance_type not in INF2_TYPES:
+        return Findings(problems=tuple(problems))
+    known, warnings = InstanceType.of(hosts.instance_type), list[tuple[str, str]]()
+    problems += degree_problems(model, known)
+    doubtful: list[Problem] = []
+    if not unresolved(engine.kind, engine.image, hosts.host_image):
+        image, host = engine.container, host_image(hosts.host_image)
+        doubtful += [*family_problems(image, known.family), *driver_problems(image, host)]
+        warnings += [("unknown", text) for text in doubts(image, host, known.family)]
+    sized = judgeable(model) and not any(each.at[0] == "model" for each in problems)
+    if sized:  # the arithmetic needs numbers that are right
+        doubtful += [*device_memory_problems(model, known), *host_memory_problems(model, known)]
+    if sized and not doubtful:
+        warnings += [("multi-head", text) for text in _multi_head(model, known)]
+    if engine.unchecked:
+        return Findings(
+            problems=tuple(problems), warnings=(*(("unchecked", sentence(each)) for each in doubtful), *warnings)
+        )
+    return Findings(problems=(*problems, *doubtful), warnings=tuple(warnings))
+
+
+def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:
+    """What is wrong with what each part says of itself, and of the others."""
+    model, engine, hosts = spec.model, spec.engine, spec.hosts
+    yield from type_problems(hosts)
+    yield from within(("model",), model_problems(model, engine.kind))
+    yield from within(("engine",), engine_problems(engine, region))
+    yield from tasks_problems(hosts, spec.scaling)
+    yield from hosts_problems(hosts, spec.scaling)
+    if spec.scaling is not None and not unresolved(spec.scaling):
+        yield from within(("scaling",), scaling_problems(spec.scaling))
+    yield from timeout_problems(spec)
+
+
+def _multi_head(model: NeuronModel, known: InstanceType) -> Iterator[str]:
+    sizing = size(model, known)
+    if not sizing.multi_head:
+        return
+    better, heads = fitting(model), model.dimensions.key_value_heads
+    yield (
+        f"{heads} key and value heads do not divide over 'tensor_parallel' {model.tensor_parallel}: each attention "
+        f"head gets its own, and the KV cache takes {sizing.kv_heads_per_core * model.tensor_parallel} heads instead "
+        f"of {heads}" + (f"; {better[0]} with 'tensor_parallel' {better[1]} does without" if better else "")
+    )

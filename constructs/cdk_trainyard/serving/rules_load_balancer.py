@@ -1,0 +1,181 @@
+"""What a load balancer before a service needs to be one. Pure: no CDK object is made, and Tokens are not judged."""
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from cdk_trainyard.problems import At, Problem, either, option, shown, within
+from cdk_trainyard.serving.spec_load_balancer import (
+    METHODS,
+    AuthenticationKind,
+    ClaimFormat,
+    ClientAuthentication,
+    JwtClaim,
+    LoadBalancerSpec,
+)
+from cdk_trainyard.tokens import unresolved
+
+FORBIDDEN_PATHS = ("/metrics", "/invocations", "/info", "/generate", "/tokenize", "/health")
+"""Routes of the engines that ask nobody for a key, or show what others do."""
+_OF_KIND = {
+    AuthenticationKind.JWT: ("issuer", "key_set_url", "claims"),
+    AuthenticationKind.API_KEY: ("secret", "secret_key"),
+    AuthenticationKind.NONE: (),
+}
+_REQUIRED = {AuthenticationKind.JWT: ("issuer", "key_set_url"), AuthenticationKind.API_KEY: ("secret",)}
+_MOST_CLAIMS: Final = 10
+_MOST_VALUES: Final = 10
+_LONGEST_VALUE: Final = 256
+"""``JwtValidationActionConfig`` and ``JwtValidationActionAdditionalClaim`` of ELB's API."""
+_CONDITION_VALUES: Final = 5
+_ZONES: Final = 2
+
+
+def load_balancer_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
+    """Check everything that a load balancer says of itself, wherever it stands."""
+    yield from transport_problems(spec)
+    yield from within(("authentication",), authentication_problems(spec.authentication))
+    yield from caller_problems(spec)
+    yield from path_problems(spec.paths)
+    yield from access_log_problems(spec)
+    if spec.clients is not None and not unresolved(spec.clients) and not spec.clients:
+        text = "must name 1 block or more, got none; without it, the VPC reaches an internal load balancer, and anybody"
+        yield Problem(("clients",), f"{text} a public one")
+    for name in ("clients", "paths"):
+        values = getattr(spec, name)
+        for index, value in enumerate(() if values is None or unresolved(values) else values):
+            if value in values[:index] and not unresolved(value):
+                yield Problem((name, index), f"must be another than those before it, got {shown(value)} again")
+
+
+def transport_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
+    """Check that it speaks HTTPS, or that plain HTTP was said."""
+    if unresolved(spec.plain_http, spec.public):
+        return
+    if spec.certificate is not None:
+        if spec.plain_http:
+            text = f"must be left out beside {option('certificate')}; the load balancer then speaks HTTPS alone"
+            yield Problem(("plain_http",), text)
+    elif not spec.plain_http:
+        text = "must be given, since the load balancer speaks HTTPS; request one of ACM in the same Region, or say "
+        yield Problem(("certificate",), f"{text}{option('plain_http')} for an internal one")
+    elif spec.public:
+        text = f"must not be said for a public load balancer; give a {option('certificate')} of ACM in the same Region"
+        yield Problem(("plain_http",), text)
+
+
+def authentication_problems(authentication: ClientAuthentication) -> Iterator[Problem]:
+    """Check that the options are those of one kind, and enough of them."""
+    kind = authentication.kind
+    if unresolved(authentication, kind):
+        return
+    for name in (name for of, names in _OF_KIND.items() if of is not kind for name in names):
+        if getattr(authentication, name) not in (None, ()):
+            yield Problem((name,), f"must be left out of kind {kind}, which does not look at it")
+    for name in _REQUIRED.get(kind, ()):
+        if getattr(authentication, name) is None:
+            yield Problem((name,), f"must be given for kind {kind}")
+    if kind is AuthenticationKind.JWT:
+        yield from _claims(authentication.claims)
+
+
+def _claims(claims: Sequence[JwtClaim]) -> Iterator[Problem]:
+    if unresolved(claims):
+        return
+    if not 1 <= len(claims) <= _MOST_CLAIMS:
+        why = "without one any token of the issuer passes, also another application's; use client_id, scope or aud"
+        yield Problem(("claims",), f"must be 1 to {_MOST_CLAIMS}, got {len(claims)}: {why}")
+    for index, claim in enumerate(claims):
+        at: At = ("claims", index)
+        if claim.name in {"iss", "exp", "nbf", "iat"}:
+            text = f"must be another than {claim.name}, which the load balancer always checks; leave the claim out"
+            yield Problem((*at, "name"), text)
+        if not unresolved(claim.values) and not 1 <= len(claim.values) <= _MOST_VALUES:
+            yield Problem((*at, "values"), f"must be 1 to {_MOST_VALUES} values, got {len(claim.values) or 'none'}")
+        for number, value in enumerate(claim.values):
+            if unresolved(value):
+                continue
+            if not 1 <= len(value) <= _LONGEST_VALUE:
+                text = f"must have 1 to {_LONGEST_VALUE} characters, got {len(value)}"
+                yield Problem((*at, "values", number), text)
+            elif claim.format is ClaimFormat.SPACE_SEPARATED and " " in value:
+                text = f"must be without blanks in format {claim.format}, got {shown(value)}; give each word apart"
+                yield Problem((*at, "values", number), text)
+
+
+def caller_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
+    """Check that callers are looked at where they may be anybody, and that the listener can do it."""
+    kind = spec.authentication.kind
+    if unresolved(kind):
+        return
+    if kind is AuthenticationKind.NONE and spec.public is True:
+        yield Problem(
+            ("authentication", "kind"), "must be jwt or api-key for a public load balancer, got none; use jwt"
+        )
+    if kind is AuthenticationKind.JWT and spec.plain_http is True and spec.certificate is None:
+        why = "the load balancer verifies tokens on HTTPS listeners only; give it a certificate"
+        yield Problem(("authentication", "kind"), f"must be api-key or none over plain HTTP, got jwt: {why}")
+
+
+def path_problems(paths: Sequence[str]) -> Iterator[Problem]:
+    """Check the list of paths that are let in, all others being refused."""
+    if unresolved(paths):
+        return
+    for index, path in enumerate(paths):
+        forbidden = [] if unresolved(path) else [each for each in FORBIDDEN_PATHS if fnmatchcase(each, path)]
+        if forbidden:
+            text = f"must not let in {either(forbidden)}, got {shown(path)}; use '/v1/*'"
+            yield Problem(("paths", index), text)
+    if not paths:
+        yield Problem(("paths",), "must name 1 path or more, got none; use '/v1/*'")
+    if len(paths) + len(METHODS) > _CONDITION_VALUES:
+        most = _CONDITION_VALUES - len(METHODS)
+        why = f"a rule takes {_CONDITION_VALUES} values, and {' and '.join(METHODS)} are two of them"
+        yield Problem(("paths",), f"must be {most} or fewer, got {len(paths)}: {why}")
+
+
+def access_log_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
+    """Check that the load balancer can write to the bucket of its logs.
+
+    Source: ELB user guide, "Access logs for your Application Load Balancer": SSE-S3 is the only encryption.
+    """
+    bucket = spec.access_logs
+    key = None if bucket is None or unresolved(bucket) else getattr(bucket, "key", None) or _key_of(bucket)
+    if key is not None and not unresolved(key):
+        yield Problem(("access_logs",), "must be a bucket without a KMS key: load balancers write to SSE-S3 alone")
+
+
+def _key_of(bucket: object) -> object:
+    return getattr(bucket, "encryption_key", None)
+
+
+# ---------------------------------------------------------------- where it stands
+def zones_problems(at: At, zones: Sequence[str], *, public: bool) -> Iterator[Problem]:
+    """Check that there are subnets in two zones.
+
+    Args:
+        at: The option that says where it stands.
+        zones: The zones of those subnets.
+        public: Whether it is reached from the internet.
+    """
+    known = [zone for zone in zones if not unresolved(zone)]
+    different = sorted(set(known))
+    if len(zones) >= _ZONES and (len(known) < len(zones) or len(different) >= _ZONES):
+        return
+    kind = "a public" if public else "an internal"
+    got = ", ".join(different) or "none"
+    yield Problem(at, f"must be in {_ZONES} zones or more for {kind} load balancer, got {got}")
+
+
+def known_client_problems(spec: LoadBalancerSpec, *, cidr_known: bool) -> Iterator[Problem]:
+    """Check that somebody is let in: the VPC, when its addresses are known."""
+    if spec.clients is None and spec.public is False and not cidr_known:
+        text = "must be given, as [10.0.0.0/16]: the addresses of the VPC are not known here"
+        yield Problem(("clients",), text)
+
+
+def region_problems(region: str | None) -> Iterator[Problem]:
+    """Check that access logs can be delivered: who writes them depends on the Region."""
+    if region is None:
+        text = "the stack's Region must be given for the load balancer's access logs; use env=Environment(region=…)"
+        yield Problem((), text)

@@ -1,0 +1,686 @@
+# ruff: noqa: E501  the messages are the point, each on its line
+"""What the rules of serving refuse, in which words; no CDK object is made."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.stand_ins import Certificate, Key, Repository, Secret, Span
+from cdk_trainyard.problems import Problem, sentence
+from cdk_trainyard.serving import (
+    AuthenticationKind,
+    ClaimFormat,
+    ClientAuthentication,
+    ConcurrencyLimit,
+    JwtClaim,
+    ModelShape,
+    NeuronDtype,
+    Rollout,
+    ScalingMetric,
+    ScalingSchedule,
+    ServiceScaling,
+    TextGenerationEngine,
+)
+from cdk_trainyard.serving.rules import service_findings
+from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems, zones_problems
+from cdk_trainyard.serving.rules_service import monitoring_problems
+from cdk_trainyard.serving.spec_load_balancer import LoadBalancerSpec, WebAclSpec
+from cdk_trainyard.serving.spec_service import MonitoringSpec, ServiceSpec
+from cdk_trainyard.storage.spec import ExistingBucket
+from tests.serving.parts import CERTIFICATE, JWT, REGION, hosts, model
+
+NIGHT = ScalingSchedule(name="night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0)
+DAY = ScalingSchedule(name="day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=2)
+OWN = ModelShape(parameters_billions=1, layers=8, attention_heads=8, key_value_heads=8, head_dimension=64)
+SECRET: Any = Secret("arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf")
+COPY: Any = Repository("arn:aws:ecr:us-west-2:111111111111:repository/mirror/tgi")
+KEY: Any = Key("arn:aws:kms:us-west-2:111111111111:key/11111111-89ab-cdef-0123-456789abcdef")
+WHERE = Environment(region=REGION, account="111111111111")
+
+
+def said(judge: Judge, problems: Any) -> list[str]:
+    found: list[Problem] = [*judge.problems, *problems]
+    return [sentence(problem) for problem in found]
+
+
+def of_service(
+    *,
+    of_model: dict[str, Any] | None = None,
+    of_hosts: dict[str, Any] | None = None,
+    engine: TextGenerationEngine | None = None,
+    region: str = REGION,
+    **changes: Any,
+) -> list[str]:
+    """Return what is said of a service with changes."""
+    judge = Judge(environment=replace(WHERE, region=region))
+    spec = ServiceSpec(
+        model=model(**(of_model or {})),
+        engine=engine or TextGenerationEngine.tgi(),
+        hosts=hosts(**(of_hosts or {})),
+        **changes,
+    )
+    return said(judge, service_findings(judge.judged(spec), region).problems)
+
+
+def of_load_balancer(**changes: Any) -> list[str]:
+    """Return what is said of a load balancer with changes."""
+    judge = Judge(environment=WHERE)
+    settings: dict[str, Any] = {"authentication": JWT, "certificate": Certificate(CERTIFICATE), **changes}
+    return said(judge, load_balancer_problems(judge.judged(LoadBalancerSpec(**settings))))
+
+
+def scaled(**changes: Any) -> dict[str, Any]:
+    settings: dict[str, Any] = {"min_tasks": 1, "max_tasks": 4, **changes}
+    return {"scaling": ServiceScaling(**settings)}
+
+
+def jwt(**changes: Any) -> dict[str, Any]:
+    return {"authentication": replace(JWT, **changes)}
+
+
+def claim(name: str = "aud", **changes: Any) -> dict[str, Any]:
+    settings: dict[str, Any] = {"values": ["a"], **changes}
+    return jwt(claims=(JwtClaim(name=name, **settings),))
+
+
+def tgi(**changes: Any) -> dict[str, Any]:
+    return {"engine": TextGenerationEngine.tgi(**changes)}
+
+
+def of_monitoring(**changes: Any) -> list[str]:
+    """Return what is said of thresholds."""
+    judge = Judge(environment=WHERE)
+    return said(judge, monitoring_problems(judge.judged(MonitoringSpec(**changes)), 600))
+
+
+SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "tensor_parallel 3": (
+        {"of_model": {"tensor_parallel": 3}},
+        ["'model.tensor_parallel' must be 1, 2, 4, 8, 12 or 24, got 3"],
+    ),
+    "more cores than there are": (
+        {"of_model": {"tensor_parallel": 8}},
+        ["'model.tensor_parallel' must be at most 2 on inf2.xlarge (2 NeuronCores), got 8; use 2, or inf2.24xlarge"],
+    ),
+    "batch 0": ({"of_model": {"batch": 0}}, ["'model.batch' must be 1 to 100000000, got 0"]),
+    "sequence length 0": (
+        {"of_model": {"sequence_length": 0}},
+        ["'model.sequence_length' must be 1 to 100000000, got 0"],
+    ),
+    "prompt as long as the sequence": (
+        {"of_model": {"max_input_tokens": 4096}},
+        ["'model.max_input_tokens' must be 1 to 4095, less than 'sequence_length', got 4096"],
+    ),
+    "batch that does not fit": (
+        {"of_model": {"batch": 64}},
+        [
+            "'model.batch' must fit the NeuronCores: llama-3.2-3b with 'tensor_parallel' 2 takes 2.99 GiB of weights + 64 x 0.219 GiB of KV cache = 16.99 GiB per core, of 13.6 GiB (85% of 16 GiB); use 'batch' 48 or less, or inf2.24xlarge with 'tensor_parallel' 4"
+        ],
+    ),
+    "model that does not fit": (
+        {"of_model": {"preset": "llama-3.3-70b", "batch": 1}, "of_hosts": {"instance_type": "inf2.8xlarge"}},
+        [
+            "'model.tensor_parallel' must fit the NeuronCores: llama-3.3-70b with 'tensor_parallel' 2 takes 65.70 GiB of weights + 1 x 0.625 GiB of KV cache = 66.33 GiB per core, of 13.6 GiB (85% of 16 GiB); use inf2.48xlarge with 'tensor_parallel' 24",
+            "'hosts.instance_type' must have memory for llama-3.3-70b beside its devices: 131.4 GiB of weights + 4 GiB for system and engine = 135.4 GiB, got inf2.8xlarge with 121.6 GiB; use inf2.48xlarge, or store it in pieces per core and say 'presharded'",
+        ],
+    ),
+    "model that the host cannot load": (
+        {"of_model": {"preset": "llama-3.1-8b"}},
+        [
+            "'hosts.instance_type' must have memory for llama-3.1-8b beside its devices: 15.0 GiB of weights + 4 GiB for system and engine = 19.0 GiB, got inf2.xlarge with 15.2 GiB; use inf2.8xlarge, or store it in pieces per core and say 'presharded'"
+        ],
+    ),
+    "model that the host cannot compile": (
+        {"of_model": {"precompiled": False}},
+        [
+            "'hosts.instance_type' must have memory for llama-3.2-3b beside its devices: 3 x 6.0 GiB of weights to compile + 4 GiB for system and engine = 21.9 GiB, got inf2.xlarge with 15.2 GiB; use inf2.8xlarge, or compile it elsewhere and say 'precompiled'"
+        ],
+    ),
+    "unknown preset": (
+        {"of_model": {"preset": "lama-3.1-8b"}},
+        [
+            "'model.preset' must be gemma-3-27b, llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, mistral-7b, qwen3-14b, qwen3-30b-a3b, … (all are in serving/README.md, 'What fits'), got 'lama-3.1-8b'; did you mean 'llama-3.1-8b' or 'llama-3.2-3b' or 'llama-3.3-70b'?"
+        ],
+    ),
+    "no shape": (
+        {"of_model": {"preset": None}},
+        ["'model.preset' or 'shape' must be given, for memory follows from it, got neither"],
+    ),
+    "two shapes": (
+        {"of_model": {"preset": "llama-3.2-3b", "shape": OWN}},
+        ["'model.preset' must be left out beside 'shape'; one of both says how large it is"],
+    ),
+    "no prefix": (
+        {"of_model": {"prefix": "/"}},
+        [
+            "'model.prefix' must be a folder of the bucket, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got '/'"
+        ],
+    ),
+    "prefix with a space": (
+        {"of_model": {"prefix": "my models"}},
+        [
+            "'model.prefix' must be a folder of the bucket, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'my models'"
+        ],
+    ),
+    "prefix that leads up": (
+        {"of_model": {"prefix": "models/../other"}},
+        [
+            "'model.prefix' must be a folder of the bucket, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'models/../other'"
+        ],
+    ),
+    "name with a space": (
+        {"of_model": {"name": "my llama"}},
+        [
+            "'model.name' must be letters, digits, '.', '_', '/' and '-', as clients ask for the model by it, as llama-3.1-8b, got 'my llama'"
+        ],
+    ),
+    "build that is a path": (
+        {"of_model": {"build": "a/b"}},
+        [
+            "'model.build' must be one folder of 'prefix', of letters, digits, '.', '_' and '-', which a compilation's log ends with, as 3f9a0c51d7e2, got 'a/b'"
+        ],
+    ),
+    "eight bits with tgi": (
+        {"of_model": {"dtype": NeuronDtype.FP8}},
+        ["'model.dtype' must be bf16 or fp16 for tgi, got fp8; use bf16, or an engine of kind neuron-vllm"],
+    ),
+    "shards that are not compiled": (
+        {"of_model": {"presharded": True, "precompiled": False}, "of_hosts": {"instance_type": "inf2.8xlarge"}},
+        ["'model.presharded' must come with 'precompiled': compiling starts from the whole weights; leave one out"],
+    ),
+    "shape without layers": (
+        {"of_model": {"shape": replace(OWN, layers=0)}},
+        ["'model.shape.layers' must be 1 to 100000, got 0"],
+    ),
+    "shape without parameters": (
+        {"of_model": {"shape": replace(OWN, parameters_billions=0)}},
+        ["'model.shape.parameters_billions' must be more than 0, got 0"],
+    ),
+    "shape with odd groups": (
+        {"of_model": {"shape": replace(OWN, attention_heads=9)}},
+        [
+            "'model.shape.attention_heads' must be a multiple of 'key_value_heads', got 9 and 8; config.json calls them num_attention_heads and num_key_value_heads"
+        ],
+    ),
+    "new driver": (
+        {"of_hosts": {"host_image": "20260820"}},
+        [
+            "'hosts.host_image' must carry a driver that runtime library 2.26.42 of tgi-3.3.7 works with, got 20260820 with driver 2.30.2: driver 2.29 and later need runtime library 2.33 or later, or nrt_init() fails; use 20260701"
+        ],
+    ),
+    "host image that is none": (
+        {"of_hosts": {"host_image": "recommended"}},
+        ["'hosts.host_image' must be the version of an ECS Neuron image, eight digits, as 20260701, got 'recommended'"],
+    ),
+    "image of another family": (
+        {
+            "engine": TextGenerationEngine.neuron_vllm(image="neuron-vllm-0.24.0"),
+            "of_hosts": {"host_image": "20260820"},
+        },
+        [
+            "'engine.image' must run on inf2, got neuron-vllm-0.24.0 for trn2, trn3; use neuron-vllm-0.9.1, neuron-vllm-0.11.0 or neuron-vllm-0.13.0"
+        ],
+    ),
+    "misspelt image": (
+        tgi(image="tgi-3.3.8"),
+        [
+            "'engine.image' must be tgi-3.3.5, tgi-3.3.6, tgi-3.3.7, tgi-dlc-3.3.6 or a reference with its registry, got 'tgi-3.3.8'; did you mean 'tgi-3.3.7' or 'tgi-3.3.6' or 'tgi-3.3.5'?"
+        ],
+    ),
+    "image that is none": (
+        tgi(image="registry.example/tgi 9"),
+        [
+            "'engine.image' must be an image with its registry, and a tag or a digest, as registry.example.com/team/image:1.0, got 'registry.example/tgi 9'"
+        ],
+    ),
+    "image of another server by its key": (
+        tgi(image="hf-vllm-0.4.5"),
+        [
+            "'engine.image' must be an image of tgi, got hf-vllm-0.4.5, which is one of hf-vllm; use tgi-3.3.5, tgi-3.3.6, tgi-3.3.7 or tgi-dlc-3.3.6"
+        ],
+    ),
+    "image of another server by its reference": (
+        tgi(image="ghcr.io/huggingface/optimum-neuron-vllm:0.9.9"),
+        [
+            "'engine.image' must be an image of tgi, got ghcr.io/huggingface/optimum-neuron-vllm:0.9.9, which is one of hf-vllm; use tgi-3.3.5, tgi-3.3.6, tgi-3.3.7 or tgi-dlc-3.3.6"
+        ],
+    ),
+    "image beside a repository": (
+        tgi(image="registry.example/tgi:9", repository=COPY),
+        [
+            "'engine.image' must be a key of the catalogue beside 'repository', which is where it is pulled from, got 'registry.example/tgi:9'; leave one out"
+        ],
+    ),
+    "tag of nothing": (
+        tgi(tag="v1"),
+        ["'engine.tag' is said of a repository of yours, got 'v1' alone; give 'repository' too"],
+    ),
+    "tag that is none": (
+        tgi(repository=COPY, tag="a b"),
+        ["'engine.tag' must be a tag or a digest of an image, as 1.0, got 'a b'"],
+    ),
+    "registry that is not known in the Region": (
+        {"engine": TextGenerationEngine.hf_vllm(), "region": "eu-north-1"},
+        [
+            "'engine.image' must be in a registry that is known in eu-north-1, got hf-vllm-0.4.5; use hf-vllm-0.4.5-ghcr or a repository of yours"
+        ],
+    ),
+    "repository of another partition": (
+        {
+            "engine": TextGenerationEngine.tgi(
+                repository=Repository("arn:aws-cn:ecr:cn-north-1:111111111111:repository/tgi")
+            )
+        },
+        ["'engine.repository' must be of partition aws, got 'arn:aws-cn:ecr:cn-north-1:111111111111:repository/tgi'"],
+    ),
+    "key of callers as text": (
+        tgi(environment={"API_KEY": "x"}),
+        [
+            "'engine.environment.API_KEY' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+        ],
+    ),
+    "token as text": (
+        tgi(environment={"HUGGING_FACE_HUB_TOKEN": "abc"}),
+        [
+            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+        ],
+    ),
+    "token by another name": (
+        tgi(environment={"EXTRA": "hf_abcdefghijklmnopqrst"}),
+        [
+            "'engine.environment.EXTRA' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+        ],
+    ),
+    "variable that is none": (
+        tgi(environment={"MY-VARIABLE": "x"}),
+        [
+            "'engine.environment.MY-VARIABLE' must be the name of an environment variable, as LEVEL, got 'MY-VARIABLE' as a name"
+        ],
+    ),
+    "value that refers": (
+        tgi(environment={"LEVEL": "{{resolve:ssm:level}}"}),
+        [
+            "'engine.environment.LEVEL' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got '{{resolve:ssm:level}}'"
+        ],
+    ),
+    "value of two lines": (
+        tgi(environment={"LEVEL": "a\nb"}),
+        [
+            "'engine.environment.LEVEL' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got 'a\\nb'"
+        ],
+    ),
+    "another port": (
+        tgi(environment={"PORT": "9000"}),
+        ["'engine.environment.PORT' must be 8080, where the load balancer asks, got '9000'; leave it out"],
+    ),
+    "type without Neuron devices": (
+        {"of_hosts": {"instance_type": "trn1.2xlarge"}},
+        [
+            "'hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'trn1.2xlarge'; did you mean 'inf2.24xlarge' or 'inf2.xlarge' or 'inf2.8xlarge'?"
+        ],
+    ),
+    "fewer tasks than none": ({"of_hosts": {"tasks": -1}}, ["'hosts.tasks' must be 0 to 5000, got -1"]),
+    "more tasks than a service has": ({"of_hosts": {"tasks": 5001}}, ["'hosts.tasks' must be 0 to 5000, got 5001"]),
+    "tasks above their bounds": (
+        {"of_hosts": {"tasks": 5}, **scaled()},
+        ["'hosts.tasks' must be 1 to 4 as 'scaling' says, got 5; use 4, or widen the bounds"],
+    ),
+    "fewer hosts than tasks": (
+        {"of_hosts": {"tasks": 3, "max_hosts": 2}},
+        ["'hosts.max_hosts' must be 3 or more, one for each task, got 2; raise it, or lower the tasks"],
+    ),
+    "fewer hosts than a schedule asks for": (
+        {"of_hosts": {"max_hosts": 4}, **scaled(schedules=[replace(DAY, max_tasks=8)])},
+        ["'hosts.max_hosts' must be 8 or more, one for each task, got 4; raise it, or lower the tasks"],
+    ),
+    "surge without hosts": (
+        {"of_hosts": {"tasks": 2, "max_hosts": 3, "rollout": Rollout.SURGE}},
+        [
+            "'hosts.max_hosts' must be 4 or more for 'rollout' surge of 2 tasks, got 3; raise it, or use 'rollout' rolling"
+        ],
+    ),
+    "rolling a single task": (
+        {"of_hosts": {"rollout": Rollout.ROLLING}},
+        [
+            "'hosts.rollout' must be recreate or surge for a single task, got rolling with 1: there is no host for the new task while the old one runs, and no deployment would end; keep 2 tasks or more, or use recreate or surge"
+        ],
+    ),
+    "rolling what scales to one": (
+        {"of_hosts": {"tasks": 2, "rollout": Rollout.ROLLING}, **scaled()},
+        [
+            "'hosts.rollout' must be recreate or surge for a single task, got rolling with 1 by 'scaling': there is no host for the new task while the old one runs, and no deployment would end; keep 2 tasks or more, or use recreate or surge"
+        ],
+    ),
+    "rolling what a schedule takes to one": (
+        {"of_hosts": {"tasks": 2, "rollout": Rollout.ROLLING}, **scaled(min_tasks=2, schedules=[DAY])},
+        [
+            "'hosts.rollout' must be recreate or surge for a single task, got rolling with 1 by 'scaling': there is no host for the new task while the old one runs, and no deployment would end; keep 2 tasks or more, or use recreate or surge"
+        ],
+    ),
+    "to zero by requests": (
+        scaled(min_tasks=0, metric=ScalingMetric.ALB_REQUESTS),
+        [
+            "'scaling.min_tasks' must be 1 or more with metric alb-requests, got 0: without a task the load balancer counts no request per task, so nothing would start one; use 1, and 'schedules' for the hours without any"
+        ],
+    ),
+    "to zero by the queue": (
+        scaled(min_tasks=0),
+        [
+            "'scaling.min_tasks' must be 1 or more with metric queue, got 0: without a task no engine reports a queue, so nothing would start one; use 1, and 'schedules' for the hours without any"
+        ],
+    ),
+    "to zero and never back": (
+        scaled(schedules=[NIGHT]),
+        [
+            "'scaling.schedules[0]' must not end the last task without a schedule that brings tasks back, with 'min_tasks' 1 or more"
+        ],
+    ),
+    "bounds upside down": (
+        scaled(min_tasks=3, max_tasks=2, target=-1),
+        ["'scaling.max_tasks' must be 3 or more, got 2", "'scaling.target' must be more than 0, got -1"],
+    ),
+    "pause of less than nothing": (
+        scaled(cooldown_seconds=-1),
+        ["'scaling.cooldown_seconds' must be 0 to 604800, got -1"],
+    ),
+    "schedule from zero": (
+        scaled(schedules=[replace(DAY, min_tasks=0)]),
+        [
+            "'scaling.schedules[0].min_tasks' must be 1 or more, or 'max_tasks' 0 as well, got 0 and 2: from zero tasks no metric starts one"
+        ],
+    ),
+    "schedule upside down": (
+        scaled(schedules=[replace(DAY, min_tasks=3)]),
+        ["'scaling.schedules[0].min_tasks' must be at most 'max_tasks' 2, got 3"],
+    ),
+    "schedule that is none": (
+        scaled(schedules=[replace(DAY, schedule="0 6 * * *")]),
+        [
+            "'scaling.schedules[0].schedule' must be a schedule, as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00), got '0 6 * * *'"
+        ],
+    ),
+    "schedule in no time zone": (
+        scaled(schedules=[replace(DAY, time_zone="Europe/Berln")]),
+        [
+            "'scaling.schedules[0].time_zone' must be a time zone, as Europe/Berlin, got 'Europe/Berln'; did you mean 'Europe/Berlin' or 'Europe/Belfast' or 'Europe/Helsinki'?"
+        ],
+    ),
+    "schedule with a name that is none": (
+        scaled(schedules=[replace(DAY, name="day/night")]),
+        [
+            "'scaling.schedules[0].name' must be a name without ':', '/' and '|', and without a blank at its ends, as night, got 'day/night'"
+        ],
+    ),
+    "schedules of one name": (
+        scaled(schedules=[DAY, DAY]),
+        ["'scaling.schedules[1].name' must be another than those of the schedules before it, got 'day' again"],
+    ),
+    "slow volume": ({"of_hosts": {"volume_mib_s": 100}}, ["'hosts.volume_mib_s' must be 125 to 1000 MiB/s, got 100"]),
+    "request of two hours": (
+        {"request_timeout": Span(7200)},
+        ["'request_timeout' must be 30 to 3600 seconds, got 7200"],
+    ),
+    "keys of another Region": (
+        {
+            "of_hosts": {
+                "volume_key": Key("arn:aws:kms:us-east-1:111111111111:key/11111111-89ab-cdef-0123-456789abcdef")
+            }
+        },
+        [
+            "'hosts.volume_key' must be of Region us-west-2, got 'arn:aws:kms:us-east-1:111111111111:key/11111111-89ab-cdef-0123-456789abcdef'"
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), SERVICES.values(), ids=SERVICES)
+def test_fails_a_service(changes: dict[str, Any], expected: list[str]) -> None:
+    assert of_service(**changes) == expected
+
+
+LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "no certificate": (
+        {"certificate": None},
+        [
+            "'certificate' must be given, since the load balancer speaks HTTPS; request one of ACM in the same Region, or say 'plain_http' for an internal one"
+        ],
+    ),
+    "certificate of another Region": (
+        {"certificate": Certificate(CERTIFICATE.replace(REGION, "us-east-1"))},
+        [
+            "'certificate' must be of Region us-west-2, got 'arn:aws:acm:us-east-1:111111111111:certificate/12345678-1234-1234-1234-123456789012'"
+        ],
+    ),
+    "certificate beside plain HTTP": (
+        {"plain_http": True},
+        ["'plain_http' must be left out beside 'certificate'; the load balancer then speaks HTTPS alone"],
+    ),
+    "public without authentication": (
+        {"public": True, "authentication": ClientAuthentication.none()},
+        ["'authentication.kind' must be jwt or api-key for a public load balancer, got none; use jwt"],
+    ),
+    "public and plain": (
+        {"public": True, "plain_http": True, "certificate": None},
+        [
+            "'plain_http' must not be said for a public load balancer; give a 'certificate' of ACM in the same Region",
+            "'authentication.kind' must be api-key or none over plain HTTP, got jwt: the load balancer verifies tokens on HTTPS listeners only; give it a certificate",
+        ],
+    ),
+    "tokens over plain HTTP": (
+        {"plain_http": True, "certificate": None},
+        [
+            "'authentication.kind' must be api-key or none over plain HTTP, got jwt: the load balancer verifies tokens on HTTPS listeners only; give it a certificate"
+        ],
+    ),
+    "tokens of nobody": (
+        jwt(issuer=None, key_set_url=None),
+        [
+            "'authentication.issuer' must be given for kind jwt",
+            "'authentication.key_set_url' must be given for kind jwt",
+        ],
+    ),
+    "issuer that is no URL": (
+        jwt(issuer="issuer.example"),
+        ["'authentication.issuer' must be an https URL, as https://issuer.example.com/pool, got 'issuer.example'"],
+    ),
+    "issuer that is too long": (
+        jwt(issuer=f"https://issuer.example/{'x' * 256}"),
+        ["'authentication.issuer' must have 1 to 256 characters, got 279"],
+    ),
+    "keys over plain HTTP": (
+        jwt(key_set_url="http://issuer.example/keys"),
+        [
+            "'authentication.key_set_url' must be an https URL, as https://issuer.example.com/pool, got 'http://issuer.example/keys'"
+        ],
+    ),
+    "tokens of anybody": (
+        jwt(claims=()),
+        [
+            "'authentication.claims' must be 1 to 10, got 0: without one any token of the issuer passes, also another application's; use client_id, scope or aud"
+        ],
+    ),
+    "claim that is always checked": (
+        claim("iss"),
+        [
+            "'authentication.claims[0].name' must be another than iss, which the load balancer always checks; leave the claim out"
+        ],
+    ),
+    "claim without values": (claim(values=[]), ["'authentication.claims[0].values' must be 1 to 10 values, got none"]),
+    "claim with eleven values": (
+        claim(values=["a"] * 11),
+        ["'authentication.claims[0].values' must be 1 to 10 values, got 11"],
+    ),
+    "claim with an empty value": (
+        claim(values=[""]),
+        ["'authentication.claims[0].values[0]' must have 1 to 256 characters, got 0"],
+    ),
+    "claim with a value that refers": (
+        claim(values=["${x}"]),
+        [
+            "'authentication.claims[0].values[0]' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got '${x}'"
+        ],
+    ),
+    "claim of two words in one": (
+        claim(values=["a b"], format=ClaimFormat.SPACE_SEPARATED),
+        [
+            "'authentication.claims[0].values[0]' must be without blanks in format space-separated-values, got 'a b'; give each word apart"
+        ],
+    ),
+    "key that is nowhere": (
+        {"authentication": ClientAuthentication(kind=AuthenticationKind.API_KEY)},
+        ["'authentication.secret' must be given for kind api-key"],
+    ),
+    "options of another kind": (
+        jwt(secret=SECRET, secret_key=KEY),
+        [
+            "'authentication.secret' must be left out of kind jwt, which does not look at it",
+            "'authentication.secret_key' must be left out of kind jwt, which does not look at it",
+        ],
+    ),
+    "nobody reaches it": (
+        {"clients": ()},
+        [
+            "'clients' must name 1 block or more, got none; without it, the VPC reaches an internal load balancer, and anybody a public one"
+        ],
+    ),
+    "clients in another notation": (
+        {"clients": ["10.1.0.0/255.255.0.0"]},
+        ["'clients[0]' must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0/255.255.0.0'"],
+    ),
+    "clients with bits behind the mask": (
+        {"clients": ["10.1.0.1/16"]},
+        ["'clients[0]' must begin where its mask says, got '10.1.0.1/16'; use 10.1.0.0/16"],
+    ),
+    "domain name that is a URL": (
+        {"domain_name": "https://models.example.com"},
+        [
+            "'domain_name' must be a domain name alone, without scheme, port, path or wildcard, as models.example.com, got 'https://models.example.com'"
+        ],
+    ),
+    "metrics let in": (
+        {"paths": ["/v1/*", "/metrics"]},
+        ["'paths[1]' must not let in /metrics, got '/metrics'; use '/v1/*'"],
+    ),
+    "everything let in": (
+        {"paths": ["/*"]},
+        [
+            "'paths[0]' must not let in /metrics, /invocations, /info, /generate, /tokenize or /health, got '/*'; use '/v1/*'"
+        ],
+    ),
+    "no path": ({"paths": []}, ["'paths' must name 1 path or more, got none; use '/v1/*'"]),
+    "path without a slash": (
+        {"paths": ["v1/*"]},
+        ["'paths[0]' must be a path pattern that begins with '/', as /v1/*, got 'v1/*'"],
+    ),
+    "too many paths": (
+        {"paths": ["/v1/a", "/v1/b", "/v1/c", "/v1/d"]},
+        ["'paths' must be 3 or fewer, got 4: a rule takes 5 values, and GET and POST are two of them"],
+    ),
+    "no request at a time": (
+        {"concurrency": ConcurrencyLimit(requests=0)},
+        ["'concurrency.requests' must be 1 to 1000, got 0"],
+    ),
+    "agent that is no image": (
+        {"concurrency": ConcurrencyLimit(image="agent latest")},
+        [
+            "'concurrency.image' must be an image with its registry, and a tag or a digest, as registry.example.com/team/image:1.0, got 'agent latest'"
+        ],
+    ),
+    "logs under a key": (
+        {"access_logs": ExistingBucket(bucket_name="my-logs", key=KEY)},
+        ["'access_logs' must be a bucket without a KMS key: load balancers write to SSE-S3 alone"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), LOAD_BALANCERS.values(), ids=LOAD_BALANCERS)
+def test_fails_a_load_balancer(changes: dict[str, Any], expected: list[str]) -> None:
+    assert of_load_balancer(**changes) == expected
+
+
+THRESHOLDS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "thresholds of nothing": (
+        {"latency_seconds": 0, "waiting": -1, "error_percent": 0},
+        [
+            "'latency_seconds' must be more than 0, got 0",
+            "'waiting' must be more than 0, got -1",
+            "'error_percent' must be more than 0, got 0",
+        ],
+    ),
+    "latency that no request reaches": (
+        {"latency_seconds": 601},
+        [
+            "'latency_seconds' must be at most 600, the longest that a request may take, got 601: such an alarm never rings"
+        ],
+    ),
+    "more than all": ({"error_percent": 101}, ["'error_percent' must be at most 100, got 101"]),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), THRESHOLDS.values(), ids=THRESHOLDS)
+def test_fails_thresholds(changes: dict[str, Any], expected: list[str]) -> None:
+    assert of_monitoring(**changes) == expected
+
+
+def test_says_everything_at_once() -> None:
+    found = of_service(
+        of_model={"tensor_parallel": 3, "batch": 0, "prefix": ""},
+        of_hosts={"volume_mib_s": 1, "host_image": "20260918"},
+    )
+    assert [text.split(" must")[0] for text in found] == [
+        "'model.prefix'", "'model.tensor_parallel'", "'model.batch'", "'hosts.volume_mib_s'", "'hosts.host_image'",
+    ]  # fmt: skip
+
+
+RIGHT: dict[str, dict[str, Any]] = {
+    "switches and numbers with telling names": tgi(
+        environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}
+    ),
+    "a copy of an image of the catalogue": tgi(image="tgi-3.3.6", repository=COPY, tag="3.3.6-neuron"),
+    "a newer image of the same repository": tgi(image="ghcr.io/huggingface/text-generation-inference:3.4-neuron"),
+    "rolling between two and four": {
+        "of_hosts": {"tasks": 2, "rollout": Rollout.ROLLING},
+        **scaled(min_tasks=2, schedules=[NIGHT, replace(DAY, min_tasks=2)]),
+    },
+    "surge of a schedule": {"of_hosts": {"rollout": Rollout.SURGE}, **scaled(schedules=[replace(DAY, max_tasks=8)])},
+}
+
+
+@pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
+def test_takes_a_service(changes: dict[str, Any]) -> None:
+    assert of_service(**changes) == []
+
+
+@pytest.mark.parametrize("clients", [None, ["0.0.0.0/0"], ["10.0.0.0/8", "192.0.2.0/24"]])
+def test_takes_clients(clients: list[str] | None) -> None:
+    assert of_load_balancer(public=True, clients=clients) == []
+
+
+def test_fails_an_internal_load_balancer_that_nobody_is_known_to_reach() -> None:
+    spec = LoadBalancerSpec(authentication=JWT)
+    (found,) = known_client_problems(spec, cidr_known=False)
+    assert sentence(found) == "'clients' must be given, as [10.0.0.0/16]: the addresses of the VPC are not known here"
+    assert [*known_client_problems(replace(spec, clients=["10.0.0.0/8"]), cidr_known=False)] == []
+    assert [*known_client_problems(spec, cidr_known=True)] == []
+
+
+@pytest.mark.parametrize(
+    ("zones", "public", "says"),
+    [
+        ([], False, "an internal load balancer, got none"),
+        (["us-west-2a"], True, "a public load balancer, got us-west-2a"),
+        (["us-west-2a", "us-west-2a"], False, "an internal load balancer, got us-west-2a"),
+    ],
+)
+def test_fails_in_one_zone(zones: list[str], public: bool, says: str) -> None:
+    (found,) = zones_problems(("subnets",), zones, public=public)
+    assert sentence(found) == f"'subnets' must be in 2 zones or more for {says}"
+
+
+def test_fails_a_rate_that_is_none() -> None:
+    judge = Judge(environment=WHERE)
+    judge.judged(WebAclSpec(requests_per_address=1))
+    assert said(judge, ()) == ["'requests_per_address' must be 10 to 2000000000, got 1"]
