@@ -4,8 +4,9 @@ An acknowledgment is exact (one rule), local (one resource) and reasoned. One th
 whoever wrote it: ``cdk_trainyard.review`` and the project's tests refuse it.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import jsii
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
@@ -15,6 +16,7 @@ AWS_SOLUTIONS = "AwsSolutions"
 """Prefix of the rules of cdk-nag's AwsSolutionsChecks."""
 NIST_800_53_R5 = "NIST.800.53.R5"
 """Prefix of the rules of cdk-nag's NIST80053R5Checks."""
+_LIBRARY: Final = __name__.partition(".")[0]
 
 
 def acknowledge_nag(resource: IConstruct, *, pack: str, rule: str, reason: str) -> None:
@@ -31,6 +33,22 @@ def acknowledge_nag(resource: IConstruct, *, pack: str, rule: str, reason: str) 
     Validations.of(resource).acknowledge(Acknowledgment(id=f"{pack}::{pack}-{rule}", reason=reason))
 
 
+def acknowledge_nag_while(
+    resource: IConstruct, holds: Callable[[], bool], *, pack: str, rule: str, reason: str
+) -> None:
+    """Acknowledge one cdk-nag finding on one resource that later calls may do away with.
+
+    Args:
+        resource: The L1 resource that the finding names.
+        holds: Whether there is still a finding; asked when the app is synthesized.
+        pack: ``AWS_SOLUTIONS`` or ``NIST_800_53_R5``.
+        rule: The rule's own id without the pack.
+        reason: Why the finding does not hold here, for a reviewer.
+    """
+    rules = [f"{pack}::{pack}-{rule}"]
+    resource.node.add_validation(_Late(resource, reason, lambda: rules if holds() else []))
+
+
 def acknowledge_wildcards(
     policy: Construct, *, reason: str, resources: Sequence[str] = (), actions: Sequence[str] = ()
 ) -> None:
@@ -45,7 +63,14 @@ def acknowledge_wildcards(
         resources: The ``Resource`` values with a wildcard, as they were given to the statement.
         actions: The ``Action`` values with a wildcard.
     """
-    policy.node.add_validation(_LateWildcards(policy, reason, tuple(resources), tuple(actions)))
+
+    def rules() -> list[str]:
+        arns = Stack.of(policy).resolve(list(resources))
+        found = [f"Resource::{flatten_reference(arn)}" for arn in arns]
+        found += [f"Action::{action}" for action in actions]
+        return [f"{AWS_SOLUTIONS}::{AWS_SOLUTIONS}-IAM5[{finding}]" for finding in found]
+
+    policy.node.add_validation(_Late(policy, reason, rules))
 
 
 def acknowledge_checkov(resource: CfnResource, *, check: str, reason: str) -> None:
@@ -61,7 +86,7 @@ def acknowledge_cfn_lint(resource: CfnResource, *, check: str, reason: str) -> N
         "cfn-lint",
         {
             "config": {
-                "ignore_checks": [*known.get("ignore_checks", []), check],
+                "ignore_checks": list(dict.fromkeys([*known.get("ignore_checks", []), check])),
                 "reasons": {**known.get("reasons", {}), check: reason},
             }
         },
@@ -80,8 +105,18 @@ def main_resource(construct: IConstruct) -> CfnResource:
     return resource
 
 
+def made_here(construct: IConstruct) -> bool:
+    """Return whether a construct is a part of one of this library's: what is a user's own, they explain themselves.
+
+    Args:
+        construct: The construct.
+    """
+    owner = construct.node.scope
+    return any(base.__module__.partition(".")[0] == _LIBRARY for base in type(owner).__mro__)
+
+
 def flatten_reference(value: Any) -> str:
-    """Write a resolved template value the way cdk-nag does in its ids: ``<Logical.Arn>/*``."""
+    """Write a resolved template value the way cdk-nag does in its ids: ``<Logical.Arn>/*``, or else as JSON."""
     match value:
         case {"Fn::Join": [str(delimiter), list(items)]}:
             return delimiter.join(flatten_reference(item) for item in items)
@@ -89,14 +124,12 @@ def flatten_reference(value: Any) -> str:
             return f"<{flatten_reference(logical_id)}.{flatten_reference(attribute)}>"
         case {"Ref": logical_id}:
             return f"<{logical_id}>"
-        case {"Fn::ImportValue": name}:
-            return flatten_reference(name)
-        case {"Fn::Sub": text}:
-            return flatten_reference(text)
+        case {"Fn::ImportValue": inner} | {"Fn::Sub": inner}:
+            return flatten_reference(inner)
         case str():
             return value.replace("${", "<").replace("}", ">")
-        case _:
-            raise ValueError(f"no short form for {value!r}; write the acknowledgment's id out")
+        case _:  # as JavaScript's JSON.stringify
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _metadata(resource: CfnResource, key: str) -> dict[str, Any]:
@@ -105,17 +138,15 @@ def _metadata(resource: CfnResource, key: str) -> dict[str, Any]:
 
 
 @jsii.implements(IValidation)
-class _LateWildcards:
+class _Late:
     """Acknowledges when CDK validates the tree: after references have been settled, before cdk-nag looks."""
 
-    def __init__(self, policy: Construct, reason: str, resources: tuple[str, ...], actions: tuple[str, ...]) -> None:
-        self._policy, self._reason, self._resources, self._actions = policy, reason, resources, actions
+    def __init__(self, resource: IConstruct, reason: str, rules: Callable[[], Sequence[str]]) -> None:
+        self._resource, self._reason, self._rules = resource, reason, rules
 
     def validate(self) -> list[str]:
-        arns = Stack.of(self._policy).resolve(list(self._resources))
-        found = [f"Resource::{flatten_reference(arn)}" for arn in arns]
-        found += [f"Action::{action}" for action in self._actions]
         # what Validations.acknowledge writes, without the stack trace, which from here names a temporary directory
-        rules = {f"{AWS_SOLUTIONS}::{AWS_SOLUTIONS}-IAM5[{finding}]": self._reason for finding in found}
-        self._policy.node.add_metadata(Validations.ACKNOWLEDGED_RULES_METADATA_KEY, rules, stack_trace=False)
+        rules = dict.fromkeys(self._rules(), self._reason)
+        if rules:
+            self._resource.node.add_metadata(Validations.ACKNOWLEDGED_RULES_METADATA_KEY, rules, stack_trace=False)
         return []

@@ -7,6 +7,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag, main_resource
+from cdk_trainyard.retention import KEPT
 
 # CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS", its wildcards written out
 _ACTIONS = (
@@ -18,6 +19,41 @@ _ACTIONS = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
+
+
+def log_group(
+    scope: Construct,
+    construct_id: str,
+    *,
+    retention: logs.RetentionDays,
+    reason: str,
+    key: kms.IKey | None = None,
+    warning_id: str = "",
+    prefix: str | None = None,
+) -> logs.LogGroup:
+    """Define a log group that is kept; without a key CloudWatch Logs encrypts it with its own.
+
+    The policy of a key is extended so that CloudWatch Logs of this account may use it; one that is imported keeps its
+    policy, and a warning says what it must allow.
+
+    Args:
+        scope: Where it is defined.
+        construct_id: Its id there.
+        retention: How long entries are kept.
+        reason: What is in it and what is not, for reviewers of one without a key.
+        key: Its key. Default - CloudWatch Logs encrypts with its own.
+        warning_id: Id of the warning, where a key can be given.
+        prefix: What its name must begin with, for a service that insists. Default - CloudFormation names it.
+    """
+    if key is not None:
+        let_logs_use(key, scope, warning_id=warning_id)
+    name = None if prefix is None else f"{prefix}{unique_of_stack(scope)}"
+    group = logs.LogGroup(
+        scope, construct_id, log_group_name=name, retention=retention, encryption_key=key, removal_policy=KEPT
+    )
+    if key is None:
+        acknowledge_logs_own_key(group, reason)
+    return group
 
 
 def let_logs_use(key: kms.IKey, scope: Construct, *, warning_id: str) -> None:

@@ -12,6 +12,20 @@ SESSION_CHANNELS = (
 """What Session Manager needs of an instance's role to open a session on it; the API knows no resources of them."""
 
 
+def may_change(role: iam.IRole) -> bool:
+    """Return whether policies may be attached to a role: not to one of another account, or imported as immutable.
+
+    CDK says so by where it puts such a role: beside the one that it stands for (``Role.from_role_arn`` and
+    ``without_policy_updates``; a test compares).
+
+    Args:
+        role: The role.
+    """
+    name, scope = role.node.id, role.node.scope
+    others = [f"MutableRole{name}", name.removeprefix("ImmutableRole")]
+    return scope is None or not any(other != name and scope.node.try_find_child(other) for other in others)
+
+
 @jsii.implements(iam.IPrincipal)
 class ManagedPolicyPrincipal:
     """The role as a principal whose grants go into a managed policy; by itself a role takes them as an inline one."""

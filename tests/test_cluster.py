@@ -1,0 +1,159 @@
+"""The protocol of what runs jobs, held to every construct that is one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from aws_cdk import App, Environment, RemovalPolicy, Stack
+from aws_cdk.assertions import Template
+
+from cdk_trainyard import (
+    ComputeResource,
+    ConfigurationError,
+    EfaFleet,
+    EfaSecurityGroup,
+    GroupRole,
+    HeadNode,
+    HyperPodCluster,
+    InstanceGroup,
+    LustreFileSystem,
+    Mount,
+    NodeImage,
+    ParallelCluster,
+    Queue,
+    TrainingBuckets,
+    TrainingNetwork,
+)
+from cdk_trainyard.cluster import Cluster
+
+Build = Callable[[Stack, TrainingNetwork, TrainingBuckets, Sequence[Mount]], Any]
+
+
+def hyperpod(stack: Stack, network: TrainingNetwork, _: TrainingBuckets, mounts: Sequence[Mount]) -> HyperPodCluster:
+    groups = [
+        InstanceGroup(name="head", role=GroupRole.CONTROLLER, instance_type="ml.m5.large", count=1),
+        InstanceGroup(name="workers", role=GroupRole.COMPUTE, instance_type="ml.c5.4xlarge", count=2),
+    ]
+    return HyperPodCluster(stack, "Cluster", network=network, groups=groups, mounts=mounts)
+
+
+def parallelcluster(
+    stack: Stack, network: TrainingNetwork, _: TrainingBuckets, mounts: Sequence[Mount]
+) -> ParallelCluster:
+    queues = [Queue(name="compute", compute=[ComputeResource(instance_type="c5.xlarge", max_count=4)])]
+    return ParallelCluster(
+        stack,
+        "Cluster",
+        network=network,
+        head_node=HeadNode(instance_type="c5.xlarge", public=True),
+        queues=queues,
+        mounts=mounts,
+    )
+
+
+def fleet(stack: Stack, network: TrainingNetwork, buckets: TrainingBuckets, mounts: Sequence[Mount]) -> EfaFleet:
+    image = NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-22.04")
+    return EfaFleet(
+        stack,
+        "Cluster",
+        network=network,
+        scripts_bucket=buckets.scripts,
+        image=image,
+        instance_type="p4d.24xlarge",
+        count=2,
+        mounts=mounts,
+    )
+
+
+NODES: Mapping[Build, str] = {
+    hyperpod: "AWS::SageMaker::Cluster",
+    parallelcluster: "Custom::PclusterCluster",
+    fleet: "AWS::AutoScaling::AutoScalingGroup",
+}
+"""How each is made, and the resource that starts nodes."""
+
+
+class Made:
+    """A cluster beside a file system that has another security group, which the keyword or the method mounts."""
+
+    def __init__(self, build: Build, *, late: bool) -> None:
+        self.stack = Stack(App(), "Stack", env=Environment(account="111111111111", region="us-west-2"))
+        network = TrainingNetwork(self.stack, "Network", zone="us-west-2a")
+        self.buckets = TrainingBuckets(self.stack, "Buckets")
+        self.lustre = LustreFileSystem(
+            self.stack,
+            "Lustre",
+            network=network,
+            security_group=EfaSecurityGroup(self.stack, "Servers", vpc=network.vpc),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        mounts = [] if late else [Mount(file_system=self.lustre, at="/shared")]
+        self.cluster = build(self.stack, network, self.buckets, mounts)
+        if late:
+            self.cluster.mount(self.lustre, at="/shared")
+
+    @property
+    def template(self) -> dict[str, Any]:
+        return dict(Template.from_stack(self.stack).to_json())
+
+
+@pytest.mark.parametrize("build", NODES, ids=lambda build: build.__name__)
+def test_it_is_a_cluster_and_a_late_mount_makes_the_same_template(build: Build) -> None:
+    made = Made(build, late=True)
+    assert isinstance(made.cluster, Cluster)
+    assert made.template == Made(build, late=False).template
+
+
+@pytest.mark.parametrize("build", NODES, ids=lambda build: build.__name__)
+def test_a_file_system_that_it_cannot_mount_is_refused(build: Build) -> None:
+    made = Made(build, late=False)
+    with pytest.raises(ConfigurationError) as caught:
+        made.cluster.mount(made.lustre, at="relative")
+    assert any("relative" in problem for problem in caught.value.problems)
+
+
+@pytest.mark.parametrize("build", NODES, ids=lambda build: build.__name__)
+def test_nodes_start_after_what_they_need(build: Build) -> None:
+    made = Made(build, late=False)
+    made.cluster.use(made.buckets)
+    resources = made.template["Resources"]
+    needed = {
+        name
+        for name, resource in resources.items()
+        if resource["Type"]
+        in {
+            "AWS::EC2::SecurityGroupIngress",
+            "AWS::EC2::SecurityGroupEgress",
+            "AWS::EC2::Route",
+            "AWS::FSx::FileSystem",
+            "AWS::IAM::ManagedPolicy",
+            "Custom::CDKBucketDeployment",
+        }
+        and (resource["Type"] != "AWS::IAM::ManagedPolicy" or name.startswith("Cluster"))
+    }
+    (nodes,) = (name for name, resource in resources.items() if resource["Type"] == NODES[build])
+    assert needed <= before(nodes, resources)
+
+
+def before(name: str, resources: Mapping[str, Any]) -> set[str]:
+    """Every resource that is made before one."""
+    found: set[str] = set()
+    todo = [name]
+    while todo:
+        for other in named(resources[todo.pop()], resources):
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
+
+
+def named(value: Any, resources: Mapping[str, Any]) -> set[str]:
+    """The resources that a part of a template depends on."""
+    match value:
+        case str():
+            return {value} & resources.keys()
+        case dict():
+            return {one for key, part in value.items() if key != "Type" for one in named(part, resources)}
+        case list():
+            return {one for part in value for one in named(part, resources)}
+    return set()
