@@ -1,6 +1,7 @@
 """One good file, small edits of it, and what is said about the result."""
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ cluster:
         - instance_type: trn1.32xlarge
           min_count: 0
           max_count: 16
-  storage:
+  shared_storage:
     ebs:
       - at: /shared
 """
@@ -99,10 +100,10 @@ serving:
   hosts:
     instance_type: inf2.xlarge
     tasks: 2
-  door:
+  load_balancer:
     certificate_arn: arn:aws:acm:us-west-2:111111111111:certificate/01234567-89ab-cdef-0123-456789abcdef
     authentication:
-      kind: api_key
+      kind: api-key
       secret_arn: arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf
 """
 """A model behind an internal door, without a cluster."""
@@ -111,8 +112,12 @@ Edit = tuple[str, str]
 """A text that stands in the file once, and what stands there instead."""
 
 
+MORE = " […]"
+"""How a sentence ends whose every word stands in the tests of the room whose rule says it."""
+
+
 def row(name: str, edits: list[Edit], *says: str) -> pytest.ParameterSet:
-    """Return one row of bad input: edits of a good file, and every word of what is said about the result."""
+    """Return one row of bad input: edits of a good file, and what is said about the result, `MORE` for known words."""
     return pytest.param(edits, list(says), id=name)
 
 
@@ -132,6 +137,17 @@ def problems_of(path: Path) -> list[str]:
     except ConfigurationError as error:
         return [problem.removeprefix(f"{path}:") for problem in error.problems]
     return []
+
+
+def assert_refused(path: Path, says: list[str]) -> None:
+    """Assert that a file is refused with these sentences, in the words of who writes YAML."""
+
+    def cut(text: str, says: str) -> str:
+        return says if says.endswith(MORE) and text.startswith(says.removesuffix(MORE)) else text
+
+    found = problems_of(path)
+    assert [cut(text, sentence) for text, sentence in zip_longest(found, says, fillvalue="")] == says
+    assert [name for problem in found for name in python_names(problem)] == []
 
 
 def python_names(text: str) -> list[str]:

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from aws_cdk import App, Stack
 from aws_cdk import aws_logs as logs
 from aws_cdk.assertions import Match, Template
 
-from cdk_trainyard.deployment import Deployment, build, exchange
-from cdk_trainyard.deployment._section import RetentionDays
+from cdk_trainyard.deployment import Deployment, build
 from stacks import build_stacks
 
 DATA = Path(__file__).parent / "data"
@@ -55,11 +54,6 @@ def test_account_and_region_are_the_stacks() -> None:
     deployment = Deployment.load(DATA / "everything_new.yaml")
     environment = build.environment(deployment)
     assert (environment.account, environment.region) == ("111111111111", "us-east-1")
-
-
-def test_every_retention_that_a_file_can_say_is_one_of_cdk() -> None:
-    assert set(exchange.RETENTION) == set(get_args(RetentionDays))
-    assert set(exchange.RETENTION.values()) == set(logs.RetentionDays) - {logs.RetentionDays.INFINITE}
 
 
 # ---------------------------------------------------------------- network

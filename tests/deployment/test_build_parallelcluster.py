@@ -1,6 +1,5 @@
 """Sections of a ParallelCluster become its configuration: what the file says arrives at ParallelCluster."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +7,14 @@ import pytest
 import yaml
 from aws_cdk import App, Environment, Stack
 from aws_cdk.assertions import Template
-from pydantic import BaseModel
 
-from cdk_trainyard import parallelcluster as room
+from cdk_trainyard.cli.contract.collect import clusters
+from cdk_trainyard.cluster import Surroundings
 from cdk_trainyard.deployment import Deployment, build
-from cdk_trainyard.deployment.parallelcluster import ParallelClusterDeployment, settings
-from cdk_trainyard.deployment.parallelcluster import section as sections
-from cdk_trainyard.deployment.parallelcluster.build import parallelcluster
-from cdk_trainyard.deployment.parallelcluster.rules import Around, parallelcluster_problems
+from cdk_trainyard.deployment.parallelcluster.build import cluster
 from cdk_trainyard.parallelcluster.schema import schema_problems
 from stacks import build_stacks
 from tests.support import ROOT
-from tools.contract.collect import clusters
 
 DATA = Path(__file__).parent / "data"
 KEY = "arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
@@ -58,56 +53,6 @@ def queues(template: Template) -> dict[str, Config]:
 
 def scripts(action: Config) -> list[Any]:
     return [one["Script"] for one in action.get("Sequence", [action])]
-
-
-# ---------------------------------------------------------------- one to one
-_RENAMED = {
-    "compute_node": "compute_node_minutes",
-    "deployment_type": None,  # file systems of ParallelCluster's own making stay out of the file
-    "file_system": "file_system_id",
-    "grace_period": "grace_minutes",
-    "head_node": "head_node_minutes",
-    "idle_time": "idle_minutes",
-    "key": "key_arn",
-    "lambda_role": "lambda_role_arn",
-    "password": "password_secret_arn",
-    "permissions_boundary": "permissions_boundary_arn",
-    "policies": "policy_arns",
-    "reservation": "reservation_id",
-    "connections": "security_group_id",
-}
-PAIRS = [
-    (room.HeadNode, sections.HeadNodeSection, {"subnet"}),
-    (room.LoginPool, sections.LoginPoolSection, set()),
-    (room.Queue, sections.QueueSection, set()),
-    (room.QueueCapacity, sections.QueueSection, {"type"}),
-    (room.ComputeResource, sections.ComputeSection, set()),
-    (room.RootVolume, sections.RootVolumeSection, set()),
-    (room.Dcv, sections.DcvSection, set()),
-    (room.SharedEbs, settings.EbsSection, set()),
-    (room.SharedEfs, settings.EfsSection, set()),
-    (room.SharedOpenZfs, settings.FsxVolumeSection, set()),
-    (room.SharedOntap, settings.FsxVolumeSection, set()),
-    (room.SlurmSettings, settings.SlurmSection, set()),
-    (room.SlurmAccounting, settings.SlurmAccountingSection, set()),
-    (room.ClusterMonitoring, settings.MonitoringSection, set()),
-    (room.ClusterIam, settings.IamSection, set()),
-    (room.Timeouts, settings.TimeoutsSection, set()),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("value", "section", "without"), PAIRS, ids=lambda one: getattr(one, "__name__", ""))
-def test_a_section_has_the_fields_and_the_defaults_of_its_value(
-    value: Any, section: type[BaseModel], without: set[str]
-) -> None:
-    for field in fields(value):
-        if field.name in without:
-            continue
-        name = _RENAMED.get(field.name) or field.name
-        assert name in section.model_fields, field.name
-        said = section.model_fields[name]
-        if field.name == name and not said.is_required() and said.default is not None and field.default is not None:
-            assert said.get_default(call_default_factory=True) == field.default
 
 
 # ---------------------------------------------------------------- everything
@@ -315,37 +260,15 @@ def test_a_network_and_a_file_system_that_exist(existing: Template) -> None:
 
 
 def test_a_cluster_stands_beside_other_things_in_one_stack() -> None:
-    deployment = ParallelClusterDeployment.load(ROOT / "deployments" / "parallelcluster-trn1.yaml")
+    deployment = Deployment.load(ROOT / "deployments" / "parallelcluster-trn1.yaml")
     stack = Stack(App(), "Stack", env=Environment(account="111111111111", region="us-west-2"))
     network = build.network(stack, "Network", deployment.network)
-    group = build.security_group(stack, "Efa", deployment.network, network.vpc)
-    buckets = build.buckets(stack, "Buckets", deployment.storage.buckets)
-    cluster = parallelcluster(
-        stack,
-        "Cluster",
-        deployment,
+    around = Surroundings(
         network=network,
-        security_group=group,
-        scripts_bucket=buckets.scripts,
+        security_group=build.security_group(stack, "Efa", deployment.network, network.vpc),
+        buckets=build.buckets(stack, "Buckets", deployment.storage.buckets),
         mounts=(),
         accounting=None,
     )
-    assert [one["MountDir"] for one in cluster.config["SharedStorage"]] == ["/home", "/apps"]
-
-
-# ---------------------------------------------------------------- the stand-ins of the rules
-@pytest.mark.parametrize(
-    "path",
-    [*sorted((ROOT / "deployments").glob("parallelcluster-*.yaml")), *sorted(DATA.glob("*_parallelcluster.yaml"))],
-    ids=lambda path: path.stem,
-)
-def test_the_rules_are_asked_without_constructs(path: Path) -> None:
-    deployment = ParallelClusterDeployment.load(path)
-    around = Around(
-        name=deployment.name,
-        region=deployment.region,
-        network=deployment.network,
-        lustre=deployment.storage.lustre,
-        tags=deployment.tags,
-    )
-    assert parallelcluster_problems(deployment.cluster, around) == []
+    made = cluster(stack, deployment, around)
+    assert [one["MountDir"] for one in made.config["SharedStorage"]] == ["/home", "/apps"]

@@ -146,8 +146,8 @@ def test_secrets_and_keys_that_exist_may_be_used(existing: Template) -> None:
         assert "key/44444444-" in json.dumps(group["Properties"]["KmsKeyId"])
 
 
-# ---------------------------------------------------------------- the door
-def test_a_public_door_with_tokens(new: Template) -> None:
+# ---------------------------------------------------------------- the load balancer
+def test_a_public_load_balancer_with_tokens(new: Template) -> None:
     new.has_resource_properties("AWS::ElasticLoadBalancingV2::LoadBalancer", {"Scheme": "internet-facing"})
     (rule,) = new.find_resources("AWS::ElasticLoadBalancingV2::ListenerRule").values()
     verify = rule["Properties"]["Actions"][0]["JwtValidationConfig"]
@@ -181,7 +181,7 @@ def test_callers_limits_and_waf(new: Template) -> None:
     assert '{"Key": "idle_timeout.timeout_seconds", "Value": "900"}' in attributes
 
 
-def test_an_internal_door_in_a_network_that_exists(existing: Template) -> None:
+def test_an_internal_load_balancer_in_a_network_that_exists(existing: Template) -> None:
     (balancer,) = existing.find_resources("AWS::ElasticLoadBalancingV2::LoadBalancer").values()
     properties = balancer["Properties"]
     assert properties["Scheme"] == "internal"
@@ -262,7 +262,7 @@ def test_nothing_runs_until_a_build_is_named_and_then_what_the_file_says(tmp_pat
     named.write_text(said.replace("    tensor_parallel", "    build: 3f9a0c51d7e2\n    tensor_parallel"))
     (stack,) = [stack for stack in build_stacks(App(), Deployment.load(named)) if stack.node.id == "ServingStack"]
     template = Template.from_stack(stack)
-    template.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", {"MinSize": "1", "MaxSize": "4"})
+    template.has_resource_properties("AWS::AutoScaling::AutoScalingGroup", {"MinSize": "2", "MaxSize": "4"})
     template.resource_count_is("AWS::ApplicationAutoScaling::ScalableTarget", 1)
 
 

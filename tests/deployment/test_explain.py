@@ -4,59 +4,50 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from aws_cdk import App
+from aws_cdk import App, Stack
+from constructs import Construct
 
 from cdk_trainyard import ConfigurationError
 from cdk_trainyard.deployment import Deployment, explain
-from stacks import build_stacks
-from tests.deployment.bad_input_at_synth import ROWS, Row
-from tests.deployment.good_file import edited, python_names
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_fails_at_synth_with_file_and_line(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    row.write(tmp_path)
-    deployment = Deployment.load("x.yaml")
-    with pytest.raises(ConfigurationError) as caught:
-        build_stacks(App(), deployment)
-    lines = [line for line in explain(caught.value, deployment).splitlines() if f" x.yaml:{row.place}: " in line]
-    assert lines, explain(caught.value, deployment)
-    rest = lines[0]
-    for part in row.says:
-        assert part in rest
-        rest = rest.partition(part)[2]
-    assert python_names(lines[0]) == []
+from cdk_trainyard.problems import Problem
+from tests.deployment.good_file import edited
 
 
 def test_every_problem_is_said_in_the_order_of_the_lines(write: Callable[[str], Path]) -> None:
     path = write(edited())
-    deployment = Deployment.load(path)
-    error = ConfigurationError(
-        "TrainingStack/Cluster", ["'count' of group 'workers' is odd", "'role' of group 'head' too"]
-    )
-    assert explain(error, deployment).splitlines() == [
+    found = [Problem(("groups", "workers", "count"), "is odd"), Problem(("groups", "head", "role"), "is too")]
+    assert explain(ConfigurationError("TrainingStack/Cluster", found), Deployment.load(path)).splitlines() == [
         f"{path}: 2 problems",
-        f"  - {path}:12:13: 'role' of group 'head' too",
-        f"  - {path}:18:14: 'count' of group 'workers' is odd",
+        f"  - {path}:12:13: 'cluster.groups.head.role' is too",
+        f"  - {path}:18:14: 'cluster.groups.workers.count' is odd",
     ]
 
 
 def test_what_the_file_does_not_name_keeps_its_construct(write: Callable[[str], Path]) -> None:
     path = write(edited())
-    error = ConfigurationError("StorageStack/Lustre", ["the moon is in the wrong house"])
-    assert explain(error, Deployment.load(path)).splitlines()[1:] == [
-        f"  - {path}:5:1: the moon is in the wrong house (StorageStack/Lustre)"
+    found = [Problem(("moon",), "is in the wrong house"), "the sun shines"]
+    assert explain(ConfigurationError("StorageStack/Lustre", found), Deployment.load(path)).splitlines()[1:] == [
+        f"  - {path}:6:3: 'moon' is in the wrong house (StorageStack/Lustre)",
+        f"  - {path}:6:3: the sun shines (StorageStack/Lustre)",
     ]
 
 
-def test_the_value_got_decides_between_equal_keys(write: Callable[[str], Path]) -> None:
-    path = write(edited())
-    deployment = Deployment.load(path)
-    error = ConfigurationError(
-        "TrainingStack/Cluster", ["'instance_type' must be another, got 'ml.trn1.32xlarge'; try"]
-    )
-    assert f"{path}:17:22: " in explain(error, deployment)
+def test_what_cdk_raises_is_said_without_its_traces(write: Callable[[str], Path]) -> None:
+    """At the value that it shows, where it shows one; else at the section of the construct that was being made."""
+    path = write(edited(("storage:", "storage:\n  buckets: {datasets: {bucket_name: my-datasets}}")))
+    deployment, scope = Deployment.load(path), Construct(Stack(App(), "StorageStack"), "Buckets")
+    for text, place in (("Invalid S3 bucket name (value: my-datasets)\nBucket", "6:37"), ("It\ncannot", "6:3")):
+        with pytest.raises(RuntimeError) as caught:
+            raised_below(scope, text)
+        said = " ".join(text.split())
+        assert explain(caught.value, deployment).splitlines() == [
+            f"{path}: 1 problem",
+            f"  - {path}:{place}: CDK refuses StorageStack/Buckets: {said}",
+        ]
+
+
+def raised_below(scope: Construct, text: str) -> None:
+    raise RuntimeError(f"{scope and text}")
 
 
 def test_errors_of_loading_are_left_as_they_are(write: Callable[[str], Path]) -> None:

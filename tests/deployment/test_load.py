@@ -1,6 +1,8 @@
 """From a path to text: everything that a path can be instead of a deployment file."""
 
+import os
 from pathlib import Path
+from socket import AF_UNIX, socket
 
 import pytest
 
@@ -64,5 +66,16 @@ def test_fails_for_text_that_is_not_utf_8_where_an_editor_shows_it(folder: Path,
     assert problems_of("mixed.yaml") == ["mixed.yaml:2:9: byte 0xfc is not UTF-8; save the file as UTF-8"]
 
 
-def test_fails_for_a_huge_file_without_reading_it_whole() -> None:
-    assert problems_of("/dev/zero") == ["the file is larger than 256 KiB; is it a deployment file?"]
+def test_fails_for_a_huge_file_without_reading_it_whole(folder: Path) -> None:
+    with (folder / "huge.yaml").open("wb") as stream:
+        stream.truncate(8 * 2**30)
+    assert problems_of("huge.yaml") == ["the file is larger than 256 KiB; is it a deployment file?"]
+
+
+def test_fails_for_what_is_no_file_without_waiting(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.yaml")
+    for path in ("pipe.yaml", "/dev/zero"):
+        assert problems_of(path) == ["this is a pipe, a socket or a device, not a file"]
+    with socket(AF_UNIX) as listener:
+        listener.bind(str(folder / "socket.yaml"))
+        assert problems_of("socket.yaml")

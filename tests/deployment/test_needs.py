@@ -172,7 +172,7 @@ def test_spot_and_training_plans_have_quotas_of_their_own(tmp_path: Path) -> Non
     spot = needs_of(
         tmp_path,
         "hyperpod-trn1-llama2",
-        ("      count: 4\n", "      count: 4\n      capacity: Spot\n"),
+        ("      count: 4\n", "      count: 4\n      capacity: spot\n"),
         ("cluster:\n", "cluster:\n  provisioning: Continuous\n"),
     )
     assert amounts(spot)["ml.trn1.32xlarge for cluster spot instance usage"] == 4

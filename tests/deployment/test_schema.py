@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,6 @@ import pytest
 import yaml
 
 from cdk_trainyard.deployment import schema
-from cdk_trainyard.deployment._messages import SENTENCES
-from cdk_trainyard.deployment._schema import schema_of
-from cdk_trainyard.deployment.model import kinds, serving_kind
-from cdk_trainyard.deployment.serving import ServingSection
 from tests.deployment.good_file import GOOD, GOOD_PARALLELCLUSTER, GOOD_SERVING, edited
 from tests.support import DEPLOYMENTS, ROOT
 
@@ -25,7 +20,7 @@ FILES = [*DEPLOYMENTS, *sorted(DATA.glob("*.yaml"))]
 
 @cache
 def made_schema() -> dict[str, Any]:
-    """The schema as the models make it now."""
+    """The schema as the specifications make it now."""
     return schema.deployment_schema()
 
 
@@ -47,7 +42,7 @@ def described_keys() -> list[tuple[str, str]]:
     return [(name, key) for name, node in described_nodes().items() for key in node.get("properties", {})]
 
 
-def test_the_committed_schema_is_the_models() -> None:
+def test_the_committed_schema_is_that_of_the_specifications() -> None:
     """Otherwise: python -m cdk_trainyard.deployment.schema --write."""
     assert schema.SCHEMA_FILE.read_text(encoding="utf-8") == schema.schema_text()
 
@@ -119,7 +114,7 @@ def test_fails_in_the_editor_already(old: str, new: str) -> None:
         ("preset: llama-3.2-3b", "preset: lama"),
         ("kind: tgi", "kind: tgv"),
         ("inf2.xlarge", "trn1.2xlarge"),
-        ("kind: api_key", "kind: password"),
+        ("kind: api-key", "kind: password"),
         ("serving:", "orchestrator: hyperpod\nserving:"),
         ("serving:", "cluster: {}\nserving:"),
         ("serving:", "servings:"),
@@ -147,14 +142,6 @@ def test_fails_in_the_editor_already_for_a_parallelcluster(old: str, new: str) -
     assert not accepts(edited((old, new), good=GOOD_PARALLELCLUSTER))
 
 
-def test_sections_of_different_kinds_have_different_names() -> None:
-    """They are written into one schema, by name."""
-    known: dict[str, Any] = {}
-    for kind in kinds().values():
-        for name, node in schema_of(kind)["$defs"].items():
-            assert known.setdefault(name, node) == node
-
-
 def is_described(name: str, key: str) -> bool:
     """Whether the description of a key is a sentence, and says the default that the key has."""
     node = described_nodes()[name]
@@ -176,7 +163,7 @@ def test_every_key_is_described_and_says_its_default() -> None:
     assert [key for key in keys if not is_described(*key)] == []
 
 
-def test_the_reference_is_the_models() -> None:
+def test_the_reference_is_that_of_the_specifications() -> None:
     """Otherwise: python -m cdk_trainyard.deployment.schema --write."""
     readme = schema.README.read_text(encoding="utf-8")
     assert schema.with_reference(readme) == readme
@@ -190,55 +177,3 @@ def test_every_key_is_in_the_reference() -> None:
         if f"| `{key}`{' (required)' if key in nodes[name].get('required', ()) else ''} |" not in readme
     ]
     assert missing == []
-
-
-# ---------------------------------------------------------------- what pydantic can find
-FINDINGS = {
-    "model": {"model_type"},
-    "model-fields": {"missing", "extra_forbidden"},
-    "str": {"string_type", "string_unicode"},
-    "int": {"int_type"},
-    "float": {"float_type"},
-    "bool": {"bool_type"},
-    "tuple": {"tuple_type"},
-    "dict": {"dict_type"},
-    "literal": {"literal_error"},
-    "enum": {"enum"},
-}
-BOUNDS = {
-    "pattern": "string_pattern_mismatch",
-    "min_length": "string_too_short",
-    "max_length": "string_too_long",
-    "ge": "greater_than_equal",
-    "le": "less_than_equal",
-}
-SILENT = {"default", "nullable", "definitions", "definition-ref", "model-field", "any", "tagged-union"} | {
-    "is-instance"
-}
-"""What refuses nothing itself: the choice between new and existing has always an answer, and specifications are read
-before."""
-ON_DEMAND = {"function-plain", "no-info", "none"}
-"""What asks a model that is imported when a file has its section; and what only a file without the key can be."""
-
-
-def core_nodes(node: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(node, Mapping):
-        if isinstance(node.get("type"), str):
-            yield node
-        for inner in node.values():
-            yield from core_nodes(inner)
-    elif isinstance(node, list | tuple):
-        for inner in node:
-            yield from core_nodes(inner)
-
-
-def test_there_is_a_sentence_for_everything_that_can_be_found_and_nothing_else() -> None:
-    models = [*kinds().values(), serving_kind(), ServingSection]
-    nodes = [node for model in models for node in core_nodes(model.__pydantic_core_schema__)]
-    types = {node["type"] for node in nodes} - SILENT - ON_DEMAND
-    bounds = {
-        bound for node in nodes if node["type"] in {"str", "int", "tuple", "dict"} for bound in node.keys() & BOUNDS
-    }
-    assert types <= FINDINGS.keys()
-    possible = set().union(*(FINDINGS[kind] for kind in types)) | {BOUNDS[bound] for bound in bounds}
-    assert possible == SENTENCES.keys()

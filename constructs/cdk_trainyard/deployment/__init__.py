@@ -3,19 +3,24 @@
 What an orchestrator adds to it has a package of its own, which is imported when a file asks for it.
 """
 
-from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.explain import explain
-from cdk_trainyard.deployment.model import Deployment, Orchestrator
-from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, StorageSection
-from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from typing import TYPE_CHECKING
+
+from cdk_trainyard.lazy import lazily
+
+if TYPE_CHECKING:
+    from cdk_trainyard.deployment.alerts import AlertsSection
+    from cdk_trainyard.deployment.explain import explain
+    from cdk_trainyard.deployment.model import Deployment
+    from cdk_trainyard.deployment.orchestrators import Orchestrator
+    from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, StorageSection
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "AlertsSection",
     "Deployment",
     "ExistingLustreSection",
-    "ExistingNetworkSpec",
     "LustreSection",
-    "NetworkSpec",
     "Orchestrator",
     "StorageSection",
     "explain",

@@ -1,5 +1,7 @@
 """From a path to the text of the file, with a clear error for everything a path can be instead."""
 
+import os
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -22,8 +24,9 @@ def read_text(path: Path) -> str:
     """
     file = str(path)
     try:
-        with path.open("rb") as stream:
-            content = stream.read(_MAX_BYTES + 1)
+        with open(path, "rb", opener=_at_once) as stream:
+            is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+            content = stream.read(_MAX_BYTES + 1) if is_file else b""
     except FileNotFoundError:
         raise ConfigurationError(file, [_missing(path)]) from None
     except IsADirectoryError:
@@ -31,6 +34,8 @@ def read_text(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigurationError(file, [f"the file cannot be read: {reason}"]) from None
+    if not is_file:
+        raise ConfigurationError(file, ["this is a pipe, a socket or a device, not a file"])
     if len(content) > _MAX_BYTES:
         raise ConfigurationError(file, [f"the file is larger than {_MAX_BYTES // 1024} KiB; is it a deployment file?"])
     try:
@@ -39,6 +44,11 @@ def read_text(path: Path) -> str:
         line, column = position(error.object[: error.start].decode())
         problem = f"{file}:{line}:{column}: byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise ConfigurationError(file, [problem]) from None
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting: a pipe that nobody writes to would be waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _missing(path: Path) -> str:

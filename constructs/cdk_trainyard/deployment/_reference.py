@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
-
-from cdk_trainyard.deployment._schema import Schema, resolved
+from typing import Any, Final
 
 _TYPES: Final = {
     "string": "text",
@@ -14,6 +12,10 @@ _TYPES: Final = {
     "boolean": "`true` or `false`",
     "object": "mapping",
 }
+
+
+Schema = Mapping[str, Any]
+"""A JSON Schema, or a node of one."""
 
 
 def reference(schema: Schema) -> str:
@@ -63,7 +65,7 @@ def _below(schema: Schema, table: _Table) -> Iterator[tuple[str, _Table]]:
     for key, inner in table.node.get("properties", {}).items():
         suffix = {"array": "[]", "object": ".<name>"}.get(inner.get("type", ""), "")
         for name, target in _sections(schema, inner):
-            chosen = "if" in inner and target is resolved(schema, inner["then"])
+            chosen = "if" in inner and target is _resolved(schema, inner["then"])
             remark = f", with {inner['if']['required'][0]}" if chosen else ""
             yield name, _Table(path=f"{prefix}{key}{suffix}", node=target, remark=remark)
     for choice in table.node.get("allOf", ()):
@@ -77,13 +79,13 @@ def _sections(schema: Schema, node: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield the sections that a value is made of, by name."""
     for inner in (node, node.get("else"), node.get("then"), node.get("items"), node.get("additionalProperties")):
         if isinstance(inner, Mapping) and "$ref" in inner:
-            target = resolved(schema, inner)
+            target = _resolved(schema, inner)
             if "properties" in target:
                 yield inner["$ref"], target
 
 
 def _value(schema: Schema, node: Schema) -> str:
-    target = resolved(schema, node)
+    target = _resolved(schema, node)
     match target:
         case {"const": value}:
             text = f"`{value}`"
@@ -108,3 +110,11 @@ def _value(schema: Schema, node: Schema) -> str:
 
 def _cell(text: str) -> str:
     return re.sub(r"([|<>*])", r"\\\1", text)
+
+
+def _resolved(schema: Schema, node: Schema) -> Schema:
+    """Return a node, or what stands under the name that it refers to."""
+    if "$ref" not in node:
+        return node
+    target: Schema = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    return target

@@ -1,28 +1,23 @@
-"""A database of the deployment's own for Slurm's accounting, whatever runs the jobs."""
+"""What is wrong with a database of Slurm's accounting that is made, and with the network that it stands in."""
 
-from typing import Annotated
+from collections.abc import Iterator
 
-from pydantic import Field
+from cdk_trainyard.deployment.network import zones_of
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.problems import At, Problem, within
+from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
 
-from cdk_trainyard.deployment._section import KeyArn, Section
 
+def new_accounting_problems(deployment: DeploymentSpec, at: At) -> Iterator[Problem]:
+    """Check a new database; of one that exists, nothing is known.
 
-class AccountingSection(Section):
-    """A new database (RDS for MySQL) for Slurm's accounting; it is kept when the deployment goes."""
-
-    schema_name: str | None = None
-    """Schema of the accounting. Default - named after the cluster."""
-    instance_type: Annotated[str, Field(examples=["t4g.medium"])] = "t4g.medium"
-    """Size of the instance. Default: t4g.medium."""
-    storage_gb: Annotated[int, Field(ge=20, le=65536)] = 20
-    """Storage to begin with, in GB. Default: 20."""
-    max_storage_gb: Annotated[int, Field(ge=20, le=65536)] = 200
-    """Storage to grow to, in GB. Default: 200."""
-    multi_az: bool = True
-    """Whether a standby runs in a second zone. Default: true."""
-    backup_retention_days: int = 35
-    """How long automatic backups are kept. Default: 35."""
-    key_arn: KeyArn | None = None
-    """KMS key of storage and secrets. Default - the account's AWS managed keys."""
-    deletion_protection: bool = True
-    """Whether deleting it needs a second step. Default: true."""
+    Args:
+        deployment: The deployment.
+        at: Where its cluster says what the database is.
+    """
+    if deployment.new_accounting is None:
+        return
+    yield from within(at, accounting_problems(deployment.new_accounting))
+    name, zones = zones_of(deployment.network, "service")
+    if zones is not None:
+        yield from subnet_zone_problems(("network", name), zones)

@@ -1,17 +1,34 @@
 """The ``alerts:`` section."""
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from cdk_trainyard.deployment._section import Section, TopicArn, text
+from cdk_trainyard.options.kinds import Email
+from cdk_trainyard.problems import Problem, option, shown
 
-Email = Annotated[str, text(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", "an email address", example="ops@example.com")]
+if TYPE_CHECKING:
+    from aws_cdk import aws_sns as sns
 
 
-class AlertsSection(Section):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlertsSection:
     """Who is told when a node is unhealthy, and when the cluster or an operation on it fails."""
 
-    emails: tuple[Email, ...] = ()
+    emails: Sequence[Annotated[str, Email()]] = ()
     """Addresses that a new SNS topic writes to, once each has confirmed. Default - none."""
-    topic_arn: TopicArn | None = None
+    topic: "sns.ITopic | None" = None
     """An SNS topic of yours instead. It must let CloudWatch and EventBridge publish, for a fleet Auto Scaling, and so
     must the key that encrypts it. Default - one is made for the emails."""
+
+
+def alerts_problems(alerts: AlertsSection) -> Iterator[Problem]:
+    """Check that there is a topic of yours, or addresses for a new one, each once."""
+    if alerts.topic is not None and alerts.emails:
+        text = f"must be left out beside {option('emails')}; subscribe the addresses to your topic yourself"
+        yield Problem(("topic",), text)
+    if alerts.topic is None and not alerts.emails:
+        yield Problem(("emails",), f"or {option('topic')} must be given, got neither")
+    for index, address in enumerate(alerts.emails):
+        if address in alerts.emails[:index]:
+            yield Problem(("emails", index), f"must not be an address that is there already, got {shown(address)}")

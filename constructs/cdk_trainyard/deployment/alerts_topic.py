@@ -7,6 +7,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_checkov, main_resource
+from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.retention import KEPT
@@ -16,10 +17,7 @@ def alerts_topic(
     scope: Construct,
     construct_id: str,
     section: AlertsSection,
-    *,
-    publisher: iam.IPrincipal,
-    sid: str,
-    anybody_because: str | None = None,
+    publisher: Publisher,
 ) -> sns.ITopic:
     """Take the topic that exists, or define one with a key that the publisher may use.
 
@@ -29,12 +27,10 @@ def alerts_topic(
         scope: The parent: a stack.
         construct_id: Its id.
         section: What the file says.
-        publisher: The AWS service that publishes.
-        sid: Its name in the key's policy.
-        anybody_because: Why the key's policy names nobody but in a condition. Default - it names the publisher.
+        publisher: Who publishes.
     """
-    if section.topic_arn is not None:
-        return Existing.of(scope).topic(section.topic_arn)
+    if section.topic is not None:
+        return Existing.of(scope).topic(section.topic.topic_arn)
     inside = Construct(scope, construct_id)
     key = kms.Key(
         inside, "Key", description="Alerts of a training cluster", enable_key_rotation=True, removal_policy=KEPT
@@ -43,14 +39,14 @@ def alerts_topic(
     # sns-key-management); nothing would be delivered, and nobody told. The topic's own policy says who may publish.
     key.add_to_resource_policy(
         iam.PolicyStatement(
-            sid=sid,
-            principals=[publisher],
+            sid=publisher.sid,
+            principals=[publisher.principal],
             actions=["kms:Decrypt", "kms:GenerateDataKey"],
             resources=["*"],  # in a key policy: this key
         )
     )
-    if anybody_because:
-        acknowledge_checkov(main_resource(key), check="CKV_AWS_33", reason=anybody_because)
+    if publisher.anybody_because:
+        acknowledge_checkov(main_resource(key), check="CKV_AWS_33", reason=publisher.anybody_because)
     topic = sns.Topic(inside, "Resource", master_key=key, enforce_ssl=True)
     for address in section.emails:
         topic.add_subscription(subscriptions.EmailSubscription(address))

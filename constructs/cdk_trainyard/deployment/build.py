@@ -1,13 +1,12 @@
 """Network and storage of a deployment as constructs, for the stacks: defined, or taken as they exist."""
 
-from aws_cdk import CfnResource, CfnWaitConditionHandle, Duration, Environment, Stack
+from aws_cdk import CfnResource, CfnWaitConditionHandle, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from cdk_trainyard.deployment.accounting import AccountingSection
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
-from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, StorageSection
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
@@ -18,10 +17,10 @@ from cdk_trainyard.storage import (
     Mount,
     TrainingBuckets,
 )
-from cdk_trainyard.storage.spec import BucketsSpec
+from cdk_trainyard.storage.spec import AccountingSpec, BucketsSpec
 
 
-def environment(deployment: Deployment) -> Environment:
+def environment(deployment: DeploymentSpec) -> Environment:
     """Return account and Region of the stacks."""
     return Environment(account=deployment.account, region=deployment.region)
 
@@ -117,21 +116,10 @@ def mounts(section: StorageSection, file_system: Lustre | None) -> list[Mount]:
 
 
 def accounting_database(
-    scope: Construct, construct_id: str, section: AccountingSection | None, network: Network
+    scope: Construct, construct_id: str, section: AccountingSpec | None, network: Network
 ) -> AccountingDatabase | None:
     """Define the database of Slurm's accounting, if the deployment has one of its own."""
     if section is None:
         return None
-    return AccountingDatabase(
-        scope,
-        construct_id,
-        network=network,
-        schema_name=section.schema_name,
-        instance_type=ec2.InstanceType(section.instance_type),
-        storage_gb=section.storage_gb,
-        max_storage_gb=section.max_storage_gb,
-        multi_az=section.multi_az,
-        backup_retention=Duration.days(section.backup_retention_days),
-        key=Existing.of(scope).key(section.key_arn),
-        deletion_protection=section.deletion_protection,
-    )
+    keywords = Exchange(existing=Existing.of(scope)).keywords(section)
+    return AccountingDatabase(scope, construct_id, network=network, **keywords)

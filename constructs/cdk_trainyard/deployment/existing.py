@@ -1,6 +1,5 @@
 """What exists already, taken into an app by the ids and ARNs of the deployment file."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from aws_cdk import Aws, Fn, Stack
@@ -16,7 +15,8 @@ from constructs import Construct
 from cdk_trainyard.network.spec import SubnetSpec
 from cdk_trainyard.storage.spec import ExistingBucket
 
-if TYPE_CHECKING:  # a large module: only who names a repository waits for it
+if TYPE_CHECKING:  # modules that only those wait for who name such a thing
+    from aws_cdk import aws_certificatemanager as acm
     from aws_cdk import aws_ecr as ecr
 
 
@@ -43,6 +43,10 @@ class Existing(Construct):
         _, _, place = arn.split(":", 2)
         return kms.Key.from_key_arn(self, self._next("Key"), Fn.join("", ["arn:", Aws.PARTITION, ":", place]))
 
+    def key_pair(self, name: str) -> ec2.IKeyPair:
+        """Take a key pair of EC2."""
+        return ec2.KeyPair.from_key_pair_name(self, self._next("KeyPair"), name)
+
     def alarm(self, arn: str) -> cloudwatch.IAlarm:
         """Take a CloudWatch alarm."""
         return cloudwatch.Alarm.from_alarm_arn(self, self._next("Alarm"), arn)
@@ -62,15 +66,16 @@ class Existing(Construct):
             self, self._next("Bucket"), bucket_name=said.bucket_name, encryption_key=key
         )
 
+    def policy(self, arn: str) -> iam.IManagedPolicy:
+        """Take a managed policy."""
+        return iam.ManagedPolicy.from_managed_policy_arn(self, self._next("Policy"), arn)
+
     def role(self, arn: str) -> iam.IRole:
         """Take an IAM role."""
         return iam.Role.from_role_arn(self, self._next("Role"), arn)
 
-    def repositories(self, names: Sequence[str]) -> "list[ecr.IRepository]":
-        """Take ECR repositories by their names in this account and Region, or by their ARNs; ``*`` is any name."""
-        return [self._repository(name) for name in names]
-
-    def _repository(self, name: str) -> "ecr.IRepository":
+    def repository(self, name: str) -> "ecr.IRepository":
+        """Take an ECR repository by its name in this account and Region, or by its ARN; ``*`` is any name."""
         from aws_cdk import aws_ecr as ecr  # noqa: PLC0415 a large module: only who names a repository waits for it
 
         arn = (
@@ -84,6 +89,12 @@ class Existing(Construct):
             repository_arn=arn,
             repository_name=name.partition(":repository/")[-1] or name,
         )
+
+    def certificate(self, arn: str) -> "acm.ICertificate":
+        """Take a certificate of ACM."""
+        from aws_cdk import aws_certificatemanager as acm  # noqa: PLC0415 only who names one waits for it
+
+        return acm.Certificate.from_certificate_arn(self, self._next("Certificate"), arn)
 
     def topic(self, arn: str) -> sns.ITopic:
         """Take an SNS topic."""

@@ -1,66 +1,112 @@
-"""What constructs refuse, said of the lines of the deployment file."""
+"""What goes wrong while stacks are built, said of the lines of the deployment file.
 
-from collections.abc import Mapping
-from functools import cache
+What constructs of this library refuse has the paths of options. What CDK itself raises is a sentence; its place is the
+construct that was being made, and the key whose value the sentence shows.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from types import TracebackType
 from typing import Any, Final
 
-from cdk_trainyard.deployment._document import Document, KeyPath, Problem
-from cdk_trainyard.deployment._locate import nearest, quoted
-from cdk_trainyard.deployment._schema import resolved, schema_of
-from cdk_trainyard.deployment._vocabulary import in_words_of_the_file
+from constructs import Construct
+
+from cdk_trainyard.deployment._document import Document, KeyPath
+from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.options.fields import fields_of
+from cdk_trainyard.options.paths import in_file
+from cdk_trainyard.problems import At, Problem, sentence
 
-_SECTIONS: Final[dict[str, KeyPath]] = {
+_SECTIONS: Final[Mapping[str, KeyPath]] = {
     "NetworkStack": ("network",),
     "StorageStack": ("storage",),
+    "StorageStack/Lustre": ("storage", "lustre"),
+    "StorageStack/Buckets": ("storage", "buckets"),
     "TrainingStack": ("cluster",),
+    "TrainingStack/Alerts": ("alerts",),
     "ServingStack": ("serving",),
+    "ServingStack/Alerts": ("alerts",),
 }
-"""Stack → the section that it is made from."""
+"""Construct → the section that it is made from."""
+_SHORTEST: Final = 4
+"""Characters of a value by which a sentence of CDK's is recognized; shorter ones stand in any sentence."""
 
 
-def explain(error: ConfigurationError, deployment: Deployment | None = None) -> str:
+def explain(error: Exception, deployment: Deployment | None = None) -> str:
     """Return an error's text for whoever wrote the file: every problem with file, line and column.
 
-    Problems of ``Deployment.load`` have their places already. One that a construct raises has the construct's path and
-    the keywords that it quotes; they are looked up in the section that the construct was made from, then in the file.
-
     Args:
-        error: What was raised.
-        deployment: The deployment that the constructs were made from.
-            Default - none was loaded.
+        error: What was raised while the deployment was loaded or its stacks were built.
+        deployment: The deployment. Default - none was loaded.
     """
-    if deployment is None or deployment.document is None or error.path == deployment.document.file:
+    document = deployment.document if deployment is not None else None
+    if deployment is None or document is None:
         return str(error)
-    document, kind = deployment.document, type(deployment)
-    return str(document.error(_said(document, kind, problem, error.path) for problem in error.problems))
+    if not isinstance(error, ConfigurationError):
+        return str(document.error([_raised(document, error)]))
+    if error.path == document.file:
+        return str(error)
+    return str(document.error(_refused(document, deployment, error.path, found) for found in error.found))
 
 
-def _said(document: Document, kind: type[Deployment], problem: str, construct: str) -> Problem:
-    text = in_words_of_the_file(problem)
-    section = _SECTIONS.get(construct.partition("/")[0], ())
-    for around in (section, ()):
-        path = nearest(document, around, text)
-        if path != around:
-            return Problem(place=document.place(path), text=text)
-    owners = _owners(kind)
-    for word in quoted(text):
-        if word in owners:
-            return Problem(place=document.place(owners[word]), text=text)
-    return Problem(place=document.place(section), text=f"{text} ({construct})")
+def _refused(document: Document, deployment: Deployment, construct: str, found: Problem | str) -> FileProblem:
+    """Return what a construct refuses: at its option where the file has one, else at the construct's section."""
+    section = _section(construct)
+    value = _value(deployment, section)
+    kind: type = type(value)
+    if isinstance(found, Problem) and found.at and is_dataclass(kind) and found.at[0] in fields_of(kind):
+
+        def called(at: At) -> At:
+            return (*section, *in_file(value, at))
+
+        return FileProblem(place=document.place(called(found.at)), text=sentence(found, called=called))
+    text = found if isinstance(found, str) else sentence(found)
+    return FileProblem(place=document.place(section), text=f"{text} ({construct})")
 
 
-@cache
-def _owners(kind: type[Deployment]) -> Mapping[str, KeyPath]:
-    """Return the section of each key that a file may leave out: a default can be wrong too."""
-    owners: dict[str, KeyPath] = {}
-    schema = schema_of(kind)
-    waiting: list[tuple[KeyPath, Any]] = [((), schema)]
-    while waiting:
-        path, node = waiting.pop(0)
-        target = resolved(schema, node.get("else", node))
-        for key, inner in target.get("properties", {}).items():
-            owners.setdefault(key, path)
-            waiting.append(((*path, key), inner))
-    return owners
+def _raised(document: Document, error: Exception) -> FileProblem:
+    """Return what CDK raised, without the traces of Node and Python."""
+    construct = _construct(error.__traceback__)
+    section, text = _section(construct), " ".join(str(error).split())
+    shown = [
+        path
+        for path, source in document.sources.items()
+        if path[: len(section)] == section and len(source) >= _SHORTEST and source in text
+    ]
+    place = document.place(shown[0] if shown else section)
+    return FileProblem(place=place, text=f"CDK refuses {construct or 'the app'}: {text}")
+
+
+def _construct(trace: TracebackType | None) -> str:
+    """Return the path of the construct that was being made when an error was raised."""
+    paths = [path for frame in _frames(trace) if (path := _path(frame))]
+    return paths[-1] if paths else ""
+
+
+def _frames(trace: TracebackType | None) -> Iterator[Mapping[str, Any]]:
+    while trace is not None:
+        yield trace.tb_frame.f_locals
+        trace = trace.tb_next
+
+
+def _path(variables: Mapping[str, Any]) -> str:
+    """Return the path of the construct whose constructor a frame runs, or in whose scope it makes one."""
+    found = next((variables[name] for name in ("self", "scope") if isinstance(variables.get(name), Construct)), None)
+    try:
+        return str(found.node.path) if found is not None else ""
+    except Exception:  # noqa: BLE001  a construct whose constructor did not get far has no node
+        return ""
+
+
+def _section(construct: str) -> KeyPath:
+    matching = [prefix for prefix in _SECTIONS if f"{construct}/".startswith(f"{prefix}/")]
+    return _SECTIONS[max(matching, key=len)] if matching else ()
+
+
+def _value(deployment: Deployment, section: KeyPath) -> Any:
+    found: Any = deployment
+    for name in section:
+        found = getattr(found, str(name))
+    return found

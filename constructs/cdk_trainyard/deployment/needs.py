@@ -1,10 +1,12 @@
 """What a deployment needs of its account before it can succeed: quotas by name, and what is made once. Pure."""
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Final
 
-from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.orchestrators import find
+from cdk_trainyard.deployment.serving.needs import served_needs
+from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import LustreSection
 from cdk_trainyard.network import Nat
 from cdk_trainyard.network.spec import NetworkSpec
@@ -13,7 +15,7 @@ from cdk_trainyard.storage import LustreStorage, LustreType
 from cdk_trainyard.storage.resolve import resolve_lustre
 
 
-def network_needs(deployment: Deployment) -> Needs:
+def network_needs(deployment: DeploymentSpec) -> Needs:
     """Return what the VPC needs; nothing for one that exists."""
     section = deployment.network
     if not isinstance(section, NetworkSpec):
@@ -31,13 +33,13 @@ def network_needs(deployment: Deployment) -> Needs:
     return Needs(tuple(QuotaNeed.of(key, amount) for key, amount in amounts.items() if amount))
 
 
-def storage_needs(deployment: Deployment) -> Needs:
+def storage_needs(deployment: DeploymentSpec) -> Needs:
     """Return what file system and accounting database need; nothing for those that exist."""
     database = Needs((QuotaNeed.of("db-instances"),), frozenset({"rds"})) if deployment.new_accounting else Needs()
     return _lustre_needs(deployment) + database
 
 
-def _lustre_needs(deployment: Deployment) -> Needs:
+def _lustre_needs(deployment: DeploymentSpec) -> Needs:
     section = deployment.storage.lustre
     if not isinstance(section, LustreSection):
         return Needs()
@@ -60,24 +62,21 @@ def _lustre_needs(deployment: Deployment) -> Needs:
     return Needs(tuple(needs), frozenset({"fsx"}))
 
 
-def training_needs(deployment: Deployment) -> Needs:
+def training_needs(deployment: DeploymentSpec) -> Needs:
     """Return what the cluster needs."""
-    if deployment.orchestrator is None:
+    row = find(deployment.orchestrator)
+    if row is None:
         return Needs()
-    module = import_module(f"cdk_trainyard.deployment.{deployment.orchestrator}.needs")
-    needs: Needs = module.cluster_needs(deployment)
+    needs: Needs = resolve_name(row.needs)(deployment)
     return needs
 
 
-def serving_needs(deployment: Deployment) -> Needs:
+def serving_needs(deployment: DeploymentSpec) -> Needs:
     """Return what the served model needs."""
-    if deployment.serving is None:
-        return Needs()
-    needs: Needs = import_module("cdk_trainyard.deployment.serving.needs").served_needs(deployment.serving)
-    return needs
+    return served_needs(deployment.serving) if deployment.serving is not None else Needs()
 
 
-PARTS: Final[Mapping[str, Callable[[Deployment], Needs]]] = {
+PARTS: Final[Mapping[str, Callable[[DeploymentSpec], Needs]]] = {
     "network": network_needs,
     "storage": storage_needs,
     "training": training_needs,
@@ -86,6 +85,6 @@ PARTS: Final[Mapping[str, Callable[[Deployment], Needs]]] = {
 """What each stack of a deployment needs, by its part of the deployment."""
 
 
-def deployment_needs(deployment: Deployment) -> Needs:
+def deployment_needs(deployment: DeploymentSpec) -> Needs:
     """Return what all stacks of a deployment need together."""
     return sum((needs(deployment) for needs in PARTS.values()), Needs())

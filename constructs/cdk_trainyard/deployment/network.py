@@ -1,11 +1,55 @@
-"""The ``network:`` section: a new VPC, or one that exists."""
+"""What follows from the ``network:`` section for what stands in it."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Literal
 
-from cdk_trainyard.deployment._specified import Specified
+from cdk_trainyard.instances import zone_region
+from cdk_trainyard.network.rules import layout_request, network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.options.fields import Part
+from cdk_trainyard.network.subnet_layout import plan_subnets
+from cdk_trainyard.tokens import unresolved
 
-NETWORK = Part(spec=NetworkSpec, existing=ExistingNetworkSpec, unless="vpc_id")
-"""A new VPC, or with ``vpc_id`` one that exists."""
-AnyNetwork = Annotated[NetworkSpec | ExistingNetworkSpec, Specified(NETWORK)]
+
+def accelerator_cidr(network: object, region: str | None) -> str | None:
+    """Return the block of the accelerator subnet; None when it is not known, or the network cannot be.
+
+    Args:
+        network: The section, of whatever form.
+        region: The Region.
+    """
+    if isinstance(network, ExistingNetworkSpec):
+        cidr = network.accelerator_subnet.cidr
+        return None if unresolved(cidr) else cidr
+    if not isinstance(network, NetworkSpec) or network_problems(network, region):
+        return None
+    request = layout_request(network)
+    return str(plan_subnets(request).accelerator) if request else None
+
+
+def accelerator_zone(network: object, region: str | None) -> str | None:
+    """Return the zone of the accelerator subnet; None when it is not known, or none of the Region.
+
+    Args:
+        network: The section, of whatever form.
+        region: The Region.
+    """
+    if not isinstance(network, NetworkSpec | ExistingNetworkSpec) or unresolved(network.zone):
+        return None
+    return network.zone if zone_region(network.zone) == region else None
+
+
+def zones_of(network: object, side: Literal["public", "service"]) -> tuple[str, Sequence[str] | None]:
+    """Return the option that says where such subnets stand, and their zones; None when these are not known.
+
+    Args:
+        network: The section, of whatever form.
+        side: Whether those subnets are public, or private for services.
+    """
+    public = side == "public"
+    if isinstance(network, ExistingNetworkSpec):
+        name, subnets = f"{side}_subnets", network.public_subnets if public else network.service_subnets
+        return name, None if unresolved(subnets) else [subnet.zone for subnet in subnets]
+    name = f"{side}_zones"
+    if not isinstance(network, NetworkSpec) or unresolved(getattr(network, name)):
+        return name, None
+    return name, network.zones_of_public_subnets if public else network.service_zones

@@ -6,14 +6,17 @@ Of a VPC that exists the routes are not looked up, so nothing is refused there. 
 
 from collections.abc import Iterable, Iterator
 
-from cdk_trainyard.deployment.node_grants import NodeGrantsSection
-from cdk_trainyard.network.endpoints import s3_policy
-from cdk_trainyard.network.spec import Endpoint, ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, unreached, wanted
+from cdk_trainyard.network.bucket_policy import s3_policy
+from cdk_trainyard.network.spec import Endpoint, NetworkSpec
+from cdk_trainyard.options.fields import fields_of
+from cdk_trainyard.problems import At, Problem
+from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, unreached_problems, wanted
+from cdk_trainyard.storage.spec import NodeGrantsSpec
+from cdk_trainyard.tokens import unresolved
 
 
 def node_place(
-    network: NetworkSpec | ExistingNetworkSpec | None,
+    network: object,
     region: Region,
     *,
     at: str = "node",
@@ -23,7 +26,7 @@ def node_place(
     """Return what the accelerator subnet of a new network lets nodes reach; None for one that nobody knows.
 
     Args:
-        network: The network section.
+        network: The network section, of whatever form.
         region: The Region.
         at: What stands there.
         public: Whether it has a public address, in a public subnet.
@@ -44,25 +47,26 @@ def node_place(
     )
 
 
-def granted(section: NodeGrantsSection, room: str, place: Place, *, of: str = "") -> Iterator[Wanted]:
+def granted(section: NodeGrantsSpec, room: str, place: Place, *, at: At = ()) -> Iterator[Wanted]:
     """Yield what nodes ask of what the file lets them use.
 
     Args:
         section: What it lets them use.
         room: The room.
         place: Where they are.
-        of: Which nodes, as the end of a phrase. Default - all.
+        at: The path of the section. Default - the cluster's own.
     """
-    for option in NodeGrantsSection.model_fields:
-        if getattr(section, option):
-            yield from wanted(room, option, place, f"'{option}'{of}")
+    for option in fields_of(NodeGrantsSpec):
+        said = getattr(section, option)
+        if said and not unresolved(said):
+            yield from wanted(room, option, place, at=(*at, option))
 
 
-def reach_problems(asked: Iterable[Wanted], region: Region) -> list[str]:
-    """Return what is fetched and does not arrive, with what to do about it.
+def reach_problems(asked: Iterable[Wanted], region: Region) -> Iterator[Problem]:
+    """Yield what is fetched and does not arrive, with what to do about it.
 
     Args:
         asked: What the choices of the file fetch.
         region: The Region.
     """
-    return unreached(asked, region, [endpoint.value for endpoint in Endpoint])
+    return unreached_problems(asked, region, [endpoint.value for endpoint in Endpoint])

@@ -8,14 +8,13 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
 from cdk_trainyard.deployment._reference import reference
-from cdk_trainyard.deployment._schema import schema_of
-from cdk_trainyard.deployment.model import Deployment, kinds
+from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.orchestrators import OWN
+from cdk_trainyard.options.schema import Schemas
 
 SCHEMA_FILE: Final = Path(__file__).with_name("deployment.schema.json")
 """The committed schema."""
@@ -23,28 +22,25 @@ README: Final = Path(__file__).with_name("README.md")
 """Holds the reference, between two marks."""
 BEGIN: Final = "<!-- reference, made by python -m cdk_trainyard.deployment.schema --write: begin -->\n"
 END: Final = "<!-- reference: end -->\n"
-_CLUSTER: Final = "The cluster; its keys depend on the orchestrator, see below. Default - none, with serving."
 
 
 def deployment_schema() -> dict[str, Any]:
-    """Return the JSON Schema of all kinds of deployment files: what they share, and a ``cluster`` that depends."""
-    common = schema_of(Deployment)
-    schemas = {name: schema_of(kind) for name, kind in kinds().items()}
-    definitions = reduce(or_, (schema["$defs"] for schema in (common, *schemas.values())))
+    """Return the JSON Schema of deployment files: what they share, and a ``cluster`` that depends."""
+    schemas = Schemas()
+    whole = schemas.of(Deployment)
+    clusters = {name: schemas.refer(row.spec) for name, row in OWN.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **common,
-        "$defs": dict(sorted(definitions.items())),
-        "properties": {**common["properties"], "cluster": {"type": "object", "description": _CLUSTER}},
-        "required": [key for key in common["required"] if key != "orchestrator"],
+        **whole,
+        "$defs": dict(sorted(schemas.definitions.items())),
         "anyOf": [{"required": ["orchestrator", "cluster"]}, {"required": ["serving"]}],
         "dependentRequired": {"orchestrator": ["cluster"], "cluster": ["orchestrator"]},
         "allOf": [
             {
                 "if": {"properties": {"orchestrator": {"const": name}}, "required": ["orchestrator"]},
-                "then": {"properties": {"cluster": {"$ref": schema["properties"]["cluster"]["$ref"]}}},
+                "then": {"properties": {"cluster": cluster}},
             }
-            for name, schema in schemas.items()
+            for name, cluster in clusters.items()
         ],
     }
 

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from cdk_trainyard.deployment._section import Section
-from cdk_trainyard.deployment._specified import Specified
-from cdk_trainyard.options.fields import Part
+from cdk_trainyard.options.fields import Unless
 from cdk_trainyard.storage.spec import BucketsSpec, ExistingLustreSpec, LustreSpec, MountPath, OpenZfs
 
 
@@ -33,19 +31,13 @@ class OpenZfsSection(OpenZfs):
     """Where the nodes mount it. Default: /home."""
 
 
-LUSTRE = Part(spec=LustreSection, existing=ExistingLustreSection, unless="file_system_id")
-"""A new file system, or with ``file_system_id`` one that exists."""
-OPEN_ZFS = Part(spec=OpenZfsSection)
-BUCKETS = Part(spec=BucketsSpec)
-AnyLustre = Annotated[LustreSection | ExistingLustreSection, Specified(LUSTRE)]
-
-
-class StorageSection(Section):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StorageSection:
     """What the nodes share, and what outlives them."""
 
-    lustre: AnyLustre | None = None
+    lustre: Annotated[LustreSection | ExistingLustreSection | None, Unless("file_system_id")] = None
     """The shared file system: a new one, or with file_system_id one that exists. Default - none."""
-    open_zfs: Annotated[OpenZfsSection, Specified(OPEN_ZFS)] | None = None
+    open_zfs: OpenZfsSection | None = None
     """An existing OpenZFS file system, for home directories. Default - none."""
-    buckets: Annotated[BucketsSpec, Specified(BUCKETS)] = BucketsSpec()
+    buckets: BucketsSpec = BucketsSpec()  # noqa: RUF009  a frozen value
     """The buckets. Default - all are made, and retained when the deployment goes."""

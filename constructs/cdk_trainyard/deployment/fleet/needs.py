@@ -1,32 +1,28 @@
 """What a fleet needs of its account."""
 
-from cdk_trainyard.deployment.fleet import values
-from cdk_trainyard.deployment.fleet.model import FleetDeployment
-from cdk_trainyard.deployment.fleet.section import NodeImageSection
+from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.quotas import MARKETS
-from cdk_trainyard.fleet.resolved import interfaces_of
+from cdk_trainyard.fleet.rules_nodes import interfaces_of
+from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.network import EfaBackend
 from cdk_trainyard.quotas import Needs, instance_needs, most_of
 
 
-def cluster_needs(deployment: FleetDeployment) -> Needs:
+def cluster_needs(deployment: DeploymentSpec) -> Needs:
     """Return what the nodes need, their master and the instances that build images."""
-    section = deployment.cluster
-    count, market = values.size(section).maximum, MARKETS[values.capacity(section).kind]
-    names = (*([section.instance_type] if section.instance_type else []), *section.instance_types)
-    kinds = [InstanceType.of(name) for name in names]
-    backend = EfaBackend(section.interfaces)
-    nodes = most_of(instance_needs(kind, count, market, interfaces=len(interfaces_of(kind, backend))) for kind in kinds)
-    needs = nodes + Needs(services=frozenset({"autoscaling"})) + _build_needs(section.image)
-    if section.master:
-        needs += instance_needs(InstanceType.of(section.master.instance_type), 1)
-        needs += _build_needs(section.master.image)
+    fleet = deployment.cluster
+    market, backend = MARKETS[fleet.capacity], fleet.backend
+    each = (
+        instance_needs(kind, fleet.most, market, interfaces=len(interfaces_of(kind, backend))) for kind in fleet.types
+    )
+    needs = most_of(each) + Needs(services=frozenset({"autoscaling"})) + _build_needs(fleet.image)
+    if fleet.master:
+        needs += instance_needs(InstanceType.of(fleet.master.instance_type), 1) + _build_needs(fleet.master.image)
     return needs
 
 
-def _build_needs(image: NodeImageSection | None) -> Needs:
-    if image is None or image.build is None:
+def _build_needs(image: NodeImage | None) -> Needs:
+    build = None if image is None else image.said_build
+    if build is None:
         return Needs()
-    builder = instance_needs(InstanceType.of(image.build.instance_type), 1)
-    return builder + Needs(services=frozenset({"imagebuilder"}))
+    return instance_needs(InstanceType.of(build.instance_type), 1) + Needs(services=frozenset({"imagebuilder"}))

@@ -1,70 +1,76 @@
-"""What the rules of a HyperPod cluster say of its section, and the few that only a file can break.
+"""What is wrong with a HyperPod cluster as a file has it: its own rules, and what only a file can get wrong."""
 
-The constructs make some combinations impossible to write (two lifecycle modes, two topologies); in a file they can be
-written, so they are refused here.
-"""
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 
-from cdk_trainyard.deployment._locate import quoted
-from cdk_trainyard.deployment.hyperpod.node_extras import neuron_environment
-from cdk_trainyard.deployment.hyperpod.section import GroupSection, HyperPodSection, LifecycleSection
-from cdk_trainyard.deployment.hyperpod.values import Presence, instance_group, lifecycle, topology
-from cdk_trainyard.hyperpod import NodeProvisioning
-from cdk_trainyard.hyperpod.checks import everything_wrong
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, resolve_group
-from cdk_trainyard.lifecycle import NodeSetup, SlurmTopology
-
-
-def hyperpod_problems(cluster: HyperPodSection) -> list[str]:
-    """The groups, one by one and together."""
-    groups = tuple(_resolved(name, group, cluster.lifecycle) for name, group in cluster.groups.items())
-    resolved = ResolvedCluster(
-        name=cluster.cluster_name or "unnamed",
-        region=None,
-        groups=groups,
-        topology=topology(cluster),
-        continuous=cluster.provisioning is NodeProvisioning.CONTINUOUS,
-        network=None,
-        security_groups=(),
-        mounts=(),
-        accounting=None,
-        scripts_bucket=any(group.lifecycle.runs_scripts for group in groups),
-        node_setup=NodeSetup(neuron_environment=neuron_environment(cluster.node_setup)),
-        raw_overrides=cluster.raw_overrides,
-    )
-    problems = _lifecycle_problems("'lifecycle' of the cluster", cluster.lifecycle)
-    for name, group in cluster.groups.items():
-        problems += _lifecycle_problems(f"'lifecycle' of group {name!r}", group.lifecycle)
-    if cluster.topology is SlurmTopology.LEGACY and cluster.slurm_config_strategy:
-        problems.append("'slurm_config_strategy' must not be given with topology legacy; the file knows no strategy")
-    return problems + everything_wrong(resolved)
+from cdk_trainyard.deployment.accounting import new_accounting_problems
+from cdk_trainyard.deployment.hyperpod.facts import surroundings
+from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
+from cdk_trainyard.deployment.mounts import mounts_of
+from cdk_trainyard.deployment.network import accelerator_zone
+from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.hyperpod import rules as room
+from cdk_trainyard.hyperpod.resolved import resolve
+from cdk_trainyard.lifecycle.bundle import Bundle
+from cdk_trainyard.lifecycle.rules import topology_problems
+from cdk_trainyard.lifecycle.settings import LEGACY_FILE
+from cdk_trainyard.lifecycle.spec import SlurmTopology
+from cdk_trainyard.problems import At, Problem, option, within
+from cdk_trainyard.tokens import unresolved
 
 
-def partial_hyperpod_problems(cluster: HyperPodSection) -> list[str]:
-    """What is wrong with single groups of a cluster that cannot be judged as a whole.
+def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    """Yield what is wrong with the cluster, and with what stands elsewhere in the file for it.
 
     Args:
-        cluster: The parts of the section that have the right form; defaults stand for the others.
+        deployment: The deployment.
     """
-    others = set(HyperPodSection.model_fields) - {"lifecycle"}
-    return [
-        problem
-        for problem in hyperpod_problems(cluster)
-        if (words := set(quoted(problem))) & cluster.groups.keys() and not words & others
-    ]
+    cluster: HyperPodSection = deployment.cluster
+    network, environment = deployment.network, deployment.environment
+    mounts = mounts_of(deployment.storage, accelerator_zone(network, environment.region))
+    places = list(mounts)
+    facts = surroundings(cluster, network, list(mounts.values()), environment)
+    for problem in room.cluster_problems(resolve(cluster, facts)):
+        if problem.at[:1] == ("mounts",):
+            yield replace(problem, at=(*places[int(problem.at[1])], *problem.at[2:]))
+        else:
+            yield replace(problem, at=("cluster", *problem.at))
+    yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path))
+    yield from new_accounting_problems(deployment, ("cluster", "accounting"))
 
 
-def _resolved(name: str, group: GroupSection, common: LifecycleSection) -> ResolvedGroup:
-    given = instance_group(name, group, imports=Presence(), find_scripts=lambda _: None)
-    return resolve_group(given, lifecycle=lifecycle(common, lambda _: None), mounts=())
+def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path]) -> Iterator[Problem]:
+    """Check folders of scripts: that they are there, that what is in them can run, and that something of them runs.
+
+    Args:
+        cluster: The cluster.
+        find: Finds what stands beside the file.
+    """
+    said: dict[At, LifecycleSection | None] = {("lifecycle",): cluster.lifecycle}
+    groups = () if unresolved(cluster.groups) else cluster.groups
+    said |= {("groups", group.name, "lifecycle"): group.lifecycle for group in groups if not unresolved(group)}
+    for at, lifecycle in said.items():
+        folder = None if lifecycle is None or unresolved(lifecycle) else lifecycle.folder
+        if lifecycle is None or folder is None or unresolved(folder, lifecycle.script):
+            continue
+        of_folder: At = (*at, "folder")
+        if lifecycle.script is None:
+            neither = f"got neither {option('on_create')} nor {option('on_init_complete')}"
+            yield Problem(of_folder, f"must have a script that runs, {neither}")
+            continue
+        bundle, problems = read_folder(find(folder), folder, of_folder)
+        yield from problems
+        name = "on_init_complete" if lifecycle.on_create is None else "on_create"
+        yield from entries_problems(bundle, {(*at, name): lifecycle.script})
+        if bundle is not None:
+            yield from _topology_problems(bundle, cluster.topology, of_folder)
 
 
-def _lifecycle_problems(what: str, section: LifecycleSection | None) -> list[str]:
-    if section is None:
-        return []
-    scripts = [section.on_create, section.on_init_complete]
-    if all(script is not None for script in scripts):
-        why = "the first replaces what the image does, the second adds to it"
-        return [f"{what} must have one of 'on_create' and 'on_init_complete', got both; {why}"]
-    if section.folder is not None and not any(script is not None for script in scripts):
-        return [f"{what} must say which script of 'folder' runs, got neither 'on_create' nor 'on_init_complete'"]
-    return []
+def _topology_problems(bundle: Bundle, topology: SlurmTopology, at: At) -> Iterator[Problem]:
+    """Check that the legacy file is there exactly when the topology is legacy."""
+    if topology is SlurmTopology.LEGACY and bundle.find(LEGACY_FILE) is None:
+        yield Problem(at, f"must hold {LEGACY_FILE} at its top when 'topology' of the cluster is {topology.value}")
+    elif topology is SlurmTopology.API_DRIVEN:
+        yield from (replace(problem, at=at) for problem in topology_problems(bundle, topology, None))

@@ -3,37 +3,39 @@
 from collections.abc import Mapping
 from typing import Final
 
-from cdk_trainyard.deployment.parallelcluster.model import ParallelClusterDeployment
-from cdk_trainyard.deployment.parallelcluster.section import CapacityName, ComputeSection, HeadNodeSection
+from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances.kind import UsageClass
+from cdk_trainyard.parallelcluster.resolve import computes, type_names
+from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
+from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
 from cdk_trainyard.quotas import Market, Needs, QuotaNeed, instance_needs, most_of
 
-_MARKETS: Final[Mapping[CapacityName, Market]] = {
-    "on-demand": Market.ON_DEMAND,
-    "spot": Market.SPOT,
-    "capacity-block": Market.RESERVED,
+_MARKETS: Final[Mapping[UsageClass, Market]] = {
+    UsageClass.ON_DEMAND: Market.ON_DEMAND,
+    UsageClass.SPOT: Market.SPOT,
+    UsageClass.CAPACITY_BLOCK: Market.RESERVED,
 }
 
 
-def cluster_needs(deployment: ParallelClusterDeployment) -> Needs:
+def cluster_needs(deployment: DeploymentSpec) -> Needs:
     """Return what head node, login nodes and queues need."""
     section = deployment.cluster
     needs = _head_needs(section.head_node)
     for pool in section.login_pools:
         needs += instance_needs(InstanceType.of(pool.instance_type), pool.count)
         needs += Needs((QuotaNeed.of("network-load-balancers"),), frozenset({"elasticloadbalancing", "autoscaling"}))
-    for queue in section.queues:
-        for compute in queue.compute:
-            needs += _compute_needs(compute, _MARKETS[queue.capacity])
+    for _, queue, compute in computes(section):
+        needs += _compute_needs(compute, _MARKETS[queue.capacity])
     return needs
 
 
-def _head_needs(head: HeadNodeSection) -> Needs:
+def _head_needs(head: HeadNode) -> Needs:
     new_address = head.elastic_ip_id is None and (head.public if head.elastic_ip is None else head.elastic_ip)
     address = Needs((QuotaNeed.of("elastic-ips"),)) if new_address else Needs()
     return instance_needs(InstanceType.of(head.instance_type), 1) + address
 
 
-def _compute_needs(compute: ComputeSection, market: Market) -> Needs:
-    names = (*([compute.instance_type] if compute.instance_type else []), *compute.instance_types)
-    return most_of(instance_needs(InstanceType.of(name), compute.max_count, market) for name in names)
+def _compute_needs(compute: ComputeResource, market: Market) -> Needs:
+    types = [InstanceType.of(name) for name in type_names(compute)]
+    return most_of(instance_needs(each, compute.max_count, market) for each in types)

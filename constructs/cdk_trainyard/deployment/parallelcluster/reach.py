@@ -1,45 +1,44 @@
 """What the nodes of a ParallelCluster fetch: ParallelCluster itself, and the scripts that its actions run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cdk_trainyard.deployment.parallelcluster.section import (
-    ActionSection,
-    HeadNodeSection,
-    LoginPoolSection,
-    ParallelClusterSection,
-    QueueSection,
-)
+from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
 from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
-from cdk_trainyard.network.spec import Endpoint, ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.network.spec import Endpoint, NetworkSpec
+from cdk_trainyard.options.stand_ins import Subnet
+from cdk_trainyard.parallelcluster.resolve import known
+from cdk_trainyard.parallelcluster.rules_nodes import NEURON
+from cdk_trainyard.parallelcluster.spec_nodes import NodeSoftware
+from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.reach import Place, Region, Wanted, given_address, wanted
+from cdk_trainyard.tokens import Unknown, unresolved
 
-_NEURON = "neuron.sh"
 _VENV = "--venv"
 
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """Nodes of one kind: what they are called, what they run, and whose image they start from."""
+    """Nodes of one kind: where the file has them, what they run, and whose image they start from."""
 
-    subject: str
+    path: At
     at: str
-    actions: Sequence[ActionSection]
+    software: NodeSoftware
     image_id: str | None
     public: bool = False
 
 
 def parallelcluster_reach_problems(
-    cluster: ParallelClusterSection, network: NetworkSpec | ExistingNetworkSpec | None, region: str | None
-) -> list[str]:
+    cluster: ParallelClusterSection, network: object, region: str | None
+) -> list[Problem]:
     """Every kind of nodes that cannot reach what it fetches.
 
     Args:
         cluster: The cluster.
-        network: The network section; None when it has not the right form.
-        region: The Region; None likewise.
+        network: The network's specification.
+        region: The Region. None: not known.
     """
-    if region is None:
+    if region is None or not isinstance(network, NetworkSpec):
         return []
     at = Region(name=region)
     found: list[Wanted] = []
@@ -47,23 +46,20 @@ def parallelcluster_reach_problems(
         place = node_place(network, at, at=nodes.at, public=nodes.public, gateways=[Endpoint.DYNAMODB])
         if place is not None:
             found += [*_itself(cluster, nodes, place), *_actions(cluster, nodes, place, at)]
-            found += granted(cluster, "parallelcluster", place, of=f" on {nodes.subject}")
-    return reach_problems(found, at)
+            found += granted(cluster.grants, "parallelcluster", place, at=("grants",))
+    return [*reach_problems(found, at)]
 
 
 def _nodes(cluster: ParallelClusterSection) -> Iterator[_Nodes]:
     head = cluster.head_node
-    yield _Nodes("the head node", "head", _scripts(head), head.image_id or cluster.image_id, head.public)
-    for pool in cluster.login_pools:
-        image, public = pool.image_id or cluster.image_id, pool.subnet == "public"
-        yield _Nodes(f"login pool {pool.name!r}", "login", _scripts(pool), image, public)
-    for queue in cluster.queues:
-        image, public = queue.image_id or cluster.image_id, set(queue.subnets) == {"public"}
-        yield _Nodes(f"queue {queue.name!r}", "node", _scripts(queue), image, public)
-
-
-def _scripts(section: HeadNodeSection | LoginPoolSection | QueueSection) -> Sequence[ActionSection]:
-    return [*section.on_start, *section.on_configured]
+    if not isinstance(head, Unknown):
+        yield _Nodes(("head_node",), "head", head, head.image_id or cluster.image_id, public=head.public is True)
+    for index, pool in known(cluster.login_pools):
+        public = isinstance(pool.subnet, Subnet) and pool.subnet.value == "public"
+        yield _Nodes(("login_pools", index), "login", pool, pool.image_id or cluster.image_id, public)
+    for index, queue in known(cluster.queues):
+        public = {subnet.subnet_id for subnet in queue.subnets or ()} == {"public"}
+        yield _Nodes(("queues", index), "node", queue, queue.image_id or cluster.image_id, public)
 
 
 def _itself(cluster: ParallelClusterSection, nodes: _Nodes, place: Place) -> Iterator[Wanted]:
@@ -71,19 +67,23 @@ def _itself(cluster: ParallelClusterSection, nodes: _Nodes, place: Place) -> Ite
     options = ["", *(["logs"] if cluster.monitoring.logs else [])]
     options += {"head": ["accounting"] if cluster.slurm.accounting else [], "login": ["login_pools"]}.get(nodes.at, [])
     for option in options:
-        yield from wanted("parallelcluster", option, place, nodes.subject)
+        yield from wanted("parallelcluster", option, place, at=nodes.path)
 
 
 def _actions(cluster: ParallelClusterSection, nodes: _Nodes, place: Place, region: Region) -> Iterator[Wanted]:
     system = "apt" if cluster.operating_system.startswith("ubuntu") else "dnf"
-    for action in nodes.actions:
-        subject = f"{action.script!r} of {nodes.subject}"
-        ours = cluster.scripts.folder is None and action.script == _NEURON
-        if ours and nodes.image_id is None:
-            venv = [f"{_NEURON} {_VENV}"] if nodes.at == "head" and _VENV in action.args else []
-            for option in (_NEURON, *venv):
-                remedy = "give an 'image_id' with Neuron"
-                yield from wanted("parallelcluster", option, place, subject, remedy=remedy, system=system)
-        address = given_address(action.script, region) if action.script.startswith("https://") else None
-        if address is not None:
-            yield Wanted(subject=subject, address=address, place=place, remedy="give a file of the folder of scripts")
+    for event in ("on_start", "on_configured"):
+        for index, action in known(getattr(nodes.software, event)):
+            if unresolved(action.script):
+                continue
+            path = (*nodes.path, event, index, "script")
+            ours = cluster.scripts.folder is None and action.script == NEURON
+            if ours and nodes.image_id is None:
+                venv = [f"{NEURON} {_VENV}"] if nodes.at == "head" and _VENV in action.args else []
+                for option in (NEURON, *venv):
+                    remedy = "give an 'image_id' with Neuron"
+                    yield from wanted("parallelcluster", option, place, remedy=remedy, system=system, at=path)
+            address = given_address(action.script, region) if action.script.startswith("https://") else None
+            if address is not None:
+                remedy = "give a file of the folder of scripts"
+                yield Wanted(address=address, place=place, remedy=remedy, at=path)

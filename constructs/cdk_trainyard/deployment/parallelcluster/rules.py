@@ -1,152 +1,216 @@
 """What the rules of a ParallelCluster say of its section, and what only a file can get wrong."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from cdk_trainyard.deployment._locate import quoted
-from cdk_trainyard.deployment.alerts import AlertsSection
-from cdk_trainyard.deployment.parallelcluster import stand_ins, values
-from cdk_trainyard.deployment.parallelcluster.section import HeadNodeSection, ParallelClusterSection
-from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection
-from cdk_trainyard.deployment.values import plain
+from cdk_trainyard.deployment.accounting import new_accounting_problems
+from cdk_trainyard.deployment.mounts import mounts_of
+from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, zones_of
+from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
+from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
+from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.parallelcluster import OperatingSystem, parallelcluster_version
-from cdk_trainyard.parallelcluster.checks import cluster_problems
-from cdk_trainyard.parallelcluster.resolved import (
-    ResolvedCluster,
-    resolve_head,
-    resolve_pool,
-    resolve_queue,
-    resolve_storage,
-)
+from cdk_trainyard.node_scripts import scripts_folder
+from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
+from cdk_trainyard.parallelcluster import rules as room
+from cdk_trainyard.parallelcluster.context import ClusterContext, MountedFileSystem, Place
+from cdk_trainyard.parallelcluster.resolve import known, resolve_cluster
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
+from cdk_trainyard.problems import At, Problem, shown, within
+from cdk_trainyard.tokens import Unknown, unresolved
 
-_ANY_HEAD: Final = HeadNodeSection(instance_type="m5.8xlarge")
-"""Stands for a head node that has not the right form."""
-_QUEUES: Final = "Scheduling.SlurmQueues"
-"""What ParallelCluster's schema calls the queues: that there is none, another rule says in the words of the file."""
-_SCALARS: Final = (str, int, float)
+if TYPE_CHECKING:
+    from cdk_trainyard.parallelcluster.scripts import NodeScripts
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Around:
-    """The other parts of the file that a cluster depends on; None where one has not the right form.
-
-    Attributes:
-        name: The deployment's name.
-        region: The Region.
-        network: The network section.
-        lustre: The section of the shared file system.
-        tags: The deployment's tags.
-    """
-
-    name: str | None = None
-    region: str | None = None
-    network: NetworkSpec | ExistingNetworkSpec | None = None
-    lustre: LustreSection | ExistingLustreSection | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
+_EVENTS = ("on_start", "on_configured", "on_updated")
+_Node = TypeVar("_Node", bound=NodeSoftware)
 
 
-def open_zfs_problems(open_zfs: OpenZfsSection | None) -> list[str]:
-    """ParallelCluster knows file systems of OpenZFS by their volumes, not by their names."""
-    if open_zfs is None:
-        return []
-    instead = "give 'openzfs' in the cluster's 'storage' its 'volume_id'"
-    return [f"'open_zfs' must be left out with orchestrator parallelcluster, which mounts volumes by id; {instead}"]
-
-
-def cluster_alerts_problems(alerts: AlertsSection | None) -> list[str]:
-    """A cluster of ParallelCluster tells of trouble by alarms of its own."""
-    if alerts is None:
-        return []
-    instead = "which makes alarms of the head node itself; see 'alarms' in its 'monitoring'"
-    return [f"'alerts' must be left out with orchestrator parallelcluster, {instead}"]
-
-
-def parallelcluster_problems(section: ParallelClusterSection, around: Around) -> list[str]:
-    """Everything that is wrong with a cluster.
+def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    """Yield what is wrong with the cluster, and with what stands elsewhere in the file for it.
 
     Args:
-        section: The cluster.
-        around: What it depends on.
+        deployment: The deployment.
     """
-    own = [*_address_problems(section.head_node), *_efs_problems(section), *_parameter_problems(section)]
-    return own + [problem for problem in cluster_problems(_resolved(section, around)) if _QUEUES not in quoted(problem)]
-
-
-def partial_parallelcluster_problems(parts: Mapping[str, Any], unsound: Collection[str], around: Around) -> list[str]:
-    """What is wrong with the parts of a cluster that cannot be judged as a whole.
-
-    Args:
-        parts: The parts of the section that have the right form; defaults stand for the others.
-        unsound: The keys of what has another form, or is missing.
-        around: What it depends on.
-    """
-    section = ParallelClusterSection.model_validate({"head_node": _ANY_HEAD, "queues": (), **parts})
-    return [
-        problem
-        for problem in parallelcluster_problems(section, around)
-        if not any(word in unsound for word in quoted(problem))
-        and not ("head_node" in unsound and "head node" in problem)
-        and not ("operating_system" in unsound and OperatingSystem.ALINUX2023.value in problem)
-    ]
-
-
-def _resolved(section: ParallelClusterSection, around: Around) -> ResolvedCluster:
-    network = stand_ins.Network.of(around.network)
-    others = stand_ins.StandIns(network, own_scripts=section.scripts.folder is None)
-    place = network.place
-    head = values.head_node(section.head_node, others)
-    lustre = stand_ins.lustre(around.lustre, network)
-    return ResolvedCluster(
-        name="unnamed" if section.cluster_name is None else section.cluster_name,
-        head=resolve_head(head, place),
-        queues=tuple(resolve_queue(values.queue(queue, others), place) for queue in section.queues),
-        pools=tuple(resolve_pool(values.login_pool(pool, others), head, place) for pool in section.login_pools),
-        storage=resolve_storage(values.shared_storage(section.storage, others, lustre)),
+    if deployment.storage.open_zfs is not None:
+        text = "must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the "
+        yield Problem(("storage", "open_zfs"), f"{text}cluster's 'shared_storage' its 'volume_id'", of_key=True)
+    if deployment.alerts is not None and deployment.serving is None:  # a served model has alarms to tell of
+        text = "must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see "
+        yield Problem(("alerts",), f"{text}'alarms' in its 'monitoring'", of_key=True)
+    section: ParallelClusterSection = deployment.cluster
+    network, region = deployment.network, deployment.environment.region
+    place = place_of(network, region)
+    mounts = mounts_of(deployment.storage, place.zone)
+    context = ClusterContext(
         place=place,
-        region=around.region,
-        version=section.version or parallelcluster_version(),
-        operating_system=section.operating_system,
-        image_id=section.image_id,
-        slurm=values.slurm(section.slurm, others),
-        monitoring=values.monitoring(section.monitoring),
-        iam=values.cluster_iam(section.iam, others),
-        timeouts=values.timeouts(section.timeouts),
-        tags=values.tags(section, around.tags),
-        suppressed_validators=section.suppress_validators,
-        extra=plain(section.extra) or None,
-        stack_name=None if around.name is None else f"{around.name}-training",
+        mounts=[
+            MountedFileSystem(at=one.path, file_system_id=one.identity, efa_enabled=one.efa_enabled, zone=one.zone)
+            for one in mounts.values()
+            if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
+        ],
+        region=region,
+        stack_name=None if unresolved(deployment.name) else f"{deployment.name}-training",
+    )
+    stacks = {f"{deployment.name}-{stack}" for stack in ("network", "storage", "serving")}
+    if section.cluster_name in stacks and not unresolved(deployment.name):
+        text = f"must be another than that of a stack of this deployment, got {shown(section.cluster_name)}"
+        yield Problem(("cluster", "cluster_name"), f"{text}; ParallelCluster makes a stack of that name")
+    tags = {} if unresolved(deployment.tags) else deployment.tags
+    spec = prepared(section, network, tags=tags)
+    for problem in room.cluster_problems(resolve_cluster(spec, context), context):
+        match problem.at:
+            case ("region" | "network", *_):
+                yield problem
+            case ("mounts", int(), *inner) | ("mounts", *inner):
+                yield replace(problem, at=("storage", "lustre", *inner))
+            case _:
+                yield replace(problem, at=("cluster", *problem.at))
+    yield from within(("cluster",), _subnet_problems(section, network))
+    yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
+    yield from within(("cluster",), parallelcluster_reach_problems(section, network, region))
+    yield from within(("cluster",), script_problems(section, deployment.resolve_path))
+
+
+# ---------------------------------------------------------------- what the cluster stands in
+def place_of(network: object, region: str | None) -> Place:
+    """Return where nodes are put, subnets by what they are; of a network of the wrong form nothing is known.
+
+    Args:
+        network: The network's specification.
+        region: The Region.
+    """
+    public = tuple(subnet.subnet_id for subnet in _several("public", network))
+    new = network if isinstance(network, NetworkSpec) else None
+    return Place(
+        accelerator_subnet="accelerator",
+        accelerator_cidr=accelerator_cidr(network, region),
+        public_subnets=public,
+        zone=accelerator_zone(network, region),
+        has_nat=new is None or new.has_nat,
+        gives_addresses=None if new is None else False,
+        zones=dict(_zones(network, region)),
     )
 
 
-def _address_problems(head: HeadNodeSection) -> Iterator[str]:
-    if head.elastic_ip is not None and head.elastic_ip_id is not None:
-        yield "'elastic_ip' of the head node must be left out with 'elastic_ip_id', which says it"
+def _zones(network: object, region: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the subnets whose zone is known, each with its zone."""
+    if zone := accelerator_zone(network, region):
+        yield "accelerator", zone
+    for side in ("public", "service"):
+        _, zones = zones_of(network, side)
+        yield from zip((subnet.subnet_id for subnet in _several(side, network)), zones or (), strict=False)
 
 
-def _efs_problems(section: ParallelClusterSection) -> Iterator[str]:
-    for one in section.storage.efs:
-        if (one.file_system_id is None) is not (one.security_group_id is None):
-            got = "file_system_id" if one.security_group_id is None else "security_group_id"
-            yield (
-                f"'file_system_id' and 'security_group_id' of the EFS file system at {one.at!r} must be given "
-                f"together, got {got} alone"
-            )
+# ---------------------------------------------------------------- what the file leaves to be found out
+def prepared(section: ParallelClusterSection, network: object, *, tags: Mapping[str, str]) -> ParallelClusterSection:
+    """Return the section with every subnet of a kind, the folder of the scripts, and the deployment's tags.
+
+    Args:
+        section: The section.
+        network: The network's specification.
+        tags: The deployment's tags.
+    """
+    scripts = UploadedScripts(section.scripts.folder is None)
+    head, pools, queues = section.head_node, section.login_pools, section.queues
+    return replace(
+        section,
+        head_node=head if isinstance(head, Unknown) else _with_scripts(head, scripts),
+        login_pools=_each(pools, lambda pool: _with_scripts(pool, scripts)),
+        queues=_each(
+            queues, lambda queue: replace(_with_scripts(queue, scripts), subnets=_all_subnets(queue.subnets, network))
+        ),
+        tags=section.tags if isinstance(section.tags, Unknown) else {**tags, **(section.tags or {})} or None,
+    )
 
 
-def _parameter_problems(section: ParallelClusterSection) -> Iterator[str]:
-    """A parameter of Slurm is one value."""
-    for queue in section.queues:
-        yield from _not_scalar(f"'slurm' of queue {queue.name!r}", queue.slurm)
-        for compute in queue.compute:
-            name = compute.name or compute.instance_type
-            yield from _not_scalar(f"'slurm' of {name!r} in queue {queue.name!r}", compute.slurm)
-    for line in section.slurm.custom:
-        yield from _not_scalar("'custom' of the Slurm settings", line)
+def _with_scripts(node: _Node, scripts: UploadedScripts) -> _Node:
+    """A file of the folder stands at its top: a script with a slash is an address."""
+
+    def of_folder(action: CustomAction) -> CustomAction:
+        if unresolved(action.script) or "/" in action.script:
+            return action
+        return replace(action, scripts=cast("NodeScripts", scripts))
+
+    said: dict[str, Any] = {event: getattr(node, event) for event in _EVENTS if hasattr(node, event)}
+    return replace(node, **{event: _each(actions, of_folder) for event, actions in said.items()})
 
 
-def _not_scalar(where: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in parameters.items():
-        if not isinstance(value, _SCALARS):
-            yield f"{where} must give {name} one value, got {'a mapping' if isinstance(value, Mapping) else 'a list'}"
+def _each(items: Any, change: Any) -> Any:
+    if isinstance(items, Unknown):
+        return items
+    return tuple(item if isinstance(item, Unknown) else change(item) for item in items)
+
+
+def _all_subnets(said: Any, network: object) -> Any:
+    if said is None or isinstance(said, Unknown):
+        return said
+    return tuple(
+        each
+        for subnet in said
+        for each in (_several(subnet.value, network) or [subnet] if isinstance(subnet, Subnet) else [subnet])
+    )
+
+
+def _several(kind: str, network: object) -> list[Subnet]:
+    """Return the subnets of a kind: ``public``, ``public/1`` and so on."""
+    match network, kind:
+        case _, "accelerator":
+            count = 1
+        case NetworkSpec(), "public":
+            count = len(network.zones_of_public_subnets)
+        case NetworkSpec(), _:
+            count = len(network.service_zones)
+        case ExistingNetworkSpec(), _:
+            count = len(network.public_subnets if kind == "public" else network.service_subnets)
+        case _:
+            count = 1
+    return [Subnet(kind if index == 0 else f"{kind}/{index}") for index in range(count)]
+
+
+# ---------------------------------------------------------------- what only a file can get wrong
+def script_problems(section: ParallelClusterSection, find: Callable[[str], Path]) -> Iterator[Problem]:
+    """Check the folder of scripts, and that what nodes run by name is in it.
+
+    Args:
+        section: The section.
+        find: Finds what stands beside the file.
+    """
+    folder = None if unresolved(section.scripts) else section.scripts.folder
+    if unresolved(folder):
+        return
+    if folder is None:
+        bundle: Bundle | None = read_bundle(("", scripts_folder() / "parallelcluster"))
+    else:
+        bundle, problems = read_folder(find(folder), folder, ("scripts", "folder"))
+        yield from problems
+    yield from entries_problems(bundle, dict(_entries(section)))
+
+
+def _entries(section: ParallelClusterSection) -> Iterator[tuple[At, str]]:
+    """Yield what nodes run by name, by where the file says it."""
+    nodes: list[tuple[At, Any]] = [(("head_node",), section.head_node)]
+    nodes += [(("login_pools", index), pool) for index, pool in known(section.login_pools)]
+    nodes += [(("queues", index), queue) for index, queue in known(section.queues)]
+    for at, node in nodes:
+        for event in _EVENTS:
+            for index, action in known(getattr(node, event, ())):
+                if not unresolved(action.script) and "/" not in action.script:
+                    yield (*at, event, index, "script"), action.script
+
+
+def _subnet_problems(section: ParallelClusterSection, network: object) -> Iterator[Problem]:
+    """Subnets that are named are there."""
+    said: list[tuple[At, Any]] = [
+        (("queues", index, "subnets", number), subnet)
+        for index, queue in known(section.queues)
+        for number, subnet in known(queue.subnets or ())
+    ]
+    said += [(("login_pools", index, "subnet"), pool.subnet) for index, pool in known(section.login_pools)]
+    for at, subnet in said:
+        if isinstance(subnet, Subnet) and not _several(subnet.value, network):
+            yield Problem(at, f"must be a kind of subnets that the network has, got {shown(subnet.value)}")

@@ -1,0 +1,38 @@
+"""What is known, from the other sections of a file, of what its HyperPod cluster is wired to."""
+
+from collections.abc import Sequence
+
+from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
+from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone
+from cdk_trainyard.deployment.reach import node_place
+from cdk_trainyard.hyperpod.resolved import SubnetFacts, Surroundings
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.reach import Region
+from cdk_trainyard.storage.mount_facts import MountFacts
+from cdk_trainyard.tokens import unresolved
+
+
+def surroundings(
+    cluster: HyperPodSection, network: object, mounts: Sequence[MountFacts], environment: Environment
+) -> Surroundings:
+    """Return what is known of what a cluster is wired to.
+
+    Args:
+        cluster: The cluster.
+        network: The network section, of whatever form.
+        mounts: The file systems.
+        environment: Where the deployment goes.
+    """
+    region = environment.region
+    groups = () if unresolved(cluster.groups) else [group for group in cluster.groups if not unresolved(group)]
+    return Surroundings(
+        environment=environment,
+        subnet=SubnetFacts(
+            identity="network", zone=accelerator_zone(network, region), cidr=accelerator_cidr(network, region)
+        ),
+        mounts=mounts,
+        accounting=cluster.accounting is not None,
+        scripts_bucket=any((group.lifecycle or cluster.lifecycle).is_own for group in groups),
+        place=node_place(network, Region(name=region)) if region else None,
+        endpoints_known=True,
+    )

@@ -1,0 +1,39 @@
+"""What follows from the ``storage:`` section for the nodes that mount its file systems."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection, StorageSection
+from cdk_trainyard.problems import At
+from cdk_trainyard.storage.mount_facts import MountFacts
+from cdk_trainyard.storage.resolve import file_servers, resolve_lustre
+
+_MADE: Final = "fs-00000000000000000"
+"""What stands for the id of a file system that is made."""
+
+
+def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFacts]:
+    """Return the file systems that have the right form, by where they stand.
+
+    Args:
+        storage: The section.
+        zone: The zone of the nodes, in which a new file system is made. None: not known.
+    """
+    mounts: dict[At, MountFacts] = {}
+    match storage.lustre:
+        case LustreSection() as lustre:
+            mounts["storage", "lustre"] = MountFacts(
+                path=lustre.at,
+                identity=_MADE,
+                zone=zone,
+                efa_enabled=lustre.efa_enabled,
+                file_servers=file_servers(resolve_lustre(lustre)),
+            )
+        case ExistingLustreSection() as lustre:
+            mounts["storage", "lustre"] = MountFacts(
+                path=lustre.at, identity=lustre.file_system_id, zone=lustre.zone, efa_enabled=lustre.efa_enabled
+            )
+    match storage.open_zfs:
+        case OpenZfsSection() as open_zfs:
+            mounts["storage", "open_zfs"] = MountFacts(path=open_zfs.at, kind="OpenZFS", identity=open_zfs.dns_name)
+    return mounts

@@ -1,0 +1,112 @@
+"""What runs jobs on nodes: one row for each orchestrator, its code imported when a file asks for it.
+
+Another package adds an orchestrator with an entry point of the group ``cdk_trainyard.orchestrators``, whose object is a
+row: ``slurm-on-pcs = "my_package:ROW"``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pkgutil import resolve_name
+from typing import Any, Final
+
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import either, shown
+
+GROUP: Final = "cdk_trainyard.orchestrators"
+"""The group of entry points."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Orchestrator:
+    """An orchestrator: where its code is, each as ``module:name``.
+
+    Attributes:
+        section: The specification of the file's ``cluster:`` section.
+        problems: Of a `Deployment`, yields what is wrong with its cluster, and what else in the file does not go with
+            it. Imports nothing of CDK.
+        needs: Of a `Deployment`, returns what the cluster needs of the account.
+        build: Defines the cluster in a stack, and returns it as a `cdk_trainyard.cluster.Cluster`.
+        holds: What the stack of the cluster holds, for its description.
+    """
+
+    section: str
+    problems: str
+    needs: str
+    build: str
+    holds: str
+
+    @property
+    def spec(self) -> type:
+        """The specification of the file's ``cluster:`` section."""
+        found: type = resolve_name(self.section)
+        return found
+
+    def define(self, stack: Any, deployment: Any, around: Any) -> Any:
+        """Define the cluster.
+
+        Args:
+            stack: Where.
+            deployment: The deployment.
+            around: What it has beside its cluster, as `cdk_trainyard.cluster.Surroundings`.
+
+        Returns:
+            A `cdk_trainyard.cluster.Cluster`.
+        """
+        return resolve_name(self.build)(stack, deployment, around)
+
+
+def _own(room: str, section: str, holds: str) -> Orchestrator:
+    inside = f"cdk_trainyard.deployment.{room}"
+    return Orchestrator(
+        section=f"{inside}.section:{section}",
+        problems=f"{inside}.rules:cluster_problems",
+        needs=f"{inside}.needs:cluster_needs",
+        build=f"{inside}.build:cluster",
+        holds=holds,
+    )
+
+
+OWN: Final[Mapping[str, Orchestrator]] = {
+    "hyperpod": _own("hyperpod", "HyperPodSection", "HyperPod training cluster"),
+    "parallelcluster": _own("parallelcluster", "ParallelClusterSection", "ParallelCluster training cluster"),
+    "fleet": _own("fleet", "FleetSection", "fleet of EC2 instances for training"),
+}
+"""The orchestrators of this package by their names in a file."""
+
+
+@cache
+def orchestrators() -> Mapping[str, Orchestrator]:
+    """Return every orchestrator by its name in a file, those of other packages among them."""
+    return {**OWN, **{point.name: point.load() for point in entry_points(group=GROUP)}}
+
+
+def find(name: object) -> Orchestrator | None:
+    """Return an orchestrator by its name in a file, or None when nobody knows it."""
+    if not isinstance(name, str):
+        return None
+    return OWN.get(name) or orchestrators().get(name)
+
+
+def spec_of(name: object) -> type | None:
+    """Return the specification of the ``cluster:`` section by the name of the orchestrator."""
+    row = find(name)
+    return row.spec if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestratorName:
+    """The kind of a text that names an orchestrator."""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Look it up."""
+        if find(value) is not None:
+            return None
+        names = orchestrators()
+        return f"must be {either(names)}, got {shown(value)}{did_you_mean(value, names)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the names of this package's own."""
+        return {"enum": list(OWN)}

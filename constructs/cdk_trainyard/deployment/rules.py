@@ -1,0 +1,90 @@
+"""Everything that is wrong with what a deployment says: the rules of every room, asked in one run. No CDK.
+
+What has a wrong form is unknown here, and rules are silent about it.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from pkgutil import resolve_name
+from typing import Final
+
+from cdk_trainyard.deployment.alerts import alerts_problems
+from cdk_trainyard.deployment.orchestrators import find
+from cdk_trainyard.deployment.serving.rules import serving_problems
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.network import rules as network_rules
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.options.tags import tags_problems
+from cdk_trainyard.problems import Problem, option, within
+from cdk_trainyard.storage import rules as storage_rules
+from cdk_trainyard.storage import rules_data
+from cdk_trainyard.storage.resolve import resolve_lustre
+from cdk_trainyard.storage.spec import BucketsSpec, ExistingLustreSpec, LustreSpec
+from cdk_trainyard.tokens import unresolved
+
+_ADDED_TAGS: Final = 3
+"""That CDK gives a subnet (``Name``, ``aws-cdk:subnet-name`` and ``-type``), and a fleet its group."""
+
+
+def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    """Yield everything that is wrong with a deployment, with paths from its top.
+
+    Args:
+        deployment: The deployment, with unknowns where its file has a wrong form.
+    """
+    return chain(
+        purpose_problems(deployment),
+        tags_problems(("tags",), {} if unresolved(deployment.tags) else deployment.tags, added=_ADDED_TAGS),
+        within(("network",), _network_problems(deployment)),
+        within(("storage", "lustre"), _lustre_problems(deployment)),
+        within(("storage", "buckets"), _buckets_problems(deployment)),
+        within(("alerts",), _alerts_problems(deployment)),
+        _cluster_problems(deployment),
+        serving_problems(deployment),
+    )
+
+
+def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    """Check that a deployment trains, serves or does both."""
+    orchestrator, cluster, serving = deployment.orchestrator, deployment.cluster, deployment.serving
+    if orchestrator is not None and cluster is None:
+        yield Problem(("cluster",), f"is missing; {option('orchestrator')} needs it")
+    if orchestrator is None and cluster is not None:
+        yield Problem(("orchestrator",), f"is missing; it says what {option('cluster')} is")
+    if orchestrator is None and cluster is None and serving is None:
+        remedy = f"give {option('cluster')} with its {option('orchestrator')}, or {option('serving')}"
+        yield Problem((), f"a deployment must train, serve or do both, got neither; {remedy}")
+
+
+def _network_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    region = deployment.environment.region
+    match deployment.network:
+        case NetworkSpec() as network:
+            yield from network_rules.network_problems(network, region)
+        case ExistingNetworkSpec() as network:
+            yield from network_rules.existing_network_problems(network, region)
+
+
+def _lustre_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    match deployment.storage.lustre:
+        case LustreSpec() as lustre:
+            yield from storage_rules.lustre_problems(resolve_lustre(lustre))
+        case ExistingLustreSpec() as lustre:
+            yield from storage_rules.existing_lustre_problems(lustre, deployment.environment.region)
+
+
+def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    if isinstance(deployment.storage.buckets, BucketsSpec):
+        yield from rules_data.buckets_problems(deployment.storage.buckets)
+
+
+def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    if deployment.alerts is not None:
+        yield from alerts_problems(deployment.alerts)
+
+
+def _cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    """Ask the rules of the orchestrator, which are imported when a file has it."""
+    row = find(deployment.orchestrator)
+    if row is not None and deployment.cluster is not None and not unresolved(deployment.cluster):
+        yield from resolve_name(row.problems)(deployment)

@@ -1,0 +1,35 @@
+"""What is wrong with a folder of scripts that a file names: said when the file is read."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from cdk_trainyard.lifecycle import rules
+from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
+from cdk_trainyard.problems import At, Problem, shown
+
+
+def read_folder(folder: Path, said: str, at: At) -> tuple[Bundle | None, list[Problem]]:
+    """Return the files of a folder, and what is wrong with them.
+
+    Args:
+        folder: The folder.
+        said: What the file calls it.
+        at: Where the file says so.
+    """
+    if not said or not folder.is_dir():
+        return None, [Problem(at, f"must be an existing folder beside this file, got {shown(said)}")]
+    bundle = read_bundle(("", folder))
+    return bundle, [replace(problem, at=at) for problem in rules.content_problems(bundle)]
+
+
+def entries_problems(bundle: Bundle | None, entries: Mapping[At, str]) -> Iterator[Problem]:
+    """Check the files of a folder that nodes execute.
+
+    Args:
+        bundle: The folder's files. None: it could not be read, which is said already.
+        entries: Their names, by where the file says them.
+    """
+    if bundle is not None:
+        for at, entry in entries.items():
+            yield from rules.entry_problems(bundle, entry, at=at)

@@ -1,0 +1,72 @@
+"""An orchestrator from another package: one room and one row."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cdk_trainyard.deployment.orchestrators import Orchestrator
+from cdk_trainyard.options.kinds import Number
+from cdk_trainyard.problems import Problem
+from cdk_trainyard.quotas import Needs
+
+if TYPE_CHECKING:
+    from cdk_trainyard.cluster import Surroundings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToySection:
+    """A heap of toys."""
+
+    toys: Annotated[int, Number(minimum=1, maximum=9)] = 3
+    """How many. Default: 3."""
+
+
+def problems(deployment: Any) -> Iterator[Problem]:
+    """Ask for a file system."""
+    if deployment.storage.lustre is None:
+        yield Problem(("storage", "lustre"), "is missing; toys lie on it")
+
+
+def needs(_deployment: Any) -> Needs:
+    """Need nothing."""
+    return Needs()
+
+
+def build(scope: Any, deployment: Any, around: "Surroundings") -> Any:
+    """Define a cluster that does what every cluster does."""
+    from aws_cdk import CfnResource  # noqa: PLC0415  as orchestrators do: a check imports nothing of CDK
+    from aws_cdk import aws_iam as iam  # noqa: PLC0415  as above
+    from constructs import Construct  # noqa: PLC0415  as above
+
+    from cdk_trainyard.cluster import Publisher  # noqa: PLC0415  as above
+
+    class Toy(Construct):
+        def __init__(self) -> None:
+            super().__init__(scope, "Cluster")
+            self.properties = {"Toys": deployment.cluster.toys, "Subnet": around.network.accelerator_subnet.subnet_id}
+            self.resource = CfnResource(self, "Resource", type="Toy::Box::Heap", properties=self.properties)
+
+        @property
+        def outputs(self) -> Mapping[str, str]:
+            return {"HeapId": self.resource.ref}
+
+        @property
+        def publisher(self) -> Publisher:
+            return Publisher(principal=iam.ServicePrincipal("toys.amazonaws.com"), sid="Toys")
+
+        def use(self, buckets: Any) -> None:
+            self.resource.add_property_override("Bucket", buckets.datasets.bucket_name)
+
+        def tell(self, topic: Any) -> None:
+            self.resource.add_property_override("Topic", topic.topic_arn)
+
+    return Toy()
+
+
+ROW = Orchestrator(
+    section="toy_orchestrator:ToySection",
+    problems="toy_orchestrator:problems",
+    needs="toy_orchestrator:needs",
+    build="toy_orchestrator:build",
+    holds="heap of toys",
+)

@@ -1,0 +1,193 @@
+"""Classes of wrong files, each at several options: what stands there reaches no template, wherever it is said."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.deployment.good_file import (
+    GOOD,
+    GOOD_FLEET,
+    GOOD_PARALLELCLUSTER,
+    GOOD_SERVING,
+    Edit,
+    edited,
+    problems_of,
+)
+
+EXISTING = (
+    "vpc_id: vpc-0123456789abcdef0\n"
+    "  accelerator_subnet: {subnet_id: subnet-0123456789abcdef0, zone: use1-az4, cidr: CIDR}\n"
+    "  public_subnets: [{subnet_id: subnet-0123456789abcdef1, zone: use1-az4, cidr: 10.2.0.0/24}]"
+)
+LUSTRE = (
+    "{file_system_id: fs-0123456789abcdef0, dns_name: fs-NAME, mount_name: abcdefgh, "
+    "security_group_id: sg-0123456789abcdef0}"
+)
+HEAD = "    public: true\n"
+TYPES = "instance_type: ml.trn1.32xlarge"
+WORKERS = "      count: 4\n"
+BUILD = ("image:\n    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "image:\n    build:\n      base: BASE")
+HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+
+
+def hyperpod(option: str) -> Edit:
+    return "cluster:\n", f"cluster:\n  {option}\n"
+
+
+CASES: list[tuple[str, str, list[Edit], str]] = [
+    *(
+        (
+            GOOD_PARALLELCLUSTER,
+            f"local disks at {place}",
+            [("placement: cluster", f"placement: cluster\n      scratch_at: {place}")],
+            "cluster.queues[1].scratch_at' must",
+        )
+        for place in ("/etc", "/opt/slurm", "/home", "/usr/local", "/opt", "/home/ubuntu")
+    ),
+    *(
+        (
+            GOOD_PARALLELCLUSTER,
+            f"addresses {block}",
+            [(HEAD, f"{HEAD}    ssh_from: {block}\n")],
+            "cluster.head_node.ssh_from' must",
+        )
+        for block in ("10.1.0.1/16", "10.1.0.0/0", "127.0.0.1/32", "224.0.0.0/4", "pl-1")
+    ),
+    *(
+        (
+            GOOD_PARALLELCLUSTER,
+            f"a cluster with the name of the stack of the {stack}",
+            [hyperpod(f"cluster_name: demo-{stack}")],
+            "cluster.cluster_name' must be another than",
+        )
+        for stack in ("network", "storage", "training", "serving")
+    ),
+    *(
+        (
+            GOOD_PARALLELCLUSTER,
+            f"a script at {address}",
+            [(HEAD, f'{HEAD}    on_start: [{{script: "{address}"}}]\n')],
+            "cluster.head_node.on_start[0].script' must be an address",
+        )
+        for address in ("s3://my-bucket/${AWS::Region}", "https://host/{{resolve:ssm:/x}}", "s3://Bucket/x", "s3://b/x")
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "no subnet",
+        [("placement: cluster", "placement: cluster\n      subnets: []")],
+        "cluster.queues[1].subnets' must name at least one",
+    ),
+    (GOOD_PARALLELCLUSTER, "no version", [hyperpod('version: ""')], "cluster.version' must be"),
+    (
+        GOOD_PARALLELCLUSTER,
+        "more nodes than there are addresses",
+        [("max_count: 16", "max_count: 10000000035")],
+        "24:22: 'cluster.queues[1].compute[0].max_count' must be 1 to 65531, got 10000000035",
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "how long there are no logs",
+        [hyperpod("monitoring: {logs: false, log_retention_days: 30}")],
+        "cluster.monitoring.log_retention_days' must be left out",
+    ),
+    *(
+        (
+            GOOD,
+            f"{said} in other words",
+            [(WORKERS, f"{WORKERS}      raw_overrides: {{{said}: 1}}\n")],
+            f"cluster.groups.workers.raw_overrides.{said}' must",
+        )
+        for said in ("InstanceCount", "LifeCycleConfig", "ImageId", "instanceCount")
+    ),
+    (
+        GOOD,
+        "accelerators of two kinds",
+        [(TYPES, "instance_types: [ml.trn1.32xlarge, ml.p5.48xlarge]")],
+        "cluster.groups.workers.instance_types' must be types of one processor",
+    ),
+    *(
+        (
+            GOOD,
+            f"a database on {name}",
+            [hyperpod(f"accounting: {{instance_type: {name}}}")],
+            "cluster.accounting.instance_type' must be a class of RDS",
+        )
+        for name in ("t4g.mediumx", "zz9.large", "trn1.32xlarge", "db.t4g.medium")
+    ),
+    *(
+        (
+            GOOD,
+            f"the client {nid}",
+            [("capacity_gib: 1200", f'root_squash: {{uid: 1, gid: 1, no_squash_nids: ["{nid}"]}}')],
+            "storage.lustre.root_squash.no_squash_nids[0]' must be",
+        )
+        for nid in ("10.1.0.999@tcp", "10.1.0.[20-1]@tcp", "10.1.0.[1-@tcp", "...@tcp", "10.1.0.6")
+    ),
+    *(
+        (
+            GOOD,
+            f"a file system at {name}",
+            [("\n    capacity_gib: 1200", " " + LUSTRE.replace("fs-NAME", name))],
+            "storage.lustre.dns_name' must be",
+        )
+        for name in (
+            HERE.replace("us-east-1", "eu-west-1"),
+            f"{HERE}.cn",
+            f"{HERE}x",
+            HERE.replace("cdef0", "cdef1"),
+        )
+    ),
+    (GOOD, "subnets over one another", [("zone: use1-az4", EXISTING.replace("CIDR", "10.2.0.0/20"))], "overlap"),
+    (GOOD, "a subnet of no host", [("zone: use1-az4", EXISTING.replace("CIDR", "127.0.0.0/20"))], "that hosts have"),
+    (
+        GOOD,
+        "48 tags beside ours",
+        [("region:", f"tags: {{{', '.join(f't{n}: x' for n in range(48))}}}\nregion:")],
+        "47",
+    ),
+    *(
+        (
+            GOOD,
+            f"the zone {zone}",
+            [("zone: use1-az4", f"zone: {zone}")],
+            "network.zone' must be",
+        )
+        for zone in ("use1-az4use1-az4", "us-east-1z", "use1-az9", "use1-az04")
+    ),
+    *(
+        (
+            GOOD_SERVING,
+            f"the variable {name}",
+            [("kind: tgi", f"kind: tgi\n    environment: {{{name}: abcdef}}")],
+            f"serving.engine.environment.{name}' must not be given as text",
+        )
+        for name in ("GITHUB_PAT", "BEARER", "WANDB_KEY", "HUGGING_FACE_HUB_TOKEN", "BASIC_AUTH")
+    ),
+    *(
+        (
+            GOOD_FLEET,
+            f"a copy in {region}",
+            [(BUILD[0], BUILD[1].replace("BASE", f"neuron-base-ubuntu-24.04\n      regions: [{region}]"))],
+            "cluster.image.build.regions[",
+        )
+        for region in ("us-east-9", "us-east-1, us-east-1", "cn-north-1")
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("good", "edits", "says"), [pytest.param(good, edits, says, id=name) for good, name, edits, says in CASES]
+)
+def test_is_refused_wherever_it_is_said(good: str, edits: list[Edit], says: str, write: Callable[[str], Path]) -> None:
+    found = problems_of(write(edited(*edits, good=good)))
+    assert [problem for problem in found if says in problem], found
+
+
+def test_every_bucket_of_yours_leaves_nothing_to_encrypt(write: Callable[[str], Path]) -> None:
+    names = ("scripts", "datasets", "checkpoints", "models", "access_logs")
+    buckets = "".join(f"    {name}: {{bucket_name: my-{name.replace('_', '-')}}}\n" for name in names)
+    text = edited(("storage:\n", f"storage:\n  buckets:\n{buckets}    auto_delete: true\n"))
+    assert problems_of(write(text)) == [
+        "12:5: 'storage.buckets.auto_delete' must be left out where every bucket exists: none is made"
+    ]

@@ -1,0 +1,56 @@
+"""Problems name what the user named, stand at the very line, offer keys that the file has, and come all at once."""
+
+from pathlib import Path
+
+from tests.deployment.good_file import GOOD, GOOD_PARALLELCLUSTER, problems_of
+
+NAMES = ("key", "strategy", "wait", "name", "count", "type", "groups", "secondary-cidr")
+"""Names of groups that are keywords of this library, too."""
+TOOLS = """
+  node_setup:
+    tools:
+      - {{tool: enroot, sha256: "{sha256}", url: "https://example.com/enroot.deb"}}
+      - tool: pyxis
+        sha256: "{sha256}"
+""".format(sha256="0" * 64)
+
+
+def said(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "deployment.yaml"
+    path.write_text(text)
+    return problems_of(path)
+
+
+def test_a_group_is_called_what_its_user_called_it(tmp_path: Path) -> None:
+    for name in NAMES:
+        text = GOOD.replace("workers:", f"{name}:").replace("count: 4", "count: -1")
+        line = next(number for number, row in enumerate(text.splitlines(), 1) if "count: -1" in row)
+        (problem,) = said(tmp_path, text)
+        assert problem.startswith(f"{line}:14: 'cluster.groups.{name}.count' must be 0 to "), problem
+
+
+def test_a_remedy_names_keys_of_the_section_and_stands_at_the_entry_that_is_wrong(tmp_path: Path) -> None:
+    text = GOOD.replace("\ncluster:\n", "\ncluster:\n  lifecycle: {on_create: on_create.sh}" + TOOLS)
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if "tool: pyxis" in row)
+    (problem,) = said(tmp_path, text)
+    assert problem.startswith(f"{line}:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key'")
+    assert "key_arn" not in problem
+
+
+def test_a_volume_is_wrong_at_its_own_line(tmp_path: Path) -> None:
+    text = GOOD_PARALLELCLUSTER.replace(
+        "- at: /shared\n", "- at: /shared\n      - at: /other\n        size_gib: 100000\n"
+    )
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if "size_gib: 100000" in row)
+    (problem,) = said(tmp_path, text)
+    assert problem.startswith(f"{line}:19: 'cluster.shared_storage.ebs[1].size_gib' must be ")
+
+
+def test_what_is_wrong_with_storage_and_with_the_cluster_comes_in_one_run(tmp_path: Path) -> None:
+    links = "    data_repositories:\n      - {bucket: datasets, file_system_path: /data, chunk_mib: -5}\n"
+    mounts = "\n  node_setup:\n    s3_mounts:\n      - {bucket: datasets, path: /s3, prefix: /bad}\n"
+    text = GOOD.replace("    capacity_gib: 1200\n", f"    capacity_gib: 1200\n{links}")
+    text = text.replace("\ncluster:\n", "\ncluster:\n  lifecycle: {on_create: on_create.sh}" + mounts)
+    wrong = ("storage.lustre.data_repositories[0].chunk_mib", "cluster.node_setup.s3_mounts[0].prefix")
+    problems = said(tmp_path, text)
+    assert [problem.split("'")[1] for problem in problems] == list(wrong)

@@ -1,0 +1,88 @@
+"""Folders of scripts that a file names are read when the file is."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.lifecycle import bundle
+from tests.deployment.good_file import edited, problems_of
+
+SCRIPT = b"#!/bin/bash\necho done >>/var/log/provision/provisioning.log\n"
+OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "says"),
+    [
+        (
+            {"own.sh": SCRIPT.replace(b"\n", b"\r\n")},
+            "10:42: 'cluster.lifecycle.folder'",
+            "must hold LF line ends only, got CR LF at own.sh:1",
+        ),
+        ({"own.sh": b"echo hello\n"}, "10:26: 'cluster.lifecycle.on_create'", "must begin with '#!'"),
+        ({"other.sh": SCRIPT}, "10:26: 'cluster.lifecycle.on_create'", "must be a file at the top of the folder"),
+        (
+            {"own.sh": SCRIPT, "provisioning_parameters.json": b"{}"},
+            "10:42: 'cluster.lifecycle.folder'",
+            "must not hold provisioning_parameters.json when 'topology' is api",
+        ),
+        (None, "10:42: 'cluster.lifecycle.folder'", "must be an existing folder beside this file, got 'own'"),
+    ],
+)
+def test_what_is_wrong_in_a_folder_is_said_where_it_is_named(
+    files: dict[str, bytes] | None, place: str, says: str, write: Callable[[str], Path]
+) -> None:
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", files)
+    assert [problem for problem in problems_of(path) if problem.startswith(f"{place} {says}")]
+
+
+def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:
+    path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n")))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT})
+    assert problems_of(path) == [
+        "10:42: 'cluster.lifecycle.folder' must hold provisioning_parameters.json at its top when 'topology' of the cluster is legacy"  # noqa: E501
+    ]
+
+
+def test_a_huge_file_is_refused_unread(write: Callable[[str], Path]) -> None:
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT})
+    with (path.parent / "own/data.bin").open("wb") as stream:
+        stream.truncate(8 * 2**30)  # it takes no room on the disk, and all of the memory when it is read
+    assert [problem.partition("; ")[0] for problem in problems_of(path)] == [
+        "10:42: 'cluster.lifecycle.folder' must hold at most 64 MiB, got 8192.0 MiB",
+        "10:42: 'cluster.lifecycle.folder' must hold files of at most 8 MiB, got data.bin with 8192.0 MiB",
+    ]
+
+
+def test_what_is_no_file_or_has_no_text_for_a_name_is_refused(write: Callable[[str], Path]) -> None:
+    path = write(edited(OWN))
+    own = path.parent / "own"
+    write_folder(own, {"own.sh": SCRIPT})
+    os.mkfifo(own / "pipe")
+    (own / os.fsdecode(b"caf\xe9.sh")).write_bytes(SCRIPT)
+    (own / "two\nlines.sh").write_bytes(SCRIPT)
+    assert [problem.rpartition(", got ")[2].partition(":")[0] for problem in problems_of(path)] == [
+        "pipe",
+        r"'caf\udce9.sh'",
+        r"'two\nlines.sh'",
+    ]
+
+
+def test_a_folder_that_is_none_of_scripts_is_not_walked_to_its_end(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "MOST_FILES", 3)
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", dict.fromkeys(("own.sh", "a", "b", "c"), SCRIPT))
+    assert any("is it a folder of scripts?" in problem for problem in problems_of(path))
+
+
+def write_folder(folder: Path, files: dict[str, bytes] | None) -> None:
+    for name, content in (files or {}).items():
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o755 if content.startswith(b"#!") else 0o644)
