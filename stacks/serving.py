@@ -1,4 +1,4 @@
-"""What answers."""
+"""A model that is served on ECS."""
 
 from aws_cdk import CfnOutput
 from constructs import Construct
@@ -14,7 +14,7 @@ class ServingStack(DeploymentStack):
     """The served model of a deployment, on hosts of its own. It shares the models bucket with the training cluster.
 
     Attributes:
-        served: The service, its door and its alarms.
+        served: The service, its load balancer and its alarms.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class ServingStack(DeploymentStack):
         super().__init__(
             scope, construct_id, deployment=deployment, part="serving", holds="a served model on ECS with inf2 hosts"
         )
-        self.served = serving(self, deployment, network=network.network, models=storage.buckets.models)
+        self.served = serving(self, deployment, network=network.network, buckets=storage.buckets)
 
         for name, value in self.served.outputs.items():
             CfnOutput(self, name, value=value)

@@ -1,10 +1,12 @@
-"""What computes."""
+"""What runs jobs: the cluster of a deployment, whatever its orchestrator."""
 
 from aws_cdk import CfnOutput
 from constructs import Construct
 
-from cdk_trainyard.deployment.hyperpod import HyperPodDeployment
-from cdk_trainyard.deployment.hyperpod.build import alerts, hyperpod_cluster
+from cdk_trainyard.cluster import Cluster, Surroundings
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.deployment.alerts_topic import alerts_topic
+from cdk_trainyard.deployment.orchestrators import Orchestrator
 from stacks.base import DeploymentStack
 from stacks.network import NetworkStack
 from stacks.storage import StorageStack
@@ -22,26 +24,23 @@ class TrainingStack(DeploymentStack):
         scope: Construct,
         construct_id: str,
         *,
-        deployment: HyperPodDeployment,
+        deployment: Deployment,
+        orchestrator: Orchestrator,
         network: NetworkStack,
         storage: StorageStack,
     ) -> None:
-        super().__init__(scope, construct_id, deployment=deployment, part="training", holds="HyperPod training cluster")
-        self.cluster = hyperpod_cluster(
-            self,
-            "Cluster",
-            deployment,
+        super().__init__(scope, construct_id, deployment=deployment, part="training", holds=orchestrator.holds)
+        around = Surroundings(
             network=network.network,
             security_group=network.security_group,
             buckets=storage.buckets,
             mounts=storage.mounts,
             accounting=storage.accounting,
         )
+        self.cluster: Cluster = orchestrator.define(self, deployment, around)
         self.cluster.use(storage.buckets)
-        if deployment.alerts:
-            alerts(self, "Alerts", deployment.alerts, self.cluster)
+        if deployment.alerts and self.cluster.publisher:
+            self.cluster.tell(alerts_topic(self, "Alerts", deployment.alerts, self.cluster.publisher))
 
-        CfnOutput(self, "ClusterName", value=self.cluster.cluster_name)
-        CfnOutput(self, "ClusterArn", value=self.cluster.cluster_arn)
-        CfnOutput(self, "LogGroupName", value=self.cluster.log_group_name)
-        CfnOutput(self, "ConnectCommand", value=self.cluster.connect_command(self.cluster.groups[0].name))
+        for name, value in self.cluster.outputs.items():
+            CfnOutput(self, name, value=value)

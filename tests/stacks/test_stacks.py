@@ -2,7 +2,6 @@
 
 import ast
 import json
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +14,10 @@ from aws_cdk.assertions import Match, Template
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from cdk_trainyard.deployment import Deployment, Orchestrator
+from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.needs import deployment_needs
 from cdk_trainyard.local import supported_types
+from tests.stacks.snapshots import difference, reviewed, shipped_templates, whole_of
 from tests.support import DEPLOYMENTS, ROOT
 
 CPU = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
@@ -44,9 +44,18 @@ def changed(folder: Path, change: Callable[[dict[str, Any]], object], source: Pa
 def test_the_stacks_of_a_deployment_are_these(path: Path, templates: Templates, snapshot: SnapshotAssertion) -> None:
     """Read the change of this snapshot as a reviewer would: it is what CloudFormation will be asked to do."""
     for name, template in templates(path).items():
-        text = re.sub(r"[0-9a-f]{64}", "<asset>", json.dumps(template.to_json()))
-        text = re.sub(r"(lifecycle-scripts/[\w-]+/)[0-9a-f]{32}", r"\1<scripts>", text)
-        assert without_user_data(json.loads(text)) == snapshot(name=name, extension_class=JSONSnapshotExtension)
+        shown, whole = reviewed(path, template.to_json()), whole_of(path, name)
+        if path != whole:
+            shown = difference(reviewed(whole, templates(whole)[name].to_json()), shown)
+        assert shown == snapshot(name=name, extension_class=JSONSnapshotExtension)
+
+
+@pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_the_templates_can_be_read_from_the_snapshots(path: Path, templates: Templates) -> None:
+    kept = shipped_templates()[path.stem]
+    assert {name: reviewed(path, template) for name, template in kept.items()} == {
+        name: reviewed(path, template.to_json()) for name, template in templates(path).items()
+    }
 
 
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
@@ -59,15 +68,6 @@ def test_a_first_creation_that_fails_leaves_nothing_but_logs(path: Path, templat
         if resource.get("DeletionPolicy") == "Retain"
     }
     assert {logical_id for logical_id in left if "AccessLogs" not in logical_id} == set()
-
-
-def without_user_data(template: Any) -> Any:
-    """Leave out what hosts run: it is the scripts' own text, which is reviewed where it is rendered."""
-    if isinstance(template, dict):
-        return {
-            key: "<user data>" if key == "UserData" else without_user_data(value) for key, value in template.items()
-        }
-    return [without_user_data(item) for item in template] if isinstance(template, list) else template
 
 
 @pytest.mark.parametrize("path", [TRN1, EVERYTHING, ULTRACLUSTER], ids=lambda path: path.stem)
@@ -190,7 +190,7 @@ def test_what_is_needed_is_what_the_templates_make(path: Path, templates: Templa
         quota: sum(len(one.find_resources(kind)) for one in templates(path).values()) for quota, kind in COUNTED.items()
     }
     deployment = Deployment.load(path)
-    if deployment.orchestrator is Orchestrator.PARALLELCLUSTER:
+    if deployment.orchestrator == "parallelcluster":
         made["EC2-VPC Elastic IPs"] += 1  # ParallelCluster makes it, for a public head node
     needed = {need.quota.name: need.amount for need in deployment_needs(deployment).quotas}
     assert {quota: needed.get(quota, 0) for quota in COUNTED} == made
