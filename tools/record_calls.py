@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cdk_trainyard.cli.demo import deployed
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.local.server import RECORDING_VARIABLE
 from cdk_trainyard.policy import Context, Policies, Policy, PolicyKind, Principal, Request, evaluate, parse_policy
-from tools.demo import deployed
 
 ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "tests" / "local" / "access" / "recorded_calls.json"

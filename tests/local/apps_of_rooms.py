@@ -5,7 +5,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from aws_cdk import App, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_certificatemanager as acm
@@ -16,28 +16,29 @@ from aws_cdk import aws_sns as sns
 
 from cdk_trainyard import (
     AcceleratorKind,
+    ClientAuthentication,
     ConcurrencyLimit,
-    DoorAuthentication,
     EfaFleet,
     EfaSecurityGroup,
-    FleetSize,
-    FrontDoor,
+    InferenceLoadBalancer,
     InferenceService,
     JwtClaim,
     LustreFileSystem,
     MasterNode,
-    ModelShape,
+    Mount,
     NeuronModel,
     NeuronNodeHealth,
     NodeImage,
     PromptWebAcl,
     ServiceMonitoring,
+    ServingHosts,
     TextGenerationEngine,
     TrainingBuckets,
     TrainingImage,
     TrainingNetwork,
 )
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.options.fields import fields_of
 
 REGION = "us-west-1"
 ACCOUNT = "123456789012"
@@ -121,10 +122,10 @@ def fleet(
     def build(stack: Stack) -> None:
         network = TrainingNetwork(stack, "Network", zone=ZONE)
         members = EfaSecurityGroup(stack, "Members", vpc=network.vpc)
-        taken = NodeImage.dlami(image)
+        taken = NodeImage(dlami=image)
         if built is not None:
-            made = TrainingImage(stack, "Image", base=NodeImage.dlami("ubuntu-24.04"), network=network, **_GPU, **built)
-            taken = NodeImage.built_by(made)
+            made = TrainingImage(stack, "Image", base="ubuntu-24.04", network=network, **_GPU, **built)
+            taken = NodeImage(build=made)
         shared = (
             LustreFileSystem(
                 stack, "Lustre", network=network, security_group=members, removal_policy=RemovalPolicy.DESTROY
@@ -132,7 +133,9 @@ def fleet(
             if lustre
             else None
         )
-        wanted = {"size": FleetSize.fixed(nodes), "instance_type": "p4d.24xlarge", **settings}
+        wanted = {"count": nodes, "instance_type": "p4d.24xlarge", **settings}
+        if "min_count" in wanted:
+            del wanted["count"]
         if "instance_types" in wanted:
             del wanted["instance_type"]
         made_fleet = EfaFleet(
@@ -142,10 +145,11 @@ def fleet(
             security_group=members,
             scripts_bucket=TrainingBuckets(stack, "Buckets", auto_delete=True).scripts,
             image=taken,
-            lustre=shared,
-            topic=sns.Topic(stack, "Topic") if topic else None,
+            mounts=[Mount(file_system=shared)] if shared else [],
             **wanted,
         )
+        if topic:
+            made_fleet.tell(sns.Topic(stack, "Topic"))
         if master:
             MasterNode(stack, "Master", fleet=made_fleet, instance_type=master)
 
@@ -175,7 +179,7 @@ def service(
         zones = [ZONE, OTHER_ZONE]
         network = TrainingNetwork(stack, "Network", zone=ZONE, service_zones=zones, public_zones=zones)
         key = kms.Key(stack, "Key", removal_policy=RemovalPolicy.DESTROY) if encrypted else None
-        described = {"shape": ModelShape.preset("llama-3.2-3b"), "tensor_parallel": 2, "batch": 4, **(model or {})}
+        described = {"preset": "llama-3.2-3b", "tensor_parallel": 2, "batch": 4, **(model or {})}
         bucket = s3.Bucket.from_bucket_name(stack, "Models", "some-models")
         served = InferenceService(
             stack,
@@ -183,29 +187,36 @@ def service(
             network=network,
             model=NeuronModel(name="llama", bucket=bucket, prefix=prefix, **described),
             engine=engine or TextGenerationEngine.tgi(),
-            volume_key=key,
+            hosts=_hosts(key, settings),
+            scaling=settings.get("scaling"),
             log_key=key,
-            **cast("dict[str, Any]", {"instance_type": "inf2.xlarge", **settings}),
         )
         secret = secretsmanager.Secret.from_secret_complete_arn(stack, "ApiKey", KEY)
-        door = FrontDoor(
+        load_balancer = InferenceLoadBalancer(
             stack,
             "Door",
             service=served,
-            authentication=_JWT if authentication == JWT else DoorAuthentication.api_key(secret),
+            authentication=_JWT if authentication == JWT else ClientAuthentication.api_key(secret),
             certificate=None if plain_http else acm.Certificate.from_certificate_arn(stack, "Certificate", CERTIFICATE),
             plain_http=plain_http,
             public=public,
             web_acl=PromptWebAcl(stack, "WebAcl", log_key=key) if web_acl else None,
             concurrency=ConcurrencyLimit() if concurrency else None,
         )
-        ServiceMonitoring(stack, "Monitoring", service=served, door=door, topic=sns.Topic(stack, "Topic"))
+        ServiceMonitoring(
+            stack, "Monitoring", service=served, load_balancer=load_balancer, topic=sns.Topic(stack, "Topic")
+        )
         NeuronNodeHealth(stack, "Health", service=served)
 
     return build
 
 
-_JWT = DoorAuthentication.jwt(
+def _hosts(key: kms.IKey | None, settings: dict[str, Any]) -> ServingHosts:
+    said: dict[str, Any] = {name: value for name, value in settings.items() if name in fields_of(ServingHosts)}
+    return ServingHosts(**{"instance_type": "inf2.xlarge", "volume_key": key, **said})
+
+
+_JWT = ClientAuthentication.jwt(
     issuer="https://issuer.example/pool",
     key_set_url="https://issuer.example/pool/keys",
     claims=[JwtClaim(name="client_id", values=["chat"])],

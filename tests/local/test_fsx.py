@@ -100,6 +100,19 @@ def test_legal(parameters: Any) -> None:
             "StorageCapacity is not supported for INTELLIGENT_TIERING file systems",
         ),
         (
+            {
+                "FileSystemType": "LUSTRE",
+                "StorageType": "INTELLIGENT_TIERING",
+                "SubnetIds": ["subnet-1"],
+                "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4500},
+            },
+            "ThroughputCapacity must be a multiple of 4000, got 4500",
+        ),
+        (
+            _lustre({"DeploymentType": "SCRATCH_2", "MetadataConfiguration": {"Iops": 1600}}),
+            f"Metadata Iops must be one of {[1500, 3000, 6000, *range(12000, 192001, 12000)]}, got 1600",
+        ),
+        (
             _openzfs(StorageCapacity=63),
             "Storage capacity must be 64 to 524288 GiB, got 63 GiB",
         ),
@@ -187,7 +200,9 @@ def test_fails_when_efa_cannot_get_through(stacks: Stacks) -> None:
     config = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 1000, "EfaEnabled": True}
     config["MetadataConfiguration"] = {"Mode": "AUTOMATIC"}
     scratch = _scratch(config, StorageCapacity=4800, SecurityGroupIds=[{"Ref": "Other"}])
-    assert "permits all traffic from and to itself" in stacks.failure(template({**_group(988), **scratch}))
+    assert "Update security group to allow all internal inbound and outbound traffic." in stacks.failure(
+        template({**_group(988), **scratch})
+    )
 
 
 @pytest.mark.parametrize(

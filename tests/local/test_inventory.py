@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing
+from cdk_trainyard.cli.inventory import sections, text
 from cdk_trainyard.local import LocalAws
 from tests.local.apps_of_rooms import CERTIFICATE, REGION, fleet, service, synthesized, uploaded
-from tools.demo import account_of, arns, key_pairs, make_existing
-from tools.inventory import lines
 
 _NAME = "shown"
 
@@ -17,7 +18,7 @@ _NAME = "shown"
 def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  it is deployed into it
     """Deploy a fleet and a service as a deployment's stacks, and return the inventory."""
     client = aws.client("cloudformation", REGION)
-    built = {"build": True, "schedule": "cron(0 4 ? * SUN *)"}
+    built = {"while_deploying": True, "schedule": "cron(0 4 ? * SUN *)"}
     apps = {
         "training": fleet(instance_type="p3dn.24xlarge", built=built, master="c5n.18xlarge"),
         "serving": service(web_acl=True, tasks=2),
@@ -31,7 +32,7 @@ def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  
     with pytest.MonkeyPatch.context() as patch:
         for name, value in aws.environment.items():
             patch.setenv(name, value)
-        yield "\n".join(lines(_NAME, REGION))
+        yield "\n".join(text(dict(sections(_NAME, REGION))))
     for stack in apps:
         client.delete_stack(StackName=f"{_NAME}-{stack}")
 
@@ -75,7 +76,7 @@ def test_lines(shown: str, pattern: str) -> None:
 @pytest.mark.slow
 def test_what_is_not_there_has_no_section(shown: str) -> None:
     assert "== Clusters" not in shown
-    assert list(lines("nobody", REGION)) == []
+    assert dict(sections("nobody", REGION)) == {}
 
 
 def test_arns_of_a_deployment_file() -> None:
@@ -106,3 +107,11 @@ def test_what_cannot_be_made_up_is_said(aws: LocalAws, capsys: pytest.CaptureFix
     printed = capsys.readouterr().out
     assert f"\n{existing}\n" in printed
     assert f"\nnot made up: '{other}' cannot be made up" in printed
+
+
+def test_the_demo_reads_a_file_as_the_app_does(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: on\nat: 1:30\n")
+    assert content(file) == {"name": "on", "at": "1:30"}
+    file.write_text("name: [")
+    assert content(file) == content(tmp_path / "none.yaml") == {}

@@ -1,8 +1,6 @@
 """ParallelCluster's provider and its clusters: made, changed, refused, deleted."""
 
 import json
-import subprocess
-import sys
 from copy import deepcopy
 from typing import Any
 
@@ -248,10 +246,10 @@ def test_a_cluster_that_is_retained_stays(aws: LocalAws, stacks: Stacks) -> None
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        (_config(Head__InstanceTyp="c5.xlarge"), "'HeadNode.InstanceTyp' is not a key of ParallelCluster"),
-        (_config(Image={}), "'Image.Os' must be given"),
-        (_config(Compute__MaxCount="many"), "must be a whole number"),
-        (_config(Tags=[{"Key": "parallelcluster:x", "Value": "1"}]), "must not begin with parallelcluster:"),
+        (_config(Head__InstanceTyp="c5.xlarge"), "HeadNode: Additional properties are not allowed ('InstanceTyp'"),
+        (_config(Image={}), "Image: 'Os' is a required property"),
+        (_config(Compute__MaxCount="many"), "MaxCount: 'many' is not of type 'integer'"),
+        (_config(Tags=[{"Key": "parallelcluster:x", "Value": "1"}]), "Tags.0.Key: 'parallelcluster:x' does not match"),
         (_config(Networking__SubnetId="subnet-00000000"), "subnet-00000000"),
         (_config(Networking__AdditionalSecurityGroups=["sg-00000000"]), "sg-00000000"),
         (
@@ -319,7 +317,7 @@ def test_an_update_in_place(aws: LocalAws, stacks: Stacks, cluster: str) -> None
         (_stack(_config(Head__InstanceType="c5.2xlarge")), "'HeadNode.InstanceType' cannot be changed"),
         (_stack(_config(Networking__SubnetId=of("SubnetB"))), "'HeadNode.Networking.SubnetId' cannot be changed"),
         (_stack(_config(Compute__MaxCount=4)), "MaxCount' cannot be changed while compute nodes run"),
-        (_stack(_config(Compute__MaxCont=16)), "MaxCont' is not a key of ParallelCluster"),
+        (_stack(_config(Compute__MaxCont=16)), "properties are not allowed ('MaxCont' was unexpected)"),
         (_stack(name="renamed"), "Cannot update the ClusterName in the properties."),
         (_stack(RollbackOnFailure=False), "update_cluster() got an unexpected keyword argument 'rollback_on_failure'"),
     ],
@@ -349,8 +347,3 @@ def test_an_update_of_a_cluster_that_is_gone_is_refused(aws: LocalAws, stacks: S
     assert stacks.update(cluster, _stack(_config(Compute__MaxCount=16))) == "UPDATE_ROLLBACK_FAILED"
     assert "Cluster 'tried' does not exist" in _reason(stacks, cluster)
     assert stacks.delete(cluster) == "DELETE_COMPLETE"
-
-
-def test_who_deploys_no_cluster_needs_no_cdk() -> None:
-    program = "import cdk_trainyard.local, sys; sys.exit('aws_cdk' in sys.modules or 'jsii' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

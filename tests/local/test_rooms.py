@@ -7,27 +7,29 @@ from typing import Any
 import pytest
 
 from cdk_trainyard import (
-    EfaBackend,
-    FleetCapacity,
     FleetPlacement,
-    FleetSize,
-    ModelShape,
     Rollout,
     ScalingMetric,
     ScalingSchedule,
     ServiceScaling,
     TextGenerationEngine,
+    UsageClass,
 )
 from cdk_trainyard.local import LocalAws
 from tests.local.apps_of_rooms import REGION, Build, broken, fleet, service, synthesized, uploaded
 
-_RESERVED = FleetCapacity.odcr("cr-0123456789abcdef1")
-_BLOCK = FleetCapacity.capacity_block("cr-0123456789abcdef0", instances=2)
+_RESERVED: dict[str, Any] = {"instance_type": "p5.48xlarge", "reservation_id": "cr-0123456789abcdef1"}
+_BLOCK: dict[str, Any] = {
+    "instance_type": "p5.48xlarge",
+    "capacity": UsageClass.CAPACITY_BLOCK,
+    "reservation_id": "cr-0123456789abcdef0",
+    "reserved_instances": 2,
+}
 _NIGHT = ScalingSchedule(name="Night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0)
 _DAY = ScalingSchedule(name="Day", schedule="cron(0 6 ? * MON-FRI *)", min_tasks=1, max_tasks=4)
 _QUEUE = ServiceScaling(min_tasks=1, max_tasks=4, metric=ScalingMetric.QUEUE, schedules=[_NIGHT, _DAY])
-_REQUESTS = ServiceScaling(min_tasks=1, max_tasks=3, metric=ScalingMetric.ALB_REQUESTS)
-_LARGE: dict[str, Any] = {"shape": ModelShape.preset("llama-3.1-8b"), "tensor_parallel": 8, "precompiled": False}
+_REQUESTS = ServiceScaling(min_tasks=2, max_tasks=3, metric=ScalingMetric.ALB_REQUESTS)
+_LARGE: dict[str, Any] = {"preset": "llama-3.1-8b", "tensor_parallel": 8, "precompiled": False}
 _WHOLE: dict[str, Any] = {"lustre": True, "master": "c5n.18xlarge", "topic": True}
 
 CHAINS: dict[str, list[Build]] = {
@@ -36,22 +38,22 @@ CHAINS: dict[str, list[Build]] = {
         fleet(nodes=4, image="oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04", threads_per_core=1, **_WHOLE),
     ],
     "a fleet on a capacity block, then on a reservation": [
-        fleet(instance_type="p5.48xlarge", capacity=_BLOCK),
-        fleet(instance_type="p5.48xlarge", capacity=_RESERVED),
+        fleet(**_BLOCK),
+        fleet(**_RESERVED),
     ],
     "a range of nodes in the old layout, then several types on Spot": [
-        fleet(size=FleetSize.between(1, 4), backend=EfaBackend.LEGACY, placement=FleetPlacement.anywhere()),
+        fleet(min_count=1, max_count=4, interfaces="legacy", placement=FleetPlacement.ANYWHERE),
         fleet(
             instance_types=["p4d.24xlarge", "p4de.24xlarge"],
-            capacity=FleetCapacity.spot(),
-            placement=FleetPlacement.anywhere(),
+            capacity=UsageClass.SPOT,
+            placement=FleetPlacement.ANYWHERE,
         ),
     ],
     "a fleet on an image that is built for it, and built anew": [
-        fleet(instance_type="p3dn.24xlarge", built={"build": True}, master="c5n.18xlarge"),
+        fleet(instance_type="p3dn.24xlarge", built={"while_deploying": True}, master="c5n.18xlarge"),
         fleet(
             instance_type="p3dn.24xlarge",
-            built={"build": True, "commands": ["true"], "schedule": "cron(0 4 ? * SUN *)"},
+            built={"while_deploying": True, "commands": ["true"], "schedule": "cron(0 4 ? * SUN *)"},
             master="c5n.18xlarge",
         ),
     ],

@@ -223,15 +223,18 @@ _CONTROLLER = {**_PLAIN, "InstanceGroupName": "c", "SlurmConfig": {"NodeType": "
         ),
         (
             {"InstanceGroups": [{**_PLAIN, "LifeCycleConfig": {}}]},
-            "Instance group g: LifeCycleConfig is provided but contains no configuration.",
+            "Instance group g: LifeCycleConfig for instance group is provided but contains no configuration.",
         ),
         (
             {"InstanceGroups": [{**_PLAIN, "LifeCycleConfig": {"OnCreate": "a", "OnInitComplete": "b"}}]},
-            "Instance group g: OnCreate and OnInitComplete cannot be specified together.",
+            "Instance group g: OnCreate and OnInitComplete in LifeCycleConfig are mutually exclusive.",
         ),
         (
             {"InstanceGroups": [{**_PLAIN, "LifeCycleConfig": {"SourceS3Uri": "s3://b/p"}}]},
-            "Instance group g: SourceS3Uri and one of OnCreate and OnInitComplete must be specified together.",
+            (
+                "Instance group g: LifeCycleConfig for instance group is incomplete: "
+                "SourceS3Uri and one of OnCreate and OnInitComplete belong together."
+            ),
         ),
         (
             {"InstanceGroups": [{**_PLAIN, "InstanceStorageConfigs": [{"FsxLustreConfig": {}}]}]},

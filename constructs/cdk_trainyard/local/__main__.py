@@ -1,4 +1,4 @@
-"""``python -m cdk_trainyard.local run -- CMD`` and ``… serve``: the local AWS from the command line."""
+"""``trainyard local run -- CMD`` and ``… serve``: the local AWS from the command line; it needs no other extra."""
 
 import argparse
 import logging
@@ -27,7 +27,7 @@ _SERVE_HELP = "serve until interrupted"
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m cdk_trainyard.local",
+        prog="trainyard local",
         description="An AWS on this machine, on 127.0.0.1 only: nothing that runs against it can reach an account.",
     )
     modes = parser.add_subparsers(dest="mode", required=True)
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command[:1] == ["--"]:
         command = command[1:]
     if options.mode == "run" and not command:
-        parser.error("run needs a command: python -m cdk_trainyard.local run -- cdk deploy")
+        parser.error("run needs a command: trainyard local run -- cdk deploy")
     level = logging.INFO if options.verbose else logging.ERROR
     logging.basicConfig(level=level, stream=sys.stderr, format="local AWS: %(message)s")
     _forget_accounts()

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from moto import backends
-from moto.core.base_backend import AccountSpecificBackend, BackendDict
+from moto.core.base_backend import AccountSpecificBackend, BackendDict, BaseBackend
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, make_server
@@ -196,12 +196,17 @@ def _extend_moto() -> None:
     """Put this package's services into moto; again does no harm."""
     default_user_config["iam"] = {"load_aws_managed_policies": True}
     if not _Extended.done:
+        BaseBackend.reset = _let_go  # type: ignore[assignment, method-assign]
         modules = tuple(backends.list_of_moto_modules())  # moto lists its folder for every request otherwise
         backends.list_of_moto_modules = lambda: modules
         replace_cloudformation()
         for service in _EXTENDED:
             service.extend()
         _Extended.done = True
+
+
+def _let_go(_backend: BaseBackend) -> None:
+    """Leave a backend as it is: moto throws it away after its reset, and would make it anew before, for a second."""
 
 
 class _Extended:

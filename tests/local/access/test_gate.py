@@ -4,6 +4,7 @@ import http.client
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -226,10 +227,10 @@ def test_an_address_that_is_presigned_with_version_2_is_refused(aws: LocalAws, p
 
 
 def test_a_presigned_address_ends(aws: LocalAws, presigned: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Later(signature.datetime):
+    class Later(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
-            return super().now(tz) + signature.timedelta(hours=1, seconds=1)
+            return super().now(tz) + timedelta(hours=1, seconds=1)
 
     monkeypatch.setattr(signature, "datetime", Later)
     answer = _send(aws, {}, method="GET", path=presigned)

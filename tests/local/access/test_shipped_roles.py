@@ -1,8 +1,6 @@
 """What the roles of the shipped deployments are granted is known to the mapping of calls."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import botocore.session
@@ -12,8 +10,8 @@ from cdk_trainyard.local.access.actions import types_of
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.access.keys import keys_of, may_be_absent
 from cdk_trainyard.local.access.resources import _FINDERS
+from tests.stacks.snapshots import shipped_templates
 
-SNAPSHOTS = Path(__file__).parents[2] / "stacks" / "__snapshots__" / "test_stacks"
 SERVED = set(botocore.session.get_session().get_available_services()) | {"cloudwatch"}
 
 
@@ -29,9 +27,12 @@ def statements(found: Any) -> Iterator[dict[str, Any]]:
 
 
 def granted() -> list[dict[str, Any]]:
-    files = sorted(SNAPSHOTS.glob("*.json"))
-    assert files
-    return [statement for file in files for statement in statements(json.loads(file.read_text(encoding="utf-8")))]
+    return [
+        statement
+        for templates in shipped_templates().values()
+        for template in templates.values()
+        for statement in statements(template)
+    ]
 
 
 def listed(value: str | list[str]) -> list[str]:

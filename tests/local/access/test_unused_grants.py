@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.stacks.snapshots import shipped_templates
 from tools.record_calls import OUTPUT, decide
 
-SNAPSHOTS = Path(__file__).parents[2] / "stacks" / "__snapshots__" / "test_stacks"
 DEPLOYMENTS = Path(__file__).parents[3] / "deployments"
 RECORDED = json.loads(OUTPUT.read_text(encoding="utf-8"))
 UNUSED = json.loads((Path(__file__).parent / "unused_grants.json").read_text(encoding="utf-8"))
@@ -60,13 +60,13 @@ def named(resource: Any, deployment: str) -> str:
 
 def policies() -> Iterator[tuple[str, str, str, list[Mapping[str, Any]]]]:
     """Yield deployment, stack, logical id and statements of every policy of a shipped role."""
-    for file in sorted(SNAPSHOTS.glob("*.json")):
-        deployment, stack = re.findall(r"\[([^]]+)\]", file.name)
-        deployment = NAMES[deployment]
-        for logical_id, resource in json.loads(file.read_text(encoding="utf-8"))["Resources"].items():
-            if resource["Type"] in STATEMENTS:
-                yield deployment, stack, logical_id, resource["Properties"]["PolicyDocument"]["Statement"]
-            assert not resource.get("Properties", {}).get("Policies"), "an inline policy that this test does not read"
+    for stem, templates in shipped_templates().items():
+        for stack, template in templates.items():
+            for logical_id, resource in template["Resources"].items():
+                properties = resource.get("Properties", {})
+                if resource["Type"] in STATEMENTS:
+                    yield NAMES[stem], stack, logical_id, properties["PolicyDocument"]["Statement"]
+                assert not properties.get("Policies"), "an inline policy that this test does not read"
 
 
 def grants() -> dict[Grant, list[tuple[str, int]]]:

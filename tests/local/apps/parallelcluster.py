@@ -15,6 +15,7 @@ from cdk_trainyard import (
     Placement,
     Queue,
     SharedEbs,
+    SharedStorage,
     TrainingNetwork,
 )
 
@@ -38,14 +39,14 @@ cluster = ParallelCluster(
     queues=[
         Queue(
             name="compute",
-            placement=Placement.cluster(),
+            placement=Placement.CLUSTER,
             on_configured=[neuron],
             compute=[
                 ComputeResource(instance_type="c5.xlarge", max_count=int(app.node.try_get_context("max_count") or 8))
             ],
         )
     ],
-    storage=[SharedEbs(at="/shared")],
+    shared_storage=SharedStorage(ebs=[SharedEbs(at="/shared")]),
 )
 cluster.connections.allow_from(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(22))
 for name, value in cluster.outputs.items():

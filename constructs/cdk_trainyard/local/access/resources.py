@@ -5,7 +5,6 @@ Which parameter holds the name of what stands in a table by type of resource: a 
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from moto.autoscaling.models import autoscaling_backends
 from moto.secretsmanager.models import secretsmanager_backends
@@ -13,6 +12,7 @@ from moto.secretsmanager.models import secretsmanager_backends
 from cdk_trainyard.local.access.actions import arn_of, types_of
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.local.strings import strings
 
 _EC2_TYPES = {
     "acl": "network-acl",
@@ -73,7 +73,7 @@ def arn(call: Call, service: str, kind: str, name: str) -> str:
 def _of_ec2(call: Call, types: Mapping[str, bool]) -> Iterator[str]:
     """Yield every thing whose id stands in the parameters, and ``type/*`` of a needed type, as of what is made."""
     seen = set()
-    for value in _strings(call.parameters):
+    for value in strings(call.parameters):
         found = _EC2_ID.fullmatch(value)
         kind = _EC2_TYPES.get(found[1]) if found else None
         if kind in types and kind is not None:
@@ -82,17 +82,6 @@ def _of_ec2(call: Call, types: Mapping[str, bool]) -> Iterator[str]:
     for kind, is_needed in types.items():
         if is_needed and kind not in seen:
             yield arn(call, "ec2", kind, "*")
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
 
 
 Finder = Callable[[Call], list[str]]

@@ -13,8 +13,10 @@ from uuid import uuid4
 from cdk_trainyard.local.custom_resources.request import REFUSED, Answer, Kind, Request
 from cdk_trainyard.local.errors import ResourceFailed
 from cdk_trainyard.local.parallelcluster.cluster import Cluster
-from cdk_trainyard.local.parallelcluster.judgment import place_problems, schema_problems, update_problems
+from cdk_trainyard.local.parallelcluster.places import place_problems
 from cdk_trainyard.local.parallelcluster.provider import version_of
+from cdk_trainyard.local.parallelcluster.schema import schema_problems
+from cdk_trainyard.local.parallelcluster.updates import update_problems
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]{0,59}")
 _POLICIES = ("Retain", "Delete")

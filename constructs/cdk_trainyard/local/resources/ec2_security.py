@@ -82,7 +82,7 @@ def _close(it: Resource, group_id: str) -> None:
     it.call("ec2", "revoke_security_group_egress", {"GroupId": group_id, "IpPermissions": [_EVERYTHING]})
 
 
-def _first_way_out(it: Resource) -> None:
+def _first_egress_rule(it: Resource) -> None:
     """A rule of its own takes the place of EC2's rule, as one in the group does; CDK counts on it."""
     if (group_id := it["GroupId"]) in _open_groups(it):
         _open_groups(it).discard(group_id)
@@ -112,7 +112,7 @@ def _rule_type(side: str) -> ResourceType:
 
     def add(it: Resource) -> Mapping[str, Any] | None:
         if side == "egress":
-            _first_way_out(it)
+            _first_egress_rule(it)
         return authorize(it)
 
     return ResourceType(

@@ -15,7 +15,7 @@ from cdk_trainyard.local.partition import url_suffix
 from cdk_trainyard.local.services import network
 from cdk_trainyard.local.services.api import Request, install
 from cdk_trainyard.local.services.constraints import check
-from cdk_trainyard.local.services.fsx_rules import growth_refusals, network_refusals, refusals
+from cdk_trainyard.local.services.fsx_rules import LIMITS, growth_refusals, network_refusals, refusals
 from cdk_trainyard.local.state import Store
 
 Row = dict[str, Any]
@@ -23,7 +23,6 @@ _FILE_SYSTEMS: Store[dict[str, Row]] = Store(lambda _account, _region: {})
 _ASSOCIATIONS: Store[dict[str, Row]] = Store(lambda _account, _region: {})
 _CONFIGURATIONS = ("LustreConfiguration", "OpenZFSConfiguration")
 _NOT_SHOWN = ("ClientRequestToken", "SecurityGroupIds", "Tags")
-_MAX_ASSOCIATIONS = 8
 _FIXED_MOUNT_NAME = ("SCRATCH_1", "fsx")
 _random = random.Random()  # noqa: S311  ids, not secrets
 
@@ -171,8 +170,9 @@ def _association_refusals(request: Request, file_system: Row, others: list[Row])
     deployment = file_system.get("LustreConfiguration", {}).get("DeploymentType", "SCRATCH_1")
     if file_system["FileSystemType"] != "LUSTRE" or deployment == "SCRATCH_1":
         problems.append("Data repository associations are supported for Lustre file systems other than SCRATCH_1")
-    if len(others) >= _MAX_ASSOCIATIONS:
-        problems.append(f"A file system can have at most {_MAX_ASSOCIATIONS} data repository associations")
+    most = LIMITS["data_repository_associations"]
+    if len(others) >= most:
+        problems.append(f"A file system can have at most {most} data repository associations")
     problems += [
         f"{name} {request[name]} overlaps with that of another association"
         for name in ("FileSystemPath", "DataRepositoryPath")

@@ -1,10 +1,14 @@
 """What FSx refuses of a file system: capacities, throughputs, networks.
 
-Capacities and throughputs: CreateFileSystem and UpdateFileSystem in the FSx API reference, and "Managing storage and
-throughput capacity" in the FSx for Lustre user guide (EFA multiples), read 2026-11.
+Capacities, throughputs and IOPS stand in ``fsx_limits.json``, which ``tools/generate_fsx_limits.py`` takes from
+botocore's model of FSx. Security groups, in AWS's own sentences: "Creating an FSx for Lustre file system fails" in the
+FSx for Lustre user guide. That EFA needs PERSISTENT_2 and a metadata configuration is said of ``efa_enabled`` in the
+documentation of the AWS provider of Pulumi and Terraform. Read 2026-11-22.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
 from typing import Any
 
 from cdk_trainyard.local.services import network
@@ -12,25 +16,14 @@ from cdk_trainyard.local.services import network
 Parameters = Mapping[str, Any]
 _LUSTRE_PORT = 988
 _OPENZFS_PORT = 2049
-_SSD_STEP_GIB = 2400
-_SSD_SMALLEST_GIB = 1200
-_SCRATCH_1_STEP_GIB = 3600
-_EFA_STEP_GIB = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
-_HDD_STEP_GIB = {12: 6000, 40: 1800}
-_THROUGHPUTS = {
-    ("PERSISTENT_1", "SSD"): (50, 100, 200),
-    ("PERSISTENT_1", "HDD"): (12, 40),
-    ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
-}
-_OPENZFS_THROUGHPUTS = {
-    "SINGLE_AZ_1": (64, 128, 256, 512, 1024, 2048, 3072, 4096),
-    "SINGLE_AZ_HA_1": (64, 128, 256, 512, 1024, 2048, 3072, 4096),
-    "SINGLE_AZ_2": (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240),
-    "SINGLE_AZ_HA_2": (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240),
-    "MULTI_AZ_1": (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240),
-}
-_OPENZFS_CAPACITIES_GIB = (64, 524288)
+_TIERING = "INTELLIGENT_TIERING"
+_NO_EFA = (
+    "Insufficient security group permissions to create an EFA-enabled file system. "
+    "Update security group to allow all internal inbound and outbound traffic."
+)
 _OPENZFS_TWO_SUBNETS = "MULTI_AZ_1"
+LIMITS: Mapping[str, Any] = json.loads(files(__package__).joinpath("fsx_limits.json").read_text(encoding="utf-8"))
+"""What FSx sells, with its source."""
 
 
 def refusals(parameters: Parameters) -> list[str]:
@@ -51,8 +44,7 @@ def network_refusals(parameters: Parameters, groups: list[dict[str, Any]]) -> li
         return [f"The file system cannot be created because {where} do not permit {protocol}"]
     efa = parameters.get("LustreConfiguration", {}).get("EfaEnabled")
     if efa and not any(map(network.trusts_itself, groups)):
-        why = "an EFA-enabled file system needs a security group that permits all traffic from and to itself"
-        return [f"The file system cannot be created because {why}"]
+        return [_NO_EFA]
     return []
 
 
@@ -63,19 +55,33 @@ def _kind(parameters: Parameters) -> tuple[str, str]:
 
 def _lustre_throughput(parameters: Parameters) -> Iterator[str]:
     kind, throughput = _kind(parameters), parameters.get("LustreConfiguration", {}).get("PerUnitStorageThroughput")
-    allowed = _THROUGHPUTS.get(kind)
-    if kind[1] == "INTELLIGENT_TIERING":
+    allowed = LIMITS["lustre_throughput"].get(" ".join(kind))
+    if kind[1] == _TIERING:
         if throughput is not None:
             yield "PerUnitStorageThroughput is not supported for INTELLIGENT_TIERING file systems"
+        yield from _tiering_throughput(parameters)
     elif allowed is None and throughput is not None:
         yield f"PerUnitStorageThroughput is not supported for the {kind[0]} deployment type"
     elif allowed is not None and throughput not in allowed:
-        yield f"PerUnitStorageThroughput for {kind[0]} {kind[1]} must be one of {list(allowed)}, got {throughput}"
+        yield f"PerUnitStorageThroughput for {kind[0]} {kind[1]} must be one of {allowed}, got {throughput}"
+
+
+def _tiering_throughput(parameters: Parameters) -> Iterator[str]:
+    throughput, step = parameters["LustreConfiguration"].get("ThroughputCapacity"), LIMITS["lustre_tiering_step_mb_s"]
+    if throughput is not None and throughput % step:
+        yield f"ThroughputCapacity must be a multiple of {step}, got {throughput}"
+
+
+def _lustre_metadata(parameters: Parameters) -> Iterator[str]:
+    iops = parameters.get("LustreConfiguration", {}).get("MetadataConfiguration", {}).get("Iops")
+    allowed = LIMITS["lustre_metadata_iops"].get(_kind(parameters)[1], [])
+    if iops is not None and iops not in allowed:
+        yield f"Metadata Iops must be one of {allowed}, got {iops}"
 
 
 def _lustre_capacity(parameters: Parameters) -> Iterator[str]:
     capacity = parameters.get("StorageCapacity")
-    if _kind(parameters)[1] == "INTELLIGENT_TIERING":
+    if _kind(parameters)[1] == _TIERING:
         if capacity is not None:
             yield "StorageCapacity is not supported for INTELLIGENT_TIERING file systems"
         return
@@ -88,17 +94,15 @@ def _lustre_capacity(parameters: Parameters) -> Iterator[str]:
         yield f"Storage capacity must be {allowed} GiB, got {capacity} GiB"
 
 
-def _capacity_steps(parameters: Parameters) -> tuple[tuple[int, ...], int]:
+def _capacity_steps(parameters: Parameters) -> tuple[list[int], int]:
     """Return the smallest capacities, and what any other must be a multiple of."""
     (deployment, storage), config = _kind(parameters), parameters.get("LustreConfiguration", {})
-    throughput = config.get("PerUnitStorageThroughput")
+    throughput, ssd = str(config.get("PerUnitStorageThroughput")), LIMITS["lustre_capacity_gib"][deployment]
     if config.get("EfaEnabled"):
-        return (), _EFA_STEP_GIB.get(throughput, _SSD_STEP_GIB)
+        return [], LIMITS["lustre_efa_step_gib"].get(throughput, ssd["step"])
     if storage == "HDD":
-        return (), _HDD_STEP_GIB.get(throughput, 1)
-    if deployment == "SCRATCH_1":
-        return (_SSD_SMALLEST_GIB, _SSD_STEP_GIB), _SCRATCH_1_STEP_GIB
-    return (_SSD_SMALLEST_GIB,), _SSD_STEP_GIB
+        return [], LIMITS["lustre_hdd_step_gib"].get(throughput, 1)
+    return ssd["also"], ssd["step"]
 
 
 def _lustre_efa(parameters: Parameters) -> Iterator[str]:
@@ -122,11 +126,11 @@ def _openzfs(parameters: Parameters) -> Iterator[str]:
         yield "OpenZFSConfiguration is required"
         return
     deployment = config.get("DeploymentType")
-    allowed = _OPENZFS_THROUGHPUTS.get(deployment, ())
+    allowed = LIMITS["openzfs_throughput"].get(deployment, [])
     if config.get("ThroughputCapacity") not in allowed:
         got = config.get("ThroughputCapacity")
-        yield f"ThroughputCapacity for {deployment} must be one of {list(allowed)}, got {got}"
-    smallest, largest = _OPENZFS_CAPACITIES_GIB
+        yield f"ThroughputCapacity for {deployment} must be one of {allowed}, got {got}"
+    smallest, largest = LIMITS["openzfs_capacity_gib"]
     if not smallest <= parameters.get("StorageCapacity", 0) <= largest:
         yield f"Storage capacity must be {smallest} to {largest} GiB, got {parameters.get('StorageCapacity')} GiB"
     wanted = 2 if deployment == _OPENZFS_TWO_SUBNETS else 1
@@ -135,7 +139,7 @@ def _openzfs(parameters: Parameters) -> Iterator[str]:
 
 
 _RULES: dict[str, tuple[Callable[[Parameters], Iterator[str]], ...]] = {
-    "LUSTRE": (_lustre_throughput, _lustre_capacity, _lustre_efa, _lustre_subnets),
+    "LUSTRE": (_lustre_throughput, _lustre_capacity, _lustre_metadata, _lustre_efa, _lustre_subnets),
     "OPENZFS": (_openzfs,),
 }
 

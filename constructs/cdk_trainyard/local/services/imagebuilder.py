@@ -13,6 +13,7 @@ from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.services.api import Operation, Request
 from cdk_trainyard.local.state import Store
+from cdk_trainyard.local.strings import strings
 
 NAME = "imagebuilder"
 Row = dict[str, Any]
@@ -62,14 +63,9 @@ def _find(request: Request, arn: str) -> Row:
 
 def _mentioned(value: Any) -> Iterator[str]:
     """Yield every ARN of an own thing that stands in ``value``."""
-    if isinstance(value, str) and f":{NAME}:" in value and ":aws:" not in value.removeprefix("arn:aws:"):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _mentioned(inner)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _mentioned(item)
+    for text in strings(value):
+        if f":{NAME}:" in text and ":aws:" not in text.removeprefix("arn:aws:"):
+            yield text
 
 
 def _keep(request: Request, kind: _Kind, arn: str, **more: Any) -> Row:

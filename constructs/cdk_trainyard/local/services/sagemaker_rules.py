@@ -1,6 +1,10 @@
 """What SageMaker refuses of a HyperPod cluster at once, and what makes one fail while it is created.
 
-Messages are AWS's own where one is documented or was seen (the project's notes on HyperPod, section 2.1).
+Bounds, patterns and enumerations are those of botocore's model (``constraints``). What keys exclude and need is said
+there too, of ``ClusterInstanceGroupSpecification`` and what it holds. Sentences are AWS's own where it publishes them:
+"Common validation errors" of "Getting started with SageMaker HyperPod using the AWS CLI", and "Troubleshooting" of the
+page on migrating to API-driven Slurm configuration, both in the SageMaker developer guide; of EFA, the troubleshooting
+guide of awslabs/ai-on-sagemaker-hyperpod. Read 2026-11-22. The others are this project's.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,11 +58,12 @@ def _lifecycle_problems(name: str, config: Mapping[str, Any] | None) -> Iterator
         return
     scripts = [key for key in ("OnCreate", "OnInitComplete") if config.get(key)]
     if not config:
-        yield f"Instance group {name}: LifeCycleConfig is provided but contains no configuration."
+        yield f"Instance group {name}: LifeCycleConfig for instance group is provided but contains no configuration."
     elif len(scripts) > 1:
-        yield f"Instance group {name}: OnCreate and OnInitComplete cannot be specified together."
+        yield f"Instance group {name}: OnCreate and OnInitComplete in LifeCycleConfig are mutually exclusive."
     elif bool(scripts) != bool(config.get("SourceS3Uri")):
-        yield f"Instance group {name}: SourceS3Uri and one of OnCreate and OnInitComplete must be specified together."
+        problem = "LifeCycleConfig for instance group is incomplete"
+        yield f"Instance group {name}: {problem}: SourceS3Uri and one of OnCreate and OnInitComplete belong together."
 
 
 def _storage_problems(name: str, storage: Sequence[Group], parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -1,8 +1,4 @@
-"""What ParallelCluster refuses: by its schema, by its update policies, and because a thing is not there.
-
-The first two are the rules of ``cdk_trainyard.parallelcluster``. That package imports CDK, so it is imported when the
-first cluster is met, and not before: who deploys no ParallelCluster needs no CDK in this process.
-"""
+"""What ParallelCluster refuses because a thing that a configuration names is not there."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -12,20 +8,6 @@ from botocore.exceptions import ClientError
 from cdk_trainyard.local.custom_resources.request import Request
 
 Config = Mapping[str, Any]
-
-
-def schema_problems(config: Config) -> list[str]:
-    """Return where a configuration is not one of ParallelCluster's."""
-    from cdk_trainyard.parallelcluster import schema  # noqa: PLC0415  imports CDK, see above
-
-    return schema.schema_problems(config)
-
-
-def update_problems(old: Config, new: Config) -> list[str]:
-    """Return what of an update ParallelCluster refuses while everything runs."""
-    from cdk_trainyard.parallelcluster import updates  # noqa: PLC0415  imports CDK, see above
-
-    return updates.update_problems(old, new)
 
 
 def place_problems(request: Request, config: Config) -> list[str]:
