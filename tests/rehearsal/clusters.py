@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
-from cdk_trainyard.rehearsal import Cluster, Group, LifecycleConfig, Lustre, Node, Yard
+from cdk_trainyard.rehearsal import Cluster, Group, HyperPodMachines, LifecycleConfig, Lustre, Node
 
 SUBNET = IPv4Network("10.1.128.0/17")
 SYSTEM = Lustre(dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com", mount_name="abcdefgh")
@@ -47,7 +47,7 @@ def make_cluster(workers: int = 2, *, lifecycle: LifecycleConfig | None = None) 
     )
 
 
-def wait_until_idle(yard: Yard, nodes: Sequence[Node] = ()) -> None:
+def wait_until_idle(machines: HyperPodMachines, nodes: Sequence[Node] = ()) -> None:
     """Wait until Slurm says that nodes are idle. Default - all of compute."""
-    hosts = [node.host for node in nodes or yard.cluster.with_role("compute")]
-    yard.slurm.wait_until("idle", hosts, seconds=PATIENCE_SECONDS)
+    hosts = [node.host for node in nodes or machines.cluster.with_role("compute")]
+    machines.slurm.wait_until("idle", hosts, seconds=PATIENCE_SECONDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Cluster, Yard
+from cdk_trainyard.rehearsal import Cluster, HyperPodMachines
 from tests.rehearsal.clusters import make_cluster, wait_until_idle
 
 
@@ -22,9 +22,9 @@ def trainium_cluster(cluster: Cluster) -> Cluster:
 
 
 @pytest.fixture(scope="module")
-def yard(image: Path) -> Iterator[Yard]:
+def machines(image: Path) -> Iterator[HyperPodMachines]:
     """A cluster whose nodes are up, and idle in Slurm."""
-    with Yard(make_cluster(), image=image) as made:
+    with HyperPodMachines(make_cluster(), image=image) as made:
         made.boot()
         assert [run.code for run in made.provision()] == [0, 0, 0]
         wait_until_idle(made)

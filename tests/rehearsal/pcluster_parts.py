@@ -9,7 +9,7 @@ from typing import Any
 from cdk_trainyard.lifecycle.bundle import read_bundle
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.node_scripts import scripts_folder
-from cdk_trainyard.rehearsal import Cluster, Lustre, Machine, Node, NodeYard, ScriptRun, WayOut
+from cdk_trainyard.rehearsal import Cluster, EgressProxy, Lustre, Machine, Machines, Node, ScriptRun
 from cdk_trainyard.rehearsal.agent import run_unit
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
 from cdk_trainyard.rehearsal.parallelcluster.clusters import HEAD, Described
@@ -128,15 +128,18 @@ def booted(
     *nodes: Node,
     config: Mapping[str, Any] = CONFIG,
     sites: Mapping[str, Path] | None = None,
-) -> Iterator[NodeYard[ParallelClusterAgent]]:
+) -> Iterator[Machines[ParallelClusterAgent]]:
     """Nodes that are up, with a way to the local AWS; ParallelCluster has not begun."""
     found = described(config)
     agent = ParallelClusterAgent(found, cluster_of(found, *nodes))
-    way_out = WayOut(endpoint=aws.endpoint, region=REGION, sites=sites or {})
-    with way_out, NodeYard(agent, image=image, way_out=way_out, role_of=may_everything(aws, REGION)) as yard:
-        agent.fill_shared(yard.shared_folder)
-        yard.boot()
-        yield yard
+    egress_proxy = EgressProxy(endpoint=aws.endpoint, region=REGION, sites=sites or {})
+    with (
+        egress_proxy,
+        Machines(agent, image=image, egress_proxy=egress_proxy, role_of=may_everything(aws, REGION)) as machines,
+    ):
+        agent.fill_shared(machines.shared_folder)
+        machines.boot()
+        yield machines
 
 
 def config_with_neuron(system: str, head: Mapping[str, Any] | None = None) -> dict[str, Any]:

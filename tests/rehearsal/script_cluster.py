@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from cdk_trainyard.lifecycle import (
     GroupRole,
-    LocalAccounting,
     NodeGroup,
     NodeLustre,
     NodeOpenZfs,
@@ -19,7 +18,7 @@ from cdk_trainyard.lifecycle import (
 )
 from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
-from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, ScriptRun, Yard
+from cdk_trainyard.rehearsal import Cluster, HyperPodMachines, LifecycleConfig, Machine, ScriptRun
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG
 from cdk_trainyard.rehearsal.nodes import NodeFile
@@ -60,7 +59,7 @@ def bundle(setup: NodeSetup | None = None, openzfs: NodeOpenZfs | None = None) -
         ],
         lustre=NodeLustre(dns_name=SYSTEM.dns_name, mount_name=SYSTEM.mount_name),
         openzfs=openzfs,
-        setup=setup or NodeSetup(accounting=LocalAccounting()),
+        setup=setup or NodeSetup(local_accounting=True),
     )
     rendered = settings.render(topology=SlurmTopology.API_DRIVEN, users_file=USERS_FILE)
     files = {file.name: file.data for file in read_bundle(*default_folders()).files}
@@ -73,37 +72,37 @@ def worked(machine: Machine) -> list[str]:
     return [step for step in STEPS if f"[{step}] done in" in log]
 
 
-def fresh(yard: Yard, name: str) -> Machine:
-    machine = yard.machine(yard.replace(yard.machine(name).node).name)
-    yard.agent.place_bundle(machine)
+def fresh(machines: HyperPodMachines, name: str) -> Machine:
+    machine = machines.machine(machines.replace(machines.machine(name).node).name)
+    machines.agent.place_bundle(machine)
     return machine
 
 
-def run(yard: Yard, machine: Machine, **environment: str) -> ScriptRun:
+def run(machines: HyperPodMachines, machine: Machine, **environment: str) -> ScriptRun:
     """The entry script, with the files that are on the node."""
-    folder = yard.agent.place_bundle(machine)
-    return yard.agent.run_script(machine, folder, entry_of(yard, machine), environment)
+    folder = machines.agent.place_bundle(machine)
+    return machines.agent.run_script(machine, folder, entry_of(machines, machine), environment)
 
 
-def run_changed(yard: Yard, machine: Machine, name: str, text: str, **environment: str) -> ScriptRun:
+def run_changed(machines: HyperPodMachines, machine: Machine, name: str, text: str, **environment: str) -> ScriptRun:
     """The entry script, with another text in one file of the bundle."""
-    folder = yard.agent.place_bundle(machine)
+    folder = machines.agent.place_bundle(machine)
     machine.write(f"{folder}/{name}", NodeFile(text=text))
-    return yard.agent.run_script(machine, folder, entry_of(yard, machine), environment)
+    return machines.agent.run_script(machine, folder, entry_of(machines, machine), environment)
 
 
-def entry_of(yard: Yard, machine: Machine) -> str:
-    lifecycle = yard.cluster.group_of(machine.node).lifecycle
+def entry_of(machines: HyperPodMachines, machine: Machine) -> str:
+    lifecycle = machines.cluster.group_of(machine.node).lifecycle
     assert lifecycle
     assert lifecycle.entry
     return lifecycle.entry
 
 
 @contextmanager
-def running(yard: Yard, machine: Machine) -> Iterator[Future[ScriptRun]]:
+def running(machines: HyperPodMachines, machine: Machine) -> Iterator[Future[ScriptRun]]:
     """The entry script runs while the block does, and ends well."""
     with ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(run, yard, machine)
+        ending = pool.submit(run, machines, machine)
         yield ending
         ended = ending.result(timeout=PATIENCE_SECONDS)
         assert ended.code == 0, ended.output
@@ -135,18 +134,18 @@ def until_slurmd_answers(machine: Machine) -> None:
     until("slurmd", lambda: machine.run("scontrol", "show", "slurmd", check=False).code == 0)
 
 
-def assert_right(yard: Yard) -> None:
+def assert_right(machines: HyperPodMachines) -> None:
     """Every node is as the scripts make it, idle, and a job runs on all of them."""
-    hosts = [node.host for node in yard.cluster.with_role("compute")]
-    wait_until_idle(yard)
-    for machine in yard.machines.values():
+    hosts = [node.host for node in machines.cluster.with_role("compute")]
+    wait_until_idle(machines)
+    for machine in machines.by_name.values():
         assert_node_is_right(machine)
-    left_over = [path.name for path in yard.shared(SYSTEM).iterdir() if ".new-" in path.name]
+    left_over = [path.name for path in machines.shared(SYSTEM).iterdir() if ".new-" in path.name]
     assert left_over == []
-    answered = yard.slurm.controller.run("srun", f"-N{len(hosts)}", "hostname").out.split()
+    answered = machines.slurm.controller.run("srun", f"-N{len(hosts)}", "hostname").out.split()
     assert sorted(answered) == sorted(hosts)
-    assert sorted(yard.slurm.states()) == sorted(hosts)
-    wait_until_idle(yard)  # after the epilog
+    assert sorted(machines.slurm.states()) == sorted(hosts)
+    wait_until_idle(machines)  # after the epilog
 
 
 def assert_node_is_right(machine: Machine) -> None:

@@ -17,7 +17,7 @@ def test_the_resource_config_has_hyperpods_shape(cluster: Cluster) -> None:
         "ClusterType": "Slurm",
         "SlurmConfig": {"PrimaryControllerIp": "10.1.128.10", "SecondaryControllerIps": []},
     }
-    assert written["InstanceGroups"][0] == {  # type: ignore[index]
+    assert written["InstanceGroups"][0] == {
         "Name": "controller-group",
         "InstanceType": "ml.m5.large",
         "Instances": [
@@ -33,7 +33,7 @@ def test_the_resource_config_has_hyperpods_shape(cluster: Cluster) -> None:
 
 def test_a_group_without_nodes_has_null_instances(cluster: Cluster) -> None:
     written = resource_config(cluster.with_nodes(cluster.nodes[:1]))
-    assert written["InstanceGroups"][1]["Instances"] is None  # type: ignore[index]
+    assert written["InstanceGroups"][1]["Instances"] is None
 
 
 def test_the_bundle_goes_where_hyperpod_downloads_it() -> None:

@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 
 from cdk_trainyard.rehearsal.asked import Asked, archive_hosts, as_json, unknown_hosts
+from cdk_trainyard.rehearsal.egress_proxy_server import Requests
 from cdk_trainyard.rehearsal.report import Report
 from cdk_trainyard.rehearsal.scenario import AnyScenario
 from cdk_trainyard.rehearsal.scenarios import check_asked
-from cdk_trainyard.rehearsal.way_out_server import Requests
 
 HEAD = b"GET /folder/file?list-type=2 HTTP/1.1\r\nHost: bucket.s3.us-west-2.amazonaws.com:443\r\n"
 SIGNED = HEAD + b"Authorization: AWS4-HMAC-SHA256 Credential=x\r\n\r\n"
@@ -126,8 +126,8 @@ def test_a_rehearsal_fails_for_a_host_that_no_table_knows(
 ) -> None:
     report = Report(io.StringIO())
     cluster = SimpleNamespace(region="us-west-2")
-    yard = SimpleNamespace(asked=lambda: [asked(host) for host in hosts], cluster=cluster)
-    check_asked(cast("AnyScenario", SimpleNamespace(yard=yard, stage=SimpleNamespace(image=tmp_path))), report)
+    machines = SimpleNamespace(asked=lambda: [asked(host) for host in hosts], cluster=cluster)
+    check_asked(cast("AnyScenario", SimpleNamespace(machines=machines, stage=SimpleNamespace(image=tmp_path))), report)
     assert report.passed is passed
     assert report.steps[-1].notes == [note]
     assert [one.host for one in report.asked] == hosts

@@ -1,8 +1,11 @@
 import subprocess
 from pathlib import Path
 
-from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.rehearsal.devices import fi_info, neuron_devices
+import pytest
+
+from cdk_trainyard.rehearsal.devices import fi_info
+from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 
 
 def test_the_stand_in_of_fi_info_names_every_interface(tmp_path: Path) -> None:
@@ -12,6 +15,11 @@ def test_the_stand_in_of_fi_info_names_every_interface(tmp_path: Path) -> None:
     assert len({line for line in shown.splitlines() if "domain: " in line}) == 8
 
 
-def test_devices_are_those_of_the_catalogue() -> None:
-    assert neuron_devices(InstanceType.of("ml.trn1.32xlarge")) == 16
-    assert neuron_devices(InstanceType.of("ml.c5.4xlarge")) == 0
+def test_devices_are_those_that_ec2_describes() -> None:
+    assert InstanceType.of("ml.trn1.32xlarge").neuron_devices == 16
+    assert InstanceType.of("ml.c5.4xlarge").neuron_devices == 0
+
+
+def test_a_type_that_ec2_does_not_describe_is_refused() -> None:
+    with pytest.raises(RehearsalError, match="EC2 describes no instance type trn9"):
+        InstanceType.of("ml.trn9.32xlarge")

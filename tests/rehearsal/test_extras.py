@@ -28,7 +28,7 @@ from cdk_trainyard.lifecycle import (
 )
 from cdk_trainyard.lifecycle.bundle import default_folders, read_bundle
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
-from cdk_trainyard.rehearsal import LifecycleConfig, Machine, ScriptRun, Yard
+from cdk_trainyard.rehearsal import HyperPodMachines, LifecycleConfig, Machine, ScriptRun
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
 from tests.rehearsal.script_cluster import (
@@ -124,7 +124,7 @@ def setup(**fields: object) -> NodeSetup:
         ],
         "pam_slurm_adopt": PamSlurmAdopt(),
     }
-    return NodeSetup(**(known | fields))  # type: ignore[arg-type]
+    return NodeSetup(**(known | fields))
 
 
 def bundle(asked: NodeSetup) -> Mapping[str, bytes]:
@@ -165,12 +165,12 @@ def furnish(machine: Machine) -> None:
 
 
 @pytest.fixture(scope="module")
-def yard(image: Path) -> Iterator[Yard]:
+def machines(image: Path) -> Iterator[HyperPodMachines]:
     """A controller and a worker that have everything."""
     cluster = make_cluster(1, lifecycle=LifecycleConfig(source=SOURCE, on_create=ENTRY))
-    with Yard(cluster, image=image, bundles={SOURCE: bundle(setup())}) as made:
+    with HyperPodMachines(cluster, image=image, bundles={SOURCE: bundle(setup())}) as made:
         made.boot()
-        for machine in made.machines.values():
+        for machine in made.by_name.values():
             furnish(machine)
         ended = made.provision()
         assert [run.code for run in ended] == [0, 0], ended[0].output + ended[1].output
@@ -178,13 +178,13 @@ def yard(image: Path) -> Iterator[Yard]:
         yield made
 
 
-def again(yard: Yard, name: str, asked: NodeSetup | None = None, **environment: str) -> ScriptRun:
+def again(machines: HyperPodMachines, name: str, asked: NodeSetup | None = None, **environment: str) -> ScriptRun:
     """Run the entry script on a node once more, with what is asked for now."""
-    machine = yard.machine(name)
-    folder = yard.agent.place_bundle(machine)
+    machine = machines.machine(name)
+    folder = machines.agent.place_bundle(machine)
     if asked:
         machine.write(f"{folder}/{SETTINGS_FILE}", NodeFile(text=bundle(asked)[SETTINGS_FILE]))
-    return yard.agent.run_script(machine, folder, ENTRY, environment)
+    return machines.agent.run_script(machine, folder, ENTRY, environment)
 
 
 def scrape(machine: Machine, address: str = "127.0.0.1") -> list[str]:
@@ -192,80 +192,80 @@ def scrape(machine: Machine, address: str = "127.0.0.1") -> list[str]:
 
 
 # ---------------------------------------------------------------- metrics
-def test_every_node_serves_metrics_to_the_others(yard: Yard) -> None:
-    controller, worker = yard.machine(CONTROLLER), yard.machine(FIRST)
+def test_every_node_serves_metrics_to_the_others(machines: HyperPodMachines) -> None:
+    controller, worker = machines.machine(CONTROLLER), machines.machine(FIRST)
     told = scrape(controller, str(worker.node.address))
     assert [line for line in told if line.startswith("node_uname_info{") and f'nodename="{worker.node.host}"' in line]
 
 
-def test_what_slurm_does_is_among_the_controllers_metrics(yard: Yard) -> None:
-    controller = yard.machine(CONTROLLER)
+def test_what_slurm_does_is_among_the_controllers_metrics(machines: HyperPodMachines) -> None:
+    controller = machines.machine(CONTROLLER)
     until("slurm_up", lambda: "slurm_up 1" in scrape(controller))
     until("an idle node", lambda: 'slurm_nodes{partition="dev",state="idle"} 1' in scrape(controller))
     assert [line for line in scrape(controller) if line.startswith('slurm_cpus{partition="dev",state="total"} ')]
-    yard.slurm.controller.run("sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 60")
+    machines.slurm.controller.run("sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 60")
     until("the job", lambda: 'slurm_jobs{partition="dev",state="running"} 1' in scrape(controller))
-    yard.slurm.controller.run("scancel", "--user=root")
-    wait_until_idle(yard, [yard.machine(FIRST).node])
+    machines.slurm.controller.run("scancel", "--user=root")
+    wait_until_idle(machines, [machines.machine(FIRST).node])
 
 
-def test_a_slurmctld_that_is_away_is_a_metric_too(yard: Yard) -> None:
-    controller = yard.machine(CONTROLLER)
+def test_a_slurmctld_that_is_away_is_a_metric_too(machines: HyperPodMachines) -> None:
+    controller = machines.machine(CONTROLLER)
     controller.run("systemctl", "stop", "slurmctld")
     until("slurm_up 0", lambda: "slurm_up 0" in scrape(controller))
     controller.run("systemctl", "start", "slurmctld")
     until("slurm_up 1", lambda: "slurm_up 1" in scrape(controller))
 
 
-def test_metrics_come_back_after_a_power_cut(yard: Yard) -> None:
-    worker = yard.machine(FIRST)
+def test_metrics_come_back_after_a_power_cut(machines: HyperPodMachines) -> None:
+    worker = machines.machine(FIRST)
     worker.crash()
-    yard.boot([worker.node])
+    machines.boot([worker.node])
     until("metrics", lambda: scrape(worker))
     until_slurmd_answers(worker)
-    wait_until_idle(yard, [worker.node])
+    wait_until_idle(machines, [worker.node])
 
 
 # ---------------------------------------------------------------- log-in by job
 @pytest.fixture(scope="module")
-def key(yard: Yard) -> str:
+def key(machines: HyperPodMachines) -> str:
     """A key on the controller with which everybody may log in."""
-    controller, path = yard.machine(CONTROLLER), "/root/key"
+    controller, path = machines.machine(CONTROLLER), "/root/key"
     controller.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path)
     public = text(controller, f"{path}.pub")
     for user in ("ada", "bob"):
         shell(controller, f"install -d -o {user} -m 700 /fsx/{user}/.ssh && chmod 755 /fsx")
-        (yard.shared(SYSTEM) / user / ".ssh" / "authorized_keys").write_text(public)
+        (machines.shared(SYSTEM) / user / ".ssh" / "authorized_keys").write_text(public)
         shell(controller, f"chown {user}: /fsx/{user}/.ssh/authorized_keys; chmod 700 /fsx/{user}")
-    worker = yard.machine(FIRST)
+    worker = machines.machine(FIRST)
     worker.write("/root/.ssh/authorized_keys", NodeFile(text=public, mode=0o600))
     worker.run("usermod", "--append", "--groups", "sudo", "bob")
     return path
 
 
-def log_in(yard: Yard, key: str, user: str, command: str = "id --user --name") -> tuple[int, str]:
-    address = yard.machine(FIRST).node.address
-    done = yard.machine(CONTROLLER).run(
+def log_in(machines: HyperPodMachines, key: str, user: str, command: str = "id --user --name") -> tuple[int, str]:
+    address = machines.machine(FIRST).node.address
+    done = machines.machine(CONTROLLER).run(
         "ssh", "-i", key, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=accept-new",
         f"{user}@{address}", command, check=False,
     )  # fmt: skip
     return done.code, done.out + done.err
 
 
-def assert_refused(yard: Yard, key: str, user: str) -> None:
-    code, told = log_in(yard, key, user)
+def assert_refused(machines: HyperPodMachines, key: str, user: str) -> None:
+    code, told = log_in(machines, key, user)
     assert "Access denied by pam_slurm_adopt: you have no active jobs on this node" in told
     assert code != 0
 
 
-def cancel(yard: Yard, job: str) -> None:
+def cancel(machines: HyperPodMachines, job: str) -> None:
     """End a job, and wait for all its steps: a log-in meanwhile is adopted, killed, and makes the end take longer."""
-    yard.machine(CONTROLLER).run("scancel", job)
-    wait_until_idle(yard, [yard.machine(FIRST).node])
+    machines.machine(CONTROLLER).run("scancel", job)
+    wait_until_idle(machines, [machines.machine(FIRST).node])
 
 
-def test_jobs_are_known_by_their_control_groups_whatever_hyperpods_file_says(yard: Yard) -> None:
-    controller, worker = yard.machine(CONTROLLER), yard.machine(FIRST)
+def test_jobs_are_known_by_their_control_groups_whatever_hyperpods_file_says(machines: HyperPodMachines) -> None:
+    controller, worker = machines.machine(CONTROLLER), machines.machine(FIRST)
     assert text(controller, "/etc/slurm/slurm.conf").splitlines()[-2:] == [
         "ProctrackType=proctrack/linuxproc",
         "Include accounting.conf",
@@ -275,60 +275,60 @@ def test_jobs_are_known_by_their_control_groups_whatever_hyperpods_file_says(yar
     told = controller.run("srun", "sh", "-c", "cat /proc/self/cgroup")
     assert re.search(r"/job_\d+/step_0", told.out), told.out
     assert "more than once" not in told.err
-    wait_until_idle(yard, [worker.node])
+    wait_until_idle(machines, [worker.node])
 
 
-def test_root_and_admins_get_in_without_a_job(yard: Yard, key: str) -> None:
-    assert [log_in(yard, key, user)[0] for user in ("root", "bob")] == [0, 0]
+def test_root_and_admins_get_in_without_a_job(machines: HyperPodMachines, key: str) -> None:
+    assert [log_in(machines, key, user)[0] for user in ("root", "bob")] == [0, 0]
 
 
-def test_a_user_gets_in_with_a_job_on_the_node_and_not_without(yard: Yard, key: str) -> None:
-    controller = yard.machine(CONTROLLER)
-    assert_refused(yard, key, "ada")
+def test_a_user_gets_in_with_a_job_on_the_node_and_not_without(machines: HyperPodMachines, key: str) -> None:
+    controller = machines.machine(CONTROLLER)
+    assert_refused(machines, key, "ada")
     job = controller.run(
         "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 300"
     ).out.strip()
-    until("the job", lambda: log_in(yard, key, "ada") == (0, "ada\n"))
-    cancel(yard, job)
-    assert_refused(yard, key, "ada")
+    until("the job", lambda: log_in(machines, key, "ada") == (0, "ada\n"))
+    cancel(machines, job)
+    assert_refused(machines, key, "ada")
 
 
-def test_a_log_in_ends_with_the_job(yard: Yard, key: str) -> None:
-    controller, worker = yard.machine(CONTROLLER), yard.machine(FIRST)
+def test_a_log_in_ends_with_the_job(machines: HyperPodMachines, key: str) -> None:
+    controller, worker = machines.machine(CONTROLLER), machines.machine(FIRST)
     job = controller.run(
         "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 300"
     ).out.strip()
-    until("the job", lambda: log_in(yard, key, "ada")[0] == 0)
-    log_in(yard, key, "ada", "setsid sleep 4242 >/dev/null 2>&1 &")
+    until("the job", lambda: log_in(machines, key, "ada")[0] == 0)
+    log_in(machines, key, "ada", "setsid sleep 4242 >/dev/null 2>&1 &")
     assert shell(worker, "pgrep -u ada -f 'sleep 4242'")
-    cancel(yard, job)
+    cancel(machines, job)
     assert not shell(worker, "pgrep -u ada -f 'sleep 4242'")
-    assert_refused(yard, key, "ada")
+    assert_refused(machines, key, "ada")
 
 
-def test_without_the_option_a_user_gets_in_again(yard: Yard, key: str) -> None:
-    worker = yard.machine(FIRST)
+def test_without_the_option_a_user_gets_in_again(machines: HyperPodMachines, key: str) -> None:
+    worker = machines.machine(FIRST)
     written = text(worker, "/etc/pam.d/sshd")
-    ended = again(yard, FIRST, setup(pam_slurm_adopt=None))
+    ended = again(machines, FIRST, setup(pam_slurm_adopt=None))
     assert ended.code == 0, ended.output
     assert "pam_slurm_adopt" not in text(worker, "/etc/pam.d/sshd")
-    assert log_in(yard, key, "ada")[0] == 0
-    assert again(yard, FIRST).code == 0
+    assert log_in(machines, key, "ada")[0] == 0
+    assert again(machines, FIRST).code == 0
     assert text(worker, "/etc/pam.d/sshd") == written
-    assert_refused(yard, key, "ada")
+    assert_refused(machines, key, "ada")
 
 
 # ---------------------------------------------------------------- containers (stand-ins), buckets (stand-in)
-def test_the_stand_in_of_pyxis_gives_its_option_to_srun_on_every_node(yard: Yard) -> None:
-    assert text(yard.machine(CONTROLLER), "/etc/slurm/plugstack.conf").splitlines()[-1] == (
+def test_the_stand_in_of_pyxis_gives_its_option_to_srun_on_every_node(machines: HyperPodMachines) -> None:
+    assert text(machines.machine(CONTROLLER), "/etc/slurm/plugstack.conf").splitlines()[-1] == (
         "required /usr/local/lib/slurm/spank_pyxis.so"
     )
-    for machine in yard.machines.values():
+    for machine in machines.by_name.values():
         assert "auto-resume" in shell(machine, "srun --help")
 
 
-def test_the_stand_ins_of_docker_and_containerd_find_their_paths(yard: Yard) -> None:
-    for machine in yard.machines.values():
+def test_the_stand_ins_of_docker_and_containerd_find_their_paths(machines: HyperPodMachines) -> None:
+    for machine in machines.by_name.values():
         assert "DOCKER_TMPDIR=/var/lib/trainyard/docker/tmp" in shell(
             machine, "systemctl show --property=Environment docker"
         )
@@ -336,8 +336,8 @@ def test_the_stand_ins_of_docker_and_containerd_find_their_paths(yard: Yard) -> 
         assert "docker" in shell(machine, "id -nG ubuntu").split()
 
 
-def test_the_stand_in_of_enroot_finds_its_paths(yard: Yard) -> None:
-    worker = yard.machine(FIRST)
+def test_the_stand_in_of_enroot_finds_its_paths(machines: HyperPodMachines) -> None:
+    worker = machines.machine(FIRST)
     conf = text(worker, "/etc/enroot/enroot.conf")
     assert "ENROOT_CACHE_PATH /var/lib/trainyard/enroot/cache/user-$(id -u)" in conf
     assert (
@@ -345,33 +345,35 @@ def test_the_stand_in_of_enroot_finds_its_paths(yard: Yard) -> None:
     )
 
 
-def test_buckets_are_mounted_by_the_stand_in_of_mountpoint_and_again_after_a_power_cut(yard: Yard) -> None:
-    worker = yard.machine(FIRST)
+def test_buckets_are_mounted_by_a_stand_in_of_mountpoint_and_after_a_power_cut(
+    machines: HyperPodMachines,
+) -> None:
+    worker = machines.machine(FIRST)
     assert "--allow-other --read-only --prefix=v2/ datasets /data/train" in text(worker, "/var/log/mount-s3.log")
     worker.crash()
-    yard.boot([worker.node])
+    machines.boot([worker.node])
     until("the mounts", lambda: shell(worker, "cat /data/train/object /data/results/object") == "datasetsresults")
     assert shell(worker, "touch /data/train/x || echo read-only").endswith("read-only")
     assert shell(worker, "touch /data/results/x && echo written") == "written"
     until_slurmd_answers(worker)
-    wait_until_idle(yard, [worker.node])
+    wait_until_idle(machines, [worker.node])
 
 
-def test_a_mount_that_ended_comes_back(yard: Yard) -> None:
-    worker = yard.machine(FIRST)
+def test_a_mount_that_ended_comes_back(machines: HyperPodMachines) -> None:
+    worker = machines.machine(FIRST)
     shell(worker, "umount /data/train; systemctl kill --signal=KILL trainyard-s3-data:train.service")
     until("the mount", lambda: shell(worker, "cat /data/train/object") == "datasets")
     until("its unit", lambda: shell(worker, "systemctl is-active trainyard-s3-data:train.service || true") == "active")
 
 
-def test_a_second_run_restarts_nothing(yard: Yard) -> None:
+def test_a_second_run_restarts_nothing(machines: HyperPodMachines) -> None:
     units = "trainyard-node-exporter docker slurmd 'trainyard-s3-*'"
     asked = f"systemctl show --property=ActiveEnterTimestampMonotonic --value {units}"
-    before = shell(yard.machine(FIRST), asked)
-    ended = again(yard, FIRST)
+    before = shell(machines.machine(FIRST), asked)
+    ended = again(machines, FIRST)
     assert ended.code == 0, ended.output
     assert ended.output.count("nothing to do") >= 7
-    assert shell(yard.machine(FIRST), asked) == before
+    assert shell(machines.machine(FIRST), asked) == before
 
 
 # ---------------------------------------------------------------- packages: real apt, a repository of one stand-in
@@ -387,21 +389,21 @@ dpkg --install /srv/kernels/1.deb
 """
 
 
-def test_no_installation_brings_another_kernel(yard: Yard) -> None:
-    worker = yard.machine(FIRST)
+def test_no_installation_brings_another_kernel(machines: HyperPodMachines) -> None:
+    worker = machines.machine(FIRST)
     shell(worker, KERNEL)
     asked = "dpkg-query --show --showformat='${db:Status-Want} ${Version}' linux-image-aws"
     assert shell(worker, asked) == "install 1"
     shell(worker, f'systemd-run --quiet --unit=upgrades python3 -c "{HOLD_LOCK}"')
     until("the lock", lambda: "held" in shell(worker, "journalctl --unit=upgrades --output=cat"))
-    folder = yard.agent.place_bundle(worker)
+    folder = machines.agent.place_bundle(worker)
     entry = ONLY_EXTRAS.replace(b"network lustre", b"network kernel lustre")
     worker.write(f"{folder}/{ENTRY}", NodeFile(text=entry, mode=0o755))
-    failed = yard.agent.run_script(worker, folder, ENTRY, AT_ONCE)
+    failed = machines.agent.run_script(worker, folder, ENTRY, AT_ONCE)
     assert failed.code != 0
     assert "waited in vain for the package manager's lock: python3 (process " in failed.output
     shell(worker, "systemctl stop upgrades")
-    done = yard.agent.run_script(worker, folder, ENTRY)
+    done = machines.agent.run_script(worker, folder, ENTRY)
     assert done.code == 0, done.output
     assert shell(worker, asked) == "hold 1"
     refused = worker.run("apt-get", "install", "--yes", "/srv/kernels/2.deb", check=False)
@@ -413,44 +415,45 @@ DOCKER = {"exporters": None, "s3_mounts": (), "containers": Containers(enroot=Fa
 
 
 @pytest.fixture
-def without_docker(yard: Yard) -> Machine:
+def without_docker(machines: HyperPodMachines) -> Machine:
     """The worker without the package, and without what apt remembers of repositories."""
-    worker = yard.machine(FIRST)
+    worker = machines.machine(FIRST)
     shell(worker, "apt-get purge --yes --quiet=2 docker.io; rm -rf /etc/docker /var/lib/apt/lists/*")
     worker.write("/etc/apt/sources.list", NodeFile(text="deb [trusted=yes] file:/srv/repository ./\n"))
     return worker
 
 
-def test_a_package_is_installed_once(yard: Yard, without_docker: Machine) -> None:
-    ended = again(yard, FIRST, setup(**DOCKER))
+def test_a_package_is_installed_once(machines: HyperPodMachines, without_docker: Machine) -> None:
+    ended = again(machines, FIRST, setup(**DOCKER))
     assert ended.code == 0, ended.output
     assert shell(without_docker, "docker; systemctl is-active docker") == "stand-in\nactive"
     assert (
-        "[containers] configure Docker, Enroot and Pyxis: nothing to do" in again(yard, FIRST, setup(**DOCKER)).output
+        "[containers] configure Docker, Enroot and Pyxis: nothing to do"
+        in again(machines, FIRST, setup(**DOCKER)).output
     )
 
 
-def test_a_repository_without_a_known_key_is_named(yard: Yard, without_docker: Machine) -> None:
+def test_a_repository_without_a_known_key_is_named(machines: HyperPodMachines, without_docker: Machine) -> None:
     without_docker.write("/etc/apt/sources.list", NodeFile(text="deb file:/srv/repository ./\n"))
     started = time.monotonic()
-    ended = again(yard, FIRST, setup(**DOCKER), TRAINYARD_LOG_GRACE="0")
+    ended = again(machines, FIRST, setup(**DOCKER), TRAINYARD_LOG_GRACE="0")
     assert ended.code != 0
     assert "WARNING: the package lists are not all new: E: The repository 'file:/srv/repository ./" in ended.output
     assert time.monotonic() - started < 200  # what does not pass by itself is not waited for
 
 
-def test_a_repository_that_is_down_is_waited_for_and_named(yard: Yard, without_docker: Machine) -> None:
+def test_a_repository_that_is_down_is_waited_for_and_named(machines: HyperPodMachines, without_docker: Machine) -> None:
     without_docker.write("/etc/apt/sources.list", NodeFile(text="deb http://127.0.0.1:9/ ./\n"))
-    ended = again(yard, FIRST, setup(**DOCKER), **AT_ONCE)
+    ended = again(machines, FIRST, setup(**DOCKER), **AT_ONCE)
     assert ended.code != 0
     assert "waited in vain for the package lists: " in ended.output
     assert "Connection refused" in ended.output
 
 
-def test_who_holds_the_lock_is_waited_for_and_named(yard: Yard, without_docker: Machine) -> None:
+def test_who_holds_the_lock_is_waited_for_and_named(machines: HyperPodMachines, without_docker: Machine) -> None:
     shell(without_docker, f'systemd-run --quiet --unit=upgrades python3 -c "{HOLD_LOCK}"')
     until("the lock", lambda: "held" in shell(without_docker, "journalctl --unit=upgrades --output=cat"))
-    ended = again(yard, FIRST, setup(**DOCKER), **AT_ONCE)
+    ended = again(machines, FIRST, setup(**DOCKER), **AT_ONCE)
     assert ended.code != 0
     process = shell(without_docker, "systemctl show --property=MainPID --value upgrades")
     told = (
@@ -458,13 +461,13 @@ def test_who_holds_the_lock_is_waited_for_and_named(yard: Yard, without_docker: 
     )
     assert told in ended.output
     shell(without_docker, "systemctl stop upgrades")
-    assert again(yard, FIRST, setup(**DOCKER)).code == 0
+    assert again(machines, FIRST, setup(**DOCKER)).code == 0
 
 
-def test_an_installation_that_was_cut_off_is_finished(yard: Yard, without_docker: Machine) -> None:
+def test_an_installation_that_was_cut_off_is_finished(machines: HyperPodMachines, without_docker: Machine) -> None:
     shell(
         without_docker, "apt-get update --quiet=2; cd /root && apt-get download docker.io && dpkg --unpack docker*.deb"
     )
-    ended = again(yard, FIRST, setup(**DOCKER))
+    ended = again(machines, FIRST, setup(**DOCKER))
     assert ended.code == 0, ended.output
     assert shell(without_docker, "dpkg-query --show --showformat='${db:Status-Status}' docker.io") == "installed"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE
-from cdk_trainyard.rehearsal import Cluster, LifecycleConfig, Machine, Node, Yard
+from cdk_trainyard.rehearsal import Cluster, HyperPodMachines, LifecycleConfig, Machine, Node
 from cdk_trainyard.rehearsal.hyperpod.agent import RESOURCE_CONFIG, UNIT
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from tests.rehearsal.clusters import PATIENCE_SECONDS, SYSTEM, wait_until_idle
@@ -60,30 +60,30 @@ IDLE = {
 
 
 @pytest.fixture(scope="module")
-def yard(image: Path) -> Iterator[Yard]:
+def machines(image: Path) -> Iterator[HyperPodMachines]:
     """A cluster that the scripts have configured; every test leaves it right."""
-    with Yard(cluster_of(2), image=image, bundles={SOURCE: bundle()}) as made:
+    with HyperPodMachines(cluster_of(2), image=image, bundles={SOURCE: bundle()}) as made:
         made.boot()
         assert [run.code for run in made.provision()] == [0, 0, 0]
         assert_right(made)
-        done = {machine.node.name: worked(machine) for machine in made.machines.values()}
+        done = {machine.node.name: worked(machine) for machine in made.by_name.values()}
         shared = SHARED & {step for steps in done.values() for step in steps}
         WORKED.update({name: [step for step in STEPS if step in {*steps, *shared}] for name, steps in done.items()})
         yield made
 
 
 @pytest.fixture(autouse=True)
-def no_fault_is_left(yard: Yard) -> Iterator[None]:
+def no_fault_is_left(machines: HyperPodMachines) -> Iterator[None]:
     yield
-    yard.set_mount_fault(None)
-    yard.set_name_service(up=True)
-    yard.boot([machine.node for machine in yard.machines.values() if not machine.alive])
+    machines.set_mount_fault(None)
+    machines.set_name_service(up=True)
+    machines.boot([machine.node for machine in machines.by_name.values() if not machine.alive])
 
 
 @pytest.fixture
-def worker(yard: Yard) -> Machine:
+def worker(machines: HyperPodMachines) -> Machine:
     """A new instance in the place of the first worker: up, with the scripts, not configured."""
-    return fresh(yard, FIRST)
+    return fresh(machines, FIRST)
 
 
 # ---------------------------------------------------------------- killed anywhere, run again
@@ -106,76 +106,76 @@ def killed_when(step: str, moment: str) -> str:
     )
 
 
-def run_and_kill(yard: Yard, machine: Machine, step: str, moment: str) -> None:
+def run_and_kill(machines: HyperPodMachines, machine: Machine, step: str, moment: str) -> None:
     source = (SCRIPTS / "steps" / f"{step}.sh").read_text()
-    done = run_changed(yard, machine, f"steps/{step}.sh", source + killed_when(step, moment))
+    done = run_changed(machines, machine, f"steps/{step}.sh", source + killed_when(step, moment))
     assert (done.code != 0, text(machine, NOTE)) == (True, f"{step} {moment}\n"), done.output
 
 
-def forget_homes(yard: Yard) -> None:
+def forget_homes(machines: HyperPodMachines) -> None:
     """Let the next run make the homes, not only find them."""
     for home in ("ada", "bob"):
-        shutil.rmtree(yard.shared(SYSTEM) / home)
+        shutil.rmtree(machines.shared(SYSTEM) / home)
 
 
 @pytest.mark.parametrize("name", [CONTROLLER, FIRST])
-def test_a_node_that_is_killed_in_every_step_and_run_again_is_right(yard: Yard, name: str) -> None:
-    machine = fresh(yard, name)
-    forget_homes(yard)
-    shutil.rmtree(yard.shared(SYSTEM) / "ubuntu")
+def test_a_node_that_is_killed_in_every_step_and_run_again_is_right(machines: HyperPodMachines, name: str) -> None:
+    machine = fresh(machines, name)
+    forget_homes(machines)
+    shutil.rmtree(machines.shared(SYSTEM) / "ubuntu")
     for step in WORKED[name]:
         for moment in MOMENTS:
-            run_and_kill(yard, machine, step, moment)
-    done = run(yard, machine)
+            run_and_kill(machines, machine, step, moment)
+    done = run(machines, machine)
     assert done.code == 0, done.output
-    assert_right(yard)
+    assert_right(machines)
 
 
-def test_no_step_is_forgotten_here(yard: Yard) -> None:
-    del yard
+def test_no_step_is_forgotten_here(machines: HyperPodMachines) -> None:
+    del machines
     assert set(STEPS) - set(WORKED[CONTROLLER]) - set(WORKED[FIRST]) == IDLE
 
 
 @pytest.fixture
-def configured_by_image(yard: Yard) -> Iterator[Machine]:
+def configured_by_image(machines: HyperPodMachines) -> Iterator[Machine]:
     """A new first worker of a cluster that its image configures: the construct leaves hooks of jobs out."""
-    controller = yard.machine(CONTROLLER)
+    controller = machines.machine(CONTROLLER)
     without = {name: value for name, value in json.loads(bundle()[SETTINGS_FILE]).items() if name != "job_hooks"}
-    assert run_changed(yard, controller, SETTINGS_FILE, json.dumps(without)).code == 0
+    assert run_changed(machines, controller, SETTINGS_FILE, json.dumps(without)).code == 0
     lifecycle = LifecycleConfig(source=SOURCE, on_init_complete=ENTRY_AFTER_IMAGE)
-    groups = yard.cluster.groups
-    yard.change(replace(yard.cluster, groups=[replace(group, lifecycle=lifecycle) for group in groups]))
-    machine = fresh(yard, FIRST)
-    yard.agent._configure_from_image(machine, yard.cluster.group_of(machine.node))
+    groups = machines.cluster.groups
+    machines.change(replace(machines.cluster, groups=[replace(group, lifecycle=lifecycle) for group in groups]))
+    machine = fresh(machines, FIRST)
+    machines.agent._configure_from_image(machine, machines.cluster.group_of(machine.node))
     yield machine
-    yard.change(replace(yard.cluster, groups=groups))
-    assert [run(yard, left).code for left in (controller, machine)] == [0, 0]
+    machines.change(replace(machines.cluster, groups=groups))
+    assert [run(machines, left).code for left in (controller, machine)] == [0, 0]
 
 
 def test_on_init_complete_that_is_killed_in_every_step_and_run_again_is_right(
-    yard: Yard, configured_by_image: Machine
+    machines: HyperPodMachines, configured_by_image: Machine
 ) -> None:
-    forget_homes(yard)
+    forget_homes(machines)
     for step in [step for step in steps_of(ENTRY_AFTER_IMAGE) if step in WORKED[FIRST]]:
         for moment in MOMENTS:
-            run_and_kill(yard, configured_by_image, step, moment)
-    done = run(yard, configured_by_image)
+            run_and_kill(machines, configured_by_image, step, moment)
+    done = run(machines, configured_by_image)
     assert done.code == 0, done.output
-    assert run(yard, yard.machine(SECOND)).code == 0
-    assert_right(yard)
+    assert run(machines, machines.machine(SECOND)).code == 0
+    assert_right(machines)
 
 
-def test_a_power_cut_in_the_middle_of_the_scripts(yard: Yard, worker: Machine) -> None:
-    yard.set_mount_fault("sleep 60")
+def test_a_power_cut_in_the_middle_of_the_scripts(machines: HyperPodMachines, worker: Machine) -> None:
+    machines.set_mount_fault("sleep 60")
     with ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(run, yard, worker)
+        ending = pool.submit(run, machines, worker)
         until("the mount", lambda: mounts_tried(worker))
         worker.crash()
         assert ending.result(timeout=PATIENCE_SECONDS).code != 0
-    yard.set_mount_fault(None)
-    yard.boot([worker.node])
-    assert run(yard, worker).code == 0
-    assert_right(yard)
+    machines.set_mount_fault(None)
+    machines.boot([worker.node])
+    assert run(machines, worker).code == 0
+    assert_right(machines)
 
 
 def state(machine: Machine) -> dict[str, tuple[int, str]]:
@@ -192,95 +192,95 @@ def state(machine: Machine) -> dict[str, tuple[int, str]]:
 
 
 @pytest.mark.parametrize("name", [CONTROLLER, FIRST])
-def test_a_second_run_changes_nothing(yard: Yard, name: str) -> None:
-    machine = yard.machine(name)
+def test_a_second_run_changes_nothing(machines: HyperPodMachines, name: str) -> None:
+    machine = machines.machine(name)
     daemons = "pgrep --exact 'slurmctld|slurmd|munged'"
     before, processes = state(machine), shell(machine, daemons)
     assert "etc/fstab" in before
-    done = run(yard, machine)
+    done = run(machines, machine)
     assert (done.code, done.output.count("nothing to do")) == (0, len(STEPS) - 1), done.output
     assert state(machine) == before
     assert shell(machine, daemons) == processes
-    assert_right(yard)
+    assert_right(machines)
 
 
 # ---------------------------------------------------------------- names and storage
-def test_a_name_service_that_comes_late_is_waited_for(yard: Yard, worker: Machine) -> None:
-    yard.set_name_service(up=False)
-    with running(yard, worker) as ending:
+def test_a_name_service_that_comes_late_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
+    machines.set_name_service(up=False)
+    with running(machines, worker) as ending:
         until("the first step", lambda: "[network] cluster" in log_of(worker))
         assert not ending.done()
-        yard.set_name_service(up=True)
-    assert_right(yard)
+        machines.set_name_service(up=True)
+    assert_right(machines)
 
 
-def test_a_name_service_that_does_not_come_is_named(yard: Yard, worker: Machine) -> None:
-    yard.set_name_service(up=False)
-    failed = run(yard, worker, **AT_ONCE)
+def test_a_name_service_that_does_not_come_is_named(machines: HyperPodMachines, worker: Machine) -> None:
+    machines.set_name_service(up=False)
+    failed = run(machines, worker, **AT_ONCE)
     assert failed.code != 0
     assert f"waited in vain for the name {SYSTEM.dns_name}" in failed.output
     assert "likely cause: the subnet has no route out or no DNS" in log_of(worker)
-    yard.set_name_service(up=True)
-    assert run(yard, worker).code == 0
-    assert_right(yard)
+    machines.set_name_service(up=True)
+    assert run(machines, worker).code == 0
+    assert_right(machines)
 
 
-def test_a_mount_that_is_refused_is_tried_until_it_is_granted(yard: Yard, worker: Machine) -> None:
-    yard.set_mount_fault(REFUSED)
-    with running(yard, worker) as ending:
+def test_a_mount_that_is_refused_is_tried_until_it_is_granted(machines: HyperPodMachines, worker: Machine) -> None:
+    machines.set_mount_fault(REFUSED)
+    with running(machines, worker) as ending:
         until("a second try", lambda: mounts_tried(worker) > 1)
         assert not ending.done()
-        yard.set_mount_fault(None)
-    assert_right(yard)
+        machines.set_mount_fault(None)
+    assert_right(machines)
 
 
-def test_a_mount_that_is_slow_is_waited_for(yard: Yard, worker: Machine) -> None:
-    yard.set_mount_fault("sleep 3")
-    done = run(yard, worker)
+def test_a_mount_that_is_slow_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
+    machines.set_mount_fault("sleep 3")
+    done = run(machines, worker)
     assert done.code == 0, done.output
     assert mounts_tried(worker) == 1
-    assert_right(yard)
+    assert_right(machines)
 
 
-def test_a_wrong_mount_name_is_told(yard: Yard, worker: Machine) -> None:
+def test_a_wrong_mount_name_is_told(machines: HyperPodMachines, worker: Machine) -> None:
     settings = json.loads(bundle()[SETTINGS_FILE])
     settings["lustre"]["mount_name"] = "wrongnam"
-    failed = run_changed(yard, worker, SETTINGS_FILE, json.dumps(settings), **AT_ONCE)
+    failed = run_changed(machines, worker, SETTINGS_FILE, json.dumps(settings), **AT_ONCE)
     assert failed.code != 0
     assert "waited in vain for the mount of /fsx" in failed.output
     assert "wrongnam at /fsx failed: Connection timed out" in failed.output
     assert "the mount name is another file system's" in log_of(worker)
-    assert run(yard, worker).code == 0
-    assert_right(yard)
+    assert run(machines, worker).code == 0
+    assert_right(machines)
 
 
-def test_a_disk_that_is_full_at_any_step_is_told_and_overcome(yard: Yard, worker: Machine) -> None:
+def test_a_disk_that_is_full_at_any_step_is_told_and_overcome(machines: HyperPodMachines, worker: Machine) -> None:
     for step in WORKED[FIRST]:
-        run_and_kill(yard, worker, step, "begin")
-        folder = yard.agent.place_bundle(worker)
+        run_and_kill(machines, worker, step, "begin")
+        folder = machines.agent.place_bundle(worker)
         worker.set_disk_full(full=True)
-        failed = yard.agent.run_script(worker, folder, ENTRY, AT_ONCE)
+        failed = machines.agent.run_script(worker, folder, ENTRY, AT_ONCE)
         worker.set_disk_full(full=False)
         assert failed.code != 0, (step, failed.output)
         assert "likely cause: no space is left on /" in failed.output, (step, failed.output)
-    done = run(yard, worker)
+    done = run(machines, worker)
     assert done.code == 0, done.output
-    assert_right(yard)
+    assert_right(machines)
 
 
 # ---------------------------------------------------------------- Slurm's nodes come and go
-def submit(yard: Yard, name: str, script: str) -> str:
+def submit(machines: HyperPodMachines, name: str, script: str) -> str:
     """A job that runs on a worker."""
-    wanted = ["--nodelist", yard.machine(name).node.host, f"--wrap={script}"]
-    number = yard.slurm.submit("/fsx/ubuntu", *wanted, environment={})
-    until("the job to run", lambda: yard.slurm.job(number).get("JobState") == "RUNNING")
+    wanted = ["--nodelist", machines.machine(name).node.host, f"--wrap={script}"]
+    number = machines.slurm.submit("/fsx/ubuntu", *wanted, environment={})
+    until("the job to run", lambda: machines.slurm.job(number).get("JobState") == "RUNNING")
     return number
 
 
-def crash_controller(yard: Yard) -> Machine:
+def crash_controller(machines: HyperPodMachines) -> Machine:
     """A power cut, when slurmctld has saved what it knows: it does so every 5 s at most, whatever the scripts do."""
-    controller = yard.machine(CONTROLLER)
-    held = yard.slurm.submit("/", "--hold", "--wrap=true", environment={})
+    controller = machines.machine(CONTROLLER)
+    held = machines.slurm.submit("/", "--hold", "--wrap=true", environment={})
     controller.run("touch", "/root/mark")
     controller.run("scancel", held)
     until("the state to be saved", lambda: shell(controller, "find /var/spool/slurmctld/job_state -newer /root/mark"))
@@ -288,114 +288,114 @@ def crash_controller(yard: Yard) -> Machine:
     return controller
 
 
-def assert_ends(yard: Yard, number: str, *, restarts: int = 0) -> None:
-    until("the end of the job", lambda: yard.slurm.is_over(number))
-    job = yard.slurm.job(number)
+def assert_ends(machines: HyperPodMachines, number: str, *, restarts: int = 0) -> None:
+    until("the end of the job", lambda: machines.slurm.is_over(number))
+    job = machines.slurm.job(number)
     assert (job["JobState"], job["Restarts"]) == ("COMPLETED", str(restarts))
 
 
-def test_a_worker_before_its_controller_needs_nobody(yard: Yard, worker: Machine) -> None:
-    controller = crash_controller(yard)
-    done = run(yard, worker, TRAINYARD_DEADLINE="2")
+def test_a_worker_before_its_controller_needs_nobody(machines: HyperPodMachines, worker: Machine) -> None:
+    controller = crash_controller(machines)
+    done = run(machines, worker, TRAINYARD_DEADLINE="2")
     assert done.code == 0, done.output
-    yard.boot([controller.node])
-    assert_right(yard)
+    machines.boot([controller.node])
+    assert_right(machines)
 
 
-def test_a_power_cut_of_the_controller_disturbs_no_job(yard: Yard) -> None:
-    number = submit(yard, SECOND, "sleep 12")
-    controller = crash_controller(yard)
-    yard.boot([controller.node])
-    until("an answer of slurmctld", yard.slurm.states)
-    assert_ends(yard, number)
-    assert_right(yard)
+def test_a_power_cut_of_the_controller_disturbs_no_job(machines: HyperPodMachines) -> None:
+    number = submit(machines, SECOND, "sleep 12")
+    controller = crash_controller(machines)
+    machines.boot([controller.node])
+    until("an answer of slurmctld", machines.slurm.states)
+    assert_ends(machines, number)
+    assert_right(machines)
 
 
-def test_a_power_cut_of_a_worker_needs_nobody(yard: Yard) -> None:
-    machine = yard.machine(FIRST)
+def test_a_power_cut_of_a_worker_needs_nobody(machines: HyperPodMachines) -> None:
+    machine = machines.machine(FIRST)
     machine.crash()
-    yard.boot([machine.node])
+    machines.boot([machine.node])
     until_slurmd_answers(machine)
-    assert_right(yard)
+    assert_right(machines)
 
 
-def test_a_replaced_worker_takes_the_old_name_and_the_old_job(yard: Yard) -> None:
-    old = yard.machine(FIRST).node
-    number = submit(yard, FIRST, "[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || sleep 600")
-    yard.machine(FIRST).crash()
-    yard.slurm.wait_until("down*", [old.host], seconds=PATIENCE_SECONDS)
-    machine = fresh(yard, FIRST)
+def test_a_replaced_worker_takes_the_old_name_and_the_old_job(machines: HyperPodMachines) -> None:
+    old = machines.machine(FIRST).node
+    number = submit(machines, FIRST, "[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || sleep 600")
+    machines.machine(FIRST).crash()
+    machines.slurm.wait_until("down*", [old.host], seconds=PATIENCE_SECONDS)
+    machine = fresh(machines, FIRST)
     assert machine.node.instance_id != old.instance_id
-    assert run(yard, machine).code == 0
-    assert_ends(yard, number, restarts=1)
-    assert_right(yard)
+    assert run(machines, machine).code == 0
+    assert_ends(machines, number, restarts=1)
+    assert_right(machines)
 
 
-def test_a_cable_that_is_out_for_5_seconds_disturbs_no_job(yard: Yard) -> None:
-    node = yard.machine(SECOND).node
-    number = submit(yard, SECOND, "sleep 7")
-    yard.cut(node)
+def test_a_cable_that_is_out_for_5_seconds_disturbs_no_job(machines: HyperPodMachines) -> None:
+    node = machines.machine(SECOND).node
+    number = submit(machines, SECOND, "sleep 7")
+    machines.cut(node)
     time.sleep(5)  # the fault itself
-    yard.heal(node)
-    assert_ends(yard, number)
-    assert_right(yard)
+    machines.heal(node)
+    assert_ends(machines, number)
+    assert_right(machines)
 
 
-def with_workers(yard: Yard, count: int) -> Cluster:
+def with_workers(machines: HyperPodMachines, count: int) -> Cluster:
     """The cluster with the nodes that it has, as far as they are wanted, and new ones."""
-    wanted: list[Node] = [yard.cluster.find(node.name) or node for node in cluster_of(count).nodes]
-    return yard.cluster.with_nodes(wanted)
+    wanted: list[Node] = [machines.cluster.find(node.name) or node for node in cluster_of(count).nodes]
+    return machines.cluster.with_nodes(wanted)
 
 
-def test_the_cluster_grows_and_shrinks_under_a_running_job(yard: Yard) -> None:
-    number = submit(yard, SECOND, "sleep 15")
-    yard.change(with_workers(yard, 4))
-    added = yard.cluster.nodes[3:]
-    yard.boot(added)
-    assert [done.code for done in yard.provision(added)] == [0, 0]
-    wait_until_idle(yard, added)
-    yard.change(with_workers(yard, 2))
-    assert_ends(yard, number)
-    assert_right(yard)
+def test_the_cluster_grows_and_shrinks_under_a_running_job(machines: HyperPodMachines) -> None:
+    number = submit(machines, SECOND, "sleep 15")
+    machines.change(with_workers(machines, 4))
+    added = machines.cluster.nodes[3:]
+    machines.boot(added)
+    assert [done.code for done in machines.provision(added)] == [0, 0]
+    wait_until_idle(machines, added)
+    machines.change(with_workers(machines, 2))
+    assert_ends(machines, number)
+    assert_right(machines)
 
 
 def test_a_worker_that_slurm_conf_does_not_name_yet_joins_when_it_does(
-    yard: Yard, monkeypatch: pytest.MonkeyPatch
+    machines: HyperPodMachines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as late:
-        late.setattr(yard.agent, "tell", lambda _: None)
-        yard.change(with_workers(yard, 3))
-        joining = yard.cluster.nodes[3]
-        yard.boot([joining])
-        machine = yard.machine(joining.name)
-        done = run(yard, machine, TRAINYARD_DEADLINE="2")
+        late.setattr(machines.agent, "tell", lambda _: None)
+        machines.change(with_workers(machines, 3))
+        joining = machines.cluster.nodes[3]
+        machines.boot([joining])
+        machine = machines.machine(joining.name)
+        done = run(machines, machine, TRAINYARD_DEADLINE="2")
     assert done.code == 0, done.output
     assert "until the controller (10.1.128.10) knows this node" in done.output
-    yard.change(yard.cluster)
-    assert_right(yard)
-    yard.change(with_workers(yard, 2))
-    assert_right(yard)
+    machines.change(machines.cluster)
+    assert_right(machines)
+    machines.change(with_workers(machines, 2))
+    assert_right(machines)
 
 
 # ---------------------------------------------------------------- what HyperPod and the user wrote
-def test_a_node_that_is_listed_late_is_waited_for(yard: Yard, worker: Machine) -> None:
+def test_a_node_that_is_listed_late_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
     listed = text(worker, RESOURCE_CONFIG)
     worker.write(RESOURCE_CONFIG, NodeFile(text=listed.replace(str(worker.node.address), "10.1.128.99")))
-    with running(yard, worker) as ending:
+    with running(machines, worker) as ending:
         until("the first step", lambda: "[network] find out" in log_of(worker))
         assert not ending.done()
         worker.write(RESOURCE_CONFIG, NodeFile(text=listed))
-    assert_right(yard)
+    assert_right(machines)
 
 
-def test_the_unit_of_a_script_is_the_one_that_can_be_killed(yard: Yard, worker: Machine) -> None:
+def test_the_unit_of_a_script_is_the_one_that_can_be_killed(machines: HyperPodMachines, worker: Machine) -> None:
     """The way to do it by hand, as the rehearsal's README says."""
-    yard.set_mount_fault(REFUSED)
+    machines.set_mount_fault(REFUSED)
     with ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(run, yard, worker)
+        ending = pool.submit(run, machines, worker)
         until("the mount", lambda: mounts_tried(worker))
         worker.run("systemctl", "kill", "--signal=KILL", UNIT)
         assert ending.result(timeout=PATIENCE_SECONDS).code != 0
-    yard.set_mount_fault(None)
-    assert run(yard, worker).code == 0
-    assert_right(yard)
+    machines.set_mount_fault(None)
+    assert run(machines, worker).code == 0
+    assert_right(machines)

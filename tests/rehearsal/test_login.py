@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Group, Machine, Node, Yard
+from cdk_trainyard.rehearsal import Group, HyperPodMachines, Machine, Node
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from tests.rehearsal.clusters import MOUNT, SUBNET, SYSTEM, wait_until_idle
 from tests.rehearsal.script_cluster import (
@@ -34,7 +34,7 @@ ExecStart=/opt/slurm/sbin/slurmd -D ${SLURMD_OPTIONS}
 
 
 @pytest.fixture(scope="module")
-def yard(image: Path) -> Iterator[Yard]:
+def machines(image: Path) -> Iterator[HyperPodMachines]:
     """A controller, a worker and a log-in node."""
     made = cluster_of(1)
     door = Group(
@@ -42,10 +42,10 @@ def yard(image: Path) -> Iterator[Yard]:
     )
     node = Node(group="login-group", number=1, address=SUBNET[40], instance_id="i-0123456789abcdef0")
     cluster = replace(made, groups=[*made.groups, door], nodes=[*made.nodes, node])
-    with Yard(cluster, image=image, bundles={SOURCE: bundle()}) as booted:
+    with HyperPodMachines(cluster, image=image, bundles={SOURCE: bundle()}) as booted:
         booted.boot()
         # as a unit may have it: the options are one argument, whatever blanks are in them
-        for machine in booted.machines.values():
+        for machine in booted.by_name.values():
             machine.write("/etc/systemd/system/slurmd.service.d/braces.conf", NodeFile(text=OPTIONS_IN_BRACES))
         ended = booted.provision()
         assert [done.code for done in ended] == [0, 0, 0], [done.output for done in ended]
@@ -53,49 +53,49 @@ def yard(image: Path) -> Iterator[Yard]:
         yield booted
 
 
-def as_user(yard: Yard, *words: str) -> str:
-    return yard.machine(CONTROLLER).run("runuser", "--user", "ubuntu", "--", *words).out.strip()
+def as_user(machines: HyperPodMachines, *words: str) -> str:
+    return machines.machine(CONTROLLER).run("runuser", "--user", "ubuntu", "--", *words).out.strip()
 
 
-def test_a_job_of_dev_runs_on_the_login_node_and_leaves_it_idle(yard: Yard) -> None:
-    door = yard.machine(LOGIN).node
-    said = as_user(yard, "srun", "--partition=dev", "--nodelist", door.host, "sh", "-c", "echo $TMPDIR")
+def test_a_job_of_dev_runs_on_the_login_node_and_leaves_it_idle(machines: HyperPodMachines) -> None:
+    door = machines.machine(LOGIN).node
+    said = as_user(machines, "srun", "--partition=dev", "--nodelist", door.host, "sh", "-c", "echo $TMPDIR")
     assert said.startswith("/tmp/job-")  # noqa: S108  the prolog ran there
-    wait_until_idle(yard, [door])
+    wait_until_idle(machines, [door])
 
 
-def test_a_partition_of_a_group_and_the_hostfile_leave_it_out(yard: Yard) -> None:
-    worker = yard.machine(FIRST).node.host
-    assert as_user(yard, "sinfo", "--noheader", "--partition=workers", "--Node", "--format=%N") == worker
-    until("the hostfile", lambda: (yard.shared(SYSTEM) / "trainyard/hostfile").read_text() == f"{worker}\n")
+def test_a_partition_of_a_group_and_the_hostfile_leave_it_out(machines: HyperPodMachines) -> None:
+    worker = machines.machine(FIRST).node.host
+    assert as_user(machines, "sinfo", "--noheader", "--partition=workers", "--Node", "--format=%N") == worker
+    until("the hostfile", lambda: (machines.shared(SYSTEM) / "trainyard/hostfile").read_text() == f"{worker}\n")
 
 
-def test_a_node_whose_slurmd_does_not_take_its_options_fails(yard: Yard) -> None:
-    machine = fresh(yard, FIRST)
+def test_a_node_whose_slurmd_does_not_take_its_options_fails(machines: HyperPodMachines) -> None:
+    machine = fresh(machines, FIRST)
     deaf = OPTIONS_IN_BRACES.replace("${SLURMD_OPTIONS}", "--conf-serverr=${SLURMD_OPTIONS}")
     machine.write("/etc/systemd/system/slurmd.service.d/zz-deaf.conf", NodeFile(text=deaf))
-    failed = run(yard, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
+    failed = run(machines, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
     assert failed.code != 0, failed.output
     assert "ERROR: slurmd did not register with the controller (10.1.128.10): " in failed.output
-    assert_joins(yard, machine, "rm /etc/systemd/system/slurmd.service.d/zz-deaf.conf")
+    assert_joins(machines, machine, "rm /etc/systemd/system/slurmd.service.d/zz-deaf.conf")
 
 
-def test_a_node_that_slurmctld_does_not_let_in_fails(yard: Yard) -> None:
-    machine = fresh(yard, FIRST)
+def test_a_node_that_slurmctld_does_not_let_in_fails(machines: HyperPodMachines) -> None:
+    machine = fresh(machines, FIRST)
     key = (machine.root / "etc/munge/munge.key").read_bytes()
     machine.write("/etc/munge/munge.key", NodeFile(text=bytes(reversed(key)), mode=0o400, owner="munge"))
-    failed = run(yard, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
+    failed = run(machines, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
     assert failed.code != 0, failed.output
     assert "slurmd did not register" in failed.output
     machine.write("/etc/munge/munge.key", NodeFile(text=key, mode=0o400, owner="munge"))
-    assert_joins(yard, machine, "systemctl restart munge")
+    assert_joins(machines, machine, "systemctl restart munge")
 
 
-def assert_joins(yard: Yard, machine: Machine, mend: str) -> None:
+def assert_joins(machines: HyperPodMachines, machine: Machine, mend: str) -> None:
     shell(machine, f"{mend}; systemctl daemon-reload")
-    done = run(yard, machine)
+    done = run(machines, machine)
     assert done.code == 0, done.output
     assert "WARNING: slurmd" not in done.output
     until_slurmd_answers(machine)
-    wait_until_idle(yard, [machine.node])
+    wait_until_idle(machines, [machine.node])
     assert "SLURMD_OPTIONS" in text(machine, "/etc/systemd/system/slurmd.service.d/trainyard.env")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Machine, RehearsalError, Yard
+from cdk_trainyard.rehearsal import HyperPodMachines, Machine, RehearsalError
 from cdk_trainyard.rehearsal._process import alive, run, wait_for
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from tests.rehearsal.clusters import MOUNT, PATIENCE_SECONDS, SYSTEM, make_cluster
@@ -30,20 +30,20 @@ def shell(machine: Machine, script: str) -> str:
 
 
 @pytest.fixture
-def controller(yard: Yard) -> Machine:
-    return yard.machine("controller-group-1")
+def controller(machines: HyperPodMachines) -> Machine:
+    return machines.machine("controller-group-1")
 
 
 @pytest.fixture
-def worker(yard: Yard) -> Iterator[Machine]:
-    yield yard.machine("worker-group-1")
-    yard.set_mount_fault(None)
-    yard.set_name_service(up=True)
+def worker(machines: HyperPodMachines) -> Iterator[Machine]:
+    yield machines.machine("worker-group-1")
+    machines.set_mount_fault(None)
+    machines.set_name_service(up=True)
 
 
 # ---------------------------------------------------------------- what a script finds
-def test_every_unit_of_every_node_is_fine(yard: Yard) -> None:
-    states = {name: shell(machine, "systemctl is-system-running") for name, machine in yard.machines.items()}
+def test_every_unit_of_every_node_is_fine(machines: HyperPodMachines) -> None:
+    states = {name: shell(machine, "systemctl is-system-running") for name, machine in machines.by_name.items()}
     assert set(states.values()) == {"running"}
 
 
@@ -80,11 +80,11 @@ def test_the_image_holds_no_secret(image: Path) -> None:
     assert (image / "etc/machine-id").read_text() == ""
 
 
-def test_storage_is_shared(yard: Yard) -> None:
-    first, second = (yard.machine(f"worker-group-{number}") for number in (1, 2))
+def test_storage_is_shared(machines: HyperPodMachines) -> None:
+    first, second = (machines.machine(f"worker-group-{number}") for number in (1, 2))
     shell(first, "echo hello >/fsx/file")
     assert shell(second, "cat /fsx/file") == "hello"
-    assert (yard.shared(SYSTEM) / "file").read_text() == "hello\n"
+    assert (machines.shared(SYSTEM) / "file").read_text() == "hello\n"
 
 
 # ---------------------------------------------------------------- the stand-in of Lustre's mount helper
@@ -103,11 +103,11 @@ def test_a_wrong_mount_fails_as_on_lustre(worker: Machine, source: str, options:
     assert (done.code, message in done.err) == (code, True), done.err
 
 
-def test_a_mount_can_be_refused_and_slow(yard: Yard, worker: Machine) -> None:
+def test_a_mount_can_be_refused_and_slow(machines: HyperPodMachines, worker: Machine) -> None:
     worker.run("mkdir", "-p", "/other")
-    yard.set_mount_fault("110 Connection timed out")
+    machines.set_mount_fault("110 Connection timed out")
     assert worker.run("mount", "-t", "lustre", SOURCE, "/other", check=False).code == 110
-    yard.set_mount_fault("sleep 1")
+    machines.set_mount_fault("sleep 1")
     worker.run("mount", "-t", "lustre", SOURCE, "/other")
     worker.run("umount", "/other")
 
@@ -121,18 +121,18 @@ def test_fstab_and_automount_lead_to_it(worker: Machine) -> None:
 
 
 # ---------------------------------------------------------------- what can be done to a node
-def test_the_name_service_can_be_down_for_a_while(yard: Yard, worker: Machine) -> None:
-    yard.set_name_service(up=False)
+def test_the_name_service_can_be_down_for_a_while(machines: HyperPodMachines, worker: Machine) -> None:
+    machines.set_name_service(up=False)
     assert worker.run("timeout", "1", "getent", "hosts", SYSTEM.dns_name, check=False).code != 0
-    yard.set_name_service(up=True)
+    machines.set_name_service(up=True)
     assert worker.run("getent", "ahostsv4", SYSTEM.dns_name).out
 
 
-def test_a_cable_can_be_pulled_and_put_back(yard: Yard, worker: Machine, controller: Machine) -> None:
+def test_a_cable_can_be_pulled_and_put_back(machines: HyperPodMachines, worker: Machine, controller: Machine) -> None:
     ping = ["ping", "-c1", "-W1", str(worker.node.address)]
-    yard.cut(worker.node)
+    machines.cut(worker.node)
     assert controller.run(*ping, check=False).code != 0
-    yard.heal(worker.node)
+    machines.heal(worker.node)
     # not patiently: nodes with a stale idea of who has which address are silent for 30 s and more
     wait_for("the cable", lambda: controller.run(*ping, check=False).code == 0, seconds=5)
 
@@ -142,20 +142,20 @@ def test_links_of_the_node_do_not_lead_out_of_it(worker: Machine) -> None:
         worker.write("/opt/slurm/etc/slurm.conf", NodeFile(text=""))
 
 
-def test_fails_with_the_names_that_there_are(yard: Yard) -> None:
+def test_fails_with_the_names_that_there_are(machines: HyperPodMachines) -> None:
     with pytest.raises(RehearsalError, match="no node is named 'nobody'; there are controller-group-1, worker-group-1"):
-        yard.machine("nobody")
+        machines.machine("nobody")
 
 
 @pytest.fixture
-def lonely(image: Path) -> Iterator[Yard]:
-    """A yard of one node that a test may break."""
-    with Yard(make_cluster(workers=0), image=image) as made:
+def lonely(image: Path) -> Iterator[HyperPodMachines]:
+    """A machines of one node that a test may break."""
+    with HyperPodMachines(make_cluster(workers=0), image=image) as made:
         made.boot()
         yield made
 
 
-def test_a_power_cut_ends_everything_and_keeps_the_disk(lonely: Yard) -> None:
+def test_a_power_cut_ends_everything_and_keeps_the_disk(lonely: HyperPodMachines) -> None:
     machine = lonely.machine("controller-group-1")
     shell(machine, "echo kept >/root/file; systemd-run --quiet sleep 1000")
     machine.crash()
@@ -167,7 +167,7 @@ def test_a_power_cut_ends_everything_and_keeps_the_disk(lonely: Yard) -> None:
     assert machine.run("pgrep", "sleep", check=False).code == 1
 
 
-def test_a_disk_can_be_full_for_a_while(lonely: Yard) -> None:
+def test_a_disk_can_be_full_for_a_while(lonely: HyperPodMachines) -> None:
     machine = lonely.machine("controller-group-1")
     write = ["sh", "-c", "head -c 1000000 /dev/zero >/root/file"]
     machine.set_disk_full(full=True)
@@ -176,7 +176,7 @@ def test_a_disk_can_be_full_for_a_while(lonely: Yard) -> None:
     machine.run(*write)
 
 
-def test_a_shutdown_lets_services_end(lonely: Yard) -> None:
+def test_a_shutdown_lets_services_end(lonely: HyperPodMachines) -> None:
     machine = lonely.machine("controller-group-1")
     last_words = "ExecStop=/bin/sh -c 'echo ended >/root/last'\nExecStart=/bin/true\nRemainAfterExit=yes"
     machine.write("/etc/systemd/system/words.service", NodeFile(text=f"[Service]\nType=oneshot\n{last_words}\n"))
@@ -187,7 +187,7 @@ def test_a_shutdown_lets_services_end(lonely: Yard) -> None:
     assert shell(machine, "cat /root/last") == "ended"
 
 
-def test_a_replaced_node_is_new_with_the_old_name(lonely: Yard) -> None:
+def test_a_replaced_node_is_new_with_the_old_name(lonely: HyperPodMachines) -> None:
     machine = lonely.machine("controller-group-1")
     shell(machine, "touch /root/file")
     fresh = lonely.replace(machine.node)
@@ -206,14 +206,17 @@ def on_the_host() -> dict[str, str]:
     return {
         "links": run(["ip", "-brief", "link"]).out,
         "namespaces": run(["ip", "netns"]).out,
-        "mounts": "\n".join(line for line in mounts.splitlines() if "yard" in line or "/run/netns" in line),
+        "mounts": "\n".join(line for line in mounts.splitlines() if "machines" in line or "/run/netns" in line),
         "groups": "\n".join(groups),
     }
 
 
-def test_two_yards_with_the_same_addresses_know_nothing_of_each_other(image: Path) -> None:
+def test_two_clusters_with_the_same_addresses_know_nothing_of_each_other(image: Path) -> None:
     before = on_the_host()
-    with Yard(make_cluster(workers=0), image=image) as one, Yard(make_cluster(workers=0), image=image) as other:
+    with (
+        HyperPodMachines(make_cluster(workers=0), image=image) as one,
+        HyperPodMachines(make_cluster(workers=0), image=image) as other,
+    ):
         one.boot()
         other.boot()
         shell(one.machine("controller-group-1"), "echo one >/root/file")
@@ -228,12 +231,12 @@ def test_two_yards_with_the_same_addresses_know_nothing_of_each_other(image: Pat
 PROGRAM = """
 import sys
 from pathlib import Path
-from cdk_trainyard.rehearsal import Yard
+from cdk_trainyard.rehearsal import HyperPodMachines
 from tests.rehearsal.clusters import make_cluster
 
-yard = Yard(make_cluster(workers=0), image=Path(sys.argv[1]))
-yard.boot()
-print(yard.machine("controller-group-1").leader, flush=True)
+machines = HyperPodMachines(make_cluster(workers=0), image=Path(sys.argv[1]))
+machines.boot()
+print(machines.machine("controller-group-1").leader, flush=True)
 input()
 """
 
@@ -258,15 +261,15 @@ def test_a_rehearsal_that_is_killed_takes_its_nodes_with_it(image: Path, number:
         wait_for("the end of the node", lambda: not alive(leader), seconds=PATIENCE_SECONDS)
 
 
-def test_a_yard_that_cannot_be_made_leaves_nothing(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_that_cannot_be_made_leave_nothing(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = on_the_host()
 
     def refuse(*_: object) -> None:
         raise RehearsalError("no")
 
-    monkeypatch.setattr(Yard, "_start_subnet_services", refuse)
+    monkeypatch.setattr(HyperPodMachines, "_start_subnet_services", refuse)
     with pytest.raises(RehearsalError, match="no"):
-        Yard(make_cluster(), image=image)
+        HyperPodMachines(make_cluster(), image=image)
     assert on_the_host() == before
 
 
@@ -279,17 +282,17 @@ def test_slurm_loads_an_ultracluster_and_schedules_on_all_of_it(image: Path) -> 
     cluster = make_cluster(workers=1875)
     controller, workers = cluster.groups
     big = replace(cluster, groups=[controller, replace(workers, instance_type="ml.trn1.32xlarge")])
-    with Yard(big, image=image) as yard:
-        yard.boot(big.nodes[:1])
-        yard.provision(big.nodes[:1])
-        states = wait_for("an answer of slurmctld", lambda: yard.slurm.states() or None, seconds=PATIENCE_SECONDS)
+    with HyperPodMachines(big, image=image) as machines:
+        machines.boot(big.nodes[:1])
+        machines.provision(big.nodes[:1])
+        states = wait_for("an answer of slurmctld", lambda: machines.slurm.states() or None, seconds=PATIENCE_SECONDS)
         assert len(states) == 1875
-        head = yard.slurm.controller
+        head = machines.slurm.controller
         hosts = ",".join(node.host for node in big.with_role("compute"))
         on_paper = ["sbatch", "--test-only", "--exclusive", "--wrap=hostname"]
         # at once: 10 s later Slurm notices that they do not answer, and would not take them for idle
-        yard.slurm.mark(hosts, "down", "not here")
-        yard.slurm.mark(hosts, "idle")
+        machines.slurm.mark(hosts, "down", "not here")
+        machines.slurm.mark(hosts, "idle")
         assert "using 240000 processors on nodes" in head.run(*on_paper, "--nodes=1875").err
         memory = shell(head, "awk '/VmHWM/ { print $2 }' /proc/$(pidof slurmctld)/status")
         assert int(memory) < 100_000  # KiB

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.local import LocalAws
-from cdk_trainyard.rehearsal import Machine, NodeYard, ScriptRun
+from cdk_trainyard.rehearsal import Machine, Machines, ScriptRun
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG, run_unit
 from cdk_trainyard.rehearsal.nodes import NodeFile
@@ -62,8 +62,8 @@ def worker(aws: LocalAws, image: Path, repositories: Repositories) -> Iterator[M
         yield made.machine(name)
 
 
-def run_actions(yard: NodeYard[ParallelClusterAgent], name: str) -> None:
-    ended = yard.agent.run_actions(yard.machine(name), "-postinstall")
+def run_actions(machines: Machines[ParallelClusterAgent], name: str) -> None:
+    ended = machines.agent.run_actions(machines.machine(name), "-postinstall")
     assert ended.code == 0, ended.output
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.local import LocalAws
-from cdk_trainyard.rehearsal import Machine, NodeYard, RehearsalError
+from cdk_trainyard.rehearsal import Machine, Machines, RehearsalError
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.parallelcluster import neuron
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
@@ -54,7 +54,7 @@ def test_fails_where_nothing_is_pinned(image: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def yard(aws: LocalAws, image: Path, repositories: Repositories) -> Iterator[NodeYard[ParallelClusterAgent]]:
+def machines(aws: LocalAws, image: Path, repositories: Repositories) -> Iterator[Machines[ParallelClusterAgent]]:
     """A head node and a Trainium node, up; nothing has run on them."""
     upload(aws, repositories, **{"note.sh": NOTE, "fail.sh": "#!/bin/sh\nexit 7\n"})
     head = {
@@ -69,13 +69,13 @@ def yard(aws: LocalAws, image: Path, repositories: Repositories) -> Iterator[Nod
 
 
 @pytest.fixture
-def head(yard: NodeYard[ParallelClusterAgent]) -> Machine:
-    return yard.machine(f"{HEAD}-1")
+def head(machines: Machines[ParallelClusterAgent]) -> Machine:
+    return machines.machine(f"{HEAD}-1")
 
 
 @pytest.fixture
-def worker(yard: NodeYard[ParallelClusterAgent]) -> Machine:
-    return yard.machine(f"{QUEUE}-1")
+def worker(machines: Machines[ParallelClusterAgent]) -> Machine:
+    return machines.machine(f"{QUEUE}-1")
 
 
 def forget(machine: Machine) -> None:
@@ -85,34 +85,34 @@ def forget(machine: Machine) -> None:
 
 
 # ---------------------------------------------------------------- custom actions
-def test_actions_run_in_order_with_their_arguments(yard: NodeYard[ParallelClusterAgent], head: Machine) -> None:
-    assert yard.agent.run_actions(head, "-preinstall").code == 0
+def test_actions_run_in_order_with_their_arguments(machines: Machines[ParallelClusterAgent], head: Machine) -> None:
+    assert machines.agent.run_actions(head, "-preinstall").code == 0
     words = [line for line in text(head, "/root/ran").splitlines() if not line.startswith("tmp")]
     assert words == ["first", "with space", "second"]
 
 
-def test_the_first_action_that_fails_ends_it(yard: NodeYard[ParallelClusterAgent], head: Machine) -> None:
-    ended = yard.agent.run_actions(head, "-postinstall")
+def test_the_first_action_that_fails_ends_it(machines: Machines[ParallelClusterAgent], head: Machine) -> None:
+    ended = machines.agent.run_actions(head, "-postinstall")
     assert ended.code == 1
     assert f"Failed to execute OnNodeConfigured script 2 {FOLDER}/fail.sh, return code: 7." in ended.output
     assert "never" not in text(head, "/root/ran")
 
 
-def test_a_script_that_cannot_be_fetched_is_named(yard: NodeYard[ParallelClusterAgent], head: Machine) -> None:
+def test_a_script_that_cannot_be_fetched_is_named(machines: Machines[ParallelClusterAgent], head: Machine) -> None:
     """As ParallelCluster does, before any other runs."""
     path = "/opt/parallelcluster/shared/cluster-config.yaml"
     kept = text(head, path)
     head.write(path, NodeFile(text=kept.replace("fail.sh", "none.sh").replace("third", "before")))
-    ended = yard.agent.run_actions(head, "-postinstall")
+    ended = machines.agent.run_actions(head, "-postinstall")
     head.write(path, NodeFile(text=kept))
     assert f"Failed to download OnNodeConfigured script 2 {FOLDER}/none.sh" in ended.output
     assert "before" not in text(head, "/root/ran")
 
 
 # ---------------------------------------------------------------- the Neuron installer
-def test_the_installer_brings_driver_and_runtime(yard: NodeYard[ParallelClusterAgent], worker: Machine) -> None:
+def test_the_installer_brings_driver_and_runtime(machines: Machines[ParallelClusterAgent], worker: Machine) -> None:
     assert not (worker.root / "dev/neuron0").exists()
-    ended = yard.agent.run_actions(worker, "-postinstall")
+    ended = machines.agent.run_actions(worker, "-postinstall")
     assert ended.code == 0, ended.output
     listed = worker.run("dpkg-query", "--show", "--showformat=${Package}=${Version} ", "aws-neuronx-*").out.split()
     assert listed == [

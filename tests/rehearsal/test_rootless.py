@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.rehearsal import rootless
-from cdk_trainyard.rehearsal.capsule import YARD, Capsule
+from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 
 
 def test_two_nodes_stand_on_one_host(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ rootless.rehearse(Path("/srv/environment/bin/python"), print)
 @pytest.mark.nodes
 def test_a_process_that_is_killed_changes_no_bit(image: Path, torch_environment: Path) -> None:
     """As a user without root, where Slurm is: in the node image."""
-    root, project = YARD / "machine" / "root", Path(__file__).parents[2]
+    root, project = STATE / "machine" / "root", Path(__file__).parents[2]
     places = {
         torch_environment: "srv/environment",
         project: "srv/project",
@@ -43,20 +43,20 @@ def test_a_process_that_is_killed_changes_no_bit(image: Path, torch_environment:
         Path("/sys"): "sys",
     }
     user = ["env", "--ignore-environment", "PATH=/usr/bin:/bin", "PYTHONPATH=/srv/project/constructs:/srv/packages"]
-    with Capsule() as capsule:
+    with Namespaces() as namespaces:
         for name in ("upper", "work", "root"):
-            capsule.path(root.parent / name).mkdir(parents=True)
+            namespaces.path(root.parent / name).mkdir(parents=True)
         layers = f"lowerdir={image},upperdir={root.parent}/upper,workdir={root.parent}/work"
-        capsule.run("mount", "-t", "overlay", "overlay", "-o", layers, str(root))
+        namespaces.run("mount", "-t", "overlay", "overlay", "-o", layers, str(root))
         for source, place in places.items():
-            capsule.path(root / place).mkdir(exist_ok=True)
-            capsule.run("mount", "--rbind", str(source), str(root / place))
-        capsule.path(root / "etc/hosts").write_text(f"127.0.0.1 localhost {platform.node()}\n")
+            namespaces.path(root / place).mkdir(exist_ok=True)
+            namespaces.run("mount", "--rbind", str(source), str(root / place))
+        namespaces.path(root / "etc/hosts").write_text(f"127.0.0.1 localhost {platform.node()}\n")
         # Slurm wants an address that is not the loopback's, as every machine has one
         for words in (["link", "set", "lo", "up"], ["link", "add", "eth0", "type", "bridge"],
                       ["addr", "add", "10.1.0.1/24", "dev", "eth0"], ["link", "set", "eth0", "up"]):  # fmt: skip
-            capsule.run("ip", *words)
-        said = capsule.run(
+            namespaces.run("ip", *words)
+        said = namespaces.run(
             "chroot", "--userspec=ubuntu", str(root), *user, "/usr/bin/python3", "-c", PROGRAM, timeout=500
         ).out.splitlines()
     assert said[0] == "two nodes are idle"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cdk_trainyard.rehearsal.capsule import Capsule
 from cdk_trainyard.rehearsal.model import Node
+from cdk_trainyard.rehearsal.namespaces import Namespaces
 from cdk_trainyard.rehearsal.switch import Switch
 from tests.rehearsal.clusters import SUBNET, make_cluster
 
@@ -24,13 +24,13 @@ except ConnectionRefusedError:  # nobody listens there, and its machine says so
 
 def test_nodes_reach_the_name_service_at_once_when_any_other_node_is_gone() -> None:
     nodes = make_cluster(workers=4).nodes
-    with Capsule() as capsule:
+    with Namespaces() as namespaces:
 
         def reaches(node: Node) -> bool:
-            asked = capsule.run("ip", "netns", "exec", node.name, "python3", "-c", ASK_THE_NAME_SERVICE, check=False)
+            asked = namespaces.run("ip", "netns", "exec", node.name, "python3", "-c", ASK_THE_NAME_SERVICE, check=False)
             return asked.out.strip() == "reached"
 
-        switch = Switch(capsule, SUBNET)
+        switch = Switch(namespaces, SUBNET)
         for node in nodes:
             switch.plug(node)
         assert [reaches(node) for node in nodes] == [True] * len(nodes)

@@ -1,4 +1,4 @@
-"""``python -m cdk_trainyard.rehearsal DEPLOYMENT``, and commands for a rehearsal that runs."""
+"""``trainyard rehearse DEPLOYMENT``, and commands for a rehearsal that runs; it needs no other extra."""
 
 import argparse
 import json
@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -14,11 +14,11 @@ from typing import NoReturn
 from cdk_trainyard.rehearsal import control, requirements, rootless
 from cdk_trainyard.rehearsal._process import become, end, wait_for
 from cdk_trainyard.rehearsal.asked import as_json
-from cdk_trainyard.rehearsal.capsule import sweep_control_groups
 from cdk_trainyard.rehearsal.control_plane import local_endpoint
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.image import node_image
 from cdk_trainyard.rehearsal.job_environment import job_environment
+from cdk_trainyard.rehearsal.namespaces import sweep_control_groups
 from cdk_trainyard.rehearsal.report import Report
 from cdk_trainyard.rehearsal.scenario import AnyScenario, Options
 
@@ -29,9 +29,10 @@ _END_SECONDS = 60
 _MISSING = 69  # EX_UNAVAILABLE: this machine cannot
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
+    """Return the parser of the command line, and the names of its commands."""
     parser = argparse.ArgumentParser(
-        prog="python -m cdk_trainyard.rehearsal",
+        prog="trainyard rehearse",
         description="Boots the nodes of a deployment on this machine: real systemd, real Slurm, the real scripts.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -70,17 +71,16 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser(name, help=help_).set_defaults(act=act, words=[])
     for command in commands.choices.values():
         command.add_argument("--rehearsal", type=int, metavar="PID", help="which one, when several run")
-    return parser
+    return parser, commands.choices
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser()
-    commands = next(action.choices for action in parser._actions if action.dest == "command")  # noqa: SLF001
-    if words and not words[0].startswith("-") and words[0] not in (commands or {}):
+    parser, commands = _parser()
+    if words and not words[0].startswith("-") and words[0] not in commands:
         words.insert(0, "run")
-    options = parser.parse_args(words)
+    options = parser.parse_args(words, argparse.Namespace(given=words))
     signal.signal(signal.SIGTERM, _end)
     signal.signal(signal.SIGHUP, _end)
     try:
@@ -111,7 +111,7 @@ def _run(options: argparse.Namespace) -> int:
     if local_endpoint() is None:
         # the local AWS is a program of its own: this one goes on as its command
         run = [sys.executable, "-m", "cdk_trainyard.local", "run", "--"]
-        become([*run, sys.executable, "-m", "cdk_trainyard.rehearsal", *sys.argv[1:]])
+        become([*run, sys.executable, "-m", "cdk_trainyard.rehearsal", *options.given])
     return _rehearse(options)
 
 
@@ -172,10 +172,10 @@ def _keep(report: Report) -> None:
 # ---------------------------------------------------------------- commands for one that runs
 def _commands(scenario: Callable[[], AnyScenario]) -> dict[str, control.Handler]:
     def enter(name: str) -> str:
-        return json.dumps(scenario().yard.machine(name).enter())
+        return json.dumps(scenario().machines.machine(name).enter())
 
     def crash(name: str) -> str:
-        scenario().yard.machine(name).crash()
+        scenario().machines.machine(name).crash()
         return f"{name}: power cut"
 
     def replace(name: str) -> str:

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal.devices import plug_devices
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 

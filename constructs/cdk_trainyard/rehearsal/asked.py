@@ -46,7 +46,7 @@ class Asked:
         """Return what was noted, each once, without names of the cluster's own network.
 
         Args:
-            lines: Lines of JSON, as the name service and the server at the way out write them.
+            lines: Lines of JSON, as the name service and the egress proxy write them.
             nodes: Node by address.
         """
         found = set()

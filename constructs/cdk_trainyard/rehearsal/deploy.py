@@ -78,4 +78,6 @@ def _cdk(words: Sequence[str], tell: Callable[[str], None]) -> None:
     try:
         watch(command, tell, named=f"'cdk {words[0]}'", environment=environment)
     except FileNotFoundError as error:
-        raise RehearsalError("the cdk CLI is not in PATH: run 'make setup', or put its folder there") from error
+        raise RehearsalError(
+            "the cdk CLI is not in PATH: npm install --global aws-cdk@2, or put its folder there"
+        ) from error

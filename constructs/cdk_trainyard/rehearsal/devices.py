@@ -1,11 +1,11 @@
-"""Stand-ins for the devices of an instance type: as many as the catalogue says, and nothing behind them.
+"""Stand-ins for the devices of an instance type: as many as EC2 says, and nothing behind them.
 
 They let the scripts that count devices pass, and fail when one is taken away. What a device does is not rehearsed.
 """
 
 from pathlib import Path
 
-from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 
 _DATA = Path(__file__).parent / "data" / "devices"
@@ -24,7 +24,7 @@ def device_files(kind: InstanceType, *, neuron_driver: str | None = None) -> dic
         neuron_driver: The package without which the module ``neuron`` cannot be loaded. Default - the image has it.
     """
     modules = [
-        f"neuron /dev/neuron {neuron_devices(kind)} {neuron_driver or ''}".rstrip(),
+        f"neuron /dev/neuron {kind.neuron_devices} {neuron_driver or ''}".rstrip(),
         f"ib_uverbs /dev/infiniband/uverbs {kind.max_efa_interfaces}",
     ]
     programs = {
@@ -39,7 +39,7 @@ def plug_pci(machine: Machine, kind: InstanceType) -> None:
         machine.run("mount", "-t", "tmpfs", "buses", "/sys/bus")
         machine.run("mkdir", "--parents", _PCI)
     machine.run("mount", "-t", "tmpfs", "devices", _PCI)
-    for number in range(neuron_devices(kind)):
+    for number in range(kind.neuron_devices):
         place = f"{_PCI}/0000:{number:02x}:1e.0"
         machine.run("mkdir", place)
         for name, value in _NEURON.items():
@@ -54,7 +54,7 @@ def plug_devices(machine: Machine, kind: InstanceType, *, neuron: bool = True) -
         kind: Its type.
         neuron: Whether its image has the driver of Neuron devices. Default: True.
     """
-    for number in range(neuron_devices(kind) if neuron else 0):
+    for number in range(kind.neuron_devices if neuron else 0):
         machine.run("touch", f"/dev/neuron{number}")  # not a device: nothing may mistake it for one that works
     if kind.gpus:
         machine.run("touch", *(f"/dev/nvidia{number}" for number in range(kind.gpus)))
@@ -64,19 +64,10 @@ def plug_devices(machine: Machine, kind: InstanceType, *, neuron: bool = True) -
         machine.write(_FI_INFO, NodeFile(text=fi_info(kind.max_efa_interfaces), mode=0o755))
 
 
-def neuron_devices(kind: InstanceType) -> int:
-    """Return how many Neuron devices a type has."""
-    return sum(device.count for device in kind.accelerators if device.kind is AcceleratorKind.NEURON)
-
-
 def generic_resources(instance_type: str) -> dict[str, int]:
     """Return what Slurm calls the accelerators of a type (GRES), and how many there are of each."""
-    names = {AcceleratorKind.GPU: "gpu", AcceleratorKind.NEURON: "neuron"}
-    counts: dict[str, int] = {}
-    for device in InstanceType.of(instance_type).accelerators:
-        name = names[device.kind]
-        counts[name] = counts.get(name, 0) + device.count
-    return counts
+    kind = InstanceType.of(instance_type)
+    return {name: count for name, count in (("gpu", kind.gpus), ("neuron", kind.neuron_devices)) if count}
 
 
 def device_of_gres(name: str, count: int) -> str:

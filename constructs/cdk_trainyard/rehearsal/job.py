@@ -9,14 +9,17 @@ from typing import Any, Self
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.machines import JOB_ENVIRONMENT, Machines
 from cdk_trainyard.rehearsal.model import Lustre
-from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, NodeYard
 
 NAME = "cpu-ddp"
 """Folder of the job in the project's scripts, and its name in Slurm."""
 
 NODES = 2
 """How many nodes it takes."""
+
+PROCESSES_PER_NODE = 2
+"""How many processes it has on each: enough to talk within a node and between two."""
 
 _SECONDS = 600
 _SHOWN_LINES = 25
@@ -35,19 +38,19 @@ class Place:
     there: str
 
     @classmethod
-    def on(cls, yard: NodeYard[Any], system: Lustre, mount: str) -> Self:
+    def on(cls, machines: Machines[Any], system: Lustre, mount: str) -> Self:
         """Return the directory of ubuntu on a file system.
 
         Args:
-            yard: The nodes.
+            machines: The nodes.
             system: A file system that every node has mounted.
             mount: Where they have it.
         """
-        return cls(here=yard.shared(system) / "ubuntu", there=f"{mount}/ubuntu")
+        return cls(here=machines.shared(system) / "ubuntu", there=f"{mount}/ubuntu")
 
 
 def submit(
-    yard: NodeYard[Any],
+    machines: Machines[Any],
     place: Place,
     name: str,
     *,
@@ -58,19 +61,24 @@ def submit(
     """Put the job on shared storage and submit it, as the user ubuntu.
 
     Args:
-        yard: The cluster.
+        machines: The cluster.
         place: Where the job is put, and writes.
         name: Directory of the run, below ``place``.
         steps: How long it trains.
         options: Further words for ``sbatch``.
         settings: Variables that the job reads, beside those set here.
     """
-    yard.share(scripts_folder() / "jobs" / NAME, place.here / NAME)
+    machines.share(scripts_folder() / "jobs" / NAME, place.here / NAME)
     home = place.there
-    environment = {"PYTHON": f"{JOB_ENVIRONMENT}/bin/python", "TRAIN_DIRECTORY": f"{home}/{name}", **(settings or {})}
+    environment = {
+        "PYTHON": f"{JOB_ENVIRONMENT}/bin/python",
+        "PROCESSES_PER_NODE": str(PROCESSES_PER_NODE),
+        "TRAIN_DIRECTORY": f"{home}/{name}",
+        **(settings or {}),
+    }
     words = [*options, "job.sbatch", "--steps", str(steps)]
-    number = yard.slurm.submit(f"{home}/{NAME}", *words, environment=environment)
-    return Job(yard, number, folder=place.here, name=name)
+    number = machines.slurm.submit(f"{home}/{NAME}", *words, environment=environment)
+    return Job(machines, number, folder=place.here, name=name)
 
 
 class Training:
@@ -111,10 +119,10 @@ class Job(Training):
         number: Its number in Slurm.
     """
 
-    def __init__(self, yard: NodeYard[Any], number: str, *, folder: Path, name: str) -> None:
+    def __init__(self, machines: Machines[Any], number: str, *, folder: Path, name: str) -> None:
         super().__init__(folder / name)
         self.number = number
-        self._yard = yard
+        self._machines = machines
         self._output = folder / NAME / f"{NAME}-{number}.out"
 
     @property
@@ -131,7 +139,7 @@ class Job(Training):
         """
 
         def reached() -> bool:
-            if state := self._yard.slurm.is_over(self.number):
+            if state := self._machines.slurm.is_over(self.number):
                 raise RehearsalError(f"job {self.number} is {state} before step {step}; it said:\n{self.said()}")
             return self.has_reached(step)
 
@@ -145,7 +153,7 @@ class Job(Training):
         """
         state = wait_for(
             f"the end of job {self.number}",
-            lambda: self._yard.slurm.is_over(self.number),
+            lambda: self._machines.slurm.is_over(self.number),
             seconds=_SECONDS,
             every=0.3,
         )

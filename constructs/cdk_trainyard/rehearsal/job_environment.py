@@ -4,6 +4,7 @@ The nodes run the same Python at the same path, so they use the environment as i
 this library: nothing of it is imported here.
 """
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -16,8 +17,11 @@ from cdk_trainyard.rehearsal.errors import RehearsalError
 PYTHON = "/usr/bin/python3"
 """The Python of this machine and, at the same path, of the nodes."""
 
-REQUIREMENTS = ("torch==2.13.0", "numpy==2.4.6")
-"""What the job imports; torch warns in every process when there is no numpy."""
+REQUIREMENTS = ("torch==2.13.0", "numpy==2.4.6", "safetensors==0.8.0")
+"""What jobs and examples import; torch warns in every process when there is no numpy."""
+
+_ADDED = sorted((Path(__file__).parent / "data" / "job_environment").glob("untraced.*"))
+"""What is put beside them: jobs here compile nothing, and start in half the time without torch's compiler."""
 
 _AGAIN_S = (5, 20)
 """How long to wait before pip is run again: mirrors of a registry may disagree for a minute."""
@@ -35,7 +39,7 @@ def job_environment(say: Callable[[str], None]) -> Path:
     Raises:
         RehearsalError: pip failed, three times.
     """
-    key = key_of([python_version(), *REQUIREMENTS])
+    key = key_of([python_version(), *REQUIREMENTS, *(path.read_bytes() for path in _ADDED)])
     return built("job-environment", key, lambda target: _make(target, say), say=say)
 
 
@@ -48,6 +52,8 @@ def _make(target: Path, say: Callable[[str], None]) -> None:
     say(f"making the job's Python environment ({', '.join(REQUIREMENTS)}): half a minute, once")
     # without pip, because Debian keeps what a venv installs it from in a package of its own
     run([PYTHON, "-m", "venv", "--without-pip", str(target)])
+    for path in _ADDED:
+        shutil.copy(path, target / "lib" / f"python{python_version()}" / "site-packages")
     words = [
         "nice", "--adjustment=10", sys.executable, "-m", "pip", "--python", str(target / "bin" / "python"),
         "--disable-pip-version-check", "install", "--no-input", "--progress-bar=off", *REQUIREMENTS,

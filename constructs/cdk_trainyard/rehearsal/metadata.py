@@ -1,4 +1,4 @@
-"""What EC2 gives a subnet: the name, time and instance metadata services. Runs in the capsule, as a program.
+"""What EC2 gives a subnet: the name, time and instance metadata services. Runs in the namespaces, as a program.
 
 Started by its path with a state file, and needs nothing but the standard library. The state file is read again whenever
 it changes::

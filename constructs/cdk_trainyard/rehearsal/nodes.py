@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 
 from cdk_trainyard.rehearsal import _process
 from cdk_trainyard.rehearsal._process import Finished, wait_for
-from cdk_trainyard.rehearsal.capsule import YARD, Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Node
+from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 from cdk_trainyard.rehearsal.switch import Switch
 
 _BOOT_SECONDS = 180
@@ -48,31 +48,31 @@ class Machine:
     """
 
     def __init__(
-        self, node: Node, *, capsule: Capsule, switch: Switch, image: Path, binds: Mapping[str, str] | None = None
+        self, node: Node, *, namespaces: Namespaces, switch: Switch, image: Path, binds: Mapping[str, str] | None = None
     ) -> None:
         """Describe a machine; nothing is started.
 
         Args:
             node: Which one it is.
-            capsule: Where it runs.
+            namespaces: Those that it runs in.
             switch: What its cable is plugged into.
             image: The tree under its root.
-            binds: Directories of the capsule that it shares: place on the node, by place in the capsule. A place on
-                the node with ``:ro`` cannot be written.
+            binds: Directories of the namespaces that it shares: place on the node, by place in the namespaces. A place
+                on the node with ``:ro`` cannot be written.
         """
         self.node = node
-        self._capsule = capsule
+        self._namespaces = namespaces
         self._switch = switch
         self._image = image
         self._binds = dict(binds or {})
-        self._directory = YARD / "nodes" / node.name
+        self._directory = STATE / "nodes" / node.name
         self._process: subprocess.Popen[str] | None = None
         self._leader = 0
 
     @property
     def root(self) -> Path:
         """The node's root directory, as a path that this process can open; there while the node's disk is."""
-        return self._capsule.path(self._directory / "root")
+        return self._namespaces.path(self._directory / "root")
 
     @property
     def alive(self) -> bool:
@@ -111,8 +111,8 @@ class Machine:
             f"--directory={self._directory}/root", f"--network-namespace-path={space}",
             *(_bind(outside, inside) for outside, inside in self._binds.items()),
         ]  # fmt: skip
-        with self._capsule.path(self._directory / "console.log").open("a") as console:
-            self._process = self._capsule.start(words, output=console, control_group=self.node.name)
+        with self._namespaces.path(self._directory / "console.log").open("a") as console:
+            self._process = self._namespaces.start(words, output=console, control_group=self.node.name)
 
     def wait_until_up(self) -> None:
         """Wait until systemd has started what it starts.
@@ -130,7 +130,7 @@ class Machine:
 
     def console(self) -> str:
         """Return the end of what the node wrote to its console."""
-        path = self._capsule.path(self._directory / "console.log")
+        path = self._namespaces.path(self._directory / "console.log")
         return path.read_text(errors="replace")[-2000:] if path.exists() else ""
 
     def run(self, *words: str, check: bool = True, timeout: float | None = 60) -> Finished:
@@ -181,18 +181,18 @@ class Machine:
 
     def set_disk_full(self, *, full: bool) -> None:
         """Leave no space on the node's root file system, or give the space back."""
-        status = os.statvfs(self._capsule.path(self._directory / "disk"))
+        status = os.statvfs(self._namespaces.path(self._directory / "disk"))
         used = (status.f_blocks - status.f_bfree) * status.f_frsize
         size = str(used) if full else _DISK_SIZE
-        self._capsule.run("mount", "-o", f"remount,size={size}", f"{self._directory}/disk")
+        self._namespaces.run("mount", "-o", f"remount,size={size}", f"{self._directory}/disk")
 
     def wipe(self) -> None:
         """Throw the node's disk away, as with an instance that is replaced."""
         if self.alive:
             self.crash()
         for mount in ("root", "disk"):
-            self._capsule.run("umount", "--recursive", f"{self._directory}/{mount}", check=False)
-        self._capsule.run("rm", "--recursive", "--force", str(self._directory))
+            self._namespaces.run("umount", "--recursive", f"{self._directory}/{mount}", check=False)
+        self._namespaces.run("rm", "--recursive", "--force", str(self._directory))
 
     def remove(self) -> None:
         """Wipe the node and take its cable away."""
@@ -201,16 +201,16 @@ class Machine:
 
     def _attach_disk(self) -> bool:
         """Give the node a disk unless it has one; return whether it is new."""
-        if self._capsule.path(self._directory / "root" / "etc").is_dir():
+        if self._namespaces.path(self._directory / "root" / "etc").is_dir():
             return False
         disk = self._directory / "disk"
         for name in ("disk", "root"):
-            self._capsule.path(self._directory / name).mkdir(parents=True)
-        self._capsule.run("mount", "-t", "tmpfs", "disk", "-o", f"mode=755,size={_DISK_SIZE}", str(disk))
+            self._namespaces.path(self._directory / name).mkdir(parents=True)
+        self._namespaces.run("mount", "-t", "tmpfs", "disk", "-o", f"mode=755,size={_DISK_SIZE}", str(disk))
         for name in ("upper", "work"):
-            self._capsule.path(disk / name).mkdir()
+            self._namespaces.path(disk / name).mkdir()
         layers = f"lowerdir={self._image},upperdir={disk}/upper,workdir={disk}/work"
-        self._capsule.run("mount", "-t", "overlay", "overlay", "-o", layers, f"{self._directory}/root")
+        self._namespaces.run("mount", "-t", "overlay", "overlay", "-o", layers, f"{self._directory}/root")
         return True
 
     def _find_leader(self) -> int | None:

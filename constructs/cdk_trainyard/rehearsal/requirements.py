@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cdk_trainyard.rehearsal import _process
-from cdk_trainyard.rehearsal.capsule import Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.job_environment import NODE_PYTHON_VERSION, PYTHON, python_version
+from cdk_trainyard.rehearsal.namespaces import Namespaces
 
 PACKAGES = {
     "mmdebstrap": "mmdebstrap",
@@ -76,11 +76,11 @@ def _python_problems() -> list[str]:
 def _kernel_problems() -> list[str]:
     """Try what nodes need, as a container without privileges refuses it."""
     try:
-        with Capsule() as capsule:
-            capsule.run("mkdir", "/run/upper", "/run/work", "/run/root")
+        with Namespaces() as namespaces:
+            namespaces.run("mkdir", "/run/upper", "/run/work", "/run/root")
             layers = "lowerdir=/etc,upperdir=/run/upper,workdir=/run/work"
-            capsule.run("mount", "-t", "overlay", "overlay", "-o", layers, "/run/root")
-            capsule.run("ip", "link", "add", "yard0", "type", "bridge")
+            namespaces.run("mount", "-t", "overlay", "overlay", "-o", layers, "/run/root")
+            namespaces.run("ip", "link", "add", "subnet0", "type", "bridge")
     except (RehearsalError, OSError) as error:
         return [f"this machine gives no namespaces, overlays or bridges: {error}"]
     return []

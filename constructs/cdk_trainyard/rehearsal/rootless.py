@@ -19,6 +19,7 @@ from typing import Self
 
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.rehearsal import _process
+from cdk_trainyard.rehearsal._closing import Closing
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.job import NAME, Training
@@ -78,7 +79,7 @@ def configuration(folder: Path, *, host: str, user: str, port: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Slurm:
+class Slurm(Closing):
     """A Slurm cluster of one user. Use it in a ``with`` block."""
 
     def __init__(self, folder: Path) -> None:
@@ -95,10 +96,6 @@ class Slurm:
             self.close()
             raise
         return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the daemons."""
-        self.close()
 
     def close(self) -> None:
         """End the daemons, the last started first."""

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from cdk_trainyard.rehearsal.agent import PROVISIONING_LOG, Agent, Bundle, ScriptRun
 from cdk_trainyard.rehearsal.control_plane import ControlPlane
 from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.machines import Machines
 from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.report import Report
-from cdk_trainyard.rehearsal.yard import NodeYard
 
 _SHOWN_LINES = 25
 AgentT = TypeVar("AgentT", bound=Agent)
@@ -68,7 +68,7 @@ class Scenario(ABC, Generic[AgentT]):
         not_proven: What the rehearsal does not show, in the words of its report.
         stage: What was there before the first node.
         report: What was done.
-        yard: The nodes.
+        machines: The nodes.
     """
 
     most_nodes: ClassVar[int] = 8
@@ -78,7 +78,7 @@ class Scenario(ABC, Generic[AgentT]):
         """Read what the deployment made, and make the network of its nodes; none is booted yet."""
         self.stage = stage
         self.report = stage.report
-        self.yard: NodeYard[AgentT] = stage.stack.enter_context(self._make_yard())
+        self.machines: Machines[AgentT] = stage.stack.enter_context(self._make_machines())
 
     @classmethod
     @abstractmethod
@@ -86,7 +86,7 @@ class Scenario(ABC, Generic[AgentT]):
         """Return whether the deployment made something that this scenario rehearses."""
 
     @abstractmethod
-    def _make_yard(self) -> NodeYard[AgentT]:
+    def _make_machines(self) -> Machines[AgentT]:
         """Return the nodes that the deployment made."""
 
     @abstractmethod
@@ -104,27 +104,27 @@ class Scenario(ABC, Generic[AgentT]):
 
     def replace(self, name: str) -> str:
         """Replace a node and let the new one join; return what was done."""
-        fresh = self.yard.replace(self.yard.machine(name).node)
+        fresh = self.machines.replace(self.machines.machine(name).node)
         self.provision_nodes([fresh])
         return f"{fresh.name} is now {fresh.instance_id}"
 
     def log(self, name: str) -> str:
         """Return what the scripts of a node wrote to their log."""
-        path = self.yard.machine(name).root / PROVISIONING_LOG.lstrip("/")
+        path = self.machines.machine(name).root / PROVISIONING_LOG.lstrip("/")
         return path.read_text(errors="replace") if path.exists() else ""
 
     def states(self) -> Mapping[str, str]:
         """Return what the scheduler says of nodes, by host name."""
-        return self.yard.slurm.states()
+        return self.machines.slurm.states()
 
     def nodes(self) -> str:
         """Return a line for every node."""
         states = self.states()
         return "\n".join(
             f"{node.name}  {node.host}  {node.instance_id}  "
-            f"{'up' if node.name in self.yard.machines and self.yard.machines[node.name].alive else 'down'}  "
+            f"{'up' if node.name in self.machines.by_name and self.machines.by_name[node.name].alive else 'down'}  "
             f"{states.get(node.host, '')}".rstrip()
-            for node in self.yard.cluster.nodes
+            for node in self.machines.cluster.nodes
         )
 
     # ------------------------------------------------------------ for scenarios
@@ -143,8 +143,8 @@ class Scenario(ABC, Generic[AgentT]):
         def ended(run: ScriptRun) -> None:
             self.report.say(f"{run.node.name}: {'done' if run.code == 0 else f'FAILED with code {run.code}'}")
 
-        failed = [run for run in self.yard.provision(nodes, done=ended) if run.code]
-        if failed and (complaints := self.yard.complaints()):
+        failed = [run for run in self.machines.provision(nodes, done=ended) if run.code]
+        if failed and (complaints := self.machines.complaints()):
             self.report.say(f"the nodes' network says:\n{complaints}")
         for run in failed:
             log = self.log(run.node.name) or run.output
@@ -174,7 +174,7 @@ class Scenario(ABC, Generic[AgentT]):
 
     def logs(self) -> dict[str, str]:
         """Return the log of every node."""
-        return {name: self.log(name) for name in self.yard.machines}
+        return {name: self.log(name) for name in self.machines.by_name}
 
 
 AnyScenario = Scenario[Any]

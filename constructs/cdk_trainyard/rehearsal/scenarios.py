@@ -51,7 +51,7 @@ class Rehearsal:
     @property
     def has_nodes(self) -> bool:
         """Whether there are nodes to look at."""
-        return self._scenario is not None and bool(self._scenario.yard.machines)
+        return self._scenario is not None and bool(self._scenario.machines.by_name)
 
     def run(self, *, job: bool) -> None:
         """Do everything; without ``job``, until the nodes can work.
@@ -108,8 +108,8 @@ def check_calls(control_plane: ControlPlane, report: Report) -> None:
 def check_asked(scenario: AnyScenario, report: Report) -> None:
     """Note, as a failed step, the hosts that nodes asked for and the table of fetches lacks: a download needs a row."""
     with report.step("what nodes asked for is in the table of fetches") as step:
-        report.asked = scenario.yard.asked()
-        unknown = unknown_hosts(report.asked, scenario.yard.cluster.region, archive_hosts(scenario.stage.image))
+        report.asked = scenario.machines.asked()
+        unknown = unknown_hosts(report.asked, scenario.machines.cluster.region, archive_hosts(scenario.stage.image))
         lacking = [f"no row of reach/data knows {host}, asked by {', '.join(nodes)}" for host, nodes in unknown.items()]
         hosts = ", ".join(sorted({one.host for one in report.asked}))
         step.note("; ".join(lacking) or hosts or "nothing beyond their subnet")

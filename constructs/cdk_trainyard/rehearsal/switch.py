@@ -1,14 +1,14 @@
-"""The nodes' network: a bridge in the capsule, a cable per node, and nothing of the host's."""
+"""The nodes' network: a bridge in the namespaces, a cable per node, and nothing of the host's."""
 
 from ipaddress import IPv4Network
 from itertools import count
 
-from cdk_trainyard.rehearsal.capsule import Capsule
 from cdk_trainyard.rehearsal.model import Node
+from cdk_trainyard.rehearsal.namespaces import Namespaces
 
 METADATA_ADDRESS = "169.254.169.254"
 TIME_ADDRESS = "169.254.169.123"
-_BRIDGE = "yard0"
+_BRIDGE = "subnet0"
 _BRIDGE_HARDWARE_ADDRESS = "02:00:00:00:00:01"
 """One of its own. Else a bridge takes the lowest of its ports', and another when that port goes: the nodes that are
 left then talk to nobody for up to a minute, until they ask again who has the router's address."""
@@ -17,8 +17,8 @@ left then talk to nobody for up to a minute, until they ask again who has the ro
 class Switch:
     """The subnet of a cluster: its router, its name service's and its metadata service's addresses, and its cables."""
 
-    def __init__(self, capsule: Capsule, subnet: IPv4Network) -> None:
-        self._capsule = capsule
+    def __init__(self, namespaces: Namespaces, subnet: IPv4Network) -> None:
+        self._namespaces = namespaces
         self._subnet = subnet
         self._ports: dict[str, str] = {}
         self._numbers = count()
@@ -64,4 +64,4 @@ class Switch:
         self._ip("link", "set", self._ports[node.name], "up")
 
     def _ip(self, *words: str) -> None:
-        self._capsule.run("ip", *words)
+        self._namespaces.run("ip", *words)

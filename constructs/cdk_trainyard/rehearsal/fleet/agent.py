@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal.agent import Agent, ScriptRun, run_unit
 from cdk_trainyard.rehearsal.devices import device_files, plug_devices
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.metadata import USER_DATA
 from cdk_trainyard.rehearsal.model import Cluster, Node
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile

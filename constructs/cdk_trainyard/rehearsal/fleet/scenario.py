@@ -10,18 +10,17 @@ from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.rehearsal import job
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.control_plane import ControlPlane
+from cdk_trainyard.rehearsal.egress_proxy import EgressProxy
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.fleet.agent import FleetAgent
 from cdk_trainyard.rehearsal.fleet.fleets import Fleets
+from cdk_trainyard.rehearsal.machines import JOB_ENVIRONMENT, Machines
 from cdk_trainyard.rehearsal.model import Node
 from cdk_trainyard.rehearsal.nodes import Machine
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
-from cdk_trainyard.rehearsal.way_out import WayOut
-from cdk_trainyard.rehearsal.yard import JOB_ENVIRONMENT, NodeYard
 
-_PROCESSES = 4
 _JOB_SECONDS = 600
 _ANSWER = "CompleteLifecycleAction"
 _HOSTFILE = "/opt/trainyard/hostfile"
@@ -45,7 +44,7 @@ class FleetScenario(Scenario[FleetAgent]):
         """Return whether there is a fleet."""
         return bool(Fleets(control_plane).names())
 
-    def _make_yard(self) -> NodeYard[FleetAgent]:
+    def _make_machines(self) -> Machines[FleetAgent]:
         control_plane = self.stage.control_plane
         self._fleets = Fleets(control_plane)
         for time in self._fleets.start_blocks():
@@ -55,14 +54,14 @@ class FleetScenario(Scenario[FleetAgent]):
             counts = {group.name: len(fleet.with_role(group.role)) for group in fleet.groups}
             step.note(", ".join(f"{count} x {name}" for name, count in counts.items()))
             self._put_own_scripts(fleet.nodes[0])
-        way_out = WayOut(endpoint=control_plane.endpoint, region=control_plane.region)
-        self.stage.stack.enter_context(way_out)
+        egress_proxy = EgressProxy(endpoint=control_plane.endpoint, region=control_plane.region)
+        self.stage.stack.enter_context(egress_proxy)
         agent = FleetAgent(self.capped(fleet), user_data=self._fleets.user_data)
-        return NodeYard(
+        return Machines(
             agent,
             image=self.stage.image,
             job_environment=self.stage.job_environment,
-            way_out=way_out,
+            egress_proxy=egress_proxy,
             role_of=InstanceRoles(control_plane),
         )
 
@@ -70,22 +69,22 @@ class FleetScenario(Scenario[FleetAgent]):
     def provision(self) -> None:
         """Boot the members, run their user data, and see that each knows and reaches all others."""
         with self.report.step("boot") as step:
-            self.yard.boot()
-            step.note(f"{len(self.yard.machines)} nodes")
+            self.machines.boot()
+            step.note(f"{len(self.machines.by_name)} nodes")
         with self.report.step("user data") as step:
-            self.provision_nodes(self.yard.cluster.nodes)
-            self._check_answers(self.yard.cluster.nodes)
+            self.provision_nodes(self.machines.cluster.nodes)
+            self._check_answers(self.machines.cluster.nodes)
             step.note("; ".join(slowest_steps(self.logs())))
         self._check_members()
 
     def train(self) -> None:
         """Launch the job from the master, or the first worker; cut another worker's power in the middle of it."""
         title = "training job"
-        workers = self.yard.cluster.with_role("worker")
+        workers = self.machines.cluster.with_role("worker")
         if len(workers) < job.NODES:
             self.report.skip(title, f"it needs {job.NODES} workers")
             return
-        if not self.yard.cluster.file_systems:
+        if not self.machines.cluster.file_systems:
             self.report.skip(title, "it needs a shared file system")
             return
         calm = self._run_job("undisturbed", lose=None)
@@ -96,15 +95,15 @@ class FleetScenario(Scenario[FleetAgent]):
 
     def replace(self, name: str) -> str:
         """Cut a node's power, let Auto Scaling launch another, and set that up; return what was done."""
-        old = self.yard.machine(name).node
-        if self.yard.machine(name).alive:
-            self.yard.machine(name).crash()
+        old = self.machines.machine(name).node
+        if self.machines.machine(name).alive:
+            self.machines.machine(name).crash()
         launched = self._fleets.lose(old)
-        booted = [node.instance_id for node in self.yard.cluster.nodes] + [launched]
-        whole = self._fleets.cluster(known=self.yard.cluster)
-        self.yard.change(whole.with_nodes([node for node in whole.nodes if node.instance_id in booted]))
-        (fresh,) = [node for node in self.yard.cluster.nodes if node.instance_id == launched]
-        self.yard.boot([fresh])
+        booted = [node.instance_id for node in self.machines.cluster.nodes] + [launched]
+        whole = self._fleets.cluster(known=self.machines.cluster)
+        self.machines.change(whole.with_nodes([node for node in whole.nodes if node.instance_id in booted]))
+        (fresh,) = [node for node in self.machines.cluster.nodes if node.instance_id == launched]
+        self.machines.boot([fresh])
         self.provision_nodes([fresh])
         self._check_answers([fresh])
         self._renew_members()
@@ -113,7 +112,7 @@ class FleetScenario(Scenario[FleetAgent]):
     def states(self) -> dict[str, str]:
         """Return which members have said that they are ready, by host name."""
         ready = self._fleets.ready()
-        return {node.host: "ready" for node in self.yard.cluster.nodes if node.instance_id in ready}
+        return {node.host: "ready" for node in self.machines.cluster.nodes if node.instance_id in ready}
 
     # ------------------------------------------------------------ members
     def _check_answers(self, nodes: Sequence[Node]) -> None:
@@ -139,22 +138,22 @@ class FleetScenario(Scenario[FleetAgent]):
     def _check_members(self) -> None:
         with self.report.step("hostfile on every node") as step:
             self._renew_members()
-            workers = self.yard.cluster.with_role("worker")
+            workers = self.machines.cluster.with_role("worker")
             wanted = sorted(str(node.address) for node in workers)
-            for machine in self.yard.machines.values():
+            for machine in self.machines.by_name.values():
                 found = sorted(line.split()[0] for line in machine.run("cat", _HOSTFILE).out.splitlines())
                 if found != wanted:
                     raise RehearsalError(f"the hostfile of {machine.node.name} has {found}, and must have {wanted}")
-            step.note(f"{len(wanted)} workers on {len(self.yard.machines)} nodes")
+            step.note(f"{len(wanted)} workers on {len(self.machines.by_name)} nodes")
         with self.report.step("every member logs in to every member") as step:
-            pairs = list(product(self.yard.machines.values(), repeat=2))
+            pairs = list(product(self.machines.by_name.values(), repeat=2))
             for source, target in pairs:
                 self._log_in(source, target)
             step.note(f"{len(pairs)} of {len(pairs)} pairs")
 
     def _renew_members(self) -> None:
         """Start the unit that a timer starts every minute, on every node."""
-        for machine in self.yard.machines.values():
+        for machine in self.machines.by_name.values():
             if machine.alive:
                 machine.run("systemctl", "start", "trainyard-members.service")
 
@@ -168,14 +167,14 @@ class FleetScenario(Scenario[FleetAgent]):
     # ------------------------------------------------------------ the job
     def _run_job(self, name: str, *, lose: Node | None) -> str:
         """Run the job; return the hash of what it has learned."""
-        run = FleetJob(self.yard, name, steps=self.stage.options.train_steps)
+        run = FleetJob(self.machines, name, steps=self.stage.options.train_steps)
         cut_at = self.stage.options.cut_at
         title = f"training job, power cut of {lose.name} after step {cut_at}" if lose else "training job, undisturbed"
         with self.report.step(title) as step:
             run.launch()
             if lose:
                 run.wait_for_step(cut_at)
-                self.yard.machine(lose.name).crash()
+                self.machines.machine(lose.name).crash()
                 self.report.say(f"{lose.name}: power cut")
                 self.report.say(self.replace(lose.name))
             run.finish()
@@ -195,21 +194,25 @@ class FleetScenario(Scenario[FleetAgent]):
 class FleetJob(job.Training):
     """A job of the master, else of the first worker, followed by what it writes to the shared file system."""
 
-    def __init__(self, yard: NodeYard[Any], name: str, *, steps: int) -> None:
-        launcher = [*yard.cluster.with_role("master"), *yard.cluster.with_role("worker")][0]
-        self._yard = yard
+    def __init__(self, machines: Machines[Any], name: str, *, steps: int) -> None:
+        launcher = [*machines.cluster.with_role("master"), *machines.cluster.with_role("worker")][0]
+        self._machines = machines
         self._name = name
         self._steps = steps
-        self._launcher = yard.machine(launcher.name)
-        self._shared = yard.shared(yard.cluster.file_systems[0])
+        self._launcher = machines.machine(launcher.name)
+        self._shared = machines.shared(machines.cluster.file_systems[0])
         self._unit = f"job-{name}"
         super().__init__(self._shared / "checkpoints" / name)
 
     def launch(self) -> None:
         """Put the job on the file system and start it, as its user does after logging in."""
         for folder in ("fleet-ddp", job.NAME):
-            self._yard.share(scripts_folder() / "jobs" / folder, self._shared / "jobs" / folder)
-        settings = {"NODES": job.NODES, "PROCESSES_PER_NODE": _PROCESSES, "PYTHON": f"{JOB_ENVIRONMENT}/bin/python"}
+            self._machines.share(scripts_folder() / "jobs" / folder, self._shared / "jobs" / folder)
+        settings = {
+            "NODES": job.NODES,
+            "PROCESSES_PER_NODE": job.PROCESSES_PER_NODE,
+            "PYTHON": f"{JOB_ENVIRONMENT}/bin/python",
+        }
         jobs = f"{self._mount()}/jobs"
         words = ["bash", f"{jobs}/fleet-ddp/launch.sh", self._name, f"{jobs}/{job.NAME}/train.py"]
         variables = " ".join(f"{name}={value}" for name, value in settings.items())

@@ -9,7 +9,7 @@ from cdk_trainyard.rehearsal.control_plane import ControlPlane
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.hyperpod.agent import HyperPodAgent
 from cdk_trainyard.rehearsal.hyperpod.clusters import HyperPodClusters
-from cdk_trainyard.rehearsal.hyperpod.yard import Yard
+from cdk_trainyard.rehearsal.hyperpod.machines import HyperPodMachines
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
@@ -32,7 +32,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
         """Return whether there is a cluster."""
         return bool(HyperPodClusters(control_plane).names())
 
-    def _make_yard(self) -> Yard:
+    def _make_machines(self) -> HyperPodMachines:
         stage, report = self.stage, self.report
         self._clusters = HyperPodClusters(stage.control_plane)
         with report.step("scripts from the bucket") as step:
@@ -41,7 +41,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
             files = sum(len(bundle) for bundle in bundles.values())
             what = f"{files} files of {len(bundles)} bundles" if bundles else "the groups name none"
             step.note(f"cluster {cluster.name}, {what}")
-        return Yard(
+        return HyperPodMachines(
             self.capped(cluster),
             image=stage.image,
             bundles=bundles,
@@ -54,39 +54,38 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
         """Boot the nodes, run their scripts, and wait until Slurm has them."""
         started = time.monotonic()
         with self.report.step("boot") as step:
-            self.yard.boot()
-            step.note(f"{len(self.yard.machines)} nodes")
+            self.machines.boot()
+            step.note(f"{len(self.machines.by_name)} nodes")
         with self.report.step("lifecycle scripts") as step:
-            self.provision_nodes(self.yard.cluster.nodes)
+            self.provision_nodes(self.machines.cluster.nodes)
             step.note("; ".join(slowest_steps(self.logs())))
         with self.report.step("every node idle in Slurm") as step:
-            self.yard.slurm.wait_until("idle", self._compute_hosts(), seconds=_IDLE_SECONDS)
+            self.machines.slurm.wait_until("idle", self._compute_hosts(), seconds=_IDLE_SECONDS)
             step.note(f"{time.monotonic() - started:.1f} s after power-on")
 
     def train(self) -> None:
         """Run the job undisturbed, run it again with a power cut, and compare what they learned."""
         title = "training job"
-        system = self._shared()
         if len(self._compute_hosts()) < job.NODES:
             self.report.skip(title, f"it needs {job.NODES} compute nodes")
-        elif system is None:
+        elif not self.machines.cluster.file_systems:
             self.report.skip(title, "it needs a shared file system on the nodes")
         else:
-            self._train(*system)
+            self._train(*self._shared())
 
     def scale(self, group: str, count: int) -> str:
         """Change the size of a group as a user does, and let new nodes join; return what was done."""
-        yard = self.yard
-        known = {node.name: node for node in yard.cluster.nodes}
+        machines = self.machines
+        known = {node.name: node for node in machines.cluster.nodes}
         self._clusters.scale(group, count)
         wanted = self.capped(self._clusters.cluster())
         # the local AWS knows nothing of instances that were replaced here
-        yard.change(wanted.with_nodes([known.get(node.name, node) for node in wanted.nodes]))
-        new = [node for node in yard.cluster.nodes if node.name not in known]
-        yard.boot(new)
+        machines.change(wanted.with_nodes([known.get(node.name, node) for node in wanted.nodes]))
+        new = [node for node in machines.cluster.nodes if node.name not in known]
+        machines.boot(new)
         self.provision_nodes(new)
-        yard.slurm.wait_until("idle", [node.host for node in new], seconds=_IDLE_SECONDS)
-        return f"{len(known)} nodes became {len(yard.machines)}"
+        machines.slurm.wait_until("idle", [node.host for node in new], seconds=_IDLE_SECONDS)
+        return f"{len(known)} nodes became {len(machines.by_name)}"
 
     # ------------------------------------------------------------ parts
     def _bundles(self, cluster: Cluster) -> Mapping[str, Bundle]:
@@ -98,7 +97,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
             calm = self._start_job(system, mount, "undisturbed")
             calm.finish()
             step.note(f"weights {calm.weights[:12]}")
-        victim = self.yard.cluster.with_role("compute")[job.NODES - 1]
+        victim = self.machines.cluster.with_role("compute")[job.NODES - 1]
         title = f"training job, power cut of {victim.name} after step {self.stage.options.cut_at}"
         with self.report.step(title) as step:
             cut = self._start_job(system, mount, "interrupted")
@@ -111,31 +110,33 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
                 raise RehearsalError(f"weights differ: {calm.weights[:12]} and {cut.weights[:12]}")
 
     def _cut_power(self, victim: Node) -> None:
-        machine = self.yard.machine(victim.name)
+        machine = self.machines.machine(victim.name)
         machine.crash()
         # HyperPod's health agent marks the node; Slurm alone notices after SlurmdTimeout
-        self.yard.slurm.mark(victim.host, "down", "rehearsal: power cut")
+        self.machines.slurm.mark(victim.host, "down", "rehearsal: power cut")
         self.report.say(f"{victim.name}: power cut")
         self.report.say(self.replace(victim.name))
 
     def _start_job(self, system: Lustre, mount: str, name: str) -> job.Job:
         # a job on HyperPod loses a node and goes on; with the stand-in of its plugin it must be told not to end
         options = ["--no-kill"] if self.stage.options.auto_resume else []
-        place = job.Place.on(self.yard, system, mount)
-        started = job.submit(self.yard, place, name, steps=self.stage.options.train_steps, options=options)
+        place = job.Place.on(self.machines, system, mount)
+        started = job.submit(self.machines, place, name, steps=self.stage.options.train_steps, options=options)
         self.report.say(f"job {started.number} submitted")
         return started
 
-    def _shared(self) -> tuple[Lustre, str] | None:
+    def _shared(self) -> tuple[Lustre, str]:
         """Return the file system that compute nodes have mounted, and where."""
-        machine = self.yard.machines[self.yard.cluster.with_role("compute")[0].name]
-        for system in self.yard.cluster.file_systems:
-            source = f"/yard/lustre/{system.dns_name.split('.')[0]}/{system.mount_name}"
-            for line in machine.run("findmnt", "--noheadings", "--raw", "--output=TARGET,SOURCE").out.splitlines():
-                target, _, device = line.partition(" ")
-                if device.endswith(f"[{source}]") and not target.startswith("/run/"):
-                    return system, target
-        return None
+        machine = self.machines.by_name[self.machines.cluster.with_role("compute")[0].name]
+        mounts = machine.run("findmnt", "--noheadings", "--raw", "--output=TARGET").out.splitlines()
+        places = [mount for mount in mounts if not mount.startswith("/run/")]
+        found = machine.run("stat", "--format=%d:%i", *places).out.splitlines()  # a bound directory is the same inode
+        for system in self.machines.cluster.file_systems:
+            root = self.machines.shared(system).stat()
+            for place, inode in zip(places, found, strict=True):
+                if inode == f"{root.st_dev}:{root.st_ino}":
+                    return system, place
+        raise RehearsalError(f"{machine.node.name} has mounted none of the deployment's file systems")
 
     def _compute_hosts(self) -> list[str]:
-        return [node.host for node in self.yard.cluster.with_role("compute")]
+        return [node.host for node in self.machines.cluster.with_role("compute")]

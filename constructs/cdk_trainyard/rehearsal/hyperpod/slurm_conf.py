@@ -6,8 +6,8 @@ notices and what it demands of nodes whose hardware is not here.
 
 from collections.abc import Iterator, Mapping
 
-from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal.devices import device_of_gres, generic_resources
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.model import Cluster, Node
 
 UNIVERSAL_PARTITION = "dev"

@@ -8,11 +8,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal.agent import Agent, ScriptRun, run_unit
-from cdk_trainyard.rehearsal.capsule import YARD
 from cdk_trainyard.rehearsal.devices import device_files, plug_devices, plug_pci
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.model import Cluster, Node
+from cdk_trainyard.rehearsal.namespaces import STATE
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 from cdk_trainyard.rehearsal.parallelcluster.clusters import Config, Described, mount_path, pool_group
 from cdk_trainyard.rehearsal.parallelcluster.neuron import PIP_CONF
@@ -20,13 +20,13 @@ from cdk_trainyard.rehearsal.parallelcluster.slurm_conf import SCRIPTS, capped, 
 from cdk_trainyard.rehearsal.parallelcluster.systems import system_files
 from cdk_trainyard.rehearsal.slurm import MUNGE_KEY, munge_key
 
-SHARED = str(YARD / "shared")
+SHARED = str(STATE / "shared")
 """Where the nodes' shared volumes are, a directory each, beside the nodes."""
 
-POWER = str(YARD / "power")
+POWER = str(STATE / "power")
 """Where Slurm says which nodes it wants to run."""
 
-_SLURM = str(YARD / "slurm")  # /opt/slurm/etc, which the head node shares with all nodes
+_SLURM = str(STATE / "slurm")  # /opt/slurm/etc, which the head node shares with all nodes
 
 DRIVER = "aws-neuronx-dkms"
 """The package without which ParallelCluster's images have no driver of Neuron devices."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdk_trainyard.rehearsal.agent import Bundle
-from cdk_trainyard.rehearsal.capsule import YARD, Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 from cdk_trainyard.rehearsal.nodes import NodeFile
 
 SCRIPT = "neuron_node.sh"
@@ -108,17 +108,17 @@ def with_key(script: bytes, fingerprint: str) -> bytes:
 
 def _run_in_image(image: Path, directory: Path, words: Sequence[str]) -> None:
     """Run the script that makes them in a copy of the image that vanishes with its namespaces."""
-    copy = YARD / "workshop"
-    with Capsule() as capsule:
+    copy = STATE / "workshop"
+    with Namespaces() as namespaces:
         for name in ("upper", "work", "root"):
-            capsule.path(copy / name).mkdir(parents=True)
+            namespaces.path(copy / name).mkdir(parents=True)
         layers = f"lowerdir={image},upperdir={copy}/upper,workdir={copy}/work"
-        capsule.run("mount", "-t", "overlay", "overlay", "-o", layers, f"{copy}/root")
+        namespaces.run("mount", "-t", "overlay", "overlay", "-o", layers, f"{copy}/root")
         for source, place in ((directory, "srv"), ("/dev", "dev"), ("/proc", "proc")):
-            capsule.run("mount", "--rbind", str(source), f"{copy}/root/{place}")
-        program = capsule.path(copy / "root" / "root" / "repositories.sh")
+            namespaces.run("mount", "--rbind", str(source), f"{copy}/root/{place}")
+        program = namespaces.path(copy / "root" / "root" / "repositories.sh")
         program.write_bytes((_DATA / "repositories.sh").read_bytes())
-        capsule.run("chroot", f"{copy}/root", "bash", "/root/repositories.sh", *words)
+        namespaces.run("chroot", f"{copy}/root", "bash", "/root/repositories.sh", *words)
 
 
 def _make_wheel(index: Path, name: str, version: str) -> None:

@@ -10,7 +10,9 @@ from cdk_trainyard.rehearsal import job
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.agent import Bundle
 from cdk_trainyard.rehearsal.control_plane import ControlPlane
+from cdk_trainyard.rehearsal.egress_proxy import EgressProxy
 from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.machines import Machines
 from cdk_trainyard.rehearsal.model import Group, Node
 from cdk_trainyard.rehearsal.parallelcluster import neuron
 from cdk_trainyard.rehearsal.parallelcluster.agent import POWER, SHARED, ParallelClusterAgent
@@ -26,8 +28,6 @@ from cdk_trainyard.rehearsal.parallelcluster.clusters import (
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
-from cdk_trainyard.rehearsal.way_out import WayOut
-from cdk_trainyard.rehearsal.yard import NodeYard
 
 _IDLE_SECONDS = 180
 _BOOTSTRAP = "trainyard/bootstrap.sh"
@@ -51,7 +51,7 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         """Return whether there is a cluster."""
         return bool(ParallelClusters(control_plane).names())
 
-    def _make_yard(self) -> NodeYard[ParallelClusterAgent]:
+    def _make_machines(self) -> Machines[ParallelClusterAgent]:
         stage = self.stage
         self._clusters = ParallelClusters(stage.control_plane)
         with self.report.step("scripts in the bucket") as step:
@@ -59,8 +59,10 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
             sites = self._prepare_scripts()
             what = ", ".join(f"{len(found)} on {where}" for where, found in self._actions()) or "none"
             step.note(f"cluster {self.described.name}, custom actions: {what}")
-        way_out = WayOut(endpoint=stage.control_plane.endpoint, region=stage.control_plane.region, sites=sites)
-        stage.stack.enter_context(way_out)
+        egress_proxy = EgressProxy(
+            endpoint=stage.control_plane.endpoint, region=stage.control_plane.region, sites=sites
+        )
+        stage.stack.enter_context(egress_proxy)
         # the head node, and one for each pool of login nodes, take places of their own
         most_static = self.most - 1 - len(self.described.pools)
         wanted = sum(resource.static for resource in self.described.resources)
@@ -69,15 +71,15 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         agent = ParallelClusterAgent(
             self.described, self._clusters.cluster(self.described), most_static=max(0, most_static)
         )
-        yard = NodeYard(
+        machines = Machines(
             agent,
             image=stage.image,
             job_environment=stage.job_environment,
-            way_out=way_out,
+            egress_proxy=egress_proxy,
             role_of=InstanceRoles(stage.control_plane),
         )
-        agent.fill_shared(yard.shared_folder)
-        return yard
+        agent.fill_shared(machines.shared_folder)
+        return machines
 
     def provision(self) -> None:
         """Boot the head node, then login nodes and those that always run; run the custom actions of each."""
@@ -106,7 +108,7 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         with self.report.step(
             f"job of {job.NODES} tasks on {job.NODES} nodes of {queue}: Slurm asks for nodes"
         ) as step:
-            number = self.yard.slurm.submit(
+            number = self.machines.slurm.submit(
                 "/", *options, "--ntasks-per-node=1", "--output=/dev/null", "--wrap=srun hostname", environment={}
             )
             names = self._requested(queue)
@@ -125,7 +127,7 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
             return
         with self.report.step("training job") as step:
             steps = self.stage.options.train_steps
-            run = job.submit(self.yard, place, "run", steps=steps, options=[f"--partition={queue}"])
+            run = job.submit(self.machines, place, "run", steps=steps, options=[f"--partition={queue}"])
             self.report.say(f"job {run.number} submitted")
             run.finish()
             step.note(f"weights {run.weights[:12]}")
@@ -186,14 +188,14 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
 
     # ------------------------------------------------------------ nodes
     def _groups(self, role: str) -> list[Group]:
-        return [group for group in self.yard.cluster.groups if group.role == role]
+        return [group for group in self.machines.cluster.groups if group.role == role]
 
     def _start(self, nodes: Sequence[Node]) -> None:
         """Boot nodes and let ParallelCluster configure them."""
-        known = {node.name for node in self.yard.cluster.nodes}
+        known = {node.name for node in self.machines.cluster.nodes}
         fresh = [node for node in nodes if node.name not in known]
-        self.yard.change(self.yard.cluster.with_nodes([*self.yard.cluster.nodes, *fresh]))
-        self.yard.boot(nodes)
+        self.machines.change(self.machines.cluster.with_nodes([*self.machines.cluster.nodes, *fresh]))
+        self.machines.boot(nodes)
         self.provision_nodes(nodes)
 
     def _power_up(self, names: Sequence[str]) -> list[Node]:
@@ -202,10 +204,10 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         Raises:
             RehearsalError: They are more than may be booted.
         """
-        room = self.most - len(self.yard.machines)
+        room = self.most - len(self.machines.by_name)
         if len(names) > room:
             raise RehearsalError(f"Slurm asks for {len(names)} nodes, and {room} more may boot (--max-nodes)")
-        groups = {group.name: group for group in self.yard.cluster.groups}
+        groups = {group.name: group for group in self.machines.cluster.groups}
         nodes = []
         for name in names:
             group, _, number = name.rpartition("-")
@@ -217,13 +219,13 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         """Return the names of the nodes that always run: ParallelCluster's daemon starts them, Slurm does not ask."""
         return [
             f"{name}-{number}"
-            for resource in self.yard.agent.resources
+            for resource in self.machines.agent.resources
             for name, count in resource.groups[:1]
             for number in range(1, count + 1)
         ]
 
     def _wait_until_idle(self, nodes: Sequence[Node]) -> None:
-        self.yard.slurm.wait_until("idle", [node.host for node in nodes], seconds=_IDLE_SECONDS)
+        self.machines.slurm.wait_until("idle", [node.host for node in nodes], seconds=_IDLE_SECONDS)
 
     def _queues(self) -> list[str]:
         """Return the queues that may have enough nodes for a job."""
@@ -234,17 +236,17 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
 
     def _running(self, queue: str) -> int:
         """Return how many nodes of a queue run."""
-        cluster = self.yard.cluster
+        cluster = self.machines.cluster
         return len([node for node in cluster.with_role("compute") if cluster.group_of(node).partition == queue])
 
     def _room(self, queue: str) -> int:
         """Return how many nodes of a queue run, or may still boot."""
-        return self._running(queue) + self.most - len(self.yard.machines)
+        return self._running(queue) + self.most - len(self.machines.by_name)
 
     def _requested(self, queue: str) -> list[str]:
         """Return the nodes that Slurm wants to run for a job; nothing when those that run are enough."""
         prefix = "resume."
-        folder = self.yard.shared_folder(POWER)
+        folder = self.machines.shared_folder(POWER)
 
         def asked() -> list[str] | None:
             names = sorted(path.name.removeprefix(prefix) for path in folder.glob(f"{prefix}*"))
@@ -260,12 +262,12 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         """Return a directory of a shared file system: Lustre, if there is one, else a volume that is not /home."""
         storage = self.described.storage
         lustre = next((one for one in storage if one["StorageType"] == "FsxLustre"), None)
-        if lustre and self.yard.cluster.file_systems:
-            return job.Place.on(self.yard, self.yard.cluster.file_systems[0], mount_path(lustre))
+        if lustre and self.machines.cluster.file_systems:
+            return job.Place.on(self.machines, self.machines.cluster.file_systems[0], mount_path(lustre))
         volume = next((one for one in storage if mount_path(one) != "/home"), None)
         if volume is None:
             return None
-        here = self.yard.shared_folder(SHARED) / volume["Name"] / "ubuntu"
+        here = self.machines.shared_folder(SHARED) / volume["Name"] / "ubuntu"
         return job.Place(here=here, there=f"{mount_path(volume)}/ubuntu")
 
     def _check_job(self, number: str, queue: str) -> str:
@@ -274,7 +276,7 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         Raises:
             RehearsalError: It failed, or the queue promises whole nodes and it was given less.
         """
-        slurm = self.yard.slurm
+        slurm = self.machines.slurm
         state = wait_for(f"the end of job {number}", lambda: slurm.is_over(number), seconds=_IDLE_SECONDS)
         given = slurm.job(number)
         cores = sum(self._cores(name) for name in slurm.names(given.get("NodeList", "")))
@@ -285,5 +287,5 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         return told
 
     def _cores(self, host: str) -> int:
-        shown = self.yard.slurm.controller.run("sinfo", "--noheader", f"--nodes={host}", "--format=%c").out
+        shown = self.machines.slurm.controller.run("sinfo", "--noheader", f"--nodes={host}", "--format=%c").out
         return int(shown)

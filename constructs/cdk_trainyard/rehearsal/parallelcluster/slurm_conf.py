@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.rehearsal.devices import device_of_gres, generic_resources
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.parallelcluster.clusters import ComputeResource, Config, Described, flag
 
 SCRIPTS = "/opt/parallelcluster/scripts"

@@ -1,8 +1,8 @@
 """Namespaces of a rehearsal's own: processes, mounts and network that vanish with the process that made them.
 
 Nothing is added to the host's network, to its mounts or to its ``/run``. When the Python process ends, however it ends,
-the kernel takes everything in the capsule away. Only empty control-group directories can stay; ``close`` removes them,
-and so does ``sweep_control_groups``.
+the kernel takes everything in them away. Only empty control-group directories can stay; ``close`` removes them, and so
+does ``sweep_control_groups``.
 """
 
 import os
@@ -10,28 +10,28 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from cdk_trainyard.rehearsal import _process
+from cdk_trainyard.rehearsal._closing import Closing
 from cdk_trainyard.rehearsal._process import Finished
 from cdk_trainyard.rehearsal.errors import RehearsalError
 
-YARD = Path("/run/yard")
+STATE = Path("/run/rehearsal")
 """Where the rehearsal keeps its state, as seen from inside."""
 
 CONTROL_GROUP = "trainyard"
 """First part of the names of control groups; the second is the id of the process that owns them."""
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs"; shift; done; shift; exec "$@"'
-_SCRIPT = Path(__file__).parent / "data" / "capsule.sh"
+_SCRIPT = Path(__file__).parent / "data" / "namespaces.sh"
 
 
-class Capsule:
+class Namespaces(Closing):
     """A set of namespaces, and the way to run programs in it.
 
     Attributes:
-        pid: Process 1 of the capsule, by its id on the host.
+        pid: Process 1 of the namespaces, by its id on the host.
     """
 
     def __init__(self) -> None:
@@ -48,18 +48,8 @@ class Capsule:
         self._started: list[subprocess.Popen[str]] = []
         self._control_groups: set[str] = set()
 
-    def __enter__(self) -> Self:
-        """Return the capsule itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the capsule."""
-        self.close()
-
     def close(self) -> None:
-        """End every process of the capsule; its mounts and interfaces go with them."""
+        """End every process of the namespaces; its mounts and interfaces go with them."""
         _process.end(self.pid, signal.SIGKILL)
         for process in (self._holder, *self._started):
             process.wait()
@@ -70,17 +60,17 @@ class Capsule:
             _remove_control_group(name)
 
     def path(self, inside: Path | str) -> Path:
-        """Return a file of the capsule as a path that this process can open."""
+        """Return a file of the namespaces as a path that this process can open."""
         return Path(f"/proc/{self.pid}/root") / str(inside).lstrip("/")
 
     def run(self, *words: str, check: bool = True, timeout: float | None = None) -> Finished:
-        """Run a program in the capsule to its end."""
+        """Run a program in the namespaces to its end."""
         return _process.run([*self.enter(), *words], check=check, timeout=timeout)
 
     def start(
         self, words: Sequence[str], *, output: IO[str] | int, control_group: str | None = None
     ) -> subprocess.Popen[str]:
-        """Start a program in the capsule, in a control group of this capsule's when one is named."""
+        """Start a program in the namespaces, in a control group of these namespaces' when one is named."""
         grouped: list[str] = []
         if control_group:
             full = f"{CONTROL_GROUP}-{os.getpid()}-{control_group}"
@@ -91,7 +81,7 @@ class Capsule:
         return process
 
     def enter(self) -> list[str]:
-        """Return the words that stand before a program to run it in the capsule."""
+        """Return the words that stand before a program to run it in the namespaces."""
         return ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--"]
 
 

@@ -12,11 +12,11 @@ import pytest
 from cryptography import x509
 
 from cdk_trainyard.local import LocalAws
-from cdk_trainyard.rehearsal import Machine, NodeYard, WayOut, way_out_server
+from cdk_trainyard.rehearsal import EgressProxy, Machine, Machines, egress_proxy_server
 from cdk_trainyard.rehearsal.asked import Asked, unknown_hosts
+from cdk_trainyard.rehearsal.egress_proxy import Authority, service_names
 from cdk_trainyard.rehearsal.hyperpod.agent import HyperPodAgent
 from cdk_trainyard.rehearsal.metadata import answer
-from cdk_trainyard.rehearsal.way_out import Authority, service_names
 from tests.rehearsal.clusters import make_cluster
 from tests.rehearsal.node_role import may_everything
 from tests.rehearsal.test_metadata import query
@@ -54,11 +54,11 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int,
     """The server in front of a program that answers what it is told: its port, and who trusts it."""
     made = Authority.for_names(["aws.example"])
     (tmp_path / "server.pem").write_bytes(made.server)
-    monkeypatch.setattr(way_out_server, "PORT", 0)
+    monkeypatch.setattr(egress_proxy_server, "PORT", 0)
     relay = tmp_path / "aws.sock"
     with (
         socketserver.ThreadingUnixStreamServer(str(relay), Echo) as far,
-        way_out_server.Server("127.0.0.1", tmp_path / "server.pem", relay, {}) as server,
+        egress_proxy_server.Server("127.0.0.1", tmp_path / "server.pem", relay, {}) as server,
     ):
         for one in (far, server):
             one.daemon_threads = True
@@ -68,7 +68,8 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int,
             one.shutdown()
 
 
-def test_what_both_ends_say_at_once_is_passed_on_whole(echo: tuple[int, ssl.SSLContext]) -> None:
+@pytest.mark.parametrize("talks", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_what_both_ends_say_at_once_is_passed_on_whole(echo: tuple[int, ssl.SSLContext], talks: int) -> None:
     port, trust = echo
 
     def talk(number: int) -> bool:
@@ -87,32 +88,35 @@ def test_what_both_ends_say_at_once_is_passed_on_whole(echo: tuple[int, ssl.SSLC
         return told == b"".join(pieces)
 
     with ThreadPoolExecutor(16) as pool:
-        assert all(pool.map(talk, range(200)))
+        assert all(pool.map(talk, range(talks)))
 
 
 @pytest.fixture(scope="module")
-def yard(aws: LocalAws, image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeYard[HyperPodAgent]]:
-    """One node with a way out to the local AWS and to a site."""
+def machines(aws: LocalAws, image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines[HyperPodAgent]]:
+    """One node with an egress proxy to the local AWS and to a site."""
     site = tmp_path_factory.mktemp("site")
     (site / "file").write_text("hello\n")
-    way_out = WayOut(endpoint=aws.endpoint, region=REGION, sites={"files.example": site})
+    egress_proxy = EgressProxy(endpoint=aws.endpoint, region=REGION, sites={"files.example": site})
     agent = HyperPodAgent(make_cluster(workers=0), bundles={})
-    with way_out, NodeYard(agent, image=image, way_out=way_out, role_of=may_everything(aws, REGION)) as yard:
-        yard.boot()
-        yield yard
+    with (
+        egress_proxy,
+        Machines(agent, image=image, egress_proxy=egress_proxy, role_of=may_everything(aws, REGION)) as machines,
+    ):
+        machines.boot()
+        yield machines
 
 
 @pytest.fixture(scope="module")
-def machine(yard: NodeYard[HyperPodAgent]) -> Machine:
-    return yard.machine("controller-group-1")
+def machine(machines: Machines[HyperPodAgent]) -> Machine:
+    return machines.machine("controller-group-1")
 
 
 @pytest.mark.nodes
 def test_the_command_line_of_aws_reaches_the_local_one(machine: Machine, aws: LocalAws) -> None:
     bucket = aws.client("s3", REGION)
-    bucket.create_bucket(Bucket="way-out", CreateBucketConfiguration={"LocationConstraint": REGION})
-    bucket.put_object(Bucket="way-out", Key="folder/file", Body=b"from the bucket")
-    copy = ["aws", "s3", "cp", "--recursive", "--only-show-errors", "s3://way-out/folder/", "/root/folder/"]
+    bucket.create_bucket(Bucket="egress-proxy", CreateBucketConfiguration={"LocationConstraint": REGION})
+    bucket.put_object(Bucket="egress-proxy", Key="folder/file", Body=b"from the bucket")
+    copy = ["aws", "s3", "cp", "--recursive", "--only-show-errors", "s3://egress-proxy/folder/", "/root/folder/"]
     machine.run("env", f"AWS_DEFAULT_REGION={REGION}", *copy)  # with the role of its metadata service
     assert machine.run("cat", "/root/folder/file").out == "from the bucket"
     keys = ["AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", f"AWS_DEFAULT_REGION={REGION}"]
@@ -133,7 +137,7 @@ def test_a_name_that_was_not_opened_leads_nowhere(machine: Machine) -> None:
 
 
 @pytest.mark.nodes
-def test_what_a_node_asks_for_is_noted(machine: Machine, yard: NodeYard[HyperPodAgent], aws: LocalAws) -> None:
+def test_what_a_node_asks_for_is_noted(machine: Machine, machines: Machines[HyperPodAgent], aws: LocalAws) -> None:
     bucket = aws.client("s3", REGION)
     bucket.create_bucket(Bucket="noted", CreateBucketConfiguration={"LocationConstraint": REGION})
     bucket.put_object(Bucket="noted", Key="file", Body=b"x")
@@ -141,7 +145,7 @@ def test_what_a_node_asks_for_is_noted(machine: Machine, yard: NodeYard[HyperPod
     machine.run("env", f"AWS_DEFAULT_REGION={REGION}", *copy)
     machine.run("curl", "-fsS", "https://files.example/file?x=1")
     machine.run("curl", "-sS", "https://downloads.example.org/tool", check=False)
-    asked = yard.asked()
+    asked = machines.asked()
     node = machine.node.name
     of_bucket = [one for one in asked if one.bucket == "noted"]
     assert {(one.node, one.host, one.path, one.signed) for one in of_bucket} == {

@@ -1,8 +1,8 @@
-"""The nodes' way to AWS: the local AWS and stand-ins of package repositories, under their own names, over TLS.
+"""The nodes' egress proxy: the local AWS and stand-ins of package repositories, under their own names, over TLS.
 
 A node resolves ``s3.us-west-2.amazonaws.com`` or a repository's name, meets a server with a certificate that its image
-trusts, and needs neither another address nor another program than on AWS. Nothing else can be reached: the capsule has
-no network but its own, and this server's one way to this machine is a socket file.
+trusts, and needs neither another address nor another program than on AWS. Nothing else can be reached: a rehearsal's
+namespaces have no network but their own, and this server's one way to this machine is a socket file.
 """
 
 import shutil
@@ -26,8 +26,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from cdk_trainyard.rehearsal._process import wait_for
-from cdk_trainyard.rehearsal.capsule import YARD, Capsule
 from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 from cdk_trainyard.rehearsal.nodes import NodeFile
 
 SERVICES = ("autoscaling", "cloudformation", "ec2", "logs", "s3", "ssm", "sts")
@@ -36,10 +36,10 @@ SERVICES = ("autoscaling", "cloudformation", "ec2", "logs", "s3", "ssm", "sts")
 _TRUSTED = ("/etc/ssl/certs/ca-certificates.crt", "/usr/lib/python3/dist-packages/awscli/botocore/cacert.pem")
 """Where the node image keeps the authorities that it trusts; the AWS CLI brings a list of its own."""
 
-_DIRECTORY = YARD / "way-out"
+_DIRECTORY = STATE / "egress-proxy"
 REQUESTS = _DIRECTORY / "requests"
 """Every request of a node, a line of JSON each."""
-WAY_OUT_LOG = _DIRECTORY / "log"
+PROXY_LOG = _DIRECTORY / "log"
 """What the server writes when something goes wrong in it."""
 
 _DAYS = 30
@@ -67,7 +67,7 @@ class Authority:
     def for_names(cls, names: Sequence[str]) -> Self:
         """Make an authority and the certificate of a server with these names."""
         own_key, own = _certificate("rehearsal", [], signer=None)
-        key, certificate = _certificate("the way out", names, signer=(own_key, own))
+        key, certificate = _certificate("egress proxy", names, signer=(own_key, own))
         secret = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -75,8 +75,8 @@ class Authority:
 
 
 @dataclass(kw_only=True)
-class WayOut:
-    """What nodes reach beyond their subnet. Use it in a ``with`` block, around the yard's.
+class EgressProxy:
+    """What nodes reach beyond their subnet. Use it in a ``with`` block, around the machines'.
 
     Attributes:
         endpoint: The local AWS, ``http://127.0.0.1:<port>``.
@@ -92,13 +92,13 @@ class WayOut:
         """Prepare names and certificates."""
         self.names = [*service_names(self.region), *self.sites]
         self._authority = Authority.for_names(self.names)
-        self._place = Path(tempfile.mkdtemp(prefix="way-out-"))
+        self._place = Path(tempfile.mkdtemp(prefix="egress-proxy-"))
         self._server = _Relay(str(self._place / "aws.sock"), (urlsplit(self.endpoint).port or 80))
 
     def __enter__(self) -> Self:
         """Begin to pass on."""
         threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="way-out", daemon=True
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="egress-proxy", daemon=True
         ).start()
         return self
 
@@ -117,35 +117,35 @@ class WayOut:
             for name in _TRUSTED
         }
 
-    def open(self, capsule: Capsule, address: str) -> None:
-        """Start the server in a capsule, at an address of its switch.
+    def open(self, namespaces: Namespaces, address: str) -> None:
+        """Start the server in a rehearsal's namespaces, at an address of its switch.
 
         Raises:
             RehearsalError: It does not start.
         """
-        directory = capsule.path(_DIRECTORY)
+        directory = namespaces.path(_DIRECTORY)
         directory.mkdir(parents=True)
         (directory / "server.pem").write_bytes(self._authority.server)
         sites = []
         for name, source in self.sites.items():
             (directory / name).mkdir()
-            capsule.run("mount", "--bind", str(source), str(_DIRECTORY / name))
+            namespaces.run("mount", "--bind", str(source), str(_DIRECTORY / name))
             sites.append(f"--site={name}={_DIRECTORY / name}")
         words = [
-            sys.executable, "-I", "-B", str(Path(__file__).parent / "way_out_server.py"), f"--address={address}",
+            sys.executable, "-I", "-B", str(Path(__file__).parent / "egress_proxy_server.py"), f"--address={address}",
             f"--certificate={_DIRECTORY / 'server.pem'}", f"--socket={self._place / 'aws.sock'}", *sites,
             f"--requests={REQUESTS}",
         ]  # fmt: skip
-        log_file = capsule.path(WAY_OUT_LOG)
+        log_file = namespaces.path(PROXY_LOG)
         with log_file.open("w") as log:
-            process = capsule.start(words, output=log)
+            process = namespaces.start(words, output=log)
 
         def listens() -> bool:
             if process.poll() is not None:
-                raise RehearsalError(f"the way out of the nodes is closed: {log_file.read_text()}")
-            return ":01BB " in capsule.run("cat", "/proc/net/tcp").out  # port 443 as the kernel writes it
+                raise RehearsalError(f"the nodes' egress proxy does not run: {log_file.read_text()}")
+            return ":01BB " in namespaces.run("cat", "/proc/net/tcp").out  # port 443 as the kernel writes it
 
-        wait_for("the way out of the nodes", listens, seconds=60, every=0.05)
+        wait_for("the nodes' egress proxy", listens, seconds=60, every=0.05)
 
 
 class _Relay(socketserver.ThreadingUnixStreamServer):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from cdk_trainyard.rehearsal.agent import Bundle
 from cdk_trainyard.rehearsal.hyperpod.agent import HyperPodAgent
+from cdk_trainyard.rehearsal.machines import Machines
 from cdk_trainyard.rehearsal.model import Cluster
 from cdk_trainyard.rehearsal.roles import RoleOf
-from cdk_trainyard.rehearsal.yard import NodeYard
 
 
-class Yard(NodeYard[HyperPodAgent]):
+class HyperPodMachines(Machines[HyperPodAgent]):
     """The nodes of a HyperPod cluster. Use it in a ``with`` block: at its end nothing is left."""
 
     def __init__(

@@ -1,9 +1,9 @@
-"""The server at the nodes' way out. Runs in the capsule, as a program, and needs the standard library only.
+"""The nodes' egress proxy. Runs in their namespaces, as a program, and needs the standard library only.
 
 A connection for a site's name gets the files of its directory; any other goes, decrypted, to a socket file. Every
 request is noted: who asked which host for what, and whether it was signed::
 
-    python way_out_server.py --address 10.1.0.1 --certificate server.pem --socket aws.sock --site example.com=/srv/x
+    python egress_proxy_server.py --address 10.1.0.1 --certificate server.pem --socket aws.sock --site a.example=/srv/a
 """
 
 import argparse

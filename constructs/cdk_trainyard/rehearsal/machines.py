@@ -9,35 +9,35 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
-from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.rehearsal._closing import Closing
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.agent import Agent, ScriptRun
 from cdk_trainyard.rehearsal.asked import Asked
-from cdk_trainyard.rehearsal.capsule import YARD, Capsule
+from cdk_trainyard.rehearsal.egress_proxy import PROXY_LOG, REQUESTS, EgressProxy
 from cdk_trainyard.rehearsal.errors import RehearsalError
+from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
+from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
 from cdk_trainyard.rehearsal.roles import RoleOf
 from cdk_trainyard.rehearsal.slurm import Slurm
 from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, TIME_ADDRESS, Switch
-from cdk_trainyard.rehearsal.way_out import REQUESTS, WAY_OUT_LOG, WayOut
 
 JOB_ENVIRONMENT = "/opt/job-environment"
 """Where the job's Python environment is on the nodes, read-only."""
 
-_BACKING = YARD / "lustre"
-_STATE = YARD / "subnet.json"
-_SUBNET_LOG = YARD / "subnet.log"
-_UNKNOWN_NAMES = YARD / "unknown-names"
+_BACKING = STATE / "lustre"
+_SUBNET = STATE / "subnet.json"
+_SUBNET_LOG = STATE / "subnet.log"
+_UNKNOWN_NAMES = STATE / "unknown-names"
 _PARALLEL = 16
 _UBUNTU = 1000
 AgentT = TypeVar("AgentT", bound=Agent)
 
 
-class NodeYard(Generic[AgentT]):
+class Machines(Closing, Generic[AgentT]):
     """The nodes of a cluster, on this machine. Use it in a ``with`` block: at its end nothing is left.
 
     Attributes:
@@ -52,7 +52,7 @@ class NodeYard(Generic[AgentT]):
         *,
         image: Path,
         job_environment: Path | None = None,
-        way_out: WayOut | None = None,
+        egress_proxy: EgressProxy | None = None,
         role_of: RoleOf | None = None,
     ) -> None:
         """Make the network and the shared storage; ``boot`` starts nodes.
@@ -61,7 +61,7 @@ class NodeYard(Generic[AgentT]):
             agent: What the orchestrator does, and for which cluster.
             image: The nodes' machine image, from ``node_image``.
             job_environment: A Python environment that jobs find at ``JOB_ENVIRONMENT``. Default - none.
-            way_out: What nodes reach beyond their subnet; the caller opens and closes it. Default - nothing.
+            egress_proxy: What nodes reach beyond their subnet; the caller opens and closes it. Default - nothing.
             role_of: What the metadata service says of a node's role. Default - nodes have none.
 
         Raises:
@@ -69,52 +69,42 @@ class NodeYard(Generic[AgentT]):
         """
         cluster = agent.cluster
         self.cluster = cluster
-        self.machines: dict[str, Machine] = {}
+        self.by_name: dict[str, Machine] = {}
         self.agent = agent
         self._image = image
         self._name_service = True
         self._seconds_ahead = 0
         self._job_environment = job_environment
-        self._way_out = way_out
+        self._egress_proxy = egress_proxy
         self._role_of = role_of
-        self._capsule = Capsule()
+        self._namespaces = Namespaces()
         try:
-            self._switch = Switch(self._capsule, cluster.subnet)
+            self._switch = Switch(self._namespaces, cluster.subnet)
             for directory in (str(_BACKING), *agent.binds):
-                self._capsule.path(directory).mkdir(parents=True, exist_ok=True)
+                self._namespaces.path(directory).mkdir(parents=True, exist_ok=True)
             for system in cluster.file_systems:
                 self._make_file_system(system)
-            if way_out:
-                way_out.open(self._capsule, str(cluster.subnet[1]))
+            if egress_proxy:
+                egress_proxy.open(self._namespaces, str(cluster.subnet[1]))
             self._write_subnet()
             self._start_subnet_services()
         except BaseException:
-            self._capsule.close()
+            self._namespaces.close()
             raise
-
-    def __enter__(self) -> Self:
-        """Return the yard itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End everything."""
-        self.close()
 
     def close(self) -> None:
         """End every node; nothing of them is left."""
-        self._capsule.close()
+        self._namespaces.close()
 
     # ------------------------------------------------------------ nodes
     def boot(self, nodes: Iterable[Node] | None = None) -> None:
         """Start nodes, all at once, and wait until they are up. Default - every node of the cluster."""
         chosen = list(self.cluster.nodes if nodes is None else nodes)
         for node in chosen:
-            machine = self.machines.setdefault(node.name, self._machine(node))
+            machine = self.by_name.setdefault(node.name, self._machine(node))
             machine.boot(self._files(node))
         for node in chosen:
-            machine = self.machines[node.name]
+            machine = self.by_name[node.name]
             machine.wait_until_up()
             self.agent.plug(machine)
 
@@ -127,7 +117,7 @@ class NodeYard(Generic[AgentT]):
             nodes: Which ones. Default - every node of the cluster.
             done: Told as each one ends.
         """
-        chosen = [self.machines[node.name] for node in (self.cluster.nodes if nodes is None else nodes)]
+        chosen = [self.by_name[node.name] for node in (self.cluster.nodes if nodes is None else nodes)]
 
         def one(machine: Machine) -> ScriptRun:
             ended = self.agent.provision(machine)
@@ -144,7 +134,7 @@ class NodeYard(Generic[AgentT]):
         It keeps the name and the address, and has a new disk and a new instance id. It is booted, not provisioned.
         """
         fresh = replace(node, instance_id=new_instance_id())
-        self.machines.pop(node.name).wipe()
+        self.by_name.pop(node.name).wipe()
         self.change(self.cluster.with_nodes([fresh if old.name == node.name else old for old in self.cluster.nodes]))
         self.boot([fresh])
         return fresh
@@ -156,9 +146,9 @@ class NodeYard(Generic[AgentT]):
         """
         self.cluster = self.agent.cluster = cluster
         self._write_subnet()
-        for name in set(self.machines) - {node.name for node in cluster.nodes}:
-            self.machines.pop(name).remove()
-        for machine in self.machines.values():
+        for name in set(self.by_name) - {node.name for node in cluster.nodes}:
+            self.by_name.pop(name).remove()
+        for machine in self.by_name.values():
             if machine.alive:
                 self.agent.tell(machine)
 
@@ -169,9 +159,9 @@ class NodeYard(Generic[AgentT]):
             RehearsalError: There is none of that name; lists the names.
         """
         node = self.cluster.find(name)
-        if node is None or node.name not in self.machines:
-            raise RehearsalError(f"no node is named '{name}'; there are {', '.join(sorted(self.machines))}")
-        return self.machines[node.name]
+        if node is None or node.name not in self.by_name:
+            raise RehearsalError(f"no node is named '{name}'; there are {', '.join(sorted(self.by_name))}")
+        return self.by_name[node.name]
 
     @property
     def slurm(self) -> Slurm:
@@ -179,7 +169,7 @@ class NodeYard(Generic[AgentT]):
         heads = self.cluster.with_role("controller")
         if not heads:
             raise RehearsalError("the cluster has no controller")
-        return Slurm(self.machines[heads[0].name])
+        return Slurm(self.by_name[heads[0].name])
 
     # ------------------------------------------------------------ network and storage
     def cut(self, node: Node) -> None:
@@ -202,7 +192,7 @@ class NodeYard(Generic[AgentT]):
 
     def set_mount_fault(self, fault: str | None) -> None:
         """Make every Lustre mount fail (``110 Connection timed out``) or slow (``sleep 20``); None ends that."""
-        path = self._capsule.path(_BACKING / "fault")
+        path = self._namespaces.path(_BACKING / "fault")
         if fault is None:
             path.unlink(missing_ok=True)
         else:
@@ -210,7 +200,7 @@ class NodeYard(Generic[AgentT]):
 
     def shared(self, system: Lustre) -> Path:
         """Return the root directory of a file system, as a path that this process can open."""
-        return self._capsule.path(_backing_of(system))
+        return self._namespaces.path(_backing_of(system))
 
     @staticmethod
     def share(source: Path, target: Path) -> None:
@@ -222,22 +212,22 @@ class NodeYard(Generic[AgentT]):
 
     def shared_folder(self, place: str) -> Path:
         """Return one of the directories that all nodes share, as a path that this process can open."""
-        return self._capsule.path(place)
+        return self._namespaces.path(place)
 
     def asked(self) -> list[Asked]:
         """Return what nodes asked for beyond their subnet: requests, and names that they looked up in vain."""
-        files = (self._capsule.path(path) for path in (REQUESTS, _UNKNOWN_NAMES))
+        files = (self._namespaces.path(path) for path in (REQUESTS, _UNKNOWN_NAMES))
         lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
         return Asked.read(lines, {str(node.address): node.name for node in self.cluster.nodes})
 
     def complaints(self) -> str:
-        """Return what the subnet's services and the way out have written to their logs: errors only, mostly nothing."""
-        logs = (self._capsule.path(log) for log in (_SUBNET_LOG, WAY_OUT_LOG))
+        """Return what the subnet's services and the egress proxy have logged: errors only, mostly nothing."""
+        logs = (self._namespaces.path(log) for log in (_SUBNET_LOG, PROXY_LOG))
         return "".join(log.read_text(errors="replace") for log in logs if log.exists()).strip()
 
     # ------------------------------------------------------------ parts
     def _files(self, node: Node) -> dict[str, NodeFile]:
-        trusted = self._way_out.trust(self._image) if self._way_out else {}
+        trusted = self._egress_proxy.trust(self._image) if self._egress_proxy else {}
         return {**self.agent.files(node), **trusted}
 
     def _machine(self, node: Node) -> Machine:
@@ -246,21 +236,21 @@ class NodeYard(Generic[AgentT]):
             binds[str(self._job_environment)] = f"{JOB_ENVIRONMENT}:ro"
         if Path("/dev/autofs").exists():
             binds["/dev/autofs"] = "/dev/autofs"
-        return Machine(node, capsule=self._capsule, switch=self._switch, image=self._image, binds=binds)
+        return Machine(node, namespaces=self._namespaces, switch=self._switch, image=self._image, binds=binds)
 
     def _make_file_system(self, system: Lustre) -> None:
-        self._capsule.path(_backing_of(system)).mkdir(parents=True, exist_ok=True)
+        self._namespaces.path(_backing_of(system)).mkdir(parents=True, exist_ok=True)
 
     def _write_subnet(self) -> None:
         gate = str(self.cluster.subnet[1])
-        ways = dict.fromkeys(self._way_out.names, gate) if self._way_out else {}
+        proxied = dict.fromkeys(self._egress_proxy.names, gate) if self._egress_proxy else {}
         content = {
-            "names": {**ways, **self.cluster.names},
+            "names": {**proxied, **self.cluster.names},
             "name_service": self._name_service,
             "seconds_ahead": self._seconds_ahead,
             "instances": {str(node.address): self._metadata(node) for node in self.cluster.nodes},
         }
-        path = self._capsule.path(_STATE)
+        path = self._namespaces.path(_SUBNET)
         temporary = path.with_suffix(".tmp")
         temporary.write_text(json.dumps(content))
         temporary.rename(path)
@@ -281,16 +271,16 @@ class NodeYard(Generic[AgentT]):
     def _start_subnet_services(self) -> None:
         program = Path(__file__).parent / "metadata.py"
         words = [
-            sys.executable, "-I", "-B", str(program), f"--state={_STATE}",
+            sys.executable, "-I", "-B", str(program), f"--state={_SUBNET}",
             f"--name-service={self.cluster.subnet[2]}", f"--metadata-service={METADATA_ADDRESS}",
             f"--time-service={TIME_ADDRESS}", f"--unknown-names={_UNKNOWN_NAMES}",
         ]  # fmt: skip
-        with self._capsule.path(_SUBNET_LOG).open("w") as log:
-            self._capsule.start(words, output=log)
+        with self._namespaces.path(_SUBNET_LOG).open("w") as log:
+            self._namespaces.start(words, output=log)
         wait_for("the subnet's services", self._subnet_answers, seconds=60, every=0.05)
 
     def _subnet_answers(self) -> bool:
-        listening = self._capsule.run("cat", "/proc/net/tcp").out
+        listening = self._namespaces.run("cat", "/proc/net/tcp").out
         return " FEA9FEA9:0050 " in listening  # 169.254.169.254:80 as the kernel writes it
 
 

@@ -1,0 +1,50 @@
+"""The whole rehearsal of a HyperPod cluster: every way to configure nodes, a job, a power cut."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.rehearsal.whole import ON_CREATE, assert_went_on, deployment, rehearse
+
+pytestmark = [pytest.mark.nodes, pytest.mark.cli, pytest.mark.usefixtures("image", "torch_environment")]
+
+
+def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
+    done = rehearse(str(deployment(tmp_path, ON_CREATE)))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "failed" not in done.stdout
+    assert "both runs learned the same, to the bit" in done.stdout
+    assert_went_on(done, r"went on at step (\d+), requeued 1 times")
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        {},
+        {"lifecycle": {"on_init_complete": "on_init_complete.sh"}},
+        ON_CREATE | {"topology": "legacy"},
+    ],
+    ids=["image", "on_init_complete", "legacy"],
+)
+def test_every_way_to_configure_nodes_ends_with_idle_nodes(tmp_path: Path, cluster: dict[str, object]) -> None:
+    done = rehearse(str(deployment(tmp_path, cluster)), "--no-job")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "every node idle in Slurm" in done.stdout
+
+
+def test_nodes_with_accelerators_are_booted_as_many_as_asked() -> None:
+    done = rehearse("deployments/hyperpod-trn1-llama2.yaml", "--no-job", "--max-nodes", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the cluster has 5 nodes: 3 are booted (--max-nodes)" in done.stderr
+
+
+def test_a_script_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    log = "mkdir -p /var/log/provision; echo 'the disk is on fire' >/var/log/provision/provisioning.log"
+    (scripts / "on_create.sh").write_text(f"#!/bin/sh\n{log}\nexit 3\n")
+    file = deployment(tmp_path, ON_CREATE)
+    done = rehearse(str(file), "--scripts", str(scripts))
+    assert done.returncode == 1
+    assert "the disk is on fire" in done.stderr
+    assert "FAILED: the scripts failed on controller-machine-1, worker-group-1-1" in done.stderr
