@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.network import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.parallelcluster import *  # noqa: F403  for type checkers; lazily reads it
-    from cdk_trainyard.quotas import *  # noqa: F403  for type checkers; lazily reads it  # noqa: F403  for type checkers; lazily reads it
+    from cdk_trainyard.quotas import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.serving import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.storage import *  # noqa: F403  for type checkers; lazily reads it
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
+
+__version__ = "0.2.0"
 
 __all__ = ["ConfigurationError", *public_names(__name__)]  # noqa: PLE0604  strings all the same
 

@@ -1,0 +1,51 @@
+"""A deployment file that was named on the command line."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from cdk_trainyard.deployment.model import Deployment
+
+FILE: Final = click.Path(path_type=Path)
+"""The kind of an argument: what it is instead of a file, whoever reads it says."""
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+
+
+def load(file: Path) -> "Deployment":
+    """Return a deployment.
+
+    Args:
+        file: Its file.
+
+    Raises:
+        Wrong: It cannot be read, or something is wrong with it: every problem, with file, line and column.
+    """
+    from cdk_trainyard.deployment.model import Deployment
+
+    if _ADDRESS.match(str(file)):
+        raise Wrong(f"{written(file)}: this is an address, not a file: download it, and name the file")
+    try:
+        return Deployment.load(file)
+    except ConfigurationError as error:
+        raise Wrong("\n".join(said(file, problem) for problem in error.problems)) from None
+
+
+def written(file: Path) -> str:
+    """Return a file as its user wrote it: of the two slashes of an address, a path keeps one."""
+    return str(file).replace(":/", "://", 1) if _ADDRESS.match(str(file)) else str(file)
+
+
+def said(file: Path, problem: str) -> str:
+    """Return a problem with the name of its file.
+
+    Args:
+        file: The file.
+        problem: What is wrong with it; a problem of a line has the name already.
+    """
+    return problem if problem.startswith(f"{file}:") else f"{file}: {problem}"

@@ -1,0 +1,90 @@
+"""What the cdk CLI says while it deploys or destroys, told as one line for each stack."""
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_EVENT: Final = re.compile(r"^(?P<name>[\w-]+) \| +(?P<done>\d+)(?:/(?P<all>\d+))? \|")
+_BEGUN: Final = re.compile(r"^(?P<id>\S+?)(?: \((?P<name>[\w-]+)\))?: (?P<what>deploying|destroying)\.\.\.")
+_ENDED: Final = re.compile(r"^\s*(?P<sign>✅|❌)\s+(?P<id>[^\s:]+)(?: \((?P<name>[\w-]+)\))?(?P<rest>.*)$")
+_FAILED: Final = re.compile(r"\| \w*_FAILED +\|")
+
+
+class Stacks:
+    """Listens to the CLI's lines.
+
+    Attributes:
+        failures: The events of what failed, as the CLI said them.
+        done: The ids of the stacks that are done, in their order.
+    """
+
+    def __init__(self, bars: "Progress | None") -> None:
+        """Listen.
+
+        Args:
+            bars: Where progress is drawn. None: each stack is a line when it is done.
+        """
+        self.failures: list[str] = []
+        self.done: list[str] = []
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+        self._since: dict[str, float] = {}
+        self._names: dict[str, str] = {}
+
+    def hear(self, line: str) -> None:
+        """Take a line.
+
+        Args:
+            line: The line.
+        """
+        if found := _BEGUN.match(line):
+            self._begin(found["id"], found["name"] or found["id"])
+        elif found := _ENDED.match(line):
+            self._end(found["id"], found["sign"] == "✅", found["rest"])
+        elif found := _EVENT.match(line):
+            self._advance(found["name"], int(found["done"]), int(found["all"] or 0))
+            if _FAILED.search(line):
+                self.failures.append(line)
+
+    def _begin(self, stack: str, name: str) -> None:
+        self._since[stack] = time.monotonic()
+        self._names[name] = stack
+        if self._bars is not None:
+            self._tasks[stack] = self._bars.add_task(stack, total=None)
+
+    def _advance(self, name: str, done: int, whole: int) -> None:
+        task = self._tasks.get(self._names.get(name, name))
+        if self._bars is not None and task is not None:
+            self._bars.update(task, completed=done, total=whole or None)
+
+    def _end(self, stack: str, good: bool, rest: str) -> None:
+        if good and stack not in self.done:
+            self.done.append(stack)
+        took = f", {time.monotonic() - self._since[stack]:.0f} s" if stack in self._since else ""
+        what = "nothing to change" if "no changes" in rest else "done" if good else "failed"
+        click.echo(f"{stack}: {what}{took}", err=True)
+        if self._bars is not None and (task := self._tasks.pop(stack, None)) is not None:
+            self._bars.remove_task(task)
+
+
+@contextmanager
+def listening() -> Iterator[Stacks]:
+    """Listen until the block ends; on a terminal a bar moves for each stack."""
+    if not sys.stderr.isatty():
+        yield Stacks(None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn()]
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bars:
+        yield Stacks(bars)

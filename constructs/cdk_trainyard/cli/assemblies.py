@@ -1,0 +1,46 @@
+"""What commands are given as a deployment: a folder that the cdk CLI wrote, or a file that is synthesized first."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli.contract.collect import Found, clusters, stack_of, templates_of
+from cdk_trainyard.cli.synth import synthesize
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Side:
+    """A deployment, as CloudFormation gets it.
+
+    Attributes:
+        stacks: Name of a stack to its template.
+        clusters: The ParallelClusters in them.
+    """
+
+    stacks: dict[str, dict[str, Any]]
+    clusters: list[Found]
+
+
+def load(given: Path, workspace: Path) -> Side:
+    """Return a deployment.
+
+    Args:
+        given: A ``cdk.out`` folder, or a deployment file.
+        workspace: Where a deployment file is synthesized.
+
+    Raises:
+        Wrong: It is neither.
+    """
+    outdir = given
+    if not given.is_dir():
+        outdir = workspace
+        synthesize(given, workspace)
+    if not outdir.joinpath("manifest.json").is_file():
+        raise Wrong(f"{given} is neither a deployment file nor a cdk.out folder")
+    try:
+        stacks = {stack_of(path): template for path, template in templates_of(outdir).items()}
+        return Side(stacks=stacks, clusters=clusters(outdir))
+    except (json.JSONDecodeError, OSError) as error:
+        raise Wrong(f"{given} cannot be read: {error}") from None

@@ -1,0 +1,56 @@
+"""``trainyard check FILE…``: every rule of deployment files, without CDK, Node or AWS."""
+
+import re
+from pathlib import Path
+
+import click
+
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._files import FILE, load, written
+from cdk_trainyard.cli._formats import FORMATS, Finding
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
+@click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    type=click.Choice([*FORMATS]),
+    default="text",
+    help="text (the default), github, sarif or json.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+def command(files: tuple[Path, ...], form: str) -> int:
+    """Check deployment files: every rule, without CDK, Node or AWS.
+
+    What is wrong is said with file, line and column, all mistakes at once.
+    """
+    wrong = [finding for file in files for finding in findings(file)]
+    click.echo(FORMATS[form](wrong), nl=False)
+    return 1 if wrong else 0
+
+
+def findings(file: Path) -> list[Finding]:
+    """Return what is wrong with a deployment file.
+
+    Args:
+        file: The file.
+    """
+    try:
+        load(file)
+    except Wrong as wrong:
+        return [_finding(file, line) for line in wrong.message.splitlines()]
+    return []
+
+
+def _finding(file: Path, line: str) -> Finding:
+    """Take a problem apart: ``file:line:column: text``, or ``file: text``."""
+    found = re.fullmatch(r"(?::(\d+):(\d+))?: (.*)", line.removeprefix(written(file)))
+    place, text = (found.group(1, 2), found[3]) if found else ((None, None), line)
+    return Finding(
+        file=written(file),
+        line=int(place[0]) if place[0] else None,
+        column=int(place[1]) if place[1] else None,
+        text=text,
+    )

@@ -1,0 +1,1 @@
+"""What ParallelCluster itself says of our configurations, from an environment of its own."""

@@ -1,0 +1,106 @@
+"""Puts questions to ParallelCluster's own environment: its programs pin another CDK than ours."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import click
+
+import cdk_trainyard
+from cdk_trainyard.cli._cdk import node
+from cdk_trainyard.cli._exits import Missing, Wrong
+from cdk_trainyard.project import project_folder
+
+VARIABLE: Final = "TRAINYARD_PCLUSTER_PYTHON"
+"""Names the Python of an environment that has ParallelCluster's own program."""
+_CHECKS: Final = "cdk_trainyard.cli.contract.inside.checks"
+
+
+def python() -> Path:
+    """Return the Python of ParallelCluster's own environment.
+
+    Raises:
+        Missing: There is none.
+    """
+    named = os.environ.get(VARIABLE)
+    places = [Path(named)] if named else [project_folder() / ".venv-pcluster" / "bin" / "python", _made()]
+    for place in places:
+        if place.exists():
+            return place
+    raise Missing(
+        "ParallelCluster's own program is asked, in an environment of its own, and there is none: "
+        f"'trainyard contract --install' makes it in {_made().parents[1]}; or {VARIABLE} names the Python of one"
+    )
+
+
+def install() -> None:
+    """Make the environment, from the locked requirements that the package brings.
+
+    Raises:
+        Wrong: pip cannot.
+    """
+    folder = _made().parents[1]
+    locked = project_folder() / "requirements" / "pcluster.txt"
+    click.echo(f"making {folder} (about a minute, once)", err=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        pip = [str(_made()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--require-hashes", "--requirement", str(locked)], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Wrong(f"the environment cannot be made: {error}") from None
+
+
+def _made() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home, "cdk-trainyard", "pcluster", "bin", "python")
+
+
+def ask(requests: dict[str, Any]) -> dict[str, Any]:
+    """Return ParallelCluster's answers.
+
+    Args:
+        requests: ``checks`` and ``plans``, as ``inside.checks`` takes them.
+
+    Raises:
+        Missing: There is no environment to ask.
+        Wrong: The question could not be put.
+    """
+    program = python()
+    with TemporaryDirectory() as directory:
+        # of this package's environment it sees this package alone
+        Path(directory, "cdk_trainyard").symlink_to(Path(cdk_trainyard.__file__).parent, target_is_directory=True)
+        source, target = Path(directory, "requests.json"), Path(directory, "answers.json")
+        source.write_text(json.dumps(requests), encoding="utf-8")
+        done = subprocess.run(
+            [str(program), "-m", _CHECKS, str(source), str(target)],
+            cwd=directory,
+            env=environment() | {"PYTHONPATH": directory},
+            check=False,
+            stdout=subprocess.DEVNULL,
+            stderr=None,
+        )
+        if done.returncode:
+            raise Wrong("ParallelCluster's own program failed, as shown above")
+        return dict(json.loads(target.read_text(encoding="utf-8")))
+
+
+def environment() -> dict[str, str]:
+    """Return the variables of ParallelCluster's environment: no account is in reach."""
+    # it renders its templates with CDK v1, which finds Node by the path
+    found = Path(node())
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "JSII_"))}
+    return own | {
+        "PATH": f"{found.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "JSII_NODE": str(found),
+        "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
+        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "none",
+        "AWS_SECRET_ACCESS_KEY": "none",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }

@@ -1,0 +1,128 @@
+"""``trainyard demo [FILE]``: the real cdk CLI deploys to an AWS on this machine, and what exists then is shown.
+
+What the file names by its ARN exists already at AWS: a certificate, a secret, a key; so does an SSH key pair. Here
+they are made up first.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cdk_trainyard.cli import _cdk
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._files import FILE, load
+from cdk_trainyard.project import project_folder
+
+if TYPE_CHECKING:
+    from cdk_trainyard.local import LocalAws
+
+LIMITS = """
+== What this does not prove
+Stacks, change sets and every resource above were made through the services' own APIs, on 127.0.0.1. No account was
+touched. Whether AWS has the capacity and you the quota, how long nodes take, and whether EFA, Neuron devices and GPUs
+work on them: only an account can show that. Nothing has run on a node; what nodes may call, `trainyard rehearse` shows.
+
+== With an account
+{before}trainyard deploy {deployment} {stack}"""
+YOURS = "First let the file name yours instead of what was made up above: {named}.\n"
+
+
+@click.command("demo")
+@click.argument("file", type=FILE, required=False)
+@click.option("--stack", default="TrainingStack", show_default=True, help="The stack, with those that it stands on.")
+@click.option("--json", "as_json", is_flag=True, help="Say what exists as JSON; progress goes to standard error.")
+def command(file: Path | None, stack: str, as_json: bool) -> None:
+    """Deploy to an AWS on this machine, and show what exists.
+
+    Without FILE: deployment.yaml here, else a small cluster that the package brings.
+    """
+    file = file or default_file()
+    load(file)
+    with deployed(file, stack, quiet=as_json) as made:
+        os.environ.update(made.aws.environment)
+        from cdk_trainyard.cli import inventory
+
+        found = dict(inventory.sections(made.file["name"], made.aws.region))
+        if as_json:
+            click.echo(json.dumps(inventory.data(found), indent=2))
+            return
+        step("What exists now, read back from each service")
+        click.echo("\n".join(inventory.text(found)))
+    before = YOURS.format(named=", ".join(arn.split(":", 5)[5].split("/")[0].split(":")[0] for arn in made.named))
+    click.echo(LIMITS.format(before=before if made.named else "", stack=stack, deployment=file))
+
+
+def default_file() -> Path:
+    """Return the file of the project in this folder, else one that the package brings."""
+    own = Path("deployment.yaml")
+    return own if own.is_file() else project_folder() / "deployments" / "hyperpod-cpu-ddp.yaml"
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """What was deployed: the local AWS, the file's content, and what of it had to be made up."""
+
+    aws: "LocalAws"
+    file: Mapping[str, Any]
+    named: list[str]
+
+
+@contextmanager
+def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[Deployed]:
+    """Start a local AWS, and deploy stacks of a deployment file to it, with what they need.
+
+    Args:
+        deployment: The file.
+        stacks: The stacks.
+        quiet: Whether nothing goes to standard output.
+    """
+    cdk = _cdk.find()  # before anything is started
+    from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing
+    from cdk_trainyard.local import LocalAws
+    from cdk_trainyard.local.environment import DEFAULT_REGION
+
+    file = content(deployment)
+    region = file.get("region", DEFAULT_REGION)
+    step(f"Starting the local AWS, region {region}", quiet)
+    named = list(dict.fromkeys(arns(file)))
+    account = account_of(file, named)
+    named += [f"arn:aws:ec2:{region}:{account}:key-pair/{name}" for name in dict.fromkeys(key_pairs(file))]
+    with LocalAws(region=region, account=account) as aws:
+        click.echo(f"{aws.endpoint}, account {aws.account}", err=quiet)
+        if named:
+            make_existing(aws, named, quiet=quiet)
+        step("cdk bootstrap", quiet)
+        cdk = cdk.within(aws.environment)
+        app = _cdk.app_words(deployment)
+        # a project may say how it is bootstrapped; without one, the CLI would synthesize for nothing
+        _run(cdk, quiet, "bootstrap", f"aws://{aws.account}/{region}", *(app if Path("cdk.json").is_file() else ()))
+        step(f"cdk deploy {' '.join(stacks)} -c deployment={deployment}", quiet)
+        _run(cdk, quiet, "deploy", *stacks, *app, "--require-approval", "never")
+        yield Deployed(aws, file, named)
+
+
+def step(title: str, quiet: bool = False) -> None:
+    """Say what happens next.
+
+    Args:
+        title: What.
+        quiet: Whether nothing goes to standard output.
+    """
+    click.echo(f"\n== {title}", err=quiet)
+
+
+def _run(cdk: _cdk.Cdk, quiet: bool, *words: str) -> None:
+    """Run the cdk CLI against the local AWS; its output is the progress that a user sees."""
+    if quiet:
+        done = cdk.run(*words, tell=lambda line: click.echo(line, err=True))
+        code = done.code
+    else:
+        code = cdk.show(*words)
+    if code:
+        raise Wrong(f"cdk {words[0]} failed, as shown above")

@@ -1,0 +1,53 @@
+"""``trainyard plan OLD NEW``: what an update would do, before it is deployed.
+
+One table for ParallelClusters (by ParallelCluster's own update policies, in its own environment), HyperPod clusters,
+storage and everything else (by CloudFormation's provider schemas).
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from cdk_trainyard.cli.plan.rows import Effect, PlanRow, ordered, table
+
+_GIVEN = click.Path(path_type=Path)
+
+
+@click.command("plan")
+@click.argument("old", type=_GIVEN)
+@click.argument("new", type=_GIVEN)
+@click.option("--json", "as_json", is_flag=True, help="Say the changes as JSON.")
+def command(old: Path, new: Path, as_json: bool) -> int:
+    """Say what a change does to data and clusters.
+
+    OLD and NEW are deployment files, or folders that cdk synth wrote. Exit code 1 when data or a cluster would be
+    lost, or when the update would be refused.
+    """
+    from cdk_trainyard.cli.assemblies import load
+    from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
+    from cdk_trainyard.cli.plan.resources import plan_resources
+
+    with TemporaryDirectory() as directory:
+        before, after = (load(given, Path(directory) / side) for side, given in (("old", old), ("new", new)))
+    rows = [*plan_clusters(before, after), *plan_resources(before.stacks, after.stacks)]
+    worst = max((row.effect for row in rows), default=Effect.FREE)
+    if as_json:
+        click.echo(json.dumps({"worst": worst.name.lower(), "changes": [*map(_data, ordered(rows))]}, indent=2))
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        click.echo(table(rows, width) if rows else "nothing changes")
+        if worst >= Effect.REFUSED:
+            click.echo(
+                "\ndata or a cluster would be lost"
+                if worst is Effect.LOST
+                else "\nthe update would be refused; nothing would be lost"
+            )
+    return 1 if worst >= Effect.REFUSED else 0
+
+
+def _data(row: PlanRow) -> dict[str, str]:
+    return {"where": row.where, "what": row.what, "effect": row.effect.name.lower(), "remedy": row.remedy}

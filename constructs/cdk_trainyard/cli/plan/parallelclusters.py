@@ -1,0 +1,111 @@
+"""What ParallelCluster does with a changed configuration, by its own update policies."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cdk_trainyard.cli.assemblies import Side
+from cdk_trainyard.cli.contract.ask import ask
+from cdk_trainyard.cli.contract.collect import Found
+from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+
+Question = Callable[[dict[str, Any]], dict[str, Any]]
+
+_BESIDE = "define a second ParallelCluster with another id and name, move the users, then remove the first"
+# What a change that succeeds while everything runs does to the nodes.
+_SUCCEEDED = {
+    "QUEUE_UPDATE_STRATEGY": Effect.DRAIN,
+    "MANAGED_PLACEMENT_GROUP": Effect.DRAIN,
+    "MANAGED_FSX": Effect.DRAIN,
+}
+_STOPPABLE = (
+    "COMPUTE_FLEET_STOP",
+    "COMPUTE_FLEET_STOP_ON_REMOVE",
+    "COMPUTE_AND_LOGIN_NODES_STOP",
+    "LOGIN_NODES_POOLS_UPDATE_POLICY",
+    "LOGIN_NODES_POOL_STOP",
+    "LOGIN_NODES_STOP",
+    "MANAGED_PLACEMENT_GROUP",
+    "QUEUE_UPDATE_STRATEGY",
+    "RESIZE_UPDATE_STRATEGY_ON_REMOVE",
+)
+
+
+def plan_clusters(old: Side, new: Side, question: Question = ask) -> Iterator[PlanRow]:
+    """Yield what happens to every ParallelCluster.
+
+    Args:
+        old: The app before.
+        new: The app after.
+        question: Asks ParallelCluster's own environment.
+    """
+    before = {(one.stack, one.logical_id): one for one in old.clusters}
+    after = {(one.stack, one.logical_id): one for one in new.clusters}
+    both = [key for key in before if key in after]
+    requests = [{"name": before[key].name, "old": before[key].config, "new": after[key].config} for key in both]
+    answers = question({"plans": requests})["plans"] if requests else []
+    for key, changes in zip(both, answers, strict=True):
+        yield from _changed(before[key], after[key], changes)
+    for key in before.keys() - after.keys():
+        yield _removed(before[key])
+    for key in after.keys() - before.keys():
+        yield from _added(after[key], {one.name for one in old.clusters})
+
+
+def _changed(before: Found, after: Found, changes: list[Mapping[str, Any]]) -> Iterator[PlanRow]:
+    where = f"{before.stack}/{before.logical_id}"
+    if before.name != after.name:
+        yield PlanRow(
+            where=where,
+            what=f"ClusterName {before.name} -> {after.name}",
+            effect=Effect.REFUSED,
+            remedy=f"the provider renames no cluster; {_BESIDE}",
+        )
+    if before.version != after.version:
+        yield PlanRow(
+            where=where,
+            what=f"ParallelCluster {before.version} -> {after.version}",
+            effect=Effect.REFUSED,
+            remedy=f"CloudFormation changes no service token, and a version updates only its own; {_BESIDE}",
+        )
+    yield from (_row(where, change) for change in changes)
+
+
+def _row(where: str, change: Mapping[str, Any]) -> PlanRow:
+    name = ".".join([*change["path"], change["key"]])
+    what = f"{name} {_text(change['old'])} -> {_text(change['new'])}"
+    policy = change["policy"]
+    if change["check"] == "SUCCEEDED":
+        return PlanRow(where=where, what=what, effect=_SUCCEEDED.get(policy, Effect.FREE))
+    remedy = f"{_sentence(change['reason'])} {_sentence(change['action'])}".strip()
+    stoppable = change["check"] == "ACTION NEEDED" and policy in _STOPPABLE
+    return PlanRow(where=where, what=what, effect=Effect.STOP if stoppable else Effect.REFUSED, remedy=remedy)
+
+
+def _removed(one: Found) -> PlanRow:
+    return PlanRow(
+        where=f"{one.stack}/{one.logical_id}",
+        what=f"cluster {one.name} is removed",
+        effect=Effect.FREE if one.kept else Effect.LOST,
+        remedy="stays in the account, and in no stack" if one.kept else "its nodes, disks and jobs go",
+    )
+
+
+def _added(one: Found, names: set[str]) -> Iterator[PlanRow]:
+    where = f"{one.stack}/{one.logical_id}"
+    if one.name in names:
+        yield PlanRow(
+            where=where,
+            what=f"a second cluster {one.name} is added",
+            effect=Effect.LOST,
+            remedy="it cannot be made, and clearing up CloudFormation has the first deleted by that name; give another",
+        )
+    else:
+        yield PlanRow(where=where, what=f"cluster {one.name} is added", effect=Effect.FREE)
+
+
+def _text(value: Any) -> str:
+    return "none" if value in (None, "-") else str(value)
+
+
+def _sentence(text: Any) -> str:
+    return "" if text in (None, "-", "") else f"{str(text).rstrip('.')}."

@@ -1,0 +1,87 @@
+"""One line of the plan."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from textwrap import fill
+
+
+class Effect(IntEnum):
+    """What a change does, from harmless to irreparable."""
+
+    FREE = 0
+    DRAIN = 1
+    STOP = 2
+    REPLACED = 3
+    REFUSED = 4
+    LOST = 5
+
+    @property
+    def words(self) -> str:
+        """How the table says it."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Effect.FREE: "free",
+    Effect.DRAIN: "needs drain",
+    Effect.STOP: "needs the fleet stopped",
+    Effect.REPLACED: "replaced",
+    Effect.REFUSED: "refused",
+    Effect.LOST: "LOST",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanRow:
+    """One change and its effect.
+
+    Attributes:
+        where: Stack and resource.
+        what: What changes.
+        effect: What that does.
+        remedy: What to know or to do instead.
+    """
+
+    where: str
+    what: str
+    effect: Effect
+    remedy: str = ""
+
+
+def ordered(rows: Iterable[PlanRow]) -> list[PlanRow]:
+    """Return the rows, the worst first.
+
+    Args:
+        rows: The rows.
+    """
+    return sorted(rows, key=lambda row: (-row.effect, row.where, row.what))
+
+
+def table(rows: Iterable[PlanRow], width: int | None = None) -> str:
+    """Return the rows as a table, the worst first.
+
+    Args:
+        rows: The rows.
+        width: Columns that a line may have; where they are too few, each row is a paragraph. Default - any number.
+    """
+    heads = ("WHERE", "CHANGE", "EFFECT", "WHAT TO DO")
+    cells = [heads, *((row.where, _short(row.what), row.effect.words, row.remedy) for row in ordered(rows))]
+    widths = [max(len(line[column]) for line in cells) for column in range(4)]
+    if width is not None and sum(widths) + 6 > width:
+        return "\n\n".join(_paragraph(line, width) for line in cells[1:])
+    return "\n".join(
+        "  ".join([*(text.ljust(width) for text, width in zip(line[:3], widths, strict=False)), line[3]]).rstrip()
+        for line in cells
+    )
+
+
+def _paragraph(cells: Sequence[str], width: int) -> str:
+    where, what, effect, remedy = cells
+    lines = [fill(f"{effect}: {where}", width, subsequent_indent="  ")]
+    lines += [fill(text, width, initial_indent="  ", subsequent_indent="  ") for text in (what, remedy) if text]
+    return "\n".join(lines)
+
+
+def _short(text: str, limit: int = 90) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

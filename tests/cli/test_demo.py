@@ -1,0 +1,29 @@
+"""``trainyard demo`` from an empty folder."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.mark.cli
+def test_what_exists_is_said_to_programs(tmp_path: Path) -> None:
+    """Without a file and without a project: the stacks that the package brings, deployed by the real CLI."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cdk_trainyard", "demo", "--stack", "NetworkStack", "--json"],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (vpc,) = (row for row in json.loads(done.stdout)["Network"] if row["kind"] == "VPC")
+    assert vpc["level"] == 0
+    assert vpc["name"].startswith("vpc-")
+    assert "== Starting the local AWS, region us-east-1" in done.stderr

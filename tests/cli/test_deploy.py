@@ -1,0 +1,109 @@
+"""``trainyard deploy``, ``diff`` and ``destroy``: with the real CLI, and what is said of what it says."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.cli import _cdk, main
+from cdk_trainyard.cli._stacks import Stacks
+from cdk_trainyard.cli.deploy import report
+from tests.support import ROOT
+
+FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
+BIN = Path(sys.executable).parent
+EVENTS = """
+NetworkStack (mine-network): deploying... [1/2]
+mine-network |  1/27 | 9:04:18 PM | CREATE_COMPLETE | AWS::EC2::VPC | NetworkStack/Network (Network1C6012B5)
+ ✅  NetworkStack (mine-network) (no changes)
+TrainingStack (mine-training): deploying... [2/2]
+mine-training | 0/9 | 9:04:18 PM | CREATE_FAILED | AWS::SageMaker::Cluster | TrainingStack/Cluster no capacity
+❌  TrainingStack (mine-training) failed: ToolkitError: The stack named mine-training failed
+"""
+
+
+def test_a_line_for_each_stack(capsys: pytest.CaptureFixture[str]) -> None:
+    stacks = Stacks(None)
+    for line in EVENTS.splitlines():
+        stacks.hear(line)
+    assert capsys.readouterr().err == "NetworkStack: nothing to change, 0 s\nTrainingStack: failed, 0 s\n"
+    assert stacks.done == ["NetworkStack"]
+    assert [line.rpartition(" ")[2] for line in stacks.failures] == ["capacity"]
+
+
+def test_what_is_for_other_stacks_is_not_shown_and_commands_come_last() -> None:
+    outputs = {"ExportsOutputRefX": "1", "Quotas": "2", "ConnectCommand": "aws ssm", "VpcId": "vpc-1"}
+    assert report({"mine-training": outputs}) == [
+        "\nmine-training",
+        "  VpcId: vpc-1",
+        "\nHow to connect",
+        "  ConnectCommand: aws ssm",
+    ]
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cdk that says what the file ``said`` has and fails."""
+    program = tmp_path / "cdk"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncat {tmp_path}/said\nexit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(_cdk, "find", lambda: _cdk.Cdk(program=str(program), environment=dict(os.environ), own={}))
+    return tmp_path
+
+
+def test_what_failed_is_said(fake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (fake / "said").write_text(EVENTS)
+    assert main(["deploy", str(FILE), "--yes"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "CREATE_FAILED | AWS::SageMaker::Cluster | TrainingStack/Cluster no capacity" in said.err
+    assert "CREATE_COMPLETE" not in said.err
+    assert said.err.endswith("cdk deploy failed; --verbose shows everything\n")
+    assert "--all" in (fake / "asked").read_text()
+
+
+@pytest.mark.parametrize("name", ["deploy", "diff", "destroy"])
+def test_without_credentials_it_says_what_needs_none(name: str, fake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (fake / "said").write_text("Need to perform AWS calls for account 1, but no credentials have been configured\n")
+    assert main([name, str(FILE), *(["--yes"] if name != "diff" else [])]) == 3
+    assert "check, synth, plan, demo, rehearse, contract, local and init need none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["deploy", "destroy"])
+def test_nobody_to_ask_is_wrong_usage(name: str, fake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (fake / "said").write_text("")
+    assert main([name, str(FILE)]) == 2
+    assert "there is nobody to ask: add --yes" in capsys.readouterr().err
+    assert not (fake / "asked").exists()
+
+
+@pytest.mark.cli
+def test_deployed_compared_and_destroyed(tmp_path: Path) -> None:
+    """From an empty folder, against the local AWS."""
+    trainyard = f"{sys.executable} -m cdk_trainyard"
+    script = f"""set -e
+    {trainyard} deploy {FILE} NetworkStack --yes --json > deployed.json
+    {trainyard} deploy {FILE} NetworkStack --yes > again
+    {trainyard} diff {FILE} NetworkStack --fail > same
+    {trainyard} destroy {FILE} NetworkStack --yes
+    {trainyard} diff {FILE} NetworkStack --fail > different && exit 9 || echo $? > code
+    """
+    done = subprocess.run(
+        [*trainyard.split(), "local", "run", "--bootstrap", "--", "bash", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    outputs = json.loads((tmp_path / "deployed.json").read_text())["hyperpod-cpu-ddp-network"]
+    again = (tmp_path / "again").read_text().splitlines()
+    assert f"  VpcId: {outputs['VpcId']}" in again
+    assert "NetworkStack: nothing to change" in done.stderr
+    assert "There were no differences" in (tmp_path / "same").read_text()
+    assert (tmp_path / "code").read_text() == "1\n"
+    assert "AWS::EC2::VPC" in (tmp_path / "different").read_text()

@@ -1,0 +1,85 @@
+"""``trainyard plan``, ``show`` and ``contract``: what needs no other program."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.cli import main
+from cdk_trainyard.cli.contract import ask
+from cdk_trainyard.cli.plan.rows import Effect, PlanRow, table
+from tests.support import ROOT
+
+FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
+
+
+def assembly(folder: Path, **resources: Any) -> Path:
+    folder.mkdir()
+    properties = {"templateFile": "Stack.template.json"}
+    artifact = {"type": "aws:cloudformation:stack", "environment": "aws://1/us-east-1", "properties": properties}
+    (folder / "manifest.json").write_text(json.dumps({"artifacts": {"Stack": artifact}}))
+    (folder / "Stack.template.json").write_text(json.dumps({"Resources": resources}))
+    return folder
+
+
+def bucket(name: str) -> dict[str, Any]:
+    return {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}}
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> list[str]:
+    return [str(assembly(tmp_path / name, Data=bucket(name))) for name in ("old", "new")]
+
+
+def test_a_plan_for_people_and_for_programs(sides: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", *sides]) == 1
+    assert capsys.readouterr().out.endswith("\ndata or a cluster would be lost\n")
+    assert main(["plan", "--json", *sides]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["worst"] == "lost"
+    assert [(row["where"], row["effect"]) for row in said["changes"]] == [("Stack/Data", "lost")]
+    assert main(["plan", sides[0], sides[0]]) == 0
+    assert capsys.readouterr().out == "nothing changes\n"
+
+
+def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:
+    rows = [PlanRow(where="Stack/A", what="w " * 40, effect=Effect.LOST, remedy="r " * 40)] * 2
+    assert max(map(len, table(rows).splitlines())) > 40
+    narrow = table(rows, 40).splitlines()
+    assert narrow[0] == "LOST: Stack/A"
+    assert [line for line in narrow if len(line) > 40] == []
+
+
+@pytest.mark.parametrize("name", ["plan", "contract"])
+def test_a_folder_that_is_no_assembly_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, *[str(tmp_path)] * (2 if name == "plan" else 1)]) == 1
+    assert capsys.readouterr().err == f"{tmp_path} is neither a deployment file nor a cdk.out folder\n"
+
+
+def test_a_contract_without_parallelclusters_needs_nothing(
+    sides: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["contract", *sides]) == 0
+    assert capsys.readouterr().out == "no ParallelCluster configuration in what was given\n"
+    assert main(["contract"]) == 2
+
+
+def test_parallelclusters_own_environment_is_made_or_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = {"Type": "Custom::PclusterCluster", "Properties": {"ClusterName": "x", "ClusterConfiguration": {}}}
+    given = assembly(tmp_path / "pcluster", Cluster=cluster)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(ask, "project_folder", lambda: tmp_path)
+    assert main(["contract", str(given)]) == 3
+    assert "'trainyard contract --install' makes it in " in capsys.readouterr().err
+    monkeypatch.setenv(ask.VARIABLE, "/bin/false")
+    assert ask.python() == Path("/bin/false")
+
+
+def test_showing_takes_credentials(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    assert main(["show", str(FILE)]) == 3
+    assert "check, synth, plan, demo, rehearse, contract, local and init need none" in capsys.readouterr().err

@@ -1,0 +1,120 @@
+"""``trainyard synth``: with the app of a project, and with the one that the package brings."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.cli import _cdk, main
+from cdk_trainyard.cli._exits import Missing
+from tests.deployment.good_file import edited
+from tests.support import ROOT
+
+FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
+BIN = Path(sys.executable).parent
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted(folder.glob("*.json"))}
+
+
+@pytest.mark.cli
+def test_without_a_project_it_is_the_same_as_with_ours(tmp_path: Path) -> None:
+    """From an empty folder and with a home that cannot be written."""
+
+    def synth(folder: Path, output: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+        words = [sys.executable, "-m", "cdk_trainyard", "synth", str(FILE), "--json", "--output", str(output)]
+        path = os.pathsep.join([str(BIN), os.environ["PATH"]])
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env=os.environ | {"PATH": path} | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    ours, alone = tmp_path / "ours", tmp_path / "alone"
+    synth(ROOT, ours)
+    (tmp_path / "empty").mkdir()
+    said = json.loads(synth(tmp_path / "empty", alone, HOME="/dev/null").stdout)
+    assert digest(ours) == digest(alone)
+    assert said["output"] == str(alone)
+    assert said["stacks"]["TrainingStack"]["stack_name"] == "hyperpod-cpu-ddp-training"
+
+
+def test_a_file_that_is_wrong_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_cdk, "find", lambda: pytest.fail("nothing is looked for"))
+    (tmp_path / "x.yaml").write_text(edited(("count: 4", "count: -4")))
+    assert main(["synth", str(tmp_path / "x.yaml")]) == 1
+    assert "'cluster.groups.workers.count' must be 0 to 6758, got -4" in capsys.readouterr().err
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A path with nothing but what a test puts there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JSII_NODE", raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(_cdk, "_wheel", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("node", "cdk", "said"),
+    [
+        (None, None, "there is no Node, and CDK runs on it"),
+        ("echo v16.20.0", None, "CDK needs Node 20 or newer, "),
+        ("exit 1", None, "is no Node that runs"),
+        ("echo v24.1.0", None, "there is no cdk CLI on the path and none in node_modules; get it: npm install"),
+        ("echo v24.1.0", "echo '3.0.0 (build x)'", "is 3.0.0 (build x), and CDK's CLI of version 2 is needed"),
+        ("echo v24.1.0", "echo '1.204.0 (build x)'", "and CDK's CLI of version 2 is needed"),
+        ("echo v24.1.0", "echo broken >&2; exit 1", "is no cdk CLI that runs (broken)"),
+    ],
+)
+def test_what_is_missing_is_said_with_how_to_get_it(
+    programs: Path, node: str | None, cdk: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("node", node), ("cdk", cdk)):
+        if text:
+            program(programs / name, text)
+    assert main(["synth", str(FILE)]) == 3
+    assert said in capsys.readouterr().err
+
+
+def test_the_cli_is_found_in_node_modules(programs: Path) -> None:
+    program(programs / "node", "echo v24.1.0")
+    folder = programs / "node_modules" / ".bin"
+    folder.mkdir(parents=True)
+    program(folder / "cdk", "echo 2.1148.1")
+    assert _cdk.find().program == str(folder / "cdk")
+
+
+@pytest.mark.parametrize(
+    ("says", "answer"),
+    [
+        (
+            "Unable to resolve AWS account to use.",
+            "check, synth, plan, demo, rehearse, contract, local and init need none",
+        ),
+        ("This CDK CLI is not compatible with the CDK library used", "the cdk CLI is too old for this aws-cdk-lib"),
+    ],
+)
+def test_what_the_cli_lacks_is_explained(programs: Path, says: str, answer: str) -> None:
+    program(programs / "node", "echo v24.1.0")
+    program(programs / "cdk", f'[ "$1" = --version ] && echo 2.1148.1 && exit; echo "{says}"; exit 1')
+    with pytest.raises(Missing, match=answer):
+        _cdk.find().run("deploy")
