@@ -78,8 +78,7 @@ check: setup ## lint, format, types, shell, guard tests
 
 .PHONY: test
 test: setup .venv-checkov/.ready .venv-pcluster/.ready ## every test
-	python -m pytest -n 2 --dist loadscope -m 'not nodes'
-	python -m pytest -m nodes
+	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
 test-unit: setup ## the tests without the CLI, other programs and exhaustive grids (about a minute)
@@ -94,31 +93,31 @@ format: setup ## format Python and shell
 # ---------------------------------------------------------------- using it
 .PHONY: demo
 demo: setup ## deploy DEPLOYMENT with the real cdk CLI to the local AWS, and show what exists
-	python -m tools.demo $(DEPLOYMENT) --stack $(STACK)
+	trainyard demo $(DEPLOYMENT) --stack $(STACK)
 
 .PHONY: install-nodes
 install-nodes: setup ## install what booting nodes takes, with the machine's own apt (root, Debian)
-	python -m cdk_trainyard.rehearsal install
+	trainyard rehearse install
 
 .PHONY: rehearse
 rehearse: install-nodes ## run DEPLOYMENT's real scripts on nodes with real Slurm, here
-	python -m cdk_trainyard.rehearsal $(DEPLOYMENT)
+	trainyard rehearse $(DEPLOYMENT)
 
 .PHONY: synth
 synth: setup ## synthesize DEPLOYMENT into OUT (cdk.out), with every check
-	cdk synth --quiet --no-notices --output $(OUT) -c deployment=$(DEPLOYMENT) '*'
+	trainyard synth $(DEPLOYMENT) --output $(OUT)
 
 .PHONY: deploy
 deploy: setup ## deploy STACK of DEPLOYMENT to the AWS account of your credentials
-	cdk deploy $(STACK) -c deployment=$(DEPLOYMENT)
+	trainyard deploy $(DEPLOYMENT) $(STACK)
 
 .PHONY: contract
 contract: setup .venv-pcluster/.ready ## ask pcluster's own validators about the ParallelCluster configurations in OUT
-	python -m tools.contract $(OUT)
+	trainyard contract $(OUT)
 
 .PHONY: plan-update
 plan-update: setup .venv-pcluster/.ready ## say what the change from OLD to NEW (deployment file or cdk.out) does to data and clusters
-	python -m tools.plan $(OLD) $(NEW)
+	trainyard plan $(OLD) $(NEW)
 
 .PHONY: bench
 bench: setup ## measure synthesis side by side
@@ -127,7 +126,7 @@ bench: setup ## measure synthesis side by side
 # ---------------------------------------------------------------- regenerating
 .PHONY: lock
 lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
-	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra local --output-file requirements/dev.txt pyproject.toml requirements/dev.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra cli --extra local --extra review --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/pcluster.txt requirements/pcluster.in
 	npm install --package-lock-only --omit-lockfile-registry-resolved

@@ -1,0 +1,82 @@
+"""What a wheel says of itself, and that constructs need nothing but CDK."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from email.message import Message
+from email.parser import Parser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import cdk_trainyard
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ALONE = """
+import sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in OTHERS:
+            raise ModuleNotFoundError(f"{name} is in an extra")
+
+sys.meta_path.insert(0, Refused())
+from tests.test_cluster import NODES, Made
+
+for build in NODES:
+    Made(build, late=True).template
+"""
+
+
+@pytest.fixture(scope="module")
+def metadata(tmp_path_factory: pytest.TempPathFactory) -> Message:
+    folder = tmp_path_factory.mktemp("wheel")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    with ZipFile(wheel) as packed:
+        (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(packed.read(name).decode())
+
+
+@pytest.mark.slow
+def test_the_wheel_says_who_may_use_it_and_what_it_needs(metadata: Message) -> None:
+    needs = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
+    assert [re.split(r"[<>=]", need)[0] for need in needs] == ["aws-cdk-lib", "constructs"]
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert metadata["Version"] == cdk_trainyard.__version__
+
+
+def test_the_changelog_has_this_version() -> None:
+    assert f"\n## [{cdk_trainyard.__version__}]\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_everything_is_an_extra_of_all() -> None:
+    extras = PROJECT["optional-dependencies"]
+    (everything,) = extras["all"]
+    assert set(re.findall(r"\w+", everything.partition("[")[2])) == extras.keys() - {"all"}
+
+
+def test_constructs_need_nothing_but_cdk() -> None:
+    groups = PROJECT["optional-dependencies"].values()
+    names = {re.split(r"[\[<>=]", need)[0] for group in groups for need in group} - {"cdk-trainyard"}
+    others = {"PyYAML": "yaml", "cdk-nag": "cdk_nag", "cloudformation-validate": "cloudformation_validate"}
+    program = f"OTHERS = {sorted(others.get(name, name) for name in names)}\n{ALONE}"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
