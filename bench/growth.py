@@ -1,4 +1,4 @@
-"""How synthesis grows with the number of instance groups: one warm process, sizes in turn, medians, a fit.
+"""How synthesis and the check of a file grow with the number of groups: one warm process, turns, medians, a fit.
 
 ``make bench`` runs it. Starting Python and Node takes several times what a hundred groups take, so whole processes
 would compare noise with noise: here everything is loaded before the clock starts, and what groups add is fitted. Calls
@@ -12,7 +12,7 @@ import pstats
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import yaml
@@ -35,7 +35,10 @@ def grown(source: Path, groups: int, folder: Path) -> Path:
     return path
 
 
-def seconds(path: Path) -> float:
+Measure = Callable[[Path], float]
+
+
+def synthesis(path: Path) -> float:
     """Synthesize once, from the file to the templates, and return the wall time."""
     gc.collect()
     with tempfile.TemporaryDirectory(prefix="cdk-trainyard-bench-") as out:
@@ -46,10 +49,18 @@ def seconds(path: Path) -> float:
         return time.perf_counter() - start
 
 
-def calls(path: Path) -> int:
-    """Return how many calls of Python functions one synthesis takes."""
+def check(path: Path) -> float:
+    """Ask every rule about a file once, and return the wall time."""
+    gc.collect()
+    start = time.perf_counter()
+    Deployment.load(path)
+    return time.perf_counter() - start
+
+
+def calls(measure: Measure, path: Path) -> int:
+    """Return how many calls of Python functions one run takes."""
     profile = cProfile.Profile()
-    profile.runcall(seconds, path)
+    profile.runcall(measure, path)
     return sum(count for _, count, *_ in pstats.Stats(profile).stats.values())  # type: ignore[attr-defined]
 
 
@@ -73,13 +84,19 @@ def main() -> None:
     gc.disable()  # as in app.py; it collects between the turns
     with tempfile.TemporaryDirectory(prefix="cdk-trainyard-bench-") as folder:
         files = {size: grown(options.source, size, Path(folder)) for size in SIZES}
-        for size in (1, SIZES[-1]):
-            seconds(files[size])  # load and warm everything
-        turns = [{size: seconds(files[size]) for size in SIZES} for _ in range(options.runs)]
-        counts = {size: calls(files[size]) for size in SIZES}
+        for measure in (synthesis, check):
+            grow(measure, files, options.runs)
+
+
+def grow(measure: Measure, files: Mapping[int, Path], runs: int) -> None:
+    """Measure and print how one thing grows."""
+    for size in (1, SIZES[-1]):
+        measure(files[size])  # load and warm everything
+    turns = [{size: measure(files[size]) for size in SIZES} for _ in range(runs)]
+    counts = {size: calls(measure, files[size]) for size in SIZES}
     times = {size: [turn[size] for turn in turns] for size in SIZES}
     medians = {size: statistics.median(found) for size, found in times.items()}
-    heading = f"groups of compute ({options.runs} turns)"
+    heading = f"{measure.__name__}: groups of compute ({runs} turns)"
     print(f"{heading:<50} median    min    max     calls")
     for size, found in times.items():
         print(f"{size:<50} {medians[size]:6.3f} {min(found):6.3f} {max(found):6.3f} {counts[size]:9,}")

@@ -52,6 +52,22 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("untimed")
 
 
+_LONGEST_FIRST = ("nodes", "cli", "review", "contract", "slow")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the modules that take longest, most of which wait: what is short fills the gaps, and the end."""
+
+    def place(item: pytest.Item) -> int:
+        marked = [number for number, name in enumerate(_LONGEST_FIRST) if item.get_closest_marker(name)]
+        return min(marked, default=len(_LONGEST_FIRST))
+
+    places: dict[Path, int] = {}
+    for item in items:
+        places[item.path] = min(places.get(item.path, len(_LONGEST_FIRST)), place(item))
+    items.sort(key=lambda item: places[item.path])
+
+
 def pytest_collection_finish() -> None:
     """Look for garbage again from here on, in what the tests make: a template alone is thousands of objects."""
     gc.freeze()

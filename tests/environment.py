@@ -13,6 +13,7 @@ from cdk_trainyard.local import LocalAws
 from tests.support import ROOT
 
 CDK = ROOT / "bin" / "cdk"
+BOOTSTRAPPED = "/cdk-bootstrap/hnb659fds/version"
 STACKS = ("network", "storage", "training", "serving")
 
 
@@ -24,17 +25,25 @@ class Environment:
         self.content = yaml.safe_load(source.read_text())
         self.path = folder / source.name
         self.folder = folder
+        self.assemblies: dict[str, Path] = {}
         self.region = self.content["region"]
-        self.cdk("bootstrap", f"aws://{aws.account}/{self.region}")
+        if not self.client("ssm").get_parameters(Names=[BOOTSTRAPPED])["Parameters"]:
+            self.cdk("bootstrap", f"aws://{aws.account}/{self.region}")
 
     def client(self, service: str) -> Any:
         return self.aws.client(service, self.region)
 
     def cdk(self, *arguments: str, code: int = 0) -> str:
-        """Run the CLI on the present content; return everything that it printed."""
-        self.path.write_text(yaml.safe_dump(self.content, sort_keys=False))
+        """Run the CLI on the present content; return everything that it printed.
+
+        It runs the app on a content that is new, and takes what the app has made of one that was there before.
+        """
+        said = yaml.safe_dump(self.content, sort_keys=False)
+        self.path.write_text(said)
+        made, new = self.assemblies.get(said), self.folder / f"cdk-{len(self.assemblies)}.out"
+        app = ["--app", str(made)] if made else ["-c", f"deployment={self.path}", "--output", str(new)]
         run = subprocess.run(
-            [str(CDK), *arguments, "-c", f"deployment={self.path}", "--output", str(self.folder / "cdk.out")],
+            [str(CDK), *arguments, *app],
             cwd=ROOT,
             env=self.aws.environment | {"JSII_NODE": os.environ["JSII_NODE"]},
             stdout=subprocess.PIPE,
@@ -43,6 +52,8 @@ class Environment:
             check=False,
         )
         assert run.returncode == code, run.stdout
+        if (new / "manifest.json").exists() and "Subprocess exited with error" not in run.stdout:
+            self.assemblies[said] = new
         return re.sub(r"\x1b\[[0-9;]*m", "", run.stdout)
 
     def deploy(self, stack: str = "TrainingStack", *, code: int = 0) -> str:

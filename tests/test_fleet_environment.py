@@ -34,12 +34,7 @@ class Fleet(Environment):
         return sorted(node["InstanceType"] for node in self.nodes().values())
 
 
-@pytest.fixture(scope="module")
-def bert(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Fleet:
-    return Fleet(aws, ROOT / "deployments" / "fleet-p3dn-bert.yaml", tmp_path_factory.mktemp("bert"))
-
-
-def test_1_eight_nodes_and_a_master_stand_in_one_place(bert: Fleet) -> None:
+def eight_nodes_and_a_master_stand_in_one_place(bert: Fleet) -> None:
     bert.deploy()
     assert bert.types() == ["c5n.18xlarge", *["p3dn.24xlarge"] * 8]
     nodes = bert.nodes().values()
@@ -54,11 +49,11 @@ def test_1_eight_nodes_and_a_master_stand_in_one_place(bert: Fleet) -> None:
     assert not any(node.get("PublicIpAddress") or node.get("KeyName") for node in nodes)
 
 
-def test_2_the_same_again_changes_nothing(bert: Fleet) -> None:
+def the_same_again_changes_nothing(bert: Fleet) -> None:
     assert bert.deploy().count("(no changes)") == 3
 
 
-def test_3_eight_nodes_become_ten_and_none_is_replaced(bert: Fleet) -> None:
+def eight_nodes_become_ten_and_none_is_replaced(bert: Fleet) -> None:
     before = set(bert.nodes())
     bert.content["cluster"]["count"] = 10
     changes = bert.cdk("diff", "TrainingStack", "--fail", code=1)
@@ -69,7 +64,7 @@ def test_3_eight_nodes_become_ten_and_none_is_replaced(bert: Fleet) -> None:
     assert bert.types().count("p3dn.24xlarge") == 10
 
 
-def test_4_a_changed_template_ends_no_job(bert: Fleet) -> None:
+def a_changed_template_ends_no_job(bert: Fleet) -> None:
     """New nodes get the new template; those that run are left alone."""
     before = bert.nodes()
     bert.content["cluster"]["volume_gib"] = 300
@@ -79,7 +74,7 @@ def test_4_a_changed_template_ends_no_job(bert: Fleet) -> None:
     assert int(template["Version"]) > 1
 
 
-def test_5_what_the_service_refuses_is_rolled_back(bert: Fleet) -> None:
+def what_the_service_refuses_is_rolled_back(bert: Fleet) -> None:
     """A role that is not there is found out by the service alone: the stack is as it was."""
     before, group = set(bert.nodes()), bert.group()
     bert.content["cluster"]["role_arn"] = f"arn:aws:iam::{bert.aws.account}:role/nobody-made-it"
@@ -91,20 +86,35 @@ def test_5_what_the_service_refuses_is_rolled_back(bert: Fleet) -> None:
     assert bert.group()["AutoScalingGroupARN"] == group["AutoScalingGroupARN"]
 
 
-def test_6_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(bert: Fleet) -> None:
+def what_the_file_gets_wrong_is_refused_before_anything_is_deployed(bert: Fleet) -> None:
     bert.content["cluster"]["instance_type"] = "g5.xlarge"
     printed = bert.deploy(code=1)
     bert.content["cluster"]["instance_type"] = "p3dn.24xlarge"
-    assert "'instance_type' must be one with EFA, got 'g5.xlarge'" in printed
+    assert "'cluster.instance_type' must be one with EFA, got 'g5.xlarge'" in printed
     assert "Traceback" not in printed
 
 
-def test_7_destroying_everything_keeps_the_data(bert: Fleet) -> None:
+def destroying_everything_keeps_the_data(bert: Fleet) -> None:
     storage = bert.outputs("storage")
     bert.destroy()
     assert bert.nodes() == {}
     file_systems = bert.client("fsx").describe_file_systems(FileSystemIds=[storage["LustreFileSystemId"]])
     assert file_systems["FileSystems"]
+
+
+def test_a_fleet_from_creation_to_destruction(aws: LocalAws, tmp_path: Path) -> None:
+    """Each step stands on the ones before it."""
+    bert = Fleet(aws, ROOT / "deployments" / "fleet-p3dn-bert.yaml", tmp_path)
+    for step in (
+        eight_nodes_and_a_master_stand_in_one_place,
+        the_same_again_changes_nothing,
+        eight_nodes_become_ten_and_none_is_replaced,
+        a_changed_template_ends_no_job,
+        what_the_service_refuses_is_rolled_back,
+        what_the_file_gets_wrong_is_refused_before_anything_is_deployed,
+        destroying_everything_keeps_the_data,
+    ):
+        step(bert)
 
 
 def test_a_capacity_block_is_taken_whole(aws: LocalAws, tmp_path: Path) -> None:

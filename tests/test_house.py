@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,17 +16,25 @@ import cdk_trainyard
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 STOREYS = (
-    "acknowledgments json_value lazy managed_policy node_scripts policy problems retention tokens versions",
+    (
+        "acknowledgments data_files json_value lazy managed_policy node_scripts policy problems project retention "
+        "tokens versions"
+    ),
     "errors log_groups",
     "inline_function instances options reach",
-    "lifecycle quotas surroundings",
-    "network",
+    "quotas real surroundings",
+    "lifecycle network",
     "storage",
+    "cluster",
     "fleet hyperpod parallelcluster serving",
     "deployment local rehearsal review",
+    "app cli",
+    "__main__",
 )
 """The floors of the library, the lowest first: a room imports only from floors below its own."""
 FLOORS = {room: floor for floor, rooms in enumerate(STOREYS) for room in rooms.split()}
+ROOF = len(STOREYS)
+"""The floor of what is no room: a name that is imported from the package itself, whatever room it comes from."""
 MODULES = sorted(module.name for module in pkgutil.walk_packages(cdk_trainyard.__path__, "cdk_trainyard."))
 SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if "__pycache__" not in path.parts]
 
@@ -41,7 +50,7 @@ def imported_rooms(path: Path) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {room_of(name) for name in names if name.startswith("cdk_trainyard.") and room_of(name) in FLOORS}
+    return {room_of(name) for name in names if name.startswith("cdk_trainyard.")}
 
 
 def test_every_module_imports_and_says_what_it_is() -> None:
@@ -56,14 +65,39 @@ def test_modules_import_only_from_floors_below() -> None:
         if relative.name == "__init__.py" and len(relative.parts) == 1:
             continue  # the door of the house opens on every room
         room = relative.parts[0].removesuffix(".py")
-        above[str(relative)] = {other for other in imported_rooms(path) - {room} if FLOORS[other] >= FLOORS[room]}
+        above[str(relative)] = {
+            other for other in imported_rooms(path) - {room} if FLOORS.get(other, ROOF) >= FLOORS[room]
+        }
     assert {path: rooms for path, rooms in above.items() if rooms} == {}
+
+
+def test_rooms_apart_import_what_the_architecture_page_names() -> None:
+    """``local`` and ``rehearsal`` prove nothing about facts that they share with the library."""
+    page = (ROOT / "docs" / "architecture.md").read_text().partition("## Rooms apart")[2].partition("\n## ")[0]
+    named = set(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", page, re.MULTILINE))
+    apart = {room for room, _ in named}
+    assert apart == {"local", "rehearsal"}
+    used = {
+        (room, other) for room in apart for path in (PACKAGE / room).rglob("*.py") for other in imported_rooms(path)
+    }
+    assert {(room, other) for room, other in used if room != other} == named
 
 
 @pytest.mark.parametrize("room", ["instances", "versions"])
 def test_a_room_of_facts_needs_no_cdk(room: str) -> None:
     for path in (PACKAGE / room).glob("*.py"):
         assert "aws_cdk" not in path.read_text()
+
+
+@pytest.mark.parametrize("room", ["fleet", "hyperpod", "lifecycle", "parallelcluster", "serving"])
+def test_a_room_is_said_and_judged_without_cdk(room: str) -> None:
+    """A file is checked with specifications and rules alone."""
+    paths = sorted((PACKAGE / room).glob("*.py"))
+    names = [f"cdk_trainyard.{room}.{path.stem}" for path in paths if path.stem.startswith(("spec", "rules"))]
+    program = "import sys; from importlib import import_module; [import_module(name) for name in sys.argv[1:]]"
+    asked = f"{program}; print(*sorted(set(sys.modules) & {{'aws_cdk', 'constructs', 'jsii'}}))"
+    run = subprocess.run([sys.executable, "-c", asked, *names], capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"
 
 
 IMPORT_EVERYTHING = """
@@ -96,15 +130,6 @@ def test_importing_asks_nothing_of_node() -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_only_the_deployment_room_uses_pydantic() -> None:
-    users = {
-        path.relative_to(PACKAGE).parts[0]
-        for path in SOURCES
-        if "import pydantic" in path.read_text() or "from pydantic" in path.read_text()
-    }
-    assert users <= {"deployment"}
-
-
 def test_public_names_are_unique_and_importable() -> None:
     assert len(cdk_trainyard.__all__) == len(set(cdk_trainyard.__all__))
     assert [name for name in cdk_trainyard.__all__ if not hasattr(cdk_trainyard, name)] == []
@@ -134,11 +159,14 @@ def test_every_public_name_is_documented() -> None:
 
 
 def named_in(tree: ast.AST) -> set[str]:
-    """Every name that is read: a rule is called, or stands in a table of rules."""
+    """Every name that is read: a rule is called, or stands in a table of rules, or is named there (``module:name``)."""
     nodes = list(ast.walk(tree))
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} | {
-        node.attr for node in nodes if isinstance(node, ast.Attribute)
-    }
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return (
+        {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        | {text.rpartition(":")[2] for text in texts if ":" in text}
+    )
 
 
 def is_rules(path: Path) -> bool:
@@ -163,9 +191,10 @@ def test_every_rule_of_a_room_is_asked(room: Path) -> None:
         if isinstance(node, ast.Assign | ast.AnnAssign)
     ]
     reached: set[str] = set()
-    waiting = set().union(
-        *tables, *(named_in(ast.parse(path.read_text())) for path in room.glob("*.py") if not is_rules(path))
-    )
+    around = [path for path in room.glob("*.py") if not is_rules(path)]
+    if room.parent != PACKAGE:  # a package of the deployment room, whose rules the rules of the whole file ask
+        around += room.parent.glob("*.py")
+    waiting = set().union(*tables, *(named_in(ast.parse(path.read_text())) for path in around))
     while waiting := (waiting & rules.keys()) - reached:
         reached |= waiting
         waiting = set().union(*(named_in(rules[name]) for name in waiting))

@@ -36,18 +36,13 @@ def environment(aws: LocalAws, name: str, folder: Path) -> ParallelClusterEnviro
     return ParallelClusterEnvironment(aws, ROOT / "deployments" / f"parallelcluster-{name}.yaml", folder)
 
 
-@pytest.fixture(scope="module")
-def hello(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ParallelClusterEnvironment:
-    return environment(aws, "hello", tmp_path_factory.mktemp("hello"))
-
-
 def compute(config: dict[str, Any]) -> dict[str, Any]:
     (queue,) = config["Scheduling"]["SlurmQueues"]
     (only,) = queue["ComputeResources"]
     return dict(only)
 
 
-def test_1_the_cluster_comes_with_what_it_stands_on(hello: ParallelClusterEnvironment) -> None:
+def the_cluster_comes_with_what_it_stands_on(hello: ParallelClusterEnvironment) -> None:
     hello.deploy()
     assert hello.statuses("network", "storage", "training") == {"CREATE_COMPLETE"}
     config, network = hello.config(), hello.outputs("network")
@@ -63,12 +58,12 @@ def test_1_the_cluster_comes_with_what_it_stands_on(hello: ParallelClusterEnviro
     )
 
 
-def test_2_the_same_again_changes_nothing(hello: ParallelClusterEnvironment) -> None:
+def the_same_again_changes_nothing(hello: ParallelClusterEnvironment) -> None:
     assert hello.deploy().count("(no changes)") == 3
     assert hello.status("training") == "CREATE_COMPLETE"
 
 
-def test_3_a_larger_queue_comes_in_place(hello: ParallelClusterEnvironment) -> None:
+def a_larger_queue_comes_in_place(hello: ParallelClusterEnvironment) -> None:
     before, node = hello.outputs("training"), hello.head_node()
     hello.content["cluster"]["queues"][0]["compute"][0]["max_count"] = 16
     changes = hello.cdk("diff", "TrainingStack", "--fail", code=1)
@@ -84,7 +79,7 @@ def test_3_a_larger_queue_comes_in_place(hello: ParallelClusterEnvironment) -> N
     assert hello.head_node()["InstanceId"] == node["InstanceId"]
 
 
-def test_4_what_parallelcluster_never_changes_is_refused_and_rolled_back(hello: ParallelClusterEnvironment) -> None:
+def what_parallelcluster_never_changes_is_refused_and_rolled_back(hello: ParallelClusterEnvironment) -> None:
     before, node, good = hello.config(), hello.head_node(), hello.content
     hello.content = deepcopy(good)
     hello.content["cluster"]["operating_system"] = "ubuntu2204"
@@ -101,7 +96,7 @@ def test_4_what_parallelcluster_never_changes_is_refused_and_rolled_back(hello: 
     assert hello.head_node()["InstanceId"] == node["InstanceId"]
 
 
-def test_5_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(hello: ParallelClusterEnvironment) -> None:
+def what_the_file_gets_wrong_is_refused_before_anything_is_deployed(hello: ParallelClusterEnvironment) -> None:
     before = hello.config()
     hello.content["cluster"]["operating_system"] = "alinux2"
     printed = hello.deploy(code=1)
@@ -111,13 +106,27 @@ def test_5_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(hello
     assert hello.config() == before
 
 
-def test_6_destroying_everything_ends_the_cluster(hello: ParallelClusterEnvironment) -> None:
+def destroying_everything_ends_the_cluster(hello: ParallelClusterEnvironment) -> None:
     name, instance_id = hello.outputs("training")["ClusterName"], hello.head_node()["InstanceId"]
     hello.destroy()
     with pytest.raises(ClientError, match="does not exist"):
         hello.client("cloudformation").describe_stacks(StackName=name)
     (page,) = hello.client("ec2").describe_instances(InstanceIds=[instance_id])["Reservations"]
     assert page["Instances"][0]["State"]["Name"] == "terminated"
+
+
+def test_a_cluster_from_creation_to_destruction(aws: LocalAws, tmp_path: Path) -> None:
+    """Each step stands on the ones before it."""
+    hello = environment(aws, "hello", tmp_path)
+    for step in (
+        the_cluster_comes_with_what_it_stands_on,
+        the_same_again_changes_nothing,
+        a_larger_queue_comes_in_place,
+        what_parallelcluster_never_changes_is_refused_and_rolled_back,
+        what_the_file_gets_wrong_is_refused_before_anything_is_deployed,
+        destroying_everything_ends_the_cluster,
+    ):
+        step(hello)
 
 
 def test_accounts_outlive_the_cluster_in_a_database_of_the_deployments_own(aws: LocalAws, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ def examples() -> list[pytest.ParameterSet]:
             *ROOT.glob("docs/**/*.md"),
             *ROOT.glob("constructs/**/*.md"),
             *ROOT.glob("lifecycle_scripts/**/*.md"),
+            *ROOT.glob("examples/**/*.md"),
         }
     )
     return [

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.cli._made_up import arns
 from cdk_trainyard.local import LocalAws
 from tests.environment import Environment
 from tests.support import ROOT, every
-from tools.demo import arns
 
 pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
 BUILD = "3f9a0c51d7e2"
@@ -78,21 +78,13 @@ class ServingEnvironment(Environment):
         return b64decode(version["LaunchTemplateData"]["UserData"]).decode()
 
     def rules(self) -> dict[str, dict[str, Any]]:
-        """Return the rules of the door's listener by priority."""
+        """Return the rules of the load balancer's listener by priority."""
         listener = self.physical_id("ElasticLoadBalancingV2::Listener")
         found = self.client("elbv2").describe_rules(ListenerArn=listener)["Rules"]
         return {rule["Priority"]: rule for rule in found}
 
 
-@pytest.fixture(scope="module")
-def tgi(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ServingEnvironment:
-    """As it is shipped, but that a build is named."""
-    made = ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-tgi.yaml", tmp_path_factory.mktemp("tgi"))
-    made.content["serving"]["model"]["build"] = BUILD
-    return made
-
-
-def test_1_serving_leaves_training_out(tgi: ServingEnvironment) -> None:
+def serving_leaves_training_out(tgi: ServingEnvironment) -> None:
     printed = tgi.serve()
     assert tgi.statuses("network", "storage", "serving") == {"CREATE_COMPLETE"}
     assert tgi.status("training") == "GONE"
@@ -100,7 +92,7 @@ def test_1_serving_leaves_training_out(tgi: ServingEnvironment) -> None:
     assert tgi.group() == (2, 2)
     engine = tgi.engine()
     assert engine["image"] == "ghcr.io/huggingface/text-generation-inference:3.3.7-neuron"
-    (secret,) = (tgi.content["serving"]["door"]["authentication"]["secret_arn"],)
+    (secret,) = (tgi.content["serving"]["load_balancer"]["authentication"]["secret_arn"],)
     assert [(entry["name"], entry["valueFrom"]) for entry in engine["secrets"]] == [("API_KEY", secret)]
     bucket = tgi.outputs("storage")["ModelsBucket"]
     assert f"source=s3://{bucket}/llama-2-7b/{BUILD}/\n" in tgi.user_data()
@@ -109,7 +101,7 @@ def test_1_serving_leaves_training_out(tgi: ServingEnvironment) -> None:
     assert 'ServingStack.CallWithOpenAi = OpenAI(base_url="https://models.example.com/v1", api_key="<key>")' in printed
 
 
-def test_2_the_door_is_internal_speaks_https_and_refuses_by_default(tgi: ServingEnvironment) -> None:
+def the_door_is_internal_speaks_https_and_refuses_by_default(tgi: ServingEnvironment) -> None:
     (balancer,) = tgi.client("elbv2").describe_load_balancers(
         LoadBalancerArns=[tgi.physical_id("ElasticLoadBalancingV2::LoadBalancer")]
     )["LoadBalancers"]
@@ -118,14 +110,14 @@ def test_2_the_door_is_internal_speaks_https_and_refuses_by_default(tgi: Serving
     zones = {zone["ZoneName"] for zone in balancer["AvailabilityZones"]}
     assert len(zones) == 2
     (listener,) = tgi.client("elbv2").describe_listeners(LoadBalancerArn=balancer["LoadBalancerArn"])["Listeners"]
-    certificate = tgi.content["serving"]["door"]["certificate_arn"]
+    certificate = tgi.content["serving"]["load_balancer"]["certificate_arn"]
     assert (listener["Port"], listener["Certificates"][0]["CertificateArn"]) == (443, certificate)
     rules = tgi.rules()
     assert rules["default"]["Actions"][0]["FixedResponseConfig"]["StatusCode"] == "404"
     assert [action["Type"] for action in rules["10"]["Actions"]] == ["forward"]
 
 
-def test_3_what_the_outputs_name_exists(tgi: ServingEnvironment) -> None:
+def what_the_outputs_name_exists(tgi: ServingEnvironment) -> None:
     outputs = tgi.outputs("serving")
     groups = tgi.client("logs").describe_log_groups(logGroupNamePrefix=outputs["LogGroupName"])["logGroups"]
     assert [group["retentionInDays"] for group in groups] == [90]
@@ -135,12 +127,12 @@ def test_3_what_the_outputs_name_exists(tgi: ServingEnvironment) -> None:
     assert tgi.service()["serviceName"] == outputs["ServiceName"]
 
 
-def test_4_the_same_again_changes_nothing(tgi: ServingEnvironment) -> None:
+def the_same_again_changes_nothing(tgi: ServingEnvironment) -> None:
     assert tgi.serve().count("(no changes)") == 3
     assert tgi.status("serving") == "CREATE_COMPLETE"
 
 
-def test_5_another_image_is_another_revision_of_the_same_service(tgi: ServingEnvironment) -> None:
+def another_image_is_another_revision_of_the_same_service(tgi: ServingEnvironment) -> None:
     before, storage = tgi.service(), tgi.outputs("storage")
     tgi.content["serving"]["engine"]["image"] = "tgi-3.3.6"
     tgi.serve()
@@ -151,7 +143,7 @@ def test_5_another_image_is_another_revision_of_the_same_service(tgi: ServingEnv
     assert tgi.outputs("storage") == storage
 
 
-def test_6_another_build_reaches_hosts_and_their_role(tgi: ServingEnvironment) -> None:
+def another_build_reaches_hosts_and_their_role(tgi: ServingEnvironment) -> None:
     before = tgi.physical_id("EC2::LaunchTemplate")
     tgi.content["serving"]["model"]["build"] = "0c51d7e23f9a"
     tgi.serve()
@@ -163,7 +155,7 @@ def test_6_another_build_reaches_hosts_and_their_role(tgi: ServingEnvironment) -
     assert readable == [f"arn:aws:s3:::{bucket}/llama-2-7b/0c51d7e23f9a/*"]
 
 
-def test_7_two_hosts_become_four_in_place(tgi: ServingEnvironment) -> None:
+def two_hosts_become_four_in_place(tgi: ServingEnvironment) -> None:
     before, group = tgi.service(), tgi.physical_id("AutoScaling::AutoScalingGroup")
     tgi.content["serving"]["hosts"]["tasks"] = 4
     changes = tgi.cdk("diff", "ServingStack", "--fail", code=1)
@@ -175,13 +167,16 @@ def test_7_two_hosts_become_four_in_place(tgi: ServingEnvironment) -> None:
     assert tgi.physical_id("AutoScaling::AutoScalingGroup") == group
 
 
-def test_8_what_a_service_refuses_is_rolled_back(tgi: ServingEnvironment) -> None:
+def what_a_service_refuses_is_rolled_back(tgi: ServingEnvironment) -> None:
     before, rules = tgi.service(), tgi.rules()
-    door, certificate = tgi.content["serving"]["door"], tgi.content["serving"]["door"]["certificate_arn"]
-    door["certificate_arn"] = certificate.replace("01234567-", "ffffffff-")
+    balancer, certificate = (
+        tgi.content["serving"]["load_balancer"],
+        tgi.content["serving"]["load_balancer"]["certificate_arn"],
+    )
+    balancer["certificate_arn"] = certificate.replace("01234567-", "ffffffff-")
     tgi.content["serving"]["hosts"]["tasks"] = 3
     printed = tgi.serve(code=1)
-    door["certificate_arn"] = certificate
+    balancer["certificate_arn"] = certificate
     tgi.content["serving"]["hosts"]["tasks"] = 4
     assert "ertificate" in printed
     assert tgi.status("serving") == "UPDATE_ROLLBACK_COMPLETE"
@@ -190,16 +185,16 @@ def test_8_what_a_service_refuses_is_rolled_back(tgi: ServingEnvironment) -> Non
     assert (tgi.group(), tgi.rules()) == ((4, 4), rules)
 
 
-def test_9_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(tgi: ServingEnvironment) -> None:
+def what_the_file_gets_wrong_is_refused_before_anything_is_deployed(tgi: ServingEnvironment) -> None:
     tgi.content["serving"]["model"]["tensor_parallel"] = 3
     printed = tgi.serve(code=1)
     tgi.content["serving"]["model"]["tensor_parallel"] = 2
-    assert "'tensor_parallel' must be 1, 2, 4, 8, 12 or 24 on inf2, got 3; use 2 or 4" in printed
+    assert "'serving.model.tensor_parallel' must be 1, 2, 4, 8, 12 or 24, got 3" in printed
     assert "Traceback" not in printed
     assert tgi.status("serving") == "UPDATE_ROLLBACK_COMPLETE"
 
 
-def test_a_cluster_beside_it_writes_to_the_bucket_that_it_serves_from(tgi: ServingEnvironment) -> None:
+def a_cluster_beside_it_writes_to_the_bucket_that_it_serves_from(tgi: ServingEnvironment) -> None:
     before = tgi.service()
     tgi.deploy()
     assert tgi.status("training") == "CREATE_COMPLETE"
@@ -219,7 +214,7 @@ def cluster_is_gone(environment: ServingEnvironment, name: str) -> bool:
     return {cluster["status"] for cluster in found} <= {"INACTIVE"}
 
 
-def test_b_destroying_the_service_keeps_training_and_everything_keeps_the_models(tgi: ServingEnvironment) -> None:
+def destroying_the_service_keeps_training_and_everything_keeps_the_models(tgi: ServingEnvironment) -> None:
     bucket, cluster = tgi.outputs("storage")["ModelsBucket"], tgi.outputs("serving")["ClusterName"]
     tgi.client("s3").put_object(Bucket=bucket, Key="llama-2-7b/model.pt", Body=b"graphs")
     tgi.cdk("destroy", "ServingStack", "--force")
@@ -230,13 +225,28 @@ def test_b_destroying_the_service_keeps_training_and_everything_keeps_the_models
     assert kept == b"graphs"
 
 
+def test_a_service_from_creation_to_destruction(aws: LocalAws, tmp_path: Path) -> None:
+    """As it is shipped, but that a build is named. Each step stands on the ones before it."""
+    tgi = ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-tgi.yaml", tmp_path)
+    tgi.content["serving"]["model"]["build"] = BUILD
+    for step in (
+        serving_leaves_training_out,
+        the_door_is_internal_speaks_https_and_refuses_by_default,
+        what_the_outputs_name_exists,
+        the_same_again_changes_nothing,
+        another_image_is_another_revision_of_the_same_service,
+        another_build_reaches_hosts_and_their_role,
+        two_hosts_become_four_in_place,
+        what_a_service_refuses_is_rolled_back,
+        what_the_file_gets_wrong_is_refused_before_anything_is_deployed,
+        a_cluster_beside_it_writes_to_the_bucket_that_it_serves_from,
+        destroying_the_service_keeps_training_and_everything_keeps_the_models,
+    ):
+        step(tgi)
+
+
 # ---------------------------------------------------------------- vLLM, tokens and the build
-@pytest.fixture(scope="module")
-def vllm(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> ServingEnvironment:
-    return ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-vllm.yaml", tmp_path_factory.mktemp("vllm"))
-
-
-def test_c_a_model_is_compiled_before_it_is_served(vllm: ServingEnvironment) -> None:
+def a_model_is_compiled_before_it_is_served(vllm: ServingEnvironment) -> None:
     """As the file says: deploy, start the build, name it, deploy."""
     printed = vllm.serve()
     assert (vllm.service()["desiredCount"], vllm.group()) == (0, (0, 1))
@@ -259,7 +269,7 @@ def test_c_a_model_is_compiled_before_it_is_served(vllm: ServingEnvironment) -> 
     assert f"source=s3://{bucket}/qwen3-14b/{BUILD}/\n" in vllm.user_data()
 
 
-def test_d_the_door_verifies_tokens_and_their_claims(vllm: ServingEnvironment) -> None:
+def the_door_verifies_tokens_and_their_claims(vllm: ServingEnvironment) -> None:
     verify, forward = vllm.rules()["10"]["Actions"]
     assert (verify["Type"], forward["Type"]) == ("jwt-validation", "forward")
     said = verify["JwtValidationConfig"]
@@ -269,7 +279,14 @@ def test_d_the_door_verifies_tokens_and_their_claims(vllm: ServingEnvironment) -
     vllm.destroy()
 
 
-def test_e_everything_that_a_file_can_say_deploys(aws: LocalAws, tmp_path: Path) -> None:
+def test_a_service_that_is_compiled_first_and_takes_tokens(aws: LocalAws, tmp_path: Path) -> None:
+    """Each step stands on the ones before it."""
+    vllm = ServingEnvironment(aws, ROOT / "deployments" / "serving-inf2-vllm.yaml", tmp_path)
+    a_model_is_compiled_before_it_is_served(vllm)
+    the_door_verifies_tokens_and_their_claims(vllm)
+
+
+def test_everything_that_a_file_can_say_deploys(aws: LocalAws, tmp_path: Path) -> None:
     """WAF, target optimizer, hours, a topic; its cluster is not deployed."""
     said = (ROOT / "tests" / "review" / "deployments" / "everything-serving.yaml").read_text()
     source = tmp_path / "everything-serving.yaml"
@@ -287,7 +304,7 @@ def test_e_everything_that_a_file_can_say_deploys(aws: LocalAws, tmp_path: Path)
     assert (target["MinCapacity"], target["MaxCapacity"]) == (1, 4)
     hours = whole.client("application-autoscaling").describe_scheduled_actions(ServiceNamespace="ecs")
     assert len(hours["ScheduledActions"]) == 2
-    whole.content["serving"]["door"]["deletion_protection"] = False
+    whole.content["serving"]["load_balancer"]["deletion_protection"] = False
     whole.content["serving"]["hosts"]["protect"] = False
     whole.serve()
     whole.cdk("destroy", "ServingStack", "--force")

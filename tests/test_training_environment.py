@@ -26,12 +26,7 @@ class HyperPodEnvironment(Environment):
         return dict(self.client("sagemaker").describe_cluster(ClusterName=arn))
 
 
-@pytest.fixture(scope="module")
-def cpu(aws: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> HyperPodEnvironment:
-    return HyperPodEnvironment(aws, ROOT / "deployments" / "hyperpod-cpu-ddp.yaml", tmp_path_factory.mktemp("cpu"))
-
-
-def test_1_training_stack_brings_what_it_stands_on(cpu: HyperPodEnvironment) -> None:
+def the_training_stack_brings_what_it_stands_on(cpu: HyperPodEnvironment) -> None:
     cpu.deploy()
     assert cpu.statuses("network", "storage", "training") == {"CREATE_COMPLETE"}
     assert cpu.groups() == {"controller-machine": 1, "worker-group-1": 2}
@@ -54,13 +49,13 @@ def test_1_training_stack_brings_what_it_stands_on(cpu: HyperPodEnvironment) -> 
     assert vpc == {"SecurityGroupIds": [network["SecurityGroupId"]], "Subnets": [network["AcceleratorSubnetId"]]}
 
 
-def test_2_the_same_again_changes_nothing(cpu: HyperPodEnvironment) -> None:
+def the_same_again_changes_nothing(cpu: HyperPodEnvironment) -> None:
     printed = cpu.deploy()
     assert printed.count("(no changes)") == 3
     assert cpu.status("training") == "CREATE_COMPLETE"
 
 
-def test_3_two_workers_become_four_in_place(cpu: HyperPodEnvironment) -> None:
+def two_workers_become_four_in_place(cpu: HyperPodEnvironment) -> None:
     before, storage = cpu.cluster()["ClusterArn"], cpu.outputs("storage")
     cpu.content["cluster"]["groups"]["worker-group-1"]["count"] = 4
     changes = cpu.cdk("diff", "TrainingStack", "--fail", code=1)
@@ -73,11 +68,10 @@ def test_3_two_workers_become_four_in_place(cpu: HyperPodEnvironment) -> None:
     assert cpu.outputs("storage") == storage
 
 
-def test_4_what_the_service_refuses_is_rolled_back(cpu: HyperPodEnvironment) -> None:
+def what_the_service_refuses_is_rolled_back(cpu: HyperPodEnvironment) -> None:
     before, nodes = cpu.cluster()["ClusterArn"], cpu.groups()
     worker = cpu.content["cluster"]["groups"]["worker-group-1"]
-    nowhere = {"SourceS3Uri": "s3://sagemaker-no-such-bucket/scripts/", "OnCreate": "on_create.sh"}
-    worker["raw_overrides"] = {"LifeCycleConfig": nowhere}
+    worker["raw_overrides"] = {"LifeCycleConfig.SourceS3Uri": "s3://sagemaker-no-such-bucket/scripts/"}
     printed = cpu.deploy(code=1)
     del worker["raw_overrides"]
     assert "sagemaker-no-such-bucket" in printed
@@ -85,7 +79,7 @@ def test_4_what_the_service_refuses_is_rolled_back(cpu: HyperPodEnvironment) -> 
     assert (cpu.cluster()["ClusterArn"], cpu.groups()) == (before, nodes)
 
 
-def test_5_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(cpu: HyperPodEnvironment) -> None:
+def what_the_file_gets_wrong_is_refused_before_anything_is_deployed(cpu: HyperPodEnvironment) -> None:
     cpu.content["cluster"]["groups"]["worker-group-1"]["instance_type"] = "ml.c5.4xlage"
     printed = cpu.deploy(code=1)
     cpu.content["cluster"]["groups"]["worker-group-1"]["instance_type"] = "ml.c5.4xlarge"
@@ -94,13 +88,27 @@ def test_5_what_the_file_gets_wrong_is_refused_before_anything_is_deployed(cpu: 
     assert cpu.status("training") == "UPDATE_ROLLBACK_COMPLETE"
 
 
-def test_6_destroying_everything_keeps_the_data(cpu: HyperPodEnvironment) -> None:
+def destroying_everything_keeps_the_data(cpu: HyperPodEnvironment) -> None:
     storage = cpu.outputs("storage")
     cpu.destroy()
     assert cpu.client("sagemaker").list_clusters()["ClusterSummaries"] == []
     assert cpu.client("fsx").describe_file_systems(FileSystemIds=[storage["LustreFileSystemId"]])["FileSystems"]
     buckets = {bucket["Name"] for bucket in cpu.client("s3").list_buckets()["Buckets"]}
     assert {storage[f"{purpose}Bucket"] for purpose in ("Scripts", "Datasets", "Checkpoints", "Models")} <= buckets
+
+
+def test_a_cluster_from_creation_to_destruction(aws: LocalAws, tmp_path: Path) -> None:
+    """Each step stands on the ones before it."""
+    cpu = HyperPodEnvironment(aws, ROOT / "deployments" / "hyperpod-cpu-ddp.yaml", tmp_path)
+    for step in (
+        the_training_stack_brings_what_it_stands_on,
+        the_same_again_changes_nothing,
+        two_workers_become_four_in_place,
+        what_the_service_refuses_is_rolled_back,
+        what_the_file_gets_wrong_is_refused_before_anything_is_deployed,
+        destroying_everything_keeps_the_data,
+    ):
+        step(cpu)
 
 
 def test_nodes_find_their_scripts_where_the_cluster_says(aws: LocalAws, tmp_path: Path) -> None:

@@ -6,21 +6,51 @@ So do the files in ``deployments`` beside this one, which say as much, and switc
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.review.tools import checkov, lint
+from tests.review.tools import Templates
 from tests.support import DEPLOYMENTS, ROOT, Synthesis, synthesize
 
 pytestmark = pytest.mark.review
 VARIANTS = sorted((Path(__file__).parent / "deployments").glob("*.yaml"))
 
 
-@pytest.fixture(scope="module", params=[*DEPLOYMENTS, *VARIANTS], ids=lambda path: path.stem)
-def synthesis(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Synthesis:
-    return synthesize(request.param, tmp_path_factory.mktemp(request.param.stem))
+FILES = {path.stem: path for path in (*DEPLOYMENTS, *VARIANTS)}
+Synthesize = Callable[[str], Synthesis]
+
+
+@pytest.fixture(scope="module")
+def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Synthesize:
+    """Synthesizes a file, once."""
+
+    @cache
+    def synthesized(name: str) -> Synthesis:
+        return synthesize(FILES[name].relative_to(ROOT), tmp_path_factory.mktemp(name))
+
+    return synthesized
+
+
+@pytest.fixture(params=FILES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def synthesis(name: str, synthesized: Synthesize) -> Synthesis:
+    return synthesized(name)
+
+
+@pytest.fixture(scope="module")
+def templates(synthesized: Synthesize, tmp_path_factory: pytest.TempPathFactory) -> Templates:
+    found = Templates(tmp_path_factory.mktemp("templates"))
+    for name in FILES:
+        found.add(name, synthesized(name).outdir)
+    return found
 
 
 def test_the_app_synthesizes(synthesis: Synthesis) -> None:
@@ -49,14 +79,12 @@ def test_every_acknowledged_finding_has_its_reason(synthesis: Synthesis) -> None
     assert [reason for reason in reasons if len(reason.split()) < 4] == []
 
 
-def test_cfn_lint_has_no_open_finding(synthesis: Synthesis) -> None:
-    assert lint(synthesis.outdir.glob("*.template.json")) == []
+def test_cfn_lint_has_no_open_finding(name: str, templates: Templates) -> None:
+    assert templates.lint(name) == set()
 
 
-def test_checkov_has_no_open_finding_and_no_idle_skip(synthesis: Synthesis, tmp_path: Path) -> None:
-    for template in synthesis.outdir.glob("*.template.json"):
-        shutil.copy(template, tmp_path)
-    assert checkov(tmp_path) == []
+def test_checkov_has_no_open_finding_and_no_idle_skip(name: str, templates: Templates) -> None:
+    assert templates.checkov(name) == set()
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -68,7 +96,9 @@ def digest(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda path: path.stem)
-def test_synthesis_is_the_same_to_the_byte_in_another_checkout(deployment: Path, tmp_path: Path) -> None:
+def test_synthesis_is_the_same_to_the_byte_in_another_checkout(
+    deployment: Path, synthesized: Synthesize, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "another checkout"
     for name in ("app.py", "cdk.json", "stacks", "lifecycle_scripts", "deployments"):
         elsewhere.mkdir(exist_ok=True)
@@ -76,7 +106,7 @@ def test_synthesis_is_the_same_to_the_byte_in_another_checkout(deployment: Path,
             shutil.copytree(ROOT / name, elsewhere / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, elsewhere / name)
-    first = synthesize(deployment.relative_to(ROOT), tmp_path / "first")
+    first = synthesized(deployment.stem)
     second = synthesize(deployment.relative_to(ROOT), tmp_path / "second", cwd=elsewhere)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert digest(first.outdir) == digest(second.outdir)
@@ -92,12 +122,12 @@ def data_resources(synthesis: Synthesis) -> dict[str, Any]:
     }
 
 
-def test_logical_ids_of_what_holds_data_are_pinned(synthesis: Synthesis, request: pytest.FixtureRequest) -> None:
+def test_logical_ids_of_what_holds_data_are_pinned(name: str, synthesis: Synthesis) -> None:
     """A changed logical id replaces a file system. Whoever changes the pinned ones has thought about migration."""
     pinned = json.loads((Path(__file__).parent / "data" / "pinned_logical_ids.json").read_text())
-    assert data_resources(synthesis) == pinned[request.node.callspec.params["synthesis"].stem]
+    assert data_resources(synthesis) == pinned[name]
 
 
-def test_shipped_deployments_give_no_advice(synthesis: Synthesis, request: pytest.FixtureRequest) -> None:
+def test_shipped_deployments_give_no_advice(name: str, synthesis: Synthesis) -> None:
     advice = [plugin for plugin in synthesis.report["pluginReports"] if plugin["pluginName"] == "Construct Annotations"]
-    assert not advice or request.node.callspec.params["synthesis"] in VARIANTS
+    assert not advice or FILES[name] in VARIANTS

@@ -4,101 +4,98 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from aws_cdk import App
 
-from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
+from cdk_trainyard.review import attach_checks
 from tests.support import ROOT
 
 _Place = TypeVar("_Place")
+Findings = set[tuple[str, str]]
 
 
-class Review(Generic[_Place]):
-    """What a room's tests build, each app synthesized once, when it is first asked for.
+class Room(Generic[_Place]):
+    """What a room of the library builds for review.
 
     Args:
-        builds: What is built, by name.
         place: Where in an app it is built, as a new stack.
-        folder: Where apps are synthesized to.
+        builds: What is built there, each in an app of its own, named as its function.
     """
 
-    def __init__(
-        self, builds: Mapping[str, Callable[[_Place], object]], place: Callable[[App], _Place], folder: Path
-    ) -> None:
-        self._builds, self._place, self._folder = builds, place, folder
-        self._apps: dict[str, App] = {}
+    def __init__(self, place: Callable[[App], _Place], builds: Sequence[Callable[[_Place], object]]) -> None:
+        self._place = place
+        self.builds = {build.__name__: build for build in builds}
 
-    def open_findings(self, name: str) -> list[Any]:
-        """What rule packs and template validation find and nobody explains, and explanations of nothing."""
-        app, assembly = self._app(name), self._folder / name
-        report = json.loads((assembly / "validation-report.json").read_text())
-        found = [plugin["violations"] for plugin in report["pluginReports"] if plugin["violations"]]
-        return [*found, *unmatched_acknowledgments(app, assembly)]
-
-    def lint(self) -> list[tuple[str, str]]:
-        """What cfn-lint finds in the templates of all builds."""
-        return lint(self._templates().iterdir())
-
-    def checkov(self) -> list[tuple[str, str]]:
-        """What checkov finds in the templates of all builds, and skips that skip nothing."""
-        return checkov(self._templates())
-
-    def _app(self, name: str) -> App:
-        if name not in self._apps:
-            app = App(outdir=str(self._folder / name))
-            attach_checks(app)
-            self._builds[name](self._place(app))
-            app.synth()
-            self._apps[name] = app
-        return self._apps[name]
-
-    def _templates(self) -> Path:
-        templates = self._folder / "templates"
-        templates.mkdir(exist_ok=True)
-        for name in self._builds:
-            self._app(name)
-            for template in (self._folder / name).glob("*.template.json"):
-                shutil.copy(template, templates / f"{name}-{template.name}")
-        return templates
+    def synthesize(self, name: str, outdir: Path) -> App:
+        """Return the app of a build, synthesized with the rule packs."""
+        app = App(outdir=str(outdir))
+        attach_checks(app)
+        self.builds[name](self._place(app))
+        app.synth()
+        return app
 
 
-def lint(templates: Iterable[Path]) -> list[tuple[str, str]]:
-    """What cfn-lint finds, warnings too: rule and message."""
-    run = subprocess.run(
-        [str(Path(sys.executable).with_name("cfn-lint")), "--format", "json", "--include-checks", "W", "--",
-         *sorted(map(str, templates))],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
+class Templates:
+    """Templates of many assemblies: the programs start once for all of them, and answer for each by its name."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, name: str, assembly: Path) -> None:
+        for template in assembly.glob("*.template.json"):
+            shutil.copy(template, self._folder / f"{name}@{template.name}")
+
+    def lint(self, name: str) -> Findings:
+        """What cfn-lint finds, warnings too: rule and message."""
+        return {(found["Rule"]["Id"], found["Message"]) for found in self._linted if _is_of(name, found["Filename"])}
+
+    def checkov(self, name: str) -> Findings:
+        """What checkov finds, and skips that skip nothing: check and resource."""
+        failed, skipped = (
+            {
+                (found["check_id"], found["resource"], found["file_path"])
+                for found in self._checked.get(kind, [])
+                if _is_of(name, found["file_path"])
+            }
+            for kind in ("failed_checks", "skipped_checks")
+        )
+        written = {
+            (skip["id"], f"{resource['Type']}.{logical_id}", f"/{path.name}")
+            for path in self._folder.glob(f"{name}@*")
+            for logical_id, resource in json.loads(path.read_text())["Resources"].items()
+            for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", [])
+        }
+        return {(check, resource) for check, resource, _ in failed | (written ^ skipped)}
+
+    @cached_property
+    def _linted(self) -> list[dict[str, Any]]:
+        program = Path(sys.executable).with_name("cfn-lint")
+        templates = sorted(str(path) for path in self._folder.iterdir())
+        said = _output(str(program), "--format", "json", "--include-checks", "W", "--", *templates)
+        return list(json.loads(said))
+
+    @cached_property
+    def _checked(self) -> dict[str, Any]:
+        program = ROOT / ".venv-checkov" / "bin" / "checkov"
+        assert program.exists(), "make test sets it up; alone: make .venv-checkov/.ready"
+        said = _output(
+            str(program), "--directory", str(self._folder), "--framework", "cloudformation", "--output", "json",
+            "--skip-download",
+        )  # fmt: skip
+        report = json.loads(said)
+        assert report["summary"]["parsing_errors"] == 0
+        return dict(report["results"])
+
+
+def _is_of(name: str, file: str) -> bool:
+    return Path(file).name.startswith(f"{name}@")
+
+
+def _output(*words: str) -> str:
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
     assert run.stdout, run.stderr
-    return [(found["Rule"]["Id"], found["Message"]) for found in json.loads(run.stdout)]
-
-
-def checkov(folder: Path) -> list[tuple[str, str]]:
-    """What checkov finds in the templates of a folder, and skips that skip nothing: check and resource."""
-    program = ROOT / ".venv-checkov" / "bin" / "checkov"
-    assert program.exists(), "make test sets it up; alone: make .venv-checkov/.ready"
-    run = subprocess.run(
-        [str(program), "--directory", str(folder), "--framework", "cloudformation", "--output", "json",
-         "--skip-download"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    report = json.loads(run.stdout)
-    assert report["summary"]["parsing_errors"] == 0
-    failed, skipped = (
-        {(found["check_id"], found["resource"]) for found in report["results"].get(kind, [])}
-        for kind in ("failed_checks", "skipped_checks")
-    )
-    written = {
-        (skip["id"], f"{resource['Type']}.{logical_id}")
-        for path in folder.glob("*.json")
-        for logical_id, resource in json.loads(path.read_text())["Resources"].items()
-        for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", [])
-    }
-    return sorted(failed | (written ^ skipped))
+    return run.stdout
