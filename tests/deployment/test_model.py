@@ -107,7 +107,16 @@ def groups(draw: st.DrawFn) -> dict[str, Any]:
             "instance_type": draw(st.sampled_from(PUBLISHED)),
             "count": draw(st.integers(0, 40)),
         }
-        | draw(st.sampled_from([{}, {"partition": "p1"}, {"volumes": []}, {"raw_overrides": {"a": [1, {"b": "c"}]}}]))
+        | draw(
+            st.sampled_from(
+                [
+                    {},
+                    {"partition": "p1"},
+                    {"volumes": []},
+                    {"raw_overrides": {"OverrideVpcConfig": {"Subnets": ["subnet-1", {"Ref": "c"}]}}},
+                ]
+            )
+        )
         for name in names
     }
     found[names[0]] = {"role": "controller", "instance_type": "ml.m5.large", "count": 1}

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cdk_trainyard.cli._exits import Missing
 
@@ -75,10 +75,7 @@ class Cdk:
         Args:
             words: Its arguments.
         """
-        with (
-            subprocess.Popen([self.program, *colours(), *words], env=self.environment) as process,
-            _ended(process, group=False),
-        ):
+        with _started([self.program, *colours(), *words], self.environment, listen=False) as process:
             return process.wait()
 
     def run(self, *words: str, tell: Callable[[str], None] = lambda _line: None) -> Done:
@@ -92,19 +89,7 @@ class Cdk:
             Missing: It is of the wrong version, or found no credentials.
         """
         lines = []
-        with (
-            subprocess.Popen(
-                [self.program, "--no-color", *words],
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            ) as process,
-            _ended(process, group=True),
-        ):
+        with _started([self.program, "--no-color", *words], self.environment, listen=True) as process:
             for line in process.stdout or ():
                 lines.append(line.rstrip("\n"))
                 tell(lines[-1])
@@ -133,25 +118,61 @@ NO_CREDENTIALS: Final = (
 
 
 @contextmanager
-def _ended(process: "subprocess.Popen[str] | subprocess.Popen[bytes]", *, group: bool) -> Iterator[None]:
-    """Leave nothing of a program running, however the block ends."""
+def _started(words: Sequence[str], environment: Mapping[str, str], *, listen: bool) -> Iterator[subprocess.Popen[str]]:
+    """Run a program during a block, and leave nothing of it running, however the block ends.
+
+    Args:
+        words: The program and its arguments.
+        environment: What it is started with.
+        listen: Whether it talks to us, in a group of its own, and not to the terminal.
+    """
+    talk: dict[str, Any] = (
+        {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if listen else {}
+    )
+    process = None
+    try:
+        with _later(signal.SIGINT, signal.SIGTERM):  # or what has begun would have no name to end it by
+            process = subprocess.Popen(
+                words, env=environment, text=True, errors="replace", start_new_session=listen, **talk
+            )
+        yield process
+    except BaseException:
+        if process:
+            _end(process, group=listen)
+        raise
+    finally:
+        if process and process.stdout:
+            process.stdout.close()
+
+
+@contextmanager
+def _later(*numbers: signal.Signals) -> Iterator[None]:
+    """Let signals that come during a block take effect when it has ended."""
+    came: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _frame: came.append(number)) for number in numbers}
     try:
         yield
-    except BaseException:
-        # on this terminal, Ctrl-C has reached the program as well
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if group else (None, signal.SIGTERM):
-            with suppress(ProcessLookupError):
-                if group:
-                    os.killpg(process.pid, number or signal.SIGINT)
-                elif number:
-                    process.send_signal(number)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE)
-                break
-        if group:  # what the program has started and not ended itself
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        raise
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for each in came:
+            signal.raise_signal(each)
+
+
+def _end(process: subprocess.Popen[str], *, group: bool) -> None:
+    # on this terminal, Ctrl-C has reached the program as well
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if group else (None, signal.SIGTERM):
+        with suppress(ProcessLookupError):
+            if group:
+                os.killpg(process.pid, number or signal.SIGINT)
+            elif number:
+                process.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE)
+            break
+    if group:  # what the program has started and not ended itself
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def find() -> Cdk:
