@@ -22,7 +22,7 @@ from cdk_trainyard.storage.lustre_facts import (
     LustreType,
 )
 from tests.parallelcluster.test_schema import GOOD, GRID, changed
-from tools import generate_fsx_limits
+from tools import generate_fsx_limits, generate_hyperpod_properties
 
 Facts = Mapping[str, Any]
 KINDS = {"section": "object", "map": "object", "list": "array", "values": "array", "any": None}
@@ -143,6 +143,10 @@ def test_the_limits_of_fsx_are_those_of_the_installed_botocore() -> None:
 
 
 # ---------------------------------------------------------------- HyperPod
+def test_the_properties_of_a_cluster_are_those_of_the_installed_schemas() -> None:
+    assert generate_hyperpod_properties.OUTPUT.read_text() == generate_hyperpod_properties.text()
+
+
 def shape(service: str, name: str) -> Facts:
     """Return the bounds that the local AWS holds requests to."""
     found: Facts = Session().get_service_model(service).shape_for(name).metadata

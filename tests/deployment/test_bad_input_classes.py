@@ -28,6 +28,7 @@ HEAD = "    public: true\n"
 TYPES = "instance_type: ml.trn1.32xlarge"
 WORKERS = "      count: 4\n"
 BUILD = ("image:\n    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "image:\n    build:\n      base: BASE")
+HUB = "arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
 
 
@@ -102,6 +103,18 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     (
         GOOD,
+        "a property that there is not",
+        [(WORKERS, f"{WORKERS}      raw_overrides: {{OverrideVpcConfig.SubnetIds: [subnet-1]}}\n")],
+        "raw_overrides.OverrideVpcConfig.SubnetIds' 'SubnetIds' is no property of CloudFormation there; did you mean",
+    ),
+    (
+        GOOD,
+        "a property that there is not, in a value",
+        [hyperpod("raw_overrides: {TieredStorageConfig: {Mod: Disable}}")],
+        "10:41: 'cluster.raw_overrides.TieredStorageConfig.Mod' is no property of CloudFormation there; did you mean",
+    ),
+    (
+        GOOD,
         "accelerators of two kinds",
         [(TYPES, "instance_types: [ml.trn1.32xlarge, ml.p5.48xlarge]")],
         "cluster.groups.workers.instance_types' must be types of one processor",
@@ -172,6 +185,30 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             "cluster.image.build.regions[",
         )
         for region in ("us-east-9", "us-east-1, us-east-1", "cn-north-1")
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "local disks where there are none",
+        [("    public: true\n", "    public: true\n    scratch_at: /scratch\n")],
+        "14:17: 'cluster.head_node.scratch_at' must be left out for c5.xlarge: there is no local disk",
+    ),
+    (
+        GOOD_SERVING,
+        "a file system that nothing mounts",
+        [("serving:\n", "storage:\n  lustre: {capacity_gib: 1200}\nserving:\n")],
+        "7:3: 'storage.lustre' must be left out in a deployment that only serves",
+    ),
+    (
+        GOOD_SERVING,
+        "the longest prompt of vLLM",
+        [("batch: 4", "batch: 4\n    max_input_tokens: 100"), ("kind: tgi", "kind: hf-vllm")],
+        "13:23: 'serving.model.max_input_tokens' must be left out for hf-vllm",
+    ),
+    (
+        GOOD_SERVING,
+        "a token that nobody uses",
+        [("kind: tgi", f"kind: tgi\n    hub_token_secret_arn: {HUB}")],
+        "serving.engine.hub_token_secret_arn' must be left out for a model with 'precompiled'",
     ),
 ]
 

@@ -473,7 +473,12 @@ def test_synthesis_is_the_same_every_time() -> None:
 def test_a_token_under_a_key_of_ones_own_can_be_read(stack: Stack) -> None:
     key = kms.Key(stack, "Key")
     token = secretsmanager.Secret(stack, "Token", encryption_key=key)
-    service(stack, engine=TextGenerationEngine.tgi(hub_token=token))
+    service(
+        stack,
+        instance_type="inf2.8xlarge",
+        engine=TextGenerationEngine.tgi(hub_token=token),
+        of_model={"precompiled": False},
+    )
     actions = [entry["Action"] for entry in policy(Template.from_stack(stack), "ExecutionRole")]
     assert "secretsmanager:GetSecretValue" in actions
     assert "kms:Decrypt" in actions

@@ -54,6 +54,8 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if orchestrator is None and cluster is None and serving is None:
         remedy = f"give {option('cluster')} with its {option('orchestrator')}, or {option('serving')}"
         yield Problem((), f"a deployment must train, serve or do both, got neither; {remedy}")
+    if orchestrator is None and cluster is None and deployment.storage.lustre is not None:
+        yield Problem(("storage", "lustre"), "must be left out in a deployment that only serves: nothing mounts it")
 
 
 def _network_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

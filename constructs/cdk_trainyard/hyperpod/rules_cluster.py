@@ -6,11 +6,10 @@ from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.kinds import ClusterName
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.rules_groups import (
-    SAID_OF_CLUSTERS,
     lifecycle_problems,
     mount_problems,
-    override_path_problems,
 )
+from cdk_trainyard.hyperpod.rules_overrides import cluster_override_problems
 from cdk_trainyard.hyperpod.spec import NodeProvisioning
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
@@ -236,19 +235,6 @@ def mounts_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
 
 def _has_volume(group: ResolvedGroup) -> bool:
     return any(volume.root is False for volume in group.spec.volumes)
-
-
-def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
-    """Check that overrides of the cluster leave the groups to the groups' own."""
-    overrides, at = cluster.spec.raw_overrides, ("raw_overrides",)
-    if overrides is None or unresolved(overrides):
-        return
-    yield from within(at, override_path_problems(overrides, SAID_OF_CLUSTERS))
-    for path in overrides:
-        if str(path).partition(".")[0] == "InstanceGroups":
-            yield Problem(
-                (*at, path), f"must not be overridden here; give it to the group, under its {option('raw_overrides')}"
-            )
 
 
 def _listed(names: Sequence[str]) -> str:

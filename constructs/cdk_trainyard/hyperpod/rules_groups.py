@@ -1,11 +1,12 @@
 """What can be wrong with one instance group: pure functions, silent about Tokens."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.resolved import ResolvedGroup
+from cdk_trainyard.hyperpod.rules_overrides import override_problems
 from cdk_trainyard.hyperpod.spec_groups import (
     BatchSize,
     BatchUnit,
@@ -228,59 +229,6 @@ def _path_problems(at: At, path: str, others: Sequence[str]) -> Iterator[Problem
     for other in others:
         if not unresolved(path, other) and (f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/")):
             yield Problem(at, f"must not be {other}, in it or around it, as it is mounted, got {shown(path)}")
-
-
-_SAID_OF_GROUPS = {
-    "InstanceCount": "count",
-    "InstanceGroupName": "name",
-    "InstanceType": "instance_type",
-    "InstanceRequirements": "instance_types",
-    "MinInstanceCount": "min_count",
-    "InstanceStorageConfigs": "volumes",
-    "LifeCycleConfig": "lifecycle",
-    "ThreadsPerCore": "threads_per_core",
-    "CapacityRequirements": "capacity",
-    "TrainingPlanArn": "training_plan_arn",
-    "OnStartDeepHealthChecks": "deep_health_checks",
-    "ImageId": "image_id",
-    "ScheduledUpdateConfig": "scheduled_update",
-    "AutoPatchConfig": "auto_patch",
-    "SlurmConfig": "role",
-}
-"""Properties of a group that an option says as a whole; what lies below them, no option may say."""
-SAID_OF_CLUSTERS = {
-    "ClusterName": "cluster_name",
-    "NodeRecovery": "node_recovery",
-    "NodeProvisioningMode": "provisioning",
-    "Orchestrator": "slurm_config_strategy",
-}
-"""The same of the cluster."""
-
-
-def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
-    """Check that an override never writes what the service writes."""
-    overrides = group.spec.raw_overrides
-    if overrides is None or unresolved(overrides):
-        return
-    yield from within(("raw_overrides",), override_path_problems(overrides, _SAID_OF_GROUPS))
-    for path in overrides:
-        if path.rpartition(".")[2] in limits.READ_ONLY:
-            yield Problem(("raw_overrides", path), "must not be overridden; the service writes it")
-
-
-def override_path_problems(overrides: Any, said: Mapping[str, str]) -> Iterator[Problem]:
-    """Check that overrides are paths of properties, as ``SlurmConfig.PartitionNames``, which no option says.
-
-    Args:
-        overrides: The overrides.
-        said: Properties that options say, to these.
-    """
-    for path in overrides:
-        if path in said:
-            yield Problem((path,), f"must not be overridden: {shown(said[path])} says it", of_key=True)
-        if not limits.PROPERTY_PATH.fullmatch(str(path)):
-            example = "names of properties with a dot between two, as AutoPatchConfig.DrainPolicy"
-            yield Problem((path,), f"must be {example}, got {shown(path)} as a name")
 
 
 def likeness_problems(group: ResolvedGroup) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.parallelcluster.context import ClusterContext
@@ -11,6 +12,8 @@ from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import find_type, known, types_of, volumes
 from cdk_trainyard.parallelcluster.rules_disks import block_volume_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
+from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs
 from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.tokens import unresolved
@@ -171,15 +174,22 @@ def scratch_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
         if place in fact("reserved_directories") or place == "/home" or place.startswith("/home/"):
             text = f"must not be a directory of the system or of people, got {place}; /scratch is free"
             yield Problem((*at, "scratch_at"), text)
+        types = _types(node)
+        if types and all(each is not None and not each.nvme_gb for each in types):
+            names = either(dict.fromkeys(each.name for each in types if each))
+            yield Problem((*at, "scratch_at"), f"must be left out for {names}: there is no local disk")
 
 
 def _scratch_places(spec: ParallelClusterSpec) -> Iterator[str]:
     """Where local disks are mounted: on nodes that have them, ParallelCluster takes ``/scratch`` unless told."""
-    nodes = [(spec.head_node.scratch_at, [find_type(spec.head_node.instance_type)])]
-    nodes += [
-        (queue.scratch_at, [each for _, compute in known(queue.compute) for each in types_of(compute)])
-        for _, queue in known(spec.queues)
-    ]
-    for at, types in nodes:
-        if any(each is not None and each.nvme_gb for each in types):
-            yield at or "/scratch"
+    nodes: list[HeadNode | Queue] = [spec.head_node, *(queue for _, queue in known(spec.queues))]
+    for node in nodes:
+        if any(each is not None and each.nvme_gb for each in _types(node)):
+            yield node.scratch_at or "/scratch"
+
+
+def _types(node: HeadNode | Queue) -> list[InstanceType | None]:
+    """The instance types of a node; None for one that is not known."""
+    if isinstance(node, HeadNode):
+        return [find_type(node.instance_type)]
+    return [each for _, compute in known(node.compute) for each in types_of(compute)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.problems import Problem, sentence, within
+from cdk_trainyard.problems import Problem, option, sentence, within
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.rules_catalogue import doubts, driver_problems, engine_problems, family_problems
 from cdk_trainyard.serving.rules_model import (
@@ -71,6 +71,9 @@ def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:
     yield from type_problems(hosts)
     yield from within(("model",), model_problems(model, engine.kind))
     yield from within(("engine",), engine_problems(engine, region))
+    if engine.hub_token is not None and model.precompiled is True:
+        text = f"must be left out for a model with {option('precompiled')}: its engine asks the Hub for nothing"
+        yield Problem(("engine", "hub_token"), text)
     yield from tasks_problems(hosts, spec.scaling)
     yield from hosts_problems(hosts, spec.scaling)
     if spec.scaling is not None and not unresolved(spec.scaling):

@@ -29,6 +29,9 @@ def model_problems(model: NeuronModel, kind: Server) -> Iterator[Problem]:
     if not unresolved(longest, total) and total > 1 and not 1 <= longest < total:
         text = f"must be 1 to {total - 1}, less than {option('sequence_length')}, got {longest}"
         yield Problem(("max_input_tokens",), text)
+    if model.max_input_tokens is not None and not unresolved(kind) and kind is not Server.TGI:
+        text = f"must be left out for {kind}, which takes any prompt shorter than {option('sequence_length')}"
+        yield Problem(("max_input_tokens",), text)
     if model.dtype in _EIGHT_BITS and not unresolved(kind) and kind is not Server.NEURON_VLLM:
         yield Problem(
             ("dtype",),

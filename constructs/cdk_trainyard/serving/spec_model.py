@@ -139,7 +139,7 @@ class NeuronModel:
     sequence_length: _Positive = 4096
     """Tokens of a sequence, the prompt's and the new ones; as it was compiled. Default: 4096."""
     max_input_tokens: Annotated[int | None, Number(minimum=1)] = None
-    """Tokens of the longest prompt, which tgi wants to know. Default - half of the sequence."""
+    """Tokens of the longest prompt, for tgi alone, which wants to know. Default - half of the sequence."""
     dtype: NeuronDtype = NeuronDtype.BF16
     """In what numbers the weights are held; fp8 and int8 for neuron-vllm only. Default: bf16."""
     precompiled: bool = True
