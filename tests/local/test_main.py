@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.local import LocalAws
+from cdk_trainyard.local import LocalAws, supported_types
 from cdk_trainyard.local.__main__ import _run, main
 
 _TOPICS = "import boto3, os; print(boto3.client('sns').create_topic(Name='x')['TopicArn'], os.environ['AWS_REGION'])"
@@ -82,6 +82,11 @@ def test_run_with_what_exists(in_another_account: list[str]) -> None:
 )
 def test_exit_codes(aws: LocalAws, command: list[str], code: int) -> None:
     assert _run(command, aws) == code
+
+
+def test_types_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["types"]) == 0
+    assert capsys.readouterr().out.split() == sorted(supported_types())
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["run", "--"], ["walk"], ["serve", "--account", "1"]])

@@ -1,4 +1,4 @@
-"""``trainyard local run`` and ``serve``: the local AWS from the command line."""
+"""``trainyard local run``, ``serve`` and ``types``: the local AWS from the command line."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,6 +47,14 @@ def _run(words: tuple[str, ...], **options: Any) -> int:
 def _serve(**options: Any) -> int:
     """Serve until interrupted; prints what another terminal sets."""
     return _main("serve", options)
+
+
+@command.command("types")
+def _types() -> int:
+    """Print the resource types that can be deployed."""
+    from cdk_trainyard.local.__main__ import main
+
+    return main(["types"])
 
 
 def _main(mode: str, options: dict[str, Any], *command_words: str) -> int:

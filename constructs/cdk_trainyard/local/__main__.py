@@ -1,4 +1,4 @@
-"""``trainyard local run -- CMD`` and ``… serve``: the local AWS from the command line; it needs no other extra."""
+"""``trainyard local run -- CMD``, ``… serve`` and ``… types``: the local AWS from the command line; it needs no other extra."""
 
 import argparse
 import logging
@@ -15,6 +15,7 @@ from types import FrameType
 from typing import NoReturn
 
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION
+from cdk_trainyard.local.registry import supported_types
 from cdk_trainyard.local.server import LocalAws
 from cdk_trainyard.local.services.accounts import checked
 
@@ -23,6 +24,7 @@ _COMMAND_NOT_FOUND = 127
 
 _RUN_HELP = "run a command against a local AWS of its own, and return its exit code"
 _SERVE_HELP = "serve until interrupted"
+_TYPES_HELP = "print the resource types that can be deployed, one on a line"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -31,6 +33,7 @@ def _parser() -> argparse.ArgumentParser:
         description="An AWS on this machine, on 127.0.0.1 only: nothing that runs against it can reach an account.",
     )
     modes = parser.add_subparsers(dest="mode", required=True)
+    modes.add_parser("types", help=_TYPES_HELP)
     run, serve = modes.add_parser("run", help=_RUN_HELP), modes.add_parser("serve", help=_SERVE_HELP)
     for mode in (run, serve):
         mode.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
@@ -57,6 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code of ``run`` is the command's."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.mode == "types":
+        sys.stdout.writelines(f"{name}\n" for name in sorted(supported_types()))
+        return 0
     command = list(options.command) if options.mode == "run" else []
     if command[:1] == ["--"]:
         command = command[1:]

@@ -5,6 +5,7 @@ from typing import Any
 
 from cdk_trainyard.local.engine.intrinsics import FUNCTIONS
 from cdk_trainyard.local.engine.template import Template, depends_on, in_order, references
+from cdk_trainyard.local.engine.unknown_types import not_emulated
 from cdk_trainyard.local.errors import validation_error
 from cdk_trainyard.local.registry import is_supported, type_of
 from cdk_trainyard.local.resources.model import facts_of
@@ -22,9 +23,9 @@ def check(template: Template) -> None:
     malformed = sorted(name for name, row in resources.items() if not isinstance(row, Mapping) or "Type" not in row)
     if malformed:
         raise validation_error(f"Template format error: {malformed} have no Type")
-    unknown = sorted({row["Type"] for row in resources.values() if not is_supported(row["Type"])})
+    unknown = {row["Type"]: name for name, row in resources.items() if not is_supported(row["Type"])}
     if unknown:
-        raise validation_error(f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]")
+        raise validation_error(f"local AWS: {not_emulated(unknown)}")
     problems = [
         *_reference_problems(template),
         *(problem for name, row in resources.items() for problem in _property_problems(name, row)),
