@@ -39,7 +39,9 @@ def main() -> None:
 
 
 def _record(deployment: Path) -> Iterator[Recording]:
-    with deployed(deployment, "--all") as made:
+    with deployed(deployment, "*") as made:
+        if made.missing:
+            sys.exit(f"not deployed: {', '.join(made.missing)}")
         _operate(made.aws)
         yield made.aws.recording
     if not deployment.stem.startswith(_NOT_REHEARSED):

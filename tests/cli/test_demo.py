@@ -11,17 +11,22 @@ import pytest
 BIN = Path(sys.executable).parent
 
 
-@pytest.mark.cli
-def test_what_exists_is_said_to_programs(tmp_path: Path) -> None:
-    """Without a file and without a project: the stacks that the package brings, deployed by the real CLI."""
-    done = subprocess.run(
-        [sys.executable, "-m", "cdk_trainyard", "demo", "--stack", "NetworkStack", "--json"],
-        cwd=tmp_path,
+def demo(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run ``trainyard demo --json`` in a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "cdk_trainyard", "demo", "--json", *words],
+        cwd=folder,
         env=os.environ | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]])},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.cli
+def test_what_exists_is_said_to_programs(tmp_path: Path) -> None:
+    """Without a file and without a project: the stacks that the package brings, deployed by the real CLI."""
+    done = demo(tmp_path, "--stack", "NetworkStack")
     assert done.returncode == 0, done.stderr
     (vpc,) = (row for row in json.loads(done.stdout)["Network"] if row["kind"] == "VPC")
     assert vpc["level"] == 0

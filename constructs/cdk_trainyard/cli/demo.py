@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,27 +36,41 @@ YOURS = "First let the file name yours instead of what was made up above: {named
 
 @click.command("demo")
 @click.argument("file", type=FILE, required=False)
-@click.option("--stack", default="TrainingStack", show_default=True, help="The stack, with those that it stands on.")
+@click.option(
+    "--stack",
+    "stacks",
+    multiple=True,
+    default=["TrainingStack"],
+    show_default=True,
+    help="The stack, with those that it stands on; given again: further ones.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Say what exists as JSON; progress goes to standard error.")
-def command(file: Path | None, stack: str, as_json: bool) -> None:
+def command(file: Path | None, stacks: tuple[str, ...], as_json: bool) -> None:
     """Deploy to an AWS on this machine, and show what exists.
 
-    Without FILE: deployment.yaml here, else a small cluster that the package brings.
+    Without FILE: deployment.yaml here, else a small cluster that the package brings. A stack that fails leaves the
+    others deployed; it is named at the end.
     """
     file = file or default_file()
     load(file)
-    with deployed(file, stack, quiet=as_json) as made:
+    with deployed(file, *stacks, quiet=as_json) as made:
         os.environ.update(made.aws.environment)
         from cdk_trainyard.cli import inventory
 
         found = dict(inventory.sections(made.file["name"], made.aws.region))
         if as_json:
             click.echo(json.dumps(inventory.data(found), indent=2))
-            return
-        step("What exists now, read back from each service")
-        click.echo("\n".join(inventory.text(found)))
-    before = YOURS.format(named=", ".join(arn.split(":", 5)[5].split("/")[0].split(":")[0] for arn in made.named))
-    click.echo(LIMITS.format(before=before if made.named else "", stack=stack, deployment=file))
+        else:
+            step("What exists now, read back from each service")
+            click.echo("\n".join(inventory.text(found)))
+            click.echo(_limits(file, stacks, made.named))
+    if made.missing:
+        raise Wrong(f"not deployed, as shown above: {', '.join(made.missing)}")
+
+
+def _limits(file: Path, stacks: tuple[str, ...], named: list[str]) -> str:
+    before = YOURS.format(named=", ".join(arn.split(":", 5)[5].split("/")[0].split(":")[0] for arn in named))
+    return LIMITS.format(before=before if named else "", stack=" ".join(stacks), deployment=file)
 
 
 def default_file() -> Path:
@@ -66,11 +81,12 @@ def default_file() -> Path:
 
 @dataclass(frozen=True)
 class Deployed:
-    """What was deployed: the local AWS, the file's content, and what of it had to be made up."""
+    """What was deployed: the local AWS, the file's content, what of it had to be made up, and which stacks failed."""
 
     aws: "LocalAws"
     file: Mapping[str, Any]
     named: list[str]
+    missing: list[str]
 
 
 @contextmanager
@@ -83,6 +99,7 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
         quiet: Whether nothing goes to standard output.
     """
     cdk = _cdk.find()  # before anything is started
+    from cdk_trainyard.cli import _others
     from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing
     from cdk_trainyard.local import LocalAws
     from cdk_trainyard.local.environment import DEFAULT_REGION
@@ -101,10 +118,11 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
         cdk = cdk.within(aws.environment)
         app = _cdk.app_words(deployment)
         # a project may say how it is bootstrapped; without one, the CLI would synthesize for nothing
-        _run(cdk, quiet, "bootstrap", f"aws://{aws.account}/{region}", *(app if Path("cdk.json").is_file() else ()))
+        run = partial(_run, cdk, quiet)
+        if run("bootstrap", f"aws://{aws.account}/{region}", *(app if Path("cdk.json").is_file() else ())):
+            raise Wrong("cdk bootstrap failed, as shown above")
         step(f"cdk deploy {' '.join(stacks)} -c deployment={deployment}", quiet)
-        _run(cdk, quiet, "deploy", *stacks, *app, "--require-approval", "never")
-        yield Deployed(aws, file, named)
+        yield Deployed(aws, file, named, _others.deploy(cdk, run, aws, stacks, app))
 
 
 def step(title: str, quiet: bool = False) -> None:
@@ -117,12 +135,6 @@ def step(title: str, quiet: bool = False) -> None:
     click.echo(f"\n== {title}", err=quiet)
 
 
-def _run(cdk: _cdk.Cdk, quiet: bool, *words: str) -> None:
+def _run(cdk: _cdk.Cdk, quiet: bool, *words: str) -> int:
     """Run the cdk CLI against the local AWS; its output is the progress that a user sees."""
-    if quiet:
-        done = cdk.run(*words, tell=lambda line: click.echo(line, err=True))
-        code = done.code
-    else:
-        code = cdk.show(*words)
-    if code:
-        raise Wrong(f"cdk {words[0]} failed, as shown above")
+    return cdk.run(*words, tell=partial(click.echo, err=True)).code if quiet else cdk.show(*words)

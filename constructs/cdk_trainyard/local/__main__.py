@@ -1,4 +1,4 @@
-"""``trainyard local run -- CMD``, ``… serve`` and ``… types``: the local AWS from the command line; it needs no other extra."""
+"""``trainyard local run -- CMD``, ``serve`` and ``types``: the local AWS from the command line, with no other extra."""
 
 import argparse
 import logging

@@ -1,4 +1,4 @@
-"""What is said of resource types that the local AWS does not know: which, and what is nearest of those that it knows."""
+"""What is said of resource types that the local AWS does not know: which, and the nearest of those that it knows."""
 
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher, get_close_matches
@@ -17,11 +17,11 @@ def not_emulated(unknown: Mapping[str, str]) -> str:
     """
     known, wanted = _by_service(supported_types()), _by_service(unknown)
     most = max(1, _MOST_CHOICES // len(wanted))
-    said = [
-        f"{', '.join(f'{name} ({unknown[name]})' for name in names)} {'is' if len(names) == 1 else 'are'} not emulated here: "
-        + _nearest(service, names, known, most)
-        for service, names in wanted.items()
-    ]
+    said = []
+    for service, names in wanted.items():
+        listed = ", ".join(f"{name} ({unknown[name]})" for name in names)
+        are = "is" if len(names) == 1 else "are"
+        said.append(f"{listed} {are} not emulated here: {_nearest(service, names, known, most)}")
     return f"{'; '.join(said)}; all that it knows: trainyard local types"
 
 
