@@ -63,6 +63,13 @@ node_modules/.ready: package-lock.json .venv/.ready
 	@$(call install,.venv/bin/python -m pip --python .venv-pcluster/bin/python,requirements/pcluster.txt)
 	touch $@
 
+.venv-docs/.ready: requirements/docs.txt .venv/.locked
+	@echo "== setting up .venv-docs (half a minute, once)"
+	rm -rf .venv-docs
+	$(PYTHON) -m venv .venv-docs
+	@$(call install,.venv/bin/python -m pip --python .venv-docs/bin/python,requirements/docs.txt)
+	touch $@
+
 .PHONY: setup
 setup: .venv/.ready node_modules/.ready ## set everything up (the other targets do it themselves)
 
@@ -77,7 +84,7 @@ check: setup ## lint, format, types, shell, guard tests
 	python -m pytest -q tests/test_guards.py
 
 .PHONY: test
-test: setup .venv-checkov/.ready .venv-pcluster/.ready ## every test
+test: setup .venv-checkov/.ready .venv-docs/.ready .venv-pcluster/.ready ## every test
 	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
@@ -119,6 +126,12 @@ contract: setup .venv-pcluster/.ready ## ask pcluster's own validators about the
 plan-update: setup .venv-pcluster/.ready ## say what the change from OLD to NEW (deployment file or cdk.out) does to data and clusters
 	trainyard plan $(OLD) $(NEW)
 
+.PHONY: docs
+docs: setup .venv-docs/.ready ## build the documentation site in .build/site; warnings are errors
+	python -m tools.pages
+	.venv-docs/bin/zensical build --clean --strict
+	@echo "to read it: python -m http.server --bind 127.0.0.1 --directory .build/site"
+
 .PHONY: bench
 bench: setup ## measure synthesis side by side
 	python bench/synthesis.py
@@ -129,8 +142,9 @@ lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra cli --extra local --extra review --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/pcluster.txt requirements/pcluster.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/docs.txt requirements/docs.in
 	npm install --package-lock-only --omit-lockfile-registry-resolved
 
 .PHONY: clean
 clean: ## remove everything that set-up and synthesis made
-	rm -rf .venv .venv-checkov .venv-pcluster node_modules cdk.out
+	rm -rf .venv .venv-checkov .venv-docs .venv-pcluster .build .cache node_modules cdk.out

@@ -1,0 +1,154 @@
+"""Every command on the pages of docs/ is run as it stands, in order, and answers what the page says it answers.
+
+A page's blocks are one session in one folder: a block with ``title="FILE"`` is written there, lines of ``console``
+blocks that begin with ``$`` are run, and the lines below must come in that order; ``…`` stands for anything. The
+credentials are a local AWS's.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import botocore.session
+import pytest
+import yaml
+from botocore import xform_name
+
+from cdk_trainyard.local import LocalAws
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+INSTALLED = ("pip install ", "npm install ")
+"""What the locked environment has done already; tests/cli/test_init.py does it from the wheel."""
+HEAVY = re.compile(r"\b(cdk|demo|deploy|destroy|diff|synth|plan|pytest)\b")
+
+
+@dataclass
+class Step:
+    """A command, and what it says; or a file."""
+
+    command: str
+    said: list[str] = field(default_factory=list)
+    file: tuple[str, str] | None = None
+
+
+def steps(page: Path) -> list[Step]:
+    found: list[Step] = []
+    for language, title, text in BLOCK.findall(page.read_text()):
+        if title:
+            found.append(Step("", file=(title, text)))
+        elif language == "console":
+            lines = text.replace("\\\n", "").splitlines()
+            assert lines[0].startswith("$ "), f"{page}: a console block begins with a command"
+            for line in lines:
+                if line.startswith("$ "):
+                    found.append(Step(line[2:]))
+                else:
+                    found[-1].said.append(line)
+    return found
+
+
+def run_on(page: Path) -> list[Step]:
+    """Return what is run of a page: everything but what has been installed, and what botocore's model judges."""
+    return [step for step in steps(page) if step.file or not step.command.startswith((*INSTALLED, "aws "))]
+
+
+def pages() -> list[pytest.ParameterSet]:
+    found = []
+    for page in sorted(ROOT.glob("docs/**/*.md")):
+        commands = [step.command for step in run_on(page) if not step.file]
+        if commands:
+            heavy = any(HEAVY.search(command) for command in commands)
+            found.append(pytest.param(page, id=page.stem, marks=pytest.mark.cli if heavy else ()))
+    return found
+
+
+def lacking(said: list[str], answer: str) -> list[str]:
+    """Return the lines that an answer does not have, in the order in which they were promised."""
+    lines = iter(answer.splitlines())
+    patterns = {line: re.compile(".*".join(map(re.escape, line.rstrip().split("…")))) for line in said if line.strip()}
+    return [line for line, pattern in patterns.items() if not any(pattern.fullmatch(got.rstrip()) for got in lines)]
+
+
+@pytest.fixture
+def account(aws: LocalAws, tmp_path: Path) -> dict[str, str]:
+    """The environment of a shell that is logged in to an empty account."""
+    aws.reset()
+    return aws.environment | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "HOME": str(tmp_path)}
+
+
+@pytest.mark.parametrize("page", pages())
+def test_the_page_does_what_it_says(page: Path, account: dict[str, str], tmp_path: Path) -> None:
+    where = tmp_path / "here"
+    where.mkdir()
+    for step in run_on(page):
+        if step.file:
+            target = where / step.file[0]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(step.file[1])
+            continue
+        script = f"set -e\n{step.command}\npwd > {tmp_path}/where"
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", script],  # noqa: S607
+            cwd=where,
+            env=account,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{step.command}\n{done.stdout}"
+        assert lacking(step.said, done.stdout) == [], f"{step.command}\n{done.stdout}"
+        where = Path((tmp_path / "where").read_text().strip())
+
+
+def aws_commands() -> list[str]:
+    commands = [step.command for page in ROOT.glob("docs/**/*.md") for step in steps(page)]
+    return [command for command in commands if command.startswith("aws ")]
+
+
+@pytest.mark.parametrize("command", aws_commands())
+def test_a_command_of_the_aws_cli_is_one(command: str) -> None:
+    """Its service, operation and parameters are botocore's."""
+    _, service, operation, *words = shlex.split(command)
+    model = botocore.session.get_session().get_service_model(service)
+    (name,) = (name for name in model.operation_names if xform_name(name, "-") == operation)
+    shape = model.operation_model(name).input_shape
+    members = {xform_name(member, "-") for member in shape.members}
+    given = {word[2:] for word in words if word.startswith("--")} - {"query", "output", "region"}
+    assert given - members == set()
+    assert {xform_name(member, "-") for member in shape.required_members} - given == set()
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "missing"),
+    [
+        (["a…c", "d"], "abc\nx\nd", []),
+        (["d", "abc"], "abc\nd", ["abc"]),
+        (["a…"], "ba", ["a…"]),
+    ],
+)
+def test_what_a_page_promises_is_looked_for(said: list[str], answer: str, missing: list[str]) -> None:
+    assert lacking(said, answer) == missing
+
+
+def workflows() -> list[pytest.ParameterSet]:
+    return [
+        pytest.param(page, step.file[1], id=page.stem)
+        for page in sorted(ROOT.glob("docs/**/*.md"))
+        for step in steps(page)
+        if step.file and "workflows" in step.file[0]
+    ]
+
+
+@pytest.mark.parametrize(("page", "text"), workflows())
+def test_a_pipeline_runs_what_its_page_runs(page: Path, text: str) -> None:
+    jobs = yaml.safe_load(text)["jobs"]
+    run = {line for job in jobs.values() for step in job["steps"] for line in step.get("run", "").splitlines()}
+    assert run
+    assert run <= {step.command for step in steps(page)}
