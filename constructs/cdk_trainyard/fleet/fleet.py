@@ -1,25 +1,25 @@
 """A fleet of EC2 instances that train together: one subnet, one placement group, EFA between all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import jsii
-from aws_cdk import Annotations, Aws, Names, Stack
+from aws_cdk import Annotations, Names, Stack
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from cdk_trainyard.cluster import Gate, Publisher
+from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet import render
 from cdk_trainyard.fleet.bootstrap import WORKER, NodeFacts, user_data
+from cdk_trainyard.fleet.fleet_base import FleetBase
 from cdk_trainyard.fleet.images import known_image
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
 from cdk_trainyard.fleet.node_role import FLEET_TAG, ROLE_TAG, NodeRole
@@ -45,12 +45,8 @@ if TYPE_CHECKING:  # a large module: only who names a repository waits for it
 _LOGS = "says which steps a node ran and what failed: holds no data and no secrets, since no values are logged"
 
 
-_WHY_ANYBODY = "a condition holds it to the service-linked role of Auto Scaling, which may not exist yet"
-_AUTO_SCALING_ROLE = "autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
-
-
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
-class EfaFleet(Construct):
+class EfaFleet(FleetBase):
     """Accelerated instances in one subnet and one placement group, set up to run one MPI or torchrun job.
 
     Defines an Auto Scaling group and its launch template, the placement group where no reservation owns it, the nodes'
@@ -204,82 +200,15 @@ class EfaFleet(Construct):
         self.group.node.add_dependency(self.ready)
 
     @property
-    def connections(self) -> ec2.Connections:
-        """The network connections of the nodes."""
-        return self._connections
-
-    @property
     def grant_principal(self) -> iam.IPrincipal:
         """The nodes' role; grants land in its managed policy."""
         return self.node_role.grant_principal
-
-    @property
-    def group_name(self) -> str:
-        """Name of the Auto Scaling group."""
-        return self.group.ref
-
-    @property
-    def resume_command(self) -> str:
-        """The command that lets the group launch again, after three set-ups in a row have failed."""
-        return (
-            f"aws autoscaling resume-processes --region {Aws.REGION} --auto-scaling-group-name {self.group_name} "
-            "--scaling-processes Launch"
-        )
 
     @property
     def quota(self) -> str:
         """Which quotas the fleet takes how much of, in words."""
         spec = self._spec
         return "; ".join(quota_text(kind, spec.most, spec.capacity) for kind in spec.types)
-
-    @property
-    def nodes_command(self) -> str:
-        """The command that lists the members: address, type, and the command that opens a session on each."""
-        connect = f"join('',['{self.connect_command('')}',InstanceId])"
-        return (
-            f"aws ec2 describe-instances --region {Aws.REGION} "
-            f"--filters Name=tag:{FLEET_TAG},Values={self.fleet_name} Name=instance-state-name,Values=running "
-            f'--query "Reservations[].Instances[].[PrivateIpAddress,InstanceType,{connect}]" --output text'
-        )
-
-    @property
-    def outputs(self) -> Mapping[str, str]:
-        """Name to value of what people ask for first, to be made outputs of a stack."""
-        return {
-            "NodesCommand": self.nodes_command,
-            "ResumeCommand": self.resume_command,
-            "LogGroupName": self.log_group.log_group_name,
-        }
-
-    @property
-    def publisher(self) -> Publisher:
-        """Who publishes to a topic that is told of nodes.
-
-        Auto Scaling publishes as its service-linked role (EC2 Auto Scaling user guide, "Amazon SNS notification
-        options"), which may not exist before the first group does: the key's policy names it in a condition.
-        """
-        role = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/{_AUTO_SCALING_ROLE}"
-        principal = iam.AnyPrincipal().with_conditions(
-            {"StringEquals": {"kms:CallerAccount": Aws.ACCOUNT_ID}, "ArnEquals": {"aws:PrincipalArn": role}}
-        )
-        return Publisher(principal=principal, sid="AutoScaling", anybody_because=_WHY_ANYBODY)
-
-    def tell(self, topic: sns.ITopic) -> None:
-        """Tell a topic of nodes that come and go.
-
-        Args:
-            topic: The topic. One that exists already must let Auto Scaling publish, and so must the key that encrypts
-                it.
-        """
-        render.notify(self.group, topic)
-
-    def connect_command(self, instance_id: str = "<instance-id>") -> str:
-        """Return the command that opens a session on a node.
-
-        Args:
-            instance_id: The node, from ``nodes_command``. Default - a placeholder.
-        """
-        return f"aws ssm start-session --region {Aws.REGION} --target {instance_id}"
 
     def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
         """Mount a file system on every node, the master among them.

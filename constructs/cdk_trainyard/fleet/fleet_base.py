@@ -1,0 +1,102 @@
+"""What people do with a fleet, and what it tells."""
+
+from collections.abc import Mapping
+
+import jsii
+from aws_cdk import Aws
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from cdk_trainyard.cluster import Publisher
+from cdk_trainyard.fleet import render
+from cdk_trainyard.fleet.node_role import FLEET_TAG
+
+_WHY_ANYBODY = "a condition holds it to the service-linked role of Auto Scaling, which may not exist yet"
+_AUTO_SCALING_ROLE = "autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+
+
+@jsii.implements(ec2.IConnectable)
+class FleetBase(Construct):
+    """What people do with a fleet, and what it tells.
+
+    Attributes:
+        fleet_name: The name.
+        group: The L1 Auto Scaling group.
+        log_group: Where the nodes' logs are.
+    """
+
+    fleet_name: str
+    group: autoscaling.CfnAutoScalingGroup
+    log_group: logs.ILogGroup
+    _connections: ec2.Connections
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """The network connections of the nodes."""
+        return self._connections
+
+    @property
+    def group_name(self) -> str:
+        """Name of the Auto Scaling group."""
+        return self.group.ref
+
+    @property
+    def resume_command(self) -> str:
+        """The command that lets the group launch again, after three set-ups in a row have failed."""
+        return (
+            f"aws autoscaling resume-processes --region {Aws.REGION} --auto-scaling-group-name {self.group_name} "
+            "--scaling-processes Launch"
+        )
+
+    @property
+    def nodes_command(self) -> str:
+        """The command that lists the members: address, type, and the command that opens a session on each."""
+        connect = f"join('',['{self.connect_command('')}',InstanceId])"
+        return (
+            f"aws ec2 describe-instances --region {Aws.REGION} "
+            f"--filters Name=tag:{FLEET_TAG},Values={self.fleet_name} Name=instance-state-name,Values=running "
+            f'--query "Reservations[].Instances[].[PrivateIpAddress,InstanceType,{connect}]" --output text'
+        )
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Name to value of what people ask for first, to be made outputs of a stack."""
+        return {
+            "NodesCommand": self.nodes_command,
+            "ResumeCommand": self.resume_command,
+            "LogGroupName": self.log_group.log_group_name,
+        }
+
+    @property
+    def publisher(self) -> Publisher:
+        """Who publishes to a topic that is told of nodes.
+
+        Auto Scaling publishes as its service-linked role (EC2 Auto Scaling user guide, "Amazon SNS notification
+        options"), which may not exist before the first group does: the key's policy names it in a condition.
+        """
+        role = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/{_AUTO_SCALING_ROLE}"
+        principal = iam.AnyPrincipal().with_conditions(
+            {"StringEquals": {"kms:CallerAccount": Aws.ACCOUNT_ID}, "ArnEquals": {"aws:PrincipalArn": role}}
+        )
+        return Publisher(principal=principal, sid="AutoScaling", anybody_because=_WHY_ANYBODY)
+
+    def tell(self, topic: sns.ITopic) -> None:
+        """Tell a topic of nodes that come and go.
+
+        Args:
+            topic: The topic. One that exists already must let Auto Scaling publish, and so must the key that encrypts
+                it.
+        """
+        render.notify(self.group, topic)
+
+    def connect_command(self, instance_id: str = "<instance-id>") -> str:
+        """Return the command that opens a session on a node.
+
+        Args:
+            instance_id: The node, from ``nodes_command``. Default - a placeholder.
+        """
+        return f"aws ssm start-session --region {Aws.REGION} --target {instance_id}"
