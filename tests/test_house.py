@@ -21,7 +21,7 @@ STOREYS = (
         "tokens versions"
     ),
     "errors log_groups",
-    "inline_function instances options reach",
+    "inline_function instances names options reach",
     "quotas real surroundings",
     "lifecycle network",
     "storage",

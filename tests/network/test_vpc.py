@@ -1,7 +1,7 @@
 """The VPC as CDK's own constructs take it."""
 
 import pytest
-from aws_cdk import CfnResource, Stack
+from aws_cdk import CfnResource, Stack, Tags
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -190,3 +190,28 @@ def test_subnets_are_tagged_for_lookups_of_other_apps(stack: Stack) -> None:
         ("Service", "Private"),
     ]
     assert {tag["Name"].split("/")[2] for tag in tags} == {"Accelerator", "Public", "Service"}
+
+
+def test_its_tags_reach_what_those_of_any_vpc_reach(network: TrainingNetwork, stack: Stack) -> None:
+    Tags.of(network.vpc).add("Owner", "vpc")
+    Tags.of(stack).add("Owner", "stack")
+    Tags.of(network.accelerator_subnet).add("Owner", "subnet")
+    Tags.of(network.vpc).add("Only", "subnets", include_resource_types=["AWS::EC2::Subnet"])
+    Tags.of(network.vpc).remove("aws-cdk:subnet-type")
+    found = {
+        (resource["Type"], name): {tag["Key"]: tag["Value"] for tag in resource["Properties"]["Tags"]}
+        for name, resource in Template.from_stack(stack).to_json()["Resources"].items()
+        if "Tags" in resource.get("Properties", {})
+    }
+    owners = {
+        key: "stack" if kind == "AWS::EC2::VPCEndpoint" else "subnet" if "Accelerator" in name else "vpc"
+        for key in found
+        for kind, name in [key]
+    }
+    assert {key: tags["Owner"] for key, tags in found.items()} == owners
+    assert {kind for (kind, _), owner in owners.items() if owner == "vpc"} == {
+        *("AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::RouteTable", "AWS::EC2::InternetGateway"),
+        *("AWS::EC2::EIP", "AWS::EC2::NatGateway"),
+    }
+    assert {kind for (kind, _), tags in found.items() if "Only" in tags} == {"AWS::EC2::Subnet"}
+    assert [key for key, tags in found.items() if "aws-cdk:subnet-type" in tags] == []

@@ -33,6 +33,7 @@ from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass, zone_region
 from cdk_trainyard.log_groups import log_group
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.storage import Lustre, Mount, TrainingBuckets
@@ -66,6 +67,7 @@ class EfaFleet(FleetBase):
         placement_group: A placement group of yours: of other instances, or the one that a reservation was made in.
             Default - the fleet defines one, where ``placement`` asks for it.
         mounts: The shared file system, FSx for Lustre. Default: none.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         image: Their machine image.
         instance_type: Their type, with EFA. Default - instance_types is given instead.
         instance_types: Several types in order of preference; a job across different ones runs at the pace of the
@@ -132,6 +134,7 @@ class EfaFleet(FleetBase):
         extra_security_groups: Sequence[EfaSecurityGroup | ec2.ISecurityGroup] = (),
         placement_group: PlacementGroup | None = None,
         mounts: Sequence[Mount] = (),
+        names: Naming | None = None,
         image: NodeImage,
         instance_type: str | InstanceType | None = None,
         instance_types: Sequence[str | InstanceType] = (),
@@ -157,6 +160,7 @@ class EfaFleet(FleetBase):
         prometheus_workspace_arn: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(FleetSpec, locals()))
         around = FleetSurroundings(

@@ -17,6 +17,7 @@ from cdk_trainyard.fleet.rules_nodes import interfaces_of, template_problems
 from cdk_trainyard.fleet.spec import LaunchTemplateSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType, UsageClass
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import (
     EfaBackend,
     EfaInterface,
@@ -46,6 +47,7 @@ class EfaLaunchTemplate(Construct):
         placement_group: The placement group; left out where a capacity block owns the placement. Default: none.
         role: The role of the instances. Default - whoever launches gives one.
         user_data: What runs at the first start. Default: nothing.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         instance_type: A type with EFA.
         backend: Who launches, and so how the interfaces are laid out; LEGACY for ``efa`` on every card.
             Default: LAUNCH_TEMPLATE.
@@ -86,6 +88,7 @@ class EfaLaunchTemplate(Construct):
         placement_group: PlacementGroup | None = None,
         role: iam.IRole | None = None,
         user_data: ec2.UserData | None = None,
+        names: Naming | None = None,
         instance_type: str | InstanceType,
         backend: EfaBackend = EfaBackend.LAUNCH_TEMPLATE,
         image: NodeImage | None = None,
@@ -101,6 +104,7 @@ class EfaLaunchTemplate(Construct):
         instance_tags: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(LaunchTemplateSpec, locals()))
         together, efa = placement_group is not None, self._efa_needed

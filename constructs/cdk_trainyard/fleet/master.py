@@ -15,6 +15,7 @@ from cdk_trainyard.fleet.spec import MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.templates import MasterTemplate
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.surroundings import surroundings
 
@@ -37,6 +38,7 @@ class MasterNode(Construct):
 
     Args:
         fleet: The fleet.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         instance_type: Its type, with EFA or without. Default: c5n.18xlarge.
         image: Its machine image. Default - that of the nodes.
         volume_gib: Size of its root volume in GiB. Default: 200.
@@ -56,12 +58,14 @@ class MasterNode(Construct):
         construct_id: str,
         *,
         fleet: EfaFleet,
+        names: Naming | None = None,
         instance_type: str | InstanceType = "c5n.18xlarge",
         image: NodeImage | None = None,
         volume_gib: int = 200,
         key_pair: ec2.IKeyPair | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         self._fleet = fleet
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MasterSpec, locals()))

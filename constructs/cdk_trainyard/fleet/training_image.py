@@ -17,6 +17,7 @@ from cdk_trainyard.fleet.images import KnownImage, known_base
 from cdk_trainyard.fleet.rules_image import build_judgements, route_problems, training_image_problems
 from cdk_trainyard.fleet.spec_image import EfaInstaller, TrainingImageSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge, given
@@ -46,6 +47,7 @@ class TrainingImage(Construct):
 
     Args:
         network: Where the instance that builds stands; it needs NAT.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         base: The image to begin with: a Deep Learning AMI or plain Ubuntu by its name, or an AMI of yours by its id.
         user: Who people and jobs work as, when the base is an AMI of yours. Default - ubuntu.
         accelerator: What the image has drivers for, which its test asks for. Default - nothing is asked.
@@ -85,6 +87,7 @@ class TrainingImage(Construct):
         construct_id: str,
         *,
         network: Network,
+        names: Naming | None = None,
         base: str,
         user: str | None = None,
         accelerator: AcceleratorKind | None = None,
@@ -99,6 +102,7 @@ class TrainingImage(Construct):
         while_deploying: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(TrainingImageSpec, locals()))
         problems = training_image_problems(spec, judge.environment)

@@ -31,6 +31,7 @@ from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.hyperpod.wiring import distinct, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import either
@@ -70,6 +71,7 @@ class HyperPodCluster(HyperPodClusterBase):
             Default - a MariaDB on the controller where HyperPod's image configures it; else ``node_setup`` says.
         removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
             that should outlive them and cost by the hour.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         groups: The instance groups by name: one controller, at most one login group, one or more of compute.
         cluster_name: Its name, at most 63 letters, digits and inner hyphens; another name is another cluster.
             Default - a unique name made of the stack's and the construct's path: the API needs one, and whether
@@ -128,6 +130,7 @@ class HyperPodCluster(HyperPodClusterBase):
         mounts: Sequence[Mount] = (),
         accounting: AccountingDatabaseBase | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
+        names: Naming | None = None,
         groups: Sequence[InstanceGroup],
         cluster_name: str | None = None,
         lifecycle: Lifecycle | None = None,
@@ -145,6 +148,7 @@ class HyperPodCluster(HyperPodClusterBase):
         prometheus_workspace_arn: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         said: dict[str, Any] = {
             "cluster_name": cluster_name or self._unique_name(),

@@ -13,6 +13,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, DependencyGroup, IDependable
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.names import Naming, named
 
 _DESCRIPTION = "Nodes and file systems that reach each other over EFA"
 _ALL = "-1"
@@ -31,6 +32,7 @@ class EfaSecurityGroup(Construct):
             Default: "Nodes and file systems that reach each other over EFA".
         outbound: Whether traffic to everywhere else is allowed too: packages, container images, AWS services.
             Default: True.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
     """
 
     def __init__(
@@ -41,8 +43,10 @@ class EfaSecurityGroup(Construct):
         vpc: ec2.IVpc,
         description: str = _DESCRIPTION,
         outbound: bool = True,
+        names: Naming | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         group = ec2.SecurityGroup(self, "Resource", vpc=vpc, description=description, allow_all_outbound=outbound)
         self.node.default_child = group.node.default_child
         # Under the very ids that the L2 gives such rules: connections.allow_internally() then finds them there, where

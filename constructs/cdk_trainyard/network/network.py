@@ -14,6 +14,7 @@ from constructs import Construct, DependencyGroup, IDependable
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
 from cdk_trainyard.network.endpoints import Endpoints
 from cdk_trainyard.network.first_synthesis import provisional
@@ -85,6 +86,7 @@ class TrainingNetwork(Network):
     Args:
         s3_statements: What may pass through the S3 endpoint, each with a principal. The buckets of AWS's own that
             nodes need are always added. Default - whatever principals of this account may do.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         zone: Zone of the accelerator subnet, by name (``us-east-1a``) or by id (``use1-az4``); an id is the same place
             for every account, and capacity is sold by it.
         cidr: Block of the VPC, a /16 to a /28. Default: 10.1.0.0/16.
@@ -127,6 +129,7 @@ class TrainingNetwork(Network):
         construct_id: str,
         *,
         s3_statements: Sequence[iam.PolicyStatement] | None = None,
+        names: Naming | None = None,
         zone: str,
         cidr: str = "10.1.0.0/16",
         public_zones: Sequence[str] = (),
@@ -142,6 +145,7 @@ class TrainingNetwork(Network):
         restrict_default_security_group: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(NetworkSpec, locals()))
         rules = network_problems(spec, judge.environment.region)

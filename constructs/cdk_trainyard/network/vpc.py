@@ -7,12 +7,13 @@ by one, and this class answers for them. CDK's own constructs take it like any o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import jsii
-from aws_cdk import Resource
+from aws_cdk import Aspects, IAspect, RemoveTag, Resource, Tag
 from aws_cdk import aws_ec2 as ec2
-from constructs import Construct, DependencyGroup, IDependable
+from constructs import Construct, DependencyGroup, IConstruct, IDependable
 
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.network.rules_resources import subnet_selection_problems
@@ -40,6 +41,8 @@ class SubnetGroup:
 class NetworkVpc(Resource):
     """An ``ec2.IVpc`` over a VPC and its subnets. Defines nothing itself.
 
+    ``Tags.of(vpc)`` reaches the VPC, its subnets, their route tables and gateways, as that of an ``ec2.Vpc`` does.
+
     Args:
         vpc: The VPC.
         cidr: Its block, written out: rules that use it stay readable to reviewers' tools.
@@ -54,6 +57,7 @@ class NetworkVpc(Resource):
         self._cidr = cidr
         self._groups = [group for group in groups if group.subnets]
         self._vpn_gateway_id: str | None = None
+        Aspects.of(self).add(_TagsOnward(self))
 
     @property
     def vpc_id(self) -> str:
@@ -206,6 +210,38 @@ class NetworkVpc(Resource):
         if name is None:
             return self.private_subnets or self.isolated_subnets or self.public_subnets
         return [subnet for group in self._groups if group.type.name == name for subnet in group.subnets]
+
+
+@jsii.implements(IAspect)
+class _TagsOnward:
+    """Carries tags of the VPC to what is made beside it: CDK carries them to what is made inside it, which is nothing.
+
+    A tag of a subnet still counts more than one of the VPC.
+    """
+
+    def __init__(self, vpc: NetworkVpc) -> None:
+        self._vpc = vpc
+
+    def visit(self, node: IConstruct) -> None:
+        network = node.node.scope
+        if node is not self._vpc or network is None:
+            return
+        if tags := _tags_of(node):
+            # what comes later, as endpoints, is no part of the VPC, and has yet to get the tags of the stack
+            for child in takewhile(lambda child: child is not self._vpc, network.node.children):
+                _carry(child, tags)
+
+
+def _carry(construct: IConstruct, inherited: Sequence[Tag | RemoveTag]) -> None:
+    tags = [*inherited, *_tags_of(construct)]
+    for tag in tags:
+        tag.visit(construct)
+    for child in construct.node.children:
+        _carry(child, tags)
+
+
+def _tags_of(construct: IConstruct) -> list[Tag | RemoveTag]:
+    return [aspect for aspect in Aspects.of(construct).all if isinstance(aspect, Tag | RemoveTag)]
 
 
 # ISOLATED, PRIVATE and PRIVATE_WITH_NAT are former names that CDK still takes

@@ -13,6 +13,7 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.parallelcluster import render
@@ -79,6 +80,7 @@ class ParallelCluster(ParallelClusterBase):
         mounts: FSx for Lustre file systems that every node mounts. Default - none.
         security_group: Security group of every node, beside ParallelCluster's own. Default - a new one.
         provider: A provider that several clusters share. Default - a new one.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         head_node: The head node.
         queues: The queues, one to 50.
         login_pools: Login nodes. Default - none; users log in to the head node.
@@ -128,6 +130,7 @@ class ParallelCluster(ParallelClusterBase):
         mounts: Sequence[Mount] = (),
         security_group: EfaSecurityGroup | ec2.ISecurityGroup | None = None,
         provider: ParallelClusterProvider | None = None,
+        names: Naming | None = None,
         head_node: HeadNode,
         queues: Sequence[Queue],
         login_pools: Sequence[LoginPool] = (),
@@ -146,6 +149,7 @@ class ParallelCluster(ParallelClusterBase):
         raw_overrides: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         said = judge.judged(given(ParallelClusterSpec, locals()))
         self._context = ClusterContext(

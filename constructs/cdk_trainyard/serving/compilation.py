@@ -15,6 +15,7 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_checkov, acknowledge_nag
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.json_value import JsonValue
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import within
@@ -56,6 +57,7 @@ class ModelCompilation(Construct):
     Args:
         model: The model as it is served: the shapes to compile for, and the prefix that it goes to.
         engine: The engine that will serve it: hf_vllm or tgi, with an image of the catalogue.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         source: A model on the Hugging Face Hub. Default - ``exported`` is given instead.
         revision: Its commit there, which a branch is not. Default - ``exported`` is given instead.
         exported: A folder of the models bucket that jobs/export-for-serving wrote.
@@ -83,6 +85,7 @@ class ModelCompilation(Construct):
         *,
         model: NeuronModel,
         engine: TextGenerationEngine,
+        names: Naming | None = None,
         source: str | None = None,
         revision: str | None = None,
         exported: str | None = None,
@@ -92,6 +95,7 @@ class ModelCompilation(Construct):
         log_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(CompilationSpec, locals()))
         of_model, of_engine = judge.judged(model, ("model",)), judge.judged(engine, ("engine",))

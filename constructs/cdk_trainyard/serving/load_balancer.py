@@ -20,6 +20,7 @@ from cdk_trainyard.acknowledgments import (
     main_resource,
 )
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.concurrency import CONTROL_PORT, DATA_PORT
 from cdk_trainyard.serving.engine_settings import HEALTH_PATH
@@ -59,6 +60,7 @@ class InferenceLoadBalancer(Construct):
         subnets: Where it stands, in two zones or more.
             Default - the network's service subnets; public: its public subnets.
         web_acl: A web ACL before it. Default - none.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         authentication: Who may call.
         certificate: The ACM certificate for HTTPS, of the same Region. Default - none, which needs ``plain_http``.
         plain_http: Whether it speaks HTTP, for an internal one only; prompts can be read on the way. Default: False.
@@ -92,6 +94,7 @@ class InferenceLoadBalancer(Construct):
         service: InferenceService,
         subnets: Sequence[ec2.ISubnet] | None = None,
         web_acl: PromptWebAcl | None = None,
+        names: Naming | None = None,
         authentication: ClientAuthentication,
         certificate: acm.ICertificate | None = None,
         plain_http: bool = False,
@@ -104,6 +107,7 @@ class InferenceLoadBalancer(Construct):
         deletion_protection: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(LoadBalancerSpec, locals()))
         network = service.network

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.load_balancer import InferenceLoadBalancer
 from cdk_trainyard.serving.rules_service import monitoring_problems
@@ -43,6 +44,7 @@ class ServiceMonitoring(Construct):
         service: The service.
         load_balancer: Its load balancer.
         topic: What alarms tell; it must let CloudWatch publish. Default - nobody is told, the dashboard shows them.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         latency_seconds: The slowest hundredth of requests may take so long to the first byte.
             Default - half of the service's ``request_timeout``.
         waiting: So many requests may wait per task for five minutes. Default - twice the batch.
@@ -64,11 +66,13 @@ class ServiceMonitoring(Construct):
         service: InferenceService,
         load_balancer: InferenceLoadBalancer,
         topic: sns.ITopic | None = None,
+        names: Naming | None = None,
         latency_seconds: float | None = None,
         waiting: float | None = None,
         error_percent: float = 5,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MonitoringSpec, locals()))
         longest = service.request_timeout.to_seconds()

@@ -15,6 +15,7 @@ from constructs import Construct, IDependable
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import within
@@ -55,6 +56,7 @@ class InferenceService(Construct):
             subnet.
         cluster: An ECS cluster of yours; the hosts join it. Default - a new one with Container Insights.
         subnets: Private subnets for hosts and tasks. Default - as said at ``network``.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         model: What is served.
         hosts: The instances it runs on.
         engine: What serves it. Default - vLLM of Hugging Face's optimum-neuron.
@@ -88,6 +90,7 @@ class InferenceService(Construct):
         network: Network,
         cluster: ecs.Cluster | None = None,
         subnets: Sequence[ec2.ISubnet] | None = None,
+        names: Naming | None = None,
         model: NeuronModel,
         hosts: ServingHosts,
         engine: TextGenerationEngine | None = None,
@@ -97,6 +100,7 @@ class InferenceService(Construct):
         log_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(ServiceSpec, locals()))
         findings = service_findings(spec, judge.environment.region)

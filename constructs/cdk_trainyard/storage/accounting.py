@@ -17,6 +17,7 @@ from cdk_trainyard.acknowledgments import (
     main_resource,
 )
 from cdk_trainyard.errors import ConfigurationError, raise_problems
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.real import real
@@ -121,6 +122,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         engine_version: Version of MySQL. Default: 8.4.9.
         removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
             the groups that RDS would not let go. Default: RETAIN_ON_UPDATE_OR_DELETE.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         schema_name: Schema of the accounting, 1 to 64 letters, digits, ``_`` and ``$``.
             Default - ``slurm_acct_db_`` and the cluster's unique name, so that clusters can share the database.
         instance_type: Size of the instance. Default: t4g.medium.
@@ -149,6 +151,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         network: Network,
         engine_version: "rds.MysqlEngineVersion | None" = None,
         removal_policy: RemovalPolicy = KEPT,
+        names: Naming | None = None,
         schema_name: str | None = None,
         instance_type: ec2.InstanceType | None = None,
         storage_gb: int = 20,
@@ -161,6 +164,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         deletion_protection: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         from aws_cdk import aws_rds as rds  # noqa: PLC0415  a large module: only who makes a database waits for it
 
         judge = Judge(environment=surroundings(self))

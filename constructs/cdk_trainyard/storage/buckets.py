@@ -17,6 +17,7 @@ from cdk_trainyard.acknowledgments import (
     main_resource,
 )
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.retention import KEPT
 from cdk_trainyard.storage.bucket_lifecycle import lifecycle_rules, retention
@@ -48,7 +49,10 @@ class TrainingBucket(Construct):
     Args:
         scope: Where it is defined.
         construct_id: Its id; another id is another bucket.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         purpose: What it holds; versions and lifecycle rules follow from it.
+        bucket_name: Its name, which nobody else in the partition may have; another name is another bucket.
+            Default - CloudFormation makes one up.
         key: The KMS key it is encrypted with.
             Default - one of its own, rotated every year. ``ACCESS_LOGS`` uses S3's own encryption.
         access_logs: The bucket that its access log goes to, under the prefix of its purpose.
@@ -74,13 +78,16 @@ class TrainingBucket(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        names: Naming | None = None,
         purpose: BucketPurpose,
+        bucket_name: str | None = None,
         key: kms.IKey | None = None,
         access_logs: s3.IBucket | None = None,
         expire_after_days: int | None = None,
         auto_delete: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(BucketSpec, locals()))
         raise_problems(self.node.path, [*judge.problems, *bucket_problems(spec)])
@@ -89,7 +96,7 @@ class TrainingBucket(Construct):
         self.key = None if is_log else key or training_key(self, "Key", auto_delete=auto_delete)
         # before the bucket: CDK names the first bucket that it empties in what the log's emptier is
         log = None if is_log else access_logs or self._own_log(auto_delete=auto_delete)
-        self.bucket: s3.IBucket = self._define(expire_after_days, auto_delete=auto_delete)
+        self.bucket: s3.IBucket = self._define(bucket_name, expire_after_days, auto_delete=auto_delete)
         self.node.default_child = self._resource
         self.grants = BucketGrants(self.bucket)
         if log is not None:
@@ -100,7 +107,7 @@ class TrainingBucket(Construct):
 
     @property
     def bucket_name(self) -> str:
-        """The name that CloudFormation gives it."""
+        """Its name; a Token, unless ``bucket_name`` was given."""
         return self.bucket.bucket_name
 
     @property
@@ -112,7 +119,7 @@ class TrainingBucket(Construct):
     def _resource(self) -> s3.CfnBucket:
         return cast("s3.CfnBucket", main_resource(self.bucket))
 
-    def _define(self, expire_after_days: int | None, *, auto_delete: bool) -> s3.Bucket:
+    def _define(self, bucket_name: str | None, expire_after_days: int | None, *, auto_delete: bool) -> s3.Bucket:
         removal_policy = RemovalPolicy.DESTROY if auto_delete else retention(self.purpose)
         bucket = s3.Bucket(
             self,
@@ -123,6 +130,7 @@ class TrainingBucket(Construct):
             minimum_tls_version=1.2,
             encryption=s3.BucketEncryption.S3_MANAGED if self.key is None else s3.BucketEncryption.KMS,
             encryption_key=self.key,
+            bucket_name=bucket_name,
             bucket_key_enabled=None if self.key is None else True,
             versioned=self.purpose.policy.noncurrent_days is not None,
             lifecycle_rules=lifecycle_rules(self.purpose, expire_after_days=expire_after_days),
@@ -188,6 +196,7 @@ class TrainingBuckets(Construct):
     Args:
         scope: Where they are defined.
         construct_id: Their id; another id is other buckets.
+        names: Names by convention for what is made here. Default - CloudFormation makes names up.
         scripts: An existing bucket of lifecycle scripts, which root runs on the nodes. Default - one is made.
         datasets: An existing bucket of training data. Default - one is made.
         checkpoints: An existing bucket of checkpoints. Default - one is made.
@@ -217,6 +226,7 @@ class TrainingBuckets(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        names: Naming | None = None,
         scripts: s3.IBucket | None = None,
         datasets: s3.IBucket | None = None,
         checkpoints: s3.IBucket | None = None,
@@ -227,6 +237,7 @@ class TrainingBuckets(Construct):
         auto_delete: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
+        named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(BucketsSpec, locals()))
         raise_problems(self.node.path, [*judge.problems, *buckets_problems(spec)])

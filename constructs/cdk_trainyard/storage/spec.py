@@ -297,6 +297,9 @@ class BucketSpec:
 
     purpose: BucketPurpose
     """What it holds; versions and lifecycle rules follow from it."""
+    bucket_name: BucketName | None = None
+    """Its name, which nobody else in the partition may have; another name is another bucket. Default - CloudFormation
+    makes one up."""
     key: "kms.IKey | None" = None
     """The KMS key it is encrypted with. Default - one of its own, rotated every year. ``ACCESS_LOGS`` uses S3's own
     encryption."""
