@@ -80,7 +80,7 @@ def training(stack: Stack, naming: Naming | None) -> None:
 
 def serving(stack: Stack, naming: Naming | None) -> None:
     service = parts.service(stack, names=naming)
-    door = parts.load_balancer(service, names=naming)
+    door = parts.load_balancer(stack, service, names=naming)
     ServiceMonitoring(stack, "Monitoring", service=service, load_balancer=door, names=naming)
 
 
