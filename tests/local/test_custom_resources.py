@@ -1,12 +1,14 @@
 """Custom resources: functions that run, and CDK's helpers."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.local.custom_resources import cfnresponse
 from cdk_trainyard.local.custom_resources.sdk_call import flatten
 from cdk_trainyard.local.services import lambda_
 from tests.local.stacks import Stacks, Template, outputs_of, template
@@ -98,6 +100,52 @@ def test_a_function_that_says_failed_rolls_back(stacks: Stacks, aws: LocalAws) -
         if row["LogicalResourceId"] == "Function" and row["PhysicalResourceId"]
     )
     assert _printed(aws, function) == ["Create FAILED", "Delete FAILED"], "the rollback deletes it"
+
+
+_MODULE = """
+import json
+import cfnresponse
+
+def handler(event, context):
+    asked = event["ResourceProperties"]
+    status = getattr(cfnresponse, asked["Status"] if event["RequestType"] == "Create" else "SUCCESS")
+    cfnresponse.send(event, context, status, {"Value": "42"}, *json.loads(asked["More"]))
+"""
+
+
+def _answering(status: str, *more: Any, code: str = _MODULE) -> Template:
+    return template(
+        {"Function": _function(code), "Thing": _custom(Status=status, More=json.dumps(more))},
+        Outputs=outputs_of(Value={"Fn::GetAtt": ["Thing", "Value"]}),
+    )
+
+
+def test_inline_code_answers_with_the_module_of_cloudformation(stacks: Stacks, aws: LocalAws) -> None:
+    name = stacks.deployed(_answering("SUCCESS", "the-thing", None))
+    assert stacks.outputs(name) == {"Value": "42"}
+    assert stacks.physical_id(name, "Thing") == "the-thing"
+    assert _printed(aws, stacks.physical_id(name, "Function")) == ["cfnresponse: CloudFormation answered 200"]
+    assert stacks.delete(name) == "DELETE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [([], "See the details in CloudWatch Log Stream: local"), ([None, False, "for no reason"], "for no reason")],
+)
+def test_the_module_says_why_it_failed(stacks: Stacks, more: list[Any], reason: str) -> None:
+    assert stacks.failure(_answering("FAILED", *more)).endswith(f"Message returned: {reason}")
+
+
+def test_another_import_statement_brings_no_module(stacks: Stacks) -> None:
+    """CloudFormation User Guide, "cfn-response module": only this exact statement does."""
+    code = "from cfnresponse import send\n" + _MODULE.replace("import cfnresponse\n", "")
+    assert stacks.failure(_answering("SUCCESS", code=code)).endswith("No module named 'cfnresponse'")
+
+
+def test_the_module_prints_what_it_could_not_send(capsys: pytest.CaptureFixture[str]) -> None:
+    event = dict.fromkeys(("StackId", "RequestId", "LogicalResourceId"), "x") | {"ResponseURL": "http://127.0.0.1:1/"}
+    cfnresponse.send(event, SimpleNamespace(log_stream_name="x"), cfnresponse.SUCCESS, {})
+    assert capsys.readouterr().out.startswith("cfnresponse: CloudFormation was not answered: ")
 
 
 def test_a_python_function_behind_one_of_cdks_types_really_runs(stacks: Stacks) -> None:

@@ -1,7 +1,9 @@
 """Lambda: functions, layers, permissions, versions, aliases."""
 
 import io
+import re
 import zipfile
+from importlib.resources import files
 from typing import Any
 from uuid import uuid4
 
@@ -9,18 +11,25 @@ from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
 from cdk_trainyard.local.resources.steps import Api, answer, given, identity, tagger
 
 LAMBDA = Api("lambda")
+_CUSTOM_RESOURCES = "cdk_trainyard.local.custom_resources"
+_ASKS_FOR_ANSWERS = re.compile(r"^[ \t]*import cfnresponse[ \t]*(#.*)?$", re.MULTILINE)
+"""CloudFormation adds its module for this exact statement only (CloudFormation User Guide, "cfn-response module")."""
 _NOT_CONFIGURATION = ("Tags", "Code", "Architectures", "PackageType", "FunctionName")
 
 
 def _archive(it: Resource) -> dict[str, Any]:
-    """Return where the code is; code in the template becomes an archive with one file."""
+    """Return where the code is; code in the template becomes an archive, with the module for answers if it asks."""
     code = dict(it["Code"])
     if "ZipFile" not in code:
         return code
-    packed = io.BytesIO()
     extension = "js" if str(it.get("Runtime", "")).startswith("nodejs") else "py"
+    content = {f"index.{extension}": code["ZipFile"]}
+    if extension == "py" and _ASKS_FOR_ANSWERS.search(code["ZipFile"]):
+        content["cfnresponse.py"] = files(_CUSTOM_RESOURCES).joinpath("cfnresponse.py").read_text(encoding="utf-8")
+    packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(zipfile.ZipInfo(f"index.{extension}"), code["ZipFile"])
+        for name, text in content.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
     return {"ZipFile": packed.getvalue()}
 
 
