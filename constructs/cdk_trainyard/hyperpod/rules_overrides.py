@@ -1,6 +1,8 @@
 """What is written over rendered properties: names that CloudFormation has, and no option says. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from functools import reduce
 from typing import Any
 
@@ -8,31 +10,28 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
+from cdk_trainyard.hyperpod.spec import HyperPodSpec
+from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _GROUPS = "InstanceGroups"
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SAID_OF_GROUPS = {
     "InstanceCount": "count",
     "InstanceGroupName": "name",
-    "InstanceType": "instance_type",
     "InstanceRequirements": "instance_types",
     "MinInstanceCount": "min_count",
     "InstanceStorageConfigs": "volumes",
     "LifeCycleConfig": "lifecycle",
-    "ThreadsPerCore": "threads_per_core",
     "CapacityRequirements": "capacity",
-    "TrainingPlanArn": "training_plan_arn",
     "OnStartDeepHealthChecks": "deep_health_checks",
-    "ImageId": "image_id",
     "ScheduledUpdateConfig": "scheduled_update",
     "AutoPatchConfig": "auto_patch",
     "SlurmConfig": "role",
 }
-"""Properties of a group that an option says as a whole; what lies below them, no option may say."""
+"""Properties of a group that an option of another name says as a whole; what lies below them, no option may say."""
 _SAID_OF_CLUSTERS = {
-    "ClusterName": "cluster_name",
-    "NodeRecovery": "node_recovery",
     "NodeProvisioningMode": "provisioning",
     "Orchestrator": "slurm_config_strategy",
 }
@@ -45,7 +44,7 @@ def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
     if overrides is None or unresolved(overrides):
         return
     properties = load("hyperpod", "properties")["properties"][_GROUPS]
-    yield from within(("raw_overrides",), _problems(overrides, _SAID_OF_GROUPS, properties))
+    yield from within(("raw_overrides",), _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, properties))
     for path in overrides:
         if path.rpartition(".")[2] in limits.READ_ONLY:
             yield Problem(("raw_overrides", path), "must not be overridden; the service writes it")
@@ -56,7 +55,8 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     overrides, at = cluster.spec.raw_overrides, ("raw_overrides",)
     if overrides is None or unresolved(overrides):
         return
-    yield from within(at, _problems(overrides, _SAID_OF_CLUSTERS, load("hyperpod", "properties")["properties"]))
+    properties = load("hyperpod", "properties")["properties"]
+    yield from within(at, _problems(overrides, HyperPodSpec, _SAID_OF_CLUSTERS, properties))
     for path in overrides:
         if str(path).partition(".")[0] == _GROUPS:
             yield Problem(
@@ -64,11 +64,11 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             )
 
 
-def _problems(overrides: Mapping[str, Any], said: Mapping[str, str], properties: Any) -> Iterator[Problem]:
+def _problems(overrides: Mapping[str, Any], spec: type, said: Mapping[str, str], properties: Any) -> Iterator[Problem]:
     """Check that overrides are paths of properties, as ``SlurmConfig.PartitionNames``, which no option says."""
     for path, value in overrides.items():
-        if path in said:
-            yield Problem((path,), f"must not be overridden: {shown(said[path])} says it", of_key=True)
+        if said_by := _option(str(path), said, spec):
+            yield Problem((path,), f"must not be overridden: {shown(said_by)} says it", of_key=True)
         if not limits.PROPERTY_PATH.fullmatch(str(path)):
             example = "names of properties with a dot between two, as AutoPatchConfig.DrainPolicy"
             yield Problem((path,), f"must be {example}, got {shown(path)} as a name")
@@ -79,6 +79,12 @@ def _problems(overrides: Mapping[str, Any], said: Mapping[str, str], properties:
             name = "" if at[-1] in {path, *at[len(names) :]} else f"{shown(at[-1])} "
             text = f"{name}is no property of CloudFormation there{did_you_mean(str(at[-1]), known)}"
             yield Problem((path, *at[len(names) :]), text, of_key=True)
+
+
+def _option(path: str, said: Mapping[str, str], spec: type) -> str | None:
+    """Return the option that says a property: that of its name, or of another."""
+    own = _CAPITAL.sub("_", path).lower()
+    return said.get(path, own if own in {each.name for each in fields(spec)} else None)
 
 
 def _unknown(value: Any, properties: Any, at: At = ()) -> Iterator[tuple[At, Mapping[str, Any]]]:

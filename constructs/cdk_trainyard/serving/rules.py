@@ -71,7 +71,7 @@ def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:
     yield from type_problems(hosts)
     yield from within(("model",), model_problems(model, engine.kind))
     yield from within(("engine",), engine_problems(engine, region))
-    if engine.hub_token is not None and model.precompiled is True:
+    if engine.hub_token is not None and not unresolved(engine.hub_token) and model.precompiled is True:
         text = f"must be left out for a model with {option('precompiled')}: its engine asks the Hub for nothing"
         yield Problem(("engine", "hub_token"), text)
     yield from tasks_problems(hosts, spec.scaling)
