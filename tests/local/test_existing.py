@@ -78,8 +78,8 @@ def test_what_exists_is_not_of_a_stack(aws: LocalAws) -> None:
             "is of account 111111111111; the local AWS is account 123456789012",
         ),
         (
-            f"arn:aws:ec2:us-west-2:{_ACCOUNT}:subnet/subnet-1",
-            "cannot be made up: an ARN says enough of acm certificate, ec2 key-pair, iam role",
+            f"arn:aws:ec2:us-west-2:{_ACCOUNT}:instance/i-1",
+            "cannot be made up: of those that can are acm certificate, ec2 internet-gateway, ec2 key-pair, ",
         ),
     ],
 )

@@ -12,8 +12,8 @@ _OPTIONS = (
     click.option(
         "--existing",
         multiple=True,
-        metavar="ARN",
-        help="Certificate, key pair, role, key, bucket, secret or topic that is there already.",
+        metavar="ARN[,KEY=VALUE]",
+        help="Certificate, key pair, role, key, bucket, secret, topic, or thing of a network that is there already.",
     ),
     click.option("--verbose", is_flag=True, help="Say what the stacks do, and what is not emulated."),
     click.option("--bootstrap", is_flag=True, help="Run cdk bootstrap in the Regions first."),

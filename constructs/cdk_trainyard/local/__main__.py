@@ -47,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
             "--existing",
             action="append",
             default=[],
-            metavar="ARN",
-            help="certificate, key pair, role, key, bucket, secret or topic that is there already; may be given again",
+            metavar="ARN[,Key=value]",
+            help="certificate, key pair, role, key, bucket, secret, topic, or thing of a network that is there already",
         )
         mode.add_argument("--verbose", action="store_true", help="say what the stacks do, and what is not emulated")
         mode.add_argument("--bootstrap", action="store_true", help="run `cdk bootstrap` in the regions first")

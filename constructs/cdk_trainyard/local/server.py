@@ -171,7 +171,9 @@ class LocalAws:
 
         Args:
             arn: ARN of a certificate, a key pair, an IAM role, a KMS key, a bucket, a secret or a topic, of this
-                account. A certificate is issued, a secret's value is random, a bucket is empty.
+                account; or of a VPC, a subnet, a route table, a gateway or a security group with what its ARN does
+                not say: ``arn:…:vpc/vpc-0a1b2c3d,CidrBlock=10.0.0.0/16``. A certificate is issued, a secret's value
+                is random, a bucket is empty, a security group trusts itself.
 
         Raises:
             ValueError: Nothing with this ARN can be made here; says why.

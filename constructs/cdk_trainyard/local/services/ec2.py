@@ -1,13 +1,27 @@
-"""EC2's placement groups, which moto lacks."""
+"""EC2's placement groups, which moto lacks, and ids of what exists already, which moto would make up."""
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
-from moto.ec2.models import ec2_backends
+from moto.ec2.exceptions import EC2ClientError, InvalidVPCIdError
+from moto.ec2.models import (
+    ec2_backends,
+    internet_gateways,
+    nat_gateways,
+    route_tables,
+    security_groups,
+    subnets,
+    vpcs,
+)
+from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupBackend
 from moto.ec2.responses import EC2Response
 
 from cdk_trainyard.local.errors import ApiError
-from cdk_trainyard.local.services.api import Request, install
+from cdk_trainyard.local.services.api import Request, install, replace
 from cdk_trainyard.local.state import Store
 
 _GROUPS: Store[dict[str, dict[str, Any]]] = Store(lambda _account, _region: {})
@@ -68,7 +82,59 @@ def known_group(account: str, region: str, name: str) -> None:
         raise ApiError("InvalidPlacementGroup.Unknown", f"The Placement Group '{name}' is unknown.")
 
 
+_MAKERS: Mapping[str, tuple[ModuleType, str]] = {
+    "igw": (internet_gateways, "random_internet_gateway_id"),
+    "nat": (nat_gateways, "random_nat_gateway_id"),
+    "rtb": (route_tables, "random_route_table_id"),
+    "sg": (security_groups, "random_security_group_id"),
+    "subnet": (subnets, "random_subnet_id"),
+    "vpc": (vpcs, "random_vpc_id"),
+}
+"""Where moto makes up ids, by their prefix."""
+_chosen: ContextVar[str] = ContextVar("_chosen", default="")
+
+
+@contextmanager
+def choosing(identifier: str) -> Iterator[None]:
+    """Have what this thread makes next in moto's backend of EC2 take an id, if it is of its kind."""
+    token = _chosen.set(identifier)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def _or_chosen(make: Callable[[], str], prefix: str) -> Callable[[], str]:
+    def made() -> str:
+        chosen = _chosen.get()
+        return chosen if chosen.startswith(f"{prefix}-") else make()
+
+    return made
+
+
+_make_group = SecurityGroupBackend.create_security_group
+
+
+def _group(
+    self: Any, name: str, description: str, vpc_id: str | None = None, *more: Any, **named: Any
+) -> SecurityGroup:
+    """Create a security group in a VPC that exists, which moto does not look for."""
+    if vpc_id:
+        self.get_vpc(vpc_id)
+    return _make_group(self, name, description, vpc_id, *more, **named)
+
+
+def _no_vpc(self: InvalidVPCIdError, vpc_id: str | set[str]) -> None:
+    """Say it in EC2's words."""
+    named = ", ".join(sorted(vpc_id)) if isinstance(vpc_id, set) else vpc_id
+    EC2ClientError.__init__(self, "InvalidVpcID.NotFound", f"The vpc ID '{named}' does not exist")
+
+
 def extend() -> None:
     """Give moto's EC2 what it lacks."""
+    replace(SecurityGroupBackend, {"create_security_group": _group})
+    replace(InvalidVPCIdError, {"__init__": _no_vpc})
+    for prefix, (module, name) in _MAKERS.items():
+        setattr(module, name, _or_chosen(getattr(module, name), prefix))
     operations = (create_placement_group, describe_placement_groups, delete_placement_group)
     install(EC2Response, {operation.__name__: operation for operation in operations})
