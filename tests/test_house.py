@@ -27,7 +27,7 @@ STOREYS = (
     "storage",
     "cluster",
     "fleet hyperpod parallelcluster serving",
-    "deployment local rehearsal review",
+    "deployment local rehearsal report review",
     "app cli",
     "__main__",
 )

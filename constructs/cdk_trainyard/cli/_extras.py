@@ -12,7 +12,7 @@ from cdk_trainyard.cli._exits import Missing
 BRINGS: Final = {
     "cli": ("rich", "yaml"),
     "file": ("yaml",),
-    "review": ("cdk_nag", "cloudformation_validate"),
+    "review": ("cdk_nag", "cloudformation_validate", "jinja2"),
     "local": ("boto3", "moto", "jsonschema"),
     "rehearsal": ("boto3", "moto", "jsonschema"),
 }

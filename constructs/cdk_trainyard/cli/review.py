@@ -1,0 +1,73 @@
+"""``trainyard review FILE|cdk.out``: what is synthesized, as one page that a person can judge."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli.synth import synthesize
+from cdk_trainyard.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from cdk_trainyard.report import Assembly
+
+_GIVEN = click.Path(path_type=Path)
+
+
+@click.command("review")
+@click.argument("given", metavar="FILE|CDK.OUT", type=_GIVEN)
+@click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
+def command(given: Path, output: Path) -> int:
+    """Write what is synthesized as a page to judge.
+
+    It opens from disk and asks nothing of anybody; the same stands beside it as data. FILE is a deployment file, which
+    is synthesized first, or a CloudFormation template in JSON or YAML; CDK.OUT is a folder that cdk synth wrote, of any
+    app.
+    """
+    from cdk_trainyard.report import write_review
+
+    with TemporaryDirectory() as directory:
+        assembly = read(given, Path(directory))
+        found = write_review(assembly, output, title=_title(given), command=f"trainyard review {given}")
+    click.echo(found["verdict"]["sentence"])
+    click.echo(f"{output / 'review.html'}")
+    return 0
+
+
+def read(given: Path, workspace: Path) -> "Assembly":
+    """Return what is synthesized.
+
+    Args:
+        given: A ``cdk.out`` folder, a template, or a deployment file.
+        workspace: Where a deployment file is synthesized.
+
+    Raises:
+        Wrong: It is none of them.
+    """
+    from cdk_trainyard.report import read_assembly
+
+    path = given
+    if not given.is_dir() and not _is_template(given):
+        path = workspace / "cdk.out"
+        try:
+            synthesize(given, path)
+        except Wrong:
+            if not (path / "validation-report.json").is_file():
+                raise  # what the checks refuse is what a review shows
+    try:
+        return read_assembly(path)
+    except ConfigurationError as error:
+        raise Wrong("\n".join(f"{error.path}: {problem}" for problem in error.problems)) from None
+
+
+def _is_template(given: Path) -> bool:
+    """Whether a file is meant to be a template: what else it could be is a deployment file, which has no resources."""
+    from cdk_trainyard.report.formats import is_template
+
+    return given.is_file() and is_template(given)
+
+
+def _title(given: Path) -> str:
+    return given.resolve().name.removesuffix(".template.json").removesuffix(given.suffix) if given.is_file() else ""

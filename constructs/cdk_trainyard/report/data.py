@@ -1,0 +1,263 @@
+"""What holds data: encryption, key, retention, backup, and what destroying or replacing does to it.
+
+Source: AWS CloudFormation User Guide, "DeletionPolicy attribute" and "UpdateReplacePolicy attribute" (Delete by
+default, Snapshot for RDS clusters and instances without a cluster), and the pages of each type (read 2026-11).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdk_trainyard.report.assembly import Resource
+from cdk_trainyard.report.graph import Graph
+
+KEPT: Final = {"Retain", "RetainExceptOnCreate", "Snapshot"}
+"""Policies under which data outlives its resource."""
+HOLDS_DATA: Final = {
+    "AWS::DynamoDB::Table",
+    "AWS::EC2::Volume",
+    "AWS::EFS::FileSystem",
+    "AWS::FSx::FileSystem",
+    "AWS::FSx::Volume",
+    "AWS::KMS::Key",
+    "AWS::RDS::DBCluster",
+    "AWS::RDS::DBInstance",
+    "AWS::S3::Bucket",
+    "AWS::SecretsManager::Secret",
+}
+"""Types whose loss is a loss of data."""
+_LOGS: Final = "AWS::Logs::LogGroup"
+_SNAPSHOT_BY_DEFAULT: Final = {"AWS::RDS::DBCluster", "AWS::RDS::DBInstance"}
+_UNENCRYPTED: Final = "not encrypted"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Store:
+    """Something that holds data.
+
+    Attributes:
+        resource: The resource.
+        kind: What it is, in words.
+        encryption: How it is encrypted, and by which key.
+        retention: How long what is in it stays.
+        backup: What is kept of it.
+        on_destroy: What destroying its stack does to it.
+        on_replace: What replacing it does to the data.
+        is_kept: Whether the data outlives the stack.
+        is_encrypted: Whether it is encrypted at rest.
+    """
+
+    resource: Resource
+    kind: str
+    encryption: str
+    retention: str
+    backup: str
+    on_destroy: str
+    on_replace: str
+    is_kept: bool
+    is_encrypted: bool
+
+
+def stores(graph: Graph) -> list[Store]:
+    """Return everything that holds data, by its path.
+
+    Args:
+        graph: The resources.
+    """
+    found = [_store(graph, each) for each in graph.of_type(*HOLDS_DATA, _LOGS, "AWS::SQS::Queue")]
+    return sorted(found, key=lambda each: (each.resource.type == _LOGS, each.resource.path))
+
+
+def _store(graph: Graph, resource: Resource) -> Store:
+    properties = graph.properties(resource)
+    about = _KINDS.get(resource.type, _Kind())
+    encryption = about.encryption(graph, properties)
+    deletion = policy_of(resource, "DeletionPolicy")
+    return Store(
+        resource=resource,
+        kind=resource.type.removeprefix("AWS::").replace("::", " "),
+        encryption=encryption,
+        retention=about.retention(graph, properties),
+        backup=about.backup(graph, properties),
+        on_destroy=_DESTROYED.get(deletion, deletion),
+        on_replace=_REPLACED.get(policy_of(resource, "UpdateReplacePolicy"), "unknown"),
+        is_kept=deletion in KEPT,
+        is_encrypted=not encryption.startswith(_UNENCRYPTED),
+    )
+
+
+def policy_of(resource: Resource, attribute: str) -> str:
+    """Return a resource's ``DeletionPolicy`` or ``UpdateReplacePolicy``, or what CloudFormation does without one.
+
+    Args:
+        resource: The resource.
+        attribute: Its attribute.
+    """
+    given = resource.body.get(attribute)
+    if isinstance(given, str):
+        return given
+    is_snapshot = attribute == "DeletionPolicy" and resource.type in _SNAPSHOT_BY_DEFAULT
+    return "Snapshot" if is_snapshot and "DBClusterIdentifier" not in resource.properties else "Delete"
+
+
+_DESTROYED: Final = {
+    "Delete": "deleted with everything in it",
+    "Retain": "stays in the account, with its data",
+    "RetainExceptOnCreate": "stays in the account, with its data (deleted only if the deployment that makes it fails)",
+    "Snapshot": "deleted; a last snapshot stays",
+}
+_REPLACED: Final = {
+    "Delete": "the old one is deleted with everything in it",
+    "Retain": "an empty one is made; the old one stays in the account, with its data",
+    "Snapshot": "the old one is deleted; a last snapshot stays",
+}
+
+_Fact = Callable[[Graph, Mapping[str, Any]], str]
+
+
+def _by_service(_graph: Graph, _properties: Mapping[str, Any]) -> str:
+    return "by the service, with a key of AWS"
+
+
+def _nothing(_graph: Graph, _properties: Mapping[str, Any]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kind:
+    encryption: _Fact = _by_service
+    retention: _Fact = _nothing
+    backup: _Fact = _nothing
+
+
+def _key(*names: str) -> _Fact:
+    """Return what says by which key a type, always encrypted, is encrypted."""
+
+    def say(graph: Graph, properties: Mapping[str, Any]) -> str:
+        key = next((properties[name] for name in names if name in properties), None)
+        return "with a key of AWS" if key is None else f"with the key {graph.said(key)}"
+
+    return say
+
+
+def _switched(flag: str) -> _Fact:
+    """Return what says whether a type, encrypted when asked to, is encrypted."""
+    by_key = _key("KmsKeyId")
+
+    def say(graph: Graph, properties: Mapping[str, Any]) -> str:
+        return by_key(graph, properties) if str(properties.get(flag, "")).lower() == "true" else _UNENCRYPTED
+
+    return say
+
+
+def _bucket_encryption(graph: Graph, properties: Mapping[str, Any]) -> str:
+    """Amazon S3 User Guide, "Setting default server-side encryption": SSE-S3 unless another is asked for."""
+    rules = _at(properties, "BucketEncryption", "ServerSideEncryptionConfiguration")
+    rule = _at(rules[0] if isinstance(rules, list) and rules else None, "ServerSideEncryptionByDefault")
+    algorithm, key = str(_at(rule, "SSEAlgorithm") or "AES256"), _at(rule, "KMSMasterKeyID")
+    if algorithm == "AES256":
+        return "with keys of S3 (SSE-S3)"
+    return f"with the key {graph.said(key)} ({algorithm})" if key else f"with the account's key of S3 ({algorithm})"
+
+
+def _bucket_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    rules = _at(properties, "LifecycleConfiguration", "Rules")
+    said = [_expiry(each) for each in rules if isinstance(each, Mapping)] if isinstance(rules, list) else []
+    return "; ".join(each for each in said if each) or "until somebody deletes it"
+
+
+def _expiry(rule: Mapping[str, Any]) -> str:
+    days, prefix = rule.get("ExpirationInDays"), rule.get("Prefix", _at(rule, "Filter", "Prefix"))
+    if days is None or rule.get("Status") != "Enabled":
+        return ""
+    narrowed = prefix or _at(rule, "TagFilters")
+    return (
+        f"{f'objects under {prefix}' if prefix else 'some objects' if narrowed else 'objects'} expire after {days} days"
+    )
+
+
+def _bucket_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    is_versioned = _at(properties, "VersioningConfiguration", "Status") == "Enabled"
+    return "older versions stay" if is_versioned else "none: what is overwritten is gone"
+
+
+def _file_system_encryption(graph: Graph, properties: Mapping[str, Any]) -> str:
+    """FSx for Lustre User Guide, "Encrypting data at rest": always, with FSx's own key or one of the account."""
+    return _key("KmsKeyId")(graph, properties)
+
+
+def _file_system_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    """FSx API Reference, AutomaticBackupRetentionDays: Lustre has none by default."""
+    for name in ("LustreConfiguration", "OpenZFSConfiguration", "OntapConfiguration", "WindowsConfiguration"):
+        days = _at(properties, name, "AutomaticBackupRetentionDays")
+        if days is not None:
+            return f"daily, kept for {days} days" if str(days) != "0" else "none"
+    return "none" if properties.get("FileSystemType") == "LUSTRE" else "the service's default"
+
+
+def _file_system_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    kind = _at(properties, "LustreConfiguration", "DeploymentType")
+    if str(kind).startswith("SCRATCH"):
+        return "scratch: a server that fails takes its files along"
+    return "until somebody deletes it"
+
+
+def _log_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    days = properties.get("RetentionInDays")
+    return f"{days} days" if days else "for ever: no retention is set"
+
+
+def _key_rotation(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    return "rotated each year" if str(properties.get("EnableKeyRotation", "")).lower() == "true" else "not rotated"
+
+
+def _key_deletion(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    """AWS KMS API Reference, ScheduleKeyDeletion: 7 to 30 days, 30 by default."""
+    return f"a deletion waits {properties.get('PendingWindowInDays', 30)} days"
+
+
+def _database_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    """Amazon RDS User Guide, "Backup retention period": one day where a template does not say."""
+    days = properties.get("BackupRetentionPeriod", 1)
+    return f"daily, kept for {days} days" if str(days) != "0" else "none"
+
+
+def _table_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    on = _at(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
+    return "point in time" if str(on).lower() == "true" else "none"
+
+
+def _until_deleted(_graph: Graph, _properties: Mapping[str, Any]) -> str:
+    return "until somebody deletes it"
+
+
+def _no_content(_graph: Graph, _properties: Mapping[str, Any]) -> str:
+    return "a key, which encrypts the others"
+
+
+_KINDS: Final = {
+    "AWS::DynamoDB::Table": _Kind(retention=_until_deleted, backup=_table_backup),
+    "AWS::EC2::Volume": _Kind(encryption=_switched("Encrypted"), retention=_until_deleted),
+    "AWS::EFS::FileSystem": _Kind(encryption=_switched("Encrypted"), retention=_until_deleted),
+    "AWS::FSx::FileSystem": _Kind(
+        encryption=_file_system_encryption, retention=_file_system_retention, backup=_file_system_backup
+    ),
+    "AWS::KMS::Key": _Kind(encryption=_no_content, retention=_key_deletion, backup=_key_rotation),
+    "AWS::Logs::LogGroup": _Kind(encryption=_key("KmsKeyId"), retention=_log_retention),
+    "AWS::RDS::DBCluster": _Kind(
+        encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_database_backup
+    ),
+    "AWS::RDS::DBInstance": _Kind(
+        encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_database_backup
+    ),
+    "AWS::S3::Bucket": _Kind(encryption=_bucket_encryption, retention=_bucket_retention, backup=_bucket_backup),
+    "AWS::SecretsManager::Secret": _Kind(encryption=_key("KmsKeyId"), retention=_until_deleted),
+}
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value

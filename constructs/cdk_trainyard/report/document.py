@@ -1,0 +1,263 @@
+"""The review as data: what ``review.json`` holds, and all that the page shows."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.data import Store, stores
+from cdk_trainyard.report.findings import Finding, findings_of, merged, tools_of
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.machines import machines
+from cdk_trainyard.report.network import EFA, Member, Network
+from cdk_trainyard.report.openings import exits, openings
+from cdk_trainyard.report.permissions import Grant, Holder, Permissions, Role
+from cdk_trainyard.report.stores import ACCESS
+from cdk_trainyard.report.verdict import sentence
+
+VERSION: Final = 1
+_MANY: Final = 40
+_NEVER_CHECKED: Final = (
+    "quotas, capacity and what exists in the account already",
+    "what AWS's managed policies allow, permissions boundaries of the account, and policies of the organization",
+    "network ACLs, firewalls, and routes between networks",
+    "what runs on the machines, in containers and in functions",
+)
+
+Document = dict[str, Any]
+
+
+def review(
+    assembly: Assembly | str | Path, *, findings: Iterable[Finding] = (), tools: Sequence[str] = (), title: str = ""
+) -> Document:
+    """Return the review of what an app synthesizes to.
+
+    Args:
+        assembly: A ``cdk.out`` folder, a template, or either as it was read.
+        findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
+        tools: Tools that ran, also those that found nothing. Default - those that the report names.
+        title: What it is called. Default - the names of its stacks.
+
+    Raises:
+        ConfigurationError: The assembly cannot be read.
+    """
+    read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
+    graph = Graph(read)
+    network, permissions = Network(graph), Permissions(graph)
+    found = merged([*findings_of(read), *findings], read)
+    kept = stores(graph)
+    document: Document = {
+        "version": VERSION,
+        "title": title or _title(read),
+        "stacks": [_stack(each) for each in read.stacks],
+        "machines": [
+            {
+                "where": each.resource.path,
+                "name": each.name,
+                "type": each.type,
+                "count": each.count,
+                "most": each.most,
+                "paid": each.paid,
+            }
+            for each in machines(graph)
+        ],
+        "network": _network(network),
+        "permissions": _permissions(graph, permissions, kept),
+        "data": [*map(_store, kept)],
+        "findings": [*map(_finding, found)],
+        "cost": None,
+        "change": None,
+    }
+    document["verdict"] = _verdict(document, graph)
+    document["not_checked"] = [*read.notes, *sorted(set(permissions.notes)), *_conditions(read), *_NEVER_CHECKED]
+    document["provenance"] = _provenance(read, sorted({*tools, *tools_of(read)}))
+    return document
+
+
+def _title(assembly: Assembly) -> str:
+    return ", ".join(stack.name for stack in assembly.stacks if stack.parent is None)
+
+
+def _verdict(document: Document, graph: Graph) -> Document:
+    opened = [each for each in document["findings"] if not each["reason"]]
+    return {
+        "sentence": sentence(graph, machines(graph)),
+        "open": dict(Counter(each["severity"] for each in opened)),
+        "accepted": len(document["findings"]) - len(opened),
+        "public": [
+            f"{each['what']}: {each['ports']}, for {each['who']} ({each['why']})"
+            for each in document["network"]["openings"]
+        ],
+        "kept": [each["name"] for each in document["data"] if each["is_kept"]],
+        "lost": [each["name"] for each in document["data"] if not each["is_kept"]],
+        "unencrypted": [each["name"] for each in document["data"] if not each["is_encrypted"]],
+    }
+
+
+def _stack(stack: Any) -> Document:
+    kinds = Counter(each.type for each in stack.resources.values())
+    return {
+        "id": stack.id,
+        "name": stack.name,
+        "region": stack.region,
+        "account": stack.account,
+        "file": stack.file,
+        "sha256": stack.digest,
+        "resources": sum(kinds.values()),
+        "types": dict(sorted(kinds.items(), key=lambda each: (-each[1], each[0]))),
+    }
+
+
+def _network(network: Network) -> Document:
+    path = {key: each.path for key, each in network.graph.resources.items()}
+    return {
+        "openings": [
+            {
+                "what": each.resource.path,
+                "type": each.resource.type,
+                "ports": each.ports,
+                "who": each.who,
+                "why": each.why,
+            }
+            for each in openings(network)
+        ],
+        "exits": [{"who": each.who, "where": each.where, "place": each.resource.path} for each in exits(network)],
+        "rules": [
+            {
+                "group": path[rule.group],
+                "direction": "in" if rule.inward else "out",
+                "ports": rule.ports,
+                "peer": path.get(rule.peer, rule.peer),
+                "sentence": network.sentence(rule),
+                "why": rule.description,
+                "explanation": EFA if network.explains_efa(rule) else "",
+            }
+            for rule in network.rules
+        ],
+        "members": [
+            {
+                "what": each.resource.path,
+                "type": each.resource.type,
+                "groups": [path[key] for key in each.groups],
+                "subnets": [path[key] for key in each.subnets],
+            }
+            for each in network.members
+        ],
+        "ways": [*_ways(network)],
+    }
+
+
+def _ways(network: Network) -> Iterator[Document]:
+    """Yield who can reach whom; of more than a page can show, none, and the verdict says so."""
+    if len(network.members) > _MANY:
+        return
+    for start, end in _pairs(network.members):
+        for way in network.ways(start, end):
+            yield {
+                "from": start.resource.path,
+                "to": end.resource.path,
+                "protocol": way.protocol,
+                "first": way.first,
+                "last": way.last,
+                "ports": way.ports,
+                "through": " ".join(dict.fromkeys((network.sentence(way.out), network.sentence(way.into)))),
+            }
+
+
+def _pairs(members: Sequence[Member]) -> Iterator[tuple[Member, Member]]:
+    for start in members:
+        yield from ((start, end) for end in members)
+
+
+def _permissions(graph: Graph, permissions: Permissions, kept: Sequence[Store]) -> Document:
+    known = [each.resource for each in kept] + graph.of_type("AWS::SNS::Topic")
+    return {
+        "roles": [*map(_role, permissions.roles)],
+        "access": [
+            {
+                "store": each.path,
+                "type": each.type,
+                "readers": [*map(_holder, permissions.readers(each))],
+                "writers": [*map(_holder, permissions.writers(each))],
+            }
+            for each in known
+            if each.type in ACCESS
+        ],
+    }
+
+
+def _role(role: Role) -> Document:
+    return {
+        "name": role.resource.path,
+        "trusts": [*role.trusts],
+        "grants": [*map(_grant, role.grants)],
+        "managed": [*role.managed],
+        "escalations": [*role.escalations],
+    }
+
+
+def _grant(grant: Grant) -> Document:
+    return {
+        "effect": grant.effect,
+        "actions": [*grant.actions],
+        "resources": [*grant.resources],
+        "condition": grant.condition,
+        "source": grant.source,
+        "wildcards": [*grant.wildcards],
+    }
+
+
+def _holder(holder: Holder) -> Document:
+    return {"role": holder.role.resource.path, "trusts": [*holder.role.trusts], "part": holder.part}
+
+
+def _store(store: Store) -> Document:
+    return {
+        "name": store.resource.path,
+        "stack": store.resource.stack,
+        "type": store.resource.type,
+        "kind": store.kind,
+        "encryption": store.encryption,
+        "retention": store.retention,
+        "backup": store.backup,
+        "on_destroy": store.on_destroy,
+        "on_replace": store.on_replace,
+        "is_kept": store.is_kept,
+        "is_encrypted": store.is_encrypted,
+    }
+
+
+def _finding(finding: Finding) -> Document:
+    return {
+        "severity": finding.severity,
+        "rules": [*finding.rules],
+        "tools": [*finding.tools],
+        "place": finding.place,
+        "resource": finding.key,
+        "type": finding.type,
+        "text": finding.text,
+        "reason": finding.reason,
+    }
+
+
+def _conditions(assembly: Assembly) -> list[str]:
+    names = [
+        f"{stack.id}: condition {name}" for stack in assembly.stacks for name in stack.template.get("Conditions") or {}
+    ]
+    return (
+        [f"conditions, which are decided at deployment; both branches of lists are shown: {', '.join(names)}"]
+        if names
+        else []
+    )
+
+
+def _provenance(assembly: Assembly, tools: Sequence[str]) -> Document:
+    import cdk_trainyard  # noqa: PLC0415  the version only
+
+    return {
+        "trainyard": cdk_trainyard.__version__,
+        "tools": [*tools],
+        "validated": assembly.validation is not None or bool(tools),
+        "templates": [{"file": each.file, "sha256": each.digest} for each in assembly.stacks],
+    }

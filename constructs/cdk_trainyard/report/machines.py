@@ -1,0 +1,133 @@
+"""Machines of an assembly: what stands in clusters, groups, queues and by itself, how many, and how they are paid."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdk_trainyard.report.assembly import Resource
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.network import under
+
+ON_DEMAND: Final = "on demand"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machines:
+    """Machines of one kind in one place.
+
+    Attributes:
+        resource: What has them.
+        name: The group or queue. Nothing: the resource has only these.
+        type: Instance type.
+        count: How many run when it is deployed.
+        most: How many may run.
+        paid: How they are paid.
+    """
+
+    resource: Resource
+    name: str
+    type: str
+    count: int
+    most: int
+    paid: str = ON_DEMAND
+
+
+def machines(graph: Graph) -> list[Machines]:
+    """Return the machines of an assembly, by place.
+
+    Args:
+        graph: The resources.
+    """
+    found = [each for kind, read in _KINDS.items() for one in graph.of_type(kind) for each in read(graph, one)]
+    return sorted(found, key=lambda each: (each.resource.path, each.name, each.type))
+
+
+def _instance(graph: Graph, resource: Resource) -> Iterator[Machines]:
+    properties = graph.properties(resource)
+    data = [properties, *_template_data(graph, properties)]
+    kind = next((each["InstanceType"] for each in data if "InstanceType" in each), "an unknown type")
+    yield Machines(resource=resource, name="", type=graph.said(kind), count=1, most=1, paid=_paid(data))
+
+
+def _group(graph: Graph, resource: Resource) -> Iterator[Machines]:
+    """Amazon EC2 Auto Scaling User Guide: without a desired capacity the group has its minimum."""
+    properties = graph.properties(resource)
+    data = _template_data(graph, properties)
+    types = [graph.said(each) for each in under(properties.get("MixedInstancesPolicy"), {"InstanceType"})]
+    types = types or [graph.said(each["InstanceType"]) for each in data if "InstanceType" in each]
+    count = _number(properties.get("DesiredCapacity"), _number(properties.get("MinSize"), 0))
+    most = _number(properties.get("MaxSize"), count)
+    for action in graph.of_type("AWS::AutoScaling::ScheduledAction"):
+        scheduled = graph.properties(action)
+        if resource in graph.targets(scheduled.get("AutoScalingGroupName")):
+            most = max(most, _number(scheduled.get("MaxSize"), 0))
+    kind = " or ".join(sorted(set(types))) or "an unknown type"
+    yield Machines(resource=resource, name="", type=kind, count=count, most=most, paid=_paid(data))
+
+
+def _hyperpod(graph: Graph, resource: Resource) -> Iterator[Machines]:
+    groups = graph.properties(resource).get("InstanceGroups")
+    for each in groups if isinstance(groups, list) else []:
+        if isinstance(each, Mapping):
+            count = _number(each.get("InstanceCount"), 0)
+            yield Machines(
+                resource=resource,
+                name=graph.said(each.get("InstanceGroupName", "")),
+                type=graph.said(each.get("InstanceType", "an unknown type")),
+                count=count,
+                most=count,
+                paid="a training plan" if "TrainingPlanArn" in each else ON_DEMAND,
+            )
+
+
+def _parallelcluster(graph: Graph, resource: Resource) -> Iterator[Machines]:
+    """AWS ParallelCluster User Guide, "Scheduling section": MinCount 0 and MaxCount 10 by default."""
+    config = graph.properties(resource).get("ClusterConfiguration")
+    head = config.get("HeadNode") if isinstance(config, Mapping) else None
+    if isinstance(config, Mapping) and isinstance(head, Mapping):
+        yield Machines(
+            resource=resource, name="head node", type=graph.said(head.get("InstanceType", "?")), count=1, most=1
+        )
+    for queue in _dicts(config, "SlurmQueues"):
+        for compute in _dicts(queue, "ComputeResources"):
+            types = [graph.said(each) for each in under(compute, {"InstanceType"})]
+            paid = str(compute.get("CapacityType", queue.get("CapacityType", ON_DEMAND))).lower()
+            yield Machines(
+                resource=resource,
+                name=f"{graph.said(queue.get('Name', '?'))}/{graph.said(compute.get('Name', '?'))}",
+                type=" or ".join(types) or "an unknown type",
+                count=_number(compute.get("MinCount"), 0),
+                most=_number(compute.get("MaxCount"), 10),
+                paid=ON_DEMAND if paid == "ondemand" else paid.replace("_", " "),
+            )
+
+
+def _dicts(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
+    for listed in under(value, {name}):
+        yield from (each for each in (listed if isinstance(listed, list) else []) if isinstance(each, Mapping))
+
+
+def _template_data(graph: Graph, properties: Any) -> list[Mapping[str, Any]]:
+    templates = graph.targets(properties, "AWS::EC2::LaunchTemplate")
+    found = [graph.properties(each).get("LaunchTemplateData") for each in templates]
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+def _paid(data: list[Mapping[str, Any]]) -> str:
+    markets = [str(each) for one in data for each in under(one.get("InstanceMarketOptions"), {"MarketType"})]
+    return markets[0].replace("-", " ") if markets else ON_DEMAND
+
+
+def _number(value: Any, default: int) -> int:
+    try:
+        return max(0, int(str(value)))
+    except ValueError:
+        return default
+
+
+_KINDS: Final[Mapping[str, Callable[[Graph, Resource], Iterator[Machines]]]] = {
+    "AWS::AutoScaling::AutoScalingGroup": _group,
+    "AWS::EC2::Instance": _instance,
+    "AWS::SageMaker::Cluster": _hyperpod,
+    "Custom::PclusterCluster": _parallelcluster,
+}

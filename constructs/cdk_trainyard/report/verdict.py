@@ -1,0 +1,70 @@
+"""What an assembly is, in one sentence made from its templates."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.machines import Machines
+
+_NOUNS: Final = {
+    "AWS::SageMaker::Cluster": "SageMaker HyperPod cluster",
+    "Custom::PclusterCluster": "ParallelCluster",
+    "AWS::EKS::Cluster": "EKS cluster",
+    "AWS::ECS::Service": "ECS service",
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": "load balancer",
+    "AWS::FSx::FileSystem": "FSx file system",
+    "AWS::EFS::FileSystem": "EFS file system",
+    "AWS::RDS::DBCluster": "database cluster",
+    "AWS::RDS::DBInstance": "database instance",
+    "AWS::DynamoDB::Table": "DynamoDB table",
+    "AWS::S3::Bucket": "bucket",
+    "AWS::SecretsManager::Secret": "secret",
+    "AWS::Lambda::Function": "Lambda function",
+    "AWS::EC2::VPC": "VPC",
+}
+"""Types that a sentence names, the most telling first."""
+
+
+def sentence(graph: Graph, machines: Sequence[Machines]) -> str:
+    """Return what an assembly is.
+
+    Args:
+        graph: Its resources.
+        machines: Its machines.
+    """
+    counts = Counter(each.type for each in graph.resources.values())
+    parts = [*_fleet(machines), *(counted(counts[kind], noun) for kind, noun in _NOUNS.items() if counts[kind])]
+    regions = sorted({stack.region for stack in graph.assembly.stacks} - {""})
+    where = f" in {joined(regions)}" if regions else ""
+    stacks = counted(len(graph.assembly.stacks), "stack")
+    what = joined(parts) if parts else counted(len(graph.resources), "resource")
+    return f"{what[:1].upper()}{what[1:]}{where}: {counted(len(graph.resources), 'resource')} in {stacks}."
+
+
+def _fleet(machines: Sequence[Machines]) -> Iterator[str]:
+    kinds: dict[str, tuple[int, int]] = {}
+    for each in machines:
+        count, most = kinds.get(each.type, (0, 0))
+        kinds[each.type] = (count + each.count, most + each.most)
+    for kind, (count, most) in kinds.items():
+        yield f"{count} {kind}" if count == most else f"{count} to {most} {kind}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and a noun: ``1 bucket``, ``1,200 buckets``.
+
+    Args:
+        number: The number.
+        noun: The noun, for one.
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return a list in words.
+
+    Args:
+        parts: The parts.
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,58 @@
+"""The files of a review."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.document import review
+from cdk_trainyard.report.findings import Finding
+from cdk_trainyard.report.page import page
+
+
+def write_review(
+    assembly: Assembly | str | Path,
+    folder: str | Path,
+    *,
+    findings: Iterable[Finding] = (),
+    tools: Sequence[str] = (),
+    title: str = "",
+    command: str = "",
+) -> dict[str, Any]:
+    """Write the review of what an app synthesizes to: ``review.html`` and ``review.json``.
+
+    Args:
+        assembly: A ``cdk.out`` folder, a template in JSON or YAML, or either as it was read.
+        folder: Where to write; it is made.
+        findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
+        tools: Tools that ran, also those that found nothing. Default - those that the report names.
+        title: What it is called. Default - the names of its stacks.
+        command: The command that writes it again. Default - the call of this function.
+
+    Returns:
+        The review, as ``review.json`` has it.
+
+    Raises:
+        ConfigurationError: The assembly cannot be read.
+    """
+    read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
+    found = review(read, findings=findings, tools=tools, title=title)
+    found["provenance"]["command"] = command or f"write_review({read.folder.name!r}, …)"
+    for name, text in files(found).items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return found
+
+
+def files(found: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of a review: name to content.
+
+    Args:
+        found: The review.
+    """
+    return {
+        "review.html": page(found),
+        "review.json": json.dumps(found, indent=2, ensure_ascii=False) + "\n",
+    }

@@ -1,0 +1,96 @@
+"""What holds data, and what is left of it."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.report.data import Store, stores
+
+
+def store(graph: Any, kind: str, properties: Any = None, **attributes: Any) -> Store:
+    resources = {"Data": {"Type": kind, "Properties": properties or {}, **attributes}, "Key": {"Type": "AWS::KMS::Key"}}
+    return next(each for each in stores(graph(S=resources)) if each.resource.name == "Data")
+
+
+KEY = {"Fn::GetAtt": ["Key", "Arn"]}
+
+
+def encrypted(algorithm: str, **key: Any) -> dict[str, Any]:
+    rule = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": algorithm, **key}}
+    return {"BucketEncryption": {"ServerSideEncryptionConfiguration": [rule]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "said"),
+    [
+        ("AWS::S3::Bucket", {}, "with keys of S3 (SSE-S3)"),
+        ("AWS::S3::Bucket", encrypted("aws:kms"), "with the account's key of S3 (aws:kms)"),
+        ("AWS::S3::Bucket", encrypted("aws:kms", KMSMasterKeyID=KEY), "with the key S/Key (aws:kms)"),
+        ("AWS::FSx::FileSystem", {"KmsKeyId": KEY}, "with the key S/Key"),
+        ("AWS::FSx::FileSystem", {}, "with a key of AWS"),
+        ("AWS::EFS::FileSystem", {}, "not encrypted"),
+        ("AWS::RDS::DBInstance", {"StorageEncrypted": True}, "with a key of AWS"),
+        ("AWS::RDS::DBInstance", {"StorageEncrypted": "false"}, "not encrypted"),
+    ],
+)
+def test_encryption(graph: Any, kind: str, properties: Any, said: str) -> None:
+    found = store(graph, kind, properties)
+    assert (found.encryption, found.is_encrypted) == (said, said != "not encrypted")
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "kept"),
+    [
+        ("AWS::S3::Bucket", {}, False),
+        ("AWS::S3::Bucket", {"DeletionPolicy": "Retain"}, True),
+        ("AWS::S3::Bucket", {"DeletionPolicy": "RetainExceptOnCreate"}, True),
+        ("AWS::FSx::FileSystem", {"DeletionPolicy": "Delete"}, False),
+        ("AWS::RDS::DBCluster", {}, True),
+        ("AWS::RDS::DBCluster", {"DeletionPolicy": "Delete"}, False),
+    ],
+)
+def test_what_destroying_does(graph: Any, kind: str, attributes: Any, kept: bool) -> None:
+    assert store(graph, kind, **attributes).is_kept is kept
+
+
+def test_replacing_is_judged_apart(graph: Any) -> None:
+    found = store(graph, "AWS::S3::Bucket", DeletionPolicy="Retain")
+    assert (found.on_destroy, found.on_replace) == (
+        "stays in the account, with its data",
+        "the old one is deleted with everything in it",
+    )
+
+
+def lifecycle(**rule: Any) -> dict[str, Any]:
+    return {"LifecycleConfiguration": {"Rules": [{"Status": "Enabled", **rule}]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "retention", "backup"),
+    [
+        ("AWS::S3::Bucket", {}, "until somebody deletes it", "none: what is overwritten is gone"),
+        (
+            "AWS::S3::Bucket",
+            {**lifecycle(ExpirationInDays=30, Prefix="runs/"), "VersioningConfiguration": {"Status": "Enabled"}},
+            "objects under runs/ expire after 30 days",
+            "older versions stay",
+        ),
+        ("AWS::Logs::LogGroup", {}, "for ever: no retention is set", ""),
+        ("AWS::Logs::LogGroup", {"RetentionInDays": 90}, "90 days", ""),
+        (
+            "AWS::FSx::FileSystem",
+            {"FileSystemType": "LUSTRE", "LustreConfiguration": {"DeploymentType": "SCRATCH_2"}},
+            "scratch: a server that fails takes its files along",
+            "none",
+        ),
+        (
+            "AWS::FSx::FileSystem",
+            {"LustreConfiguration": {"AutomaticBackupRetentionDays": 7}},
+            "until somebody deletes it",
+            "daily, kept for 7 days",
+        ),
+    ],
+)
+def test_retention_and_backup(graph: Any, kind: str, properties: Any, retention: str, backup: str) -> None:
+    found = store(graph, kind, properties)
+    assert (found.retention, found.backup) == (retention, backup)
