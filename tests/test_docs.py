@@ -75,10 +75,27 @@ def lacking(said: list[str], answer: str) -> list[str]:
     return [line for line, pattern in patterns.items() if not any(pattern.fullmatch(got.rstrip()) for got in lines)]
 
 
+def platform_vpc(aws: LocalAws) -> None:
+    """What the page own-vpc says that a platform team made: a VPC with a private subnet behind a NAT gateway."""
+    ec2 = aws.client("ec2", "us-west-2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.64.0/18", AvailabilityZone="us-west-2b")["Subnet"]["SubnetId"]
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+    nat = ec2.create_nat_gateway(SubnetId=subnet, ConnectivityType="private")["NatGateway"]["NatGatewayId"]
+    ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", NatGatewayId=nat)
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "Name", "Value": "platform"}])
+
+
+EXISTING = {"own-vpc": platform_vpc}
+"""What a page says that is there already."""
+
+
 @pytest.fixture
-def account(aws: LocalAws, tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell that is logged in to an empty account."""
+def account(aws: LocalAws, page: Path, tmp_path: Path) -> dict[str, str]:
+    """The environment of a shell that is logged in to an account, with what the page takes for granted."""
     aws.reset()
+    EXISTING.get(page.stem, lambda _: None)(aws)
     return aws.environment | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "HOME": str(tmp_path)}
 
 
