@@ -19,7 +19,8 @@ _GIVEN = click.Path(path_type=Path)
 @click.command("review")
 @click.argument("given", metavar="FILE|CDK.OUT", type=_GIVEN)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
-def command(given: Path, output: Path) -> int:
+@click.option("--against", metavar="FILE|CDK.OUT", type=_GIVEN, help="Say what changes from this one.")
+def command(given: Path, output: Path, against: Path | None) -> int:
     """Write what is synthesized as a page to judge.
 
     It opens from disk and asks nothing of anybody; the same stands beside it as data. FILE is a deployment file, which
@@ -29,9 +30,13 @@ def command(given: Path, output: Path) -> int:
     from cdk_trainyard.report import write_review
 
     with TemporaryDirectory() as directory:
-        assembly = read(given, Path(directory))
-        found = write_review(assembly, output, title=_title(given), command=f"trainyard review {given}")
+        old = read(against, Path(directory) / "old") if against else None
+        new = read(given, Path(directory) / "new")
+        words = f"trainyard review {given}" + (f" --against {against}" if against else "")
+        found = write_review(new, output, against=old, title=_title(given), command=words)
     click.echo(found["verdict"]["sentence"])
+    if found["change"]:
+        click.echo(found["change"]["sentence"])
     click.echo(f"{output / 'review.html'}")
     return 0
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.change import change
 from cdk_trainyard.report.data import Store, stores
 from cdk_trainyard.report.findings import Finding, findings_of, merged, tools_of
 from cdk_trainyard.report.graph import Graph
@@ -29,12 +30,18 @@ Document = dict[str, Any]
 
 
 def review(
-    assembly: Assembly | str | Path, *, findings: Iterable[Finding] = (), tools: Sequence[str] = (), title: str = ""
+    assembly: Assembly | str | Path,
+    *,
+    against: Assembly | str | Path | None = None,
+    findings: Iterable[Finding] = (),
+    tools: Sequence[str] = (),
+    title: str = "",
 ) -> Document:
     """Return the review of what an app synthesizes to.
 
     Args:
         assembly: A ``cdk.out`` folder, a template, or either as it was read.
+        against: What there is before it, in any of these forms. Default - nothing: no change is judged.
         findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
@@ -42,7 +49,7 @@ def review(
     Raises:
         ConfigurationError: The assembly cannot be read.
     """
-    read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
+    read = _read(assembly)
     graph = Graph(read)
     network, permissions = Network(graph), Permissions(graph)
     found = merged([*findings_of(read), *findings], read)
@@ -71,8 +78,15 @@ def review(
     }
     document["verdict"] = _verdict(document, graph)
     document["not_checked"] = [*read.notes, *sorted(set(permissions.notes)), *_conditions(read), *_NEVER_CHECKED]
+    if against is not None:
+        old = _read(against)
+        document["change"] = change(old, read, review(old), document)
     document["provenance"] = _provenance(read, sorted({*tools, *tools_of(read)}))
     return document
+
+
+def _read(given: Assembly | str | Path) -> Assembly:
+    return given if isinstance(given, Assembly) else read_assembly(given)
 
 
 def _title(assembly: Assembly) -> str:

@@ -15,6 +15,7 @@ def write_review(
     assembly: Assembly | str | Path,
     folder: str | Path,
     *,
+    against: Assembly | str | Path | None = None,
     findings: Iterable[Finding] = (),
     tools: Sequence[str] = (),
     title: str = "",
@@ -25,6 +26,7 @@ def write_review(
     Args:
         assembly: A ``cdk.out`` folder, a template in JSON or YAML, or either as it was read.
         folder: Where to write; it is made.
+        against: What there is before it, in any of these forms. Default - nothing: no change is judged.
         findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
@@ -37,7 +39,7 @@ def write_review(
         ConfigurationError: The assembly cannot be read.
     """
     read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
-    found = review(read, findings=findings, tools=tools, title=title)
+    found = review(read, against=against, findings=findings, tools=tools, title=title)
     found["provenance"]["command"] = command or f"write_review({read.folder.name!r}, …)"
     for name, text in files(found).items():
         path = Path(folder) / name

@@ -13,21 +13,10 @@ from cdk_trainyard.cli.plan.rows import Effect, PlanRow
 from cdk_trainyard.local.registry import type_of
 from cdk_trainyard.local.resources.model import ResourceType, replacing
 from cdk_trainyard.local.services.fsx_rules import growth_refusals
+from cdk_trainyard.report.data import HOLDS_DATA, KEPT
+from cdk_trainyard.report.replacement import exports, marked, replaced, resources
 
 _CLUSTERS = {"AWS::SageMaker::Cluster"}
-_DATA = {
-    "AWS::DynamoDB::Table",
-    "AWS::EC2::Volume",
-    "AWS::EFS::FileSystem",
-    "AWS::FSx::FileSystem",
-    "AWS::FSx::Volume",
-    "AWS::KMS::Key",
-    "AWS::RDS::DBCluster",
-    "AWS::RDS::DBInstance",
-    "AWS::S3::Bucket",
-    "AWS::SecretsManager::Secret",
-}
-_KEPT = {"Retain", "RetainExceptOnCreate", "Snapshot"}
 _NAMES = {"AWS::SageMaker::Cluster": "ClusterName"}
 _BESIDE = "give it another id and name beside the old one, move what uses it, then remove the old one"
 
@@ -41,14 +30,14 @@ def plan_resources(old: Mapping[str, Template], new: Mapping[str, Template]) -> 
         old: Stack to its template, before.
         new: Stack to its template, after.
     """
-    replaced = _replaced(old, new)
+    found = replaced(old, new, _replacing)
     for stack in sorted({*old, *new}):
-        before, after = _resources(old.get(stack, {})), _resources(new.get(stack, {}))
+        before, after = resources(old.get(stack, {})), resources(new.get(stack, {}))
         for name in sorted({*before, *after}):
-            row = _row(stack, name, before.get(name), after.get(name), replaced)
+            row = _row(stack, name, before.get(name), after.get(name), found)
             if row is not None:
                 yield row
-    yield from _exports_in_use(old, new, replaced)
+    yield from _exports_in_use(old, new, found)
 
 
 def _row(
@@ -56,7 +45,7 @@ def _row(
     name: str,
     before: Template | None,
     after: Template | None,
-    replaced: Mapping[tuple[str, str], list[str]],
+    found: Mapping[tuple[str, str], list[str]],
 ) -> PlanRow | None:
     kind = str((before or after or {})["Type"])
     where = f"{stack}/{name}"
@@ -66,7 +55,7 @@ def _row(
         return PlanRow(where=where, what=f"{kind} is added", effect=Effect.FREE)
     if after is None or after["Type"] != kind:
         return _removed(where, kind, before)
-    keys = replaced.get((stack, name))
+    keys = found.get((stack, name))
     if keys:
         return _replacement(where, kind, before, keys)
     return _in_place(where, kind, before.get("Properties", {}), after.get("Properties", {}))
@@ -84,9 +73,9 @@ def _in_place(where: str, kind: str, before: Template, after: Template) -> PlanR
 
 
 def _removed(where: str, kind: str, before: Template) -> PlanRow | None:
-    if kind not in _DATA | _CLUSTERS:
+    if kind not in HOLDS_DATA | _CLUSTERS:
         return PlanRow(where=where, what=f"{kind} is removed", effect=Effect.FREE)
-    if before.get("DeletionPolicy") in _KEPT:
+    if before.get("DeletionPolicy") in KEPT:
         remedy = "stays in the account, and in no stack"
         return PlanRow(where=where, what=f"{kind} is removed, and kept", effect=Effect.FREE, remedy=remedy)
     lost = "the cluster" if kind in _CLUSTERS else "everything in it"
@@ -100,34 +89,16 @@ def _replacement(where: str, kind: str, before: Template, keys: list[str]) -> Pl
         return PlanRow(where=where, what=what, effect=Effect.REFUSED, remedy=remedy)
     if kind in _CLUSTERS:
         return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=f"every node goes; {_BESIDE}")
-    if kind not in _DATA:
+    if kind not in HOLDS_DATA:
         return PlanRow(where=where, what=what, effect=Effect.REPLACED)
-    if before.get("UpdateReplacePolicy") in _KEPT:
+    if before.get("UpdateReplacePolicy") in KEPT:
         remedy = f"an empty one is made, the old one stays behind with the data; {_BESIDE}"
         return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=remedy)
     return PlanRow(where=where, what=what, effect=Effect.LOST, remedy=f"everything in it goes; {_BESIDE}")
 
 
-def _replaced(old: Mapping[str, Template], new: Mapping[str, Template]) -> dict[tuple[str, str], list[str]]:
-    """Return what is replaced, and by which properties: round by round, until no reference changes any more."""
-    exports = {name: (stack, value) for stack, template in new.items() for name, value in _exports(template).items()}
-    found: dict[tuple[str, str], list[str]] = {}
-    while True:
-        more = {
-            (stack, name): keys
-            for stack, template in new.items()
-            for name, after in _resources(template).items()
-            if (before := _resources(old.get(stack, {})).get(name)) is not None
-            and before["Type"] == after["Type"] != RESOURCE_TYPE
-            and (keys := _replacing(before, _marked(after.get("Properties", {}), stack, found, exports)))
-        }
-        if more == found:
-            return found
-        found = more
-
-
 def _exports_in_use(
-    old: Mapping[str, Template], new: Mapping[str, Template], replaced: Mapping[tuple[str, str], list[str]]
+    old: Mapping[str, Template], new: Mapping[str, Template], found: Mapping[tuple[str, str], list[str]]
 ) -> Iterator[PlanRow]:
     """Yield what a stack would take away from stacks that are updated after it: CloudFormation refuses that."""
     users: dict[str, list[str]] = {}
@@ -135,9 +106,9 @@ def _exports_in_use(
         for name in dict.fromkeys(_imports(template)):
             users.setdefault(name, []).append(stack)
     for stack in sorted(old.keys() & new.keys()):
-        before, after = _exports(old[stack]), _exports(new[stack])
+        before, after = exports(old[stack]), exports(new[stack])
         for name in sorted(before.keys() & users.keys()):
-            if name in after and after[name] == before[name] == _marked(after[name], stack, replaced, {}):
+            if name in after and after[name] == before[name] == marked(after[name], stack, found, {}):
                 continue
             yield PlanRow(
                 where=stack,
@@ -146,15 +117,6 @@ def _exports_in_use(
                 remedy=f"{', '.join(users[name])} uses it until its own update, which comes later; update that first "
                 "without it (cdk deploy --exclusively), or make the new one beside the old one",
             )
-
-
-def _exports(template: Template) -> dict[str, Any]:
-    outputs = template.get("Outputs", {}).values()
-    return {
-        output["Export"]["Name"]: output["Value"]
-        for output in outputs
-        if isinstance(output.get("Export", {}).get("Name"), str)
-    }
 
 
 def _imports(value: Any) -> Iterator[str]:
@@ -169,9 +131,9 @@ def _imports(value: Any) -> Iterator[str]:
                 yield from _imports(inner)
 
 
-def _replacing(before: Template, after: Any) -> list[str]:
-    kind = _type(before["Type"])
-    return [] if kind is None else replacing(kind, before.get("Properties", {}), after)
+def _replacing(name: str, before: Template, after: Any) -> list[str]:
+    kind = None if name == RESOURCE_TYPE else _type(name)
+    return [] if kind is None else replacing(kind, before, after)
 
 
 def _type(name: str) -> ResourceType | None:
@@ -181,29 +143,5 @@ def _type(name: str) -> ResourceType | None:
         return None
 
 
-def _marked(
-    value: Any, stack: str, replaced: Mapping[tuple[str, str], list[str]], exports: Mapping[str, tuple[str, Any]]
-) -> Any:
-    """Return a value in which a reference to what is replaced differs from the same reference before."""
-    match value:
-        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]} if (stack, name) in replaced:
-            return {"replaced": value}
-        case {"Fn::ImportValue": str(name)} if name in exports:
-            owner, exported = exports[name]
-            marked = _marked(exported, owner, replaced, exports)
-            return value if marked == exported else {"replaced": value}
-        case Mapping():
-            return {key: _marked(inner, stack, replaced, exports) for key, inner in value.items()}
-        case list():
-            return [_marked(inner, stack, replaced, exports) for inner in value]
-        case _:
-            return value
-
-
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     return sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
-
-
-def _resources(template: Template) -> Mapping[str, Template]:
-    resources: Mapping[str, Template] = template.get("Resources", {})
-    return resources

@@ -1,0 +1,199 @@
+"""What a change does: added, changed, replaced and removed resources, data at risk first, and what widened.
+
+Source: AWS CloudFormation User Guide, "Update behaviors of stack resources" (read 2026-11).
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from cdk_trainyard.report.assembly import Assembly, Resource
+from cdk_trainyard.report.data import HOLDS_DATA, KEPT, policy_of
+from cdk_trainyard.report.replacement import replaced
+from cdk_trainyard.report.verdict import counted, joined
+
+EFFECTS: Final = ("lost", "refused", "replaced", "removed", "changed", "added")
+"""What a change does to a resource, the worst first."""
+CLUSTERS: Final = {"AWS::SageMaker::Cluster", "Custom::PclusterCluster"}
+_NAMES: Final = {"AWS::SageMaker::Cluster": "ClusterName"}
+_MANY: Final = 8
+_LONG: Final = 60
+_ABSENT: Final = object()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """What happens to a resource.
+
+    Attributes:
+        where: Its path.
+        type: Its type.
+        effect: One of `EFFECTS`.
+        what: What changes.
+        remedy: What to know about it.
+    """
+
+    where: str
+    type: str
+    effect: str
+    what: str
+    remedy: str = ""
+
+
+def change(old: Assembly, new: Assembly, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a change does, as data.
+
+    Args:
+        old: What there is.
+        new: What there will be.
+        before: The review of what there is.
+        after: The review of what there will be.
+    """
+    rows = sorted(_rows(old, new), key=lambda row: (EFFECTS.index(row.effect), row.where))
+    ours, theirs = _allowed(before), _allowed(after)
+    return {
+        "sentence": _sentence(rows),
+        "rows": [asdict(row) for row in rows],
+        "widened": [each for each in theirs if each not in ours],
+        "narrowed": [each for each in ours if each not in theirs],
+        "cost": {"before": _hourly(before), "after": _hourly(after)},
+    }
+
+
+def _hourly(review: Mapping[str, Any]) -> str:
+    return str((review.get("cost") or {}).get("headline", ""))
+
+
+def _sentence(rows: Sequence[Row]) -> str:
+    counts = {effect: sum(row.effect == effect for row in rows) for effect in EFFECTS}
+    said = [f"{counted(count, 'resource')} {_WORDS[effect]}" for effect, count in counts.items() if count]
+    return f"{joined(said)}." if said else "Nothing changes."
+
+
+_WORDS: Final = {
+    "lost": "with data or a cluster lost",
+    "refused": "whose update is refused",
+    "replaced": "replaced",
+    "removed": "removed",
+    "changed": "changed in place",
+    "added": "added",
+}
+
+
+def _rows(old: Assembly, new: Assembly) -> Iterator[Row]:
+    found = replaced(
+        {stack.id: stack.template for stack in old.stacks}, {stack.id: stack.template for stack in new.stacks}
+    )
+    ours, theirs = old.resources, new.resources
+    for key in {**ours, **theirs}:
+        one, other = ours.get(key), theirs.get(key)
+        if one is None and other is not None:
+            yield Row(where=other.path, type=other.type, effect="added", what=f"a new {other.type}")
+        elif one is not None and (other is None or one.type != other.type):
+            yield _removed(one)
+        elif one is not None and other is not None:
+            row = _kept(one, other, found.get((other.stack, other.name), []))
+            if row is not None:
+                yield row
+
+
+def _removed(one: Resource) -> Row:
+    is_kept = policy_of(one, "DeletionPolicy") in KEPT
+    if is_kept:
+        return _row(one, "removed", f"{one.type} leaves the stack", "stays in the account, and in no stack")
+    if one.type in HOLDS_DATA | CLUSTERS:
+        what = "the cluster with all its nodes" if one.type in CLUSTERS else "everything in it"
+        return _row(one, "lost", f"{one.type} is removed", f"{what} is deleted")
+    return _row(one, "removed", f"{one.type} is removed")
+
+
+def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
+    changes = [*differences(one.properties, other.properties)]
+    if keys:
+        return _replacement(one, other, keys, _said(changes) or f"{joined(keys)}: what it refers to is replaced")
+    attributes = [*differences(_attributes(one), _attributes(other))]
+    if not changes and not attributes:
+        return None
+    remedy = _UPDATES.get(one.type, "") if changes else "only CloudFormation's own attributes"
+    return _row(other, "changed", _said([*changes, *attributes]), remedy)
+
+
+_UPDATES: Final = {
+    "AWS::AutoScaling::AutoScalingGroup": "instances that run stay as they are, unless an UpdatePolicy replaces them",
+    "AWS::EC2::LaunchTemplate": "a new version; instances that run keep the old one",
+    "AWS::SageMaker::Cluster": "nodes that run stay; a group that shrinks loses nodes",
+    "Custom::PclusterCluster": "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them",
+}
+"""What a change in place does to machines. Sources: the user guides of Auto Scaling ("UpdatePolicy attribute"), EC2
+("Modify a launch template"), SageMaker ("UpdateCluster") and ParallelCluster ("pcluster update-cluster")."""
+
+
+def _replacement(one: Resource, other: Resource, keys: Sequence[str], what: str) -> Row:
+    name = _NAMES.get(one.type)
+    if name and name in one.properties and name not in keys:
+        return _row(other, "refused", what, f"CloudFormation cannot make a second one of the same {name}")
+    if one.type in CLUSTERS:
+        return _row(other, "lost", what, "the cluster is made anew, and every node goes")
+    if one.type not in HOLDS_DATA:
+        return _row(other, "replaced", what)
+    if policy_of(one, "UpdateReplacePolicy") in KEPT:
+        return _row(other, "lost", what, "an empty one is made; the old one stays in the account, with the data")
+    return _row(other, "lost", what, "an empty one is made; the old one is deleted with everything in it")
+
+
+def _row(resource: Resource, effect: str, what: str, remedy: str = "") -> Row:
+    return Row(where=resource.path, type=resource.type, effect=effect, what=what, remedy=remedy)
+
+
+def _attributes(resource: Resource) -> dict[str, Any]:
+    return {name: value for name, value in resource.body.items() if name not in {"Properties", "Metadata", "Type"}}
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield the innermost differences of two values: path, before, after.
+
+    Args:
+        before: One value.
+        after: The other.
+        path: Where they stand.
+    """
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in {**before, **after}:
+            inner = f"{path}.{name}" if path else str(name)
+            yield from differences(before.get(name, _ABSENT), after.get(name, _ABSENT), inner)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from differences(one, other, f"{path}.{index}")
+    elif before != after:
+        yield path, before, after
+
+
+def _said(changes: Sequence[tuple[str, Any, Any]]) -> str:
+    said = [f"{path}: {_short(one)} → {_short(other)}" for path, one, other in changes[:_MANY]]
+    rest = len(changes) - len(said)
+    return "; ".join([*said, *([f"and {counted(rest, 'more change')}"] if rest else [])])
+
+
+def _short(value: Any) -> str:
+    if value is _ABSENT:
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+
+
+def _allowed(review: Mapping[str, Any]) -> list[str]:
+    """Return sentences for all that is open or allowed, so that two reviews can be held against one another."""
+    network = review["network"]
+    said = [f"From the internet: {each['what']} by {each['ports']}, for {each['who']}" for each in network["openings"]]
+    said += [each["sentence"] for each in network["rules"]]
+    for role in review["permissions"]["roles"]:
+        said += [f"{role['name']} can be taken on by {each}" for each in role["trusts"]]
+        said += [f"{role['name']} has {each}" for each in role["managed"]]
+        for grant in role["grants"]:
+            if grant["effect"] == "Allow":
+                where = f", only where {grant['condition']}" if grant["condition"] else ""
+                said += [
+                    f"{role['name']} may {act} on {on}{where}" for act in grant["actions"] for on in grant["resources"]
+                ]
+    return [*dict.fromkeys(said)]

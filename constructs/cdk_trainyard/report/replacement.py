@@ -1,0 +1,135 @@
+"""Which resources CloudFormation replaces when templates change, and what follows from that for what refers to them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cdk_trainyard.data_files import load
+
+Template = Mapping[str, Any]
+Replacing = Callable[[str, Template, Any], list[str]]
+"""From a type, its properties before and after, to those that replace the resource."""
+_FSX = "AWS::FSx::FileSystem"
+_ALSO = {
+    _FSX: (
+        "StorageType",
+        "LustreConfiguration/DeploymentType",
+        "LustreConfiguration/DriveCacheType",
+        "LustreConfiguration/EfaEnabled",
+        "LustreConfiguration/ImportPath",
+        "LustreConfiguration/ExportPath",
+        "LustreConfiguration/ImportedFileChunkSize",
+        "OpenZFSConfiguration/DeploymentType",
+    )
+}
+"""What the schema does not say. Source: AWS CloudFormation User Guide, AWS::FSx::FileSystem with its
+LustreConfiguration and OpenZFSConfiguration: "Update requires: Replacement" (read 2026-11)."""
+
+
+def replacing(kind: str, before: Template, after: Any) -> list[str]:
+    """Return the properties that replace a resource, as CloudFormation's provider schemas say.
+
+    Args:
+        kind: Its type.
+        before: Its properties before.
+        after: Its properties after.
+    """
+    facts = load("report", "create_only")["types"].get(kind, {})
+    paths = [*facts.get("always", ()), *facts.get("maybe", ()), *_ALSO.get(kind, ())]
+    return sorted({path.split("/")[0] for path in paths if at(before, path) != at(after, path)})
+
+
+def replaced(
+    old: Mapping[str, Template], new: Mapping[str, Template], replaces: Replacing = replacing
+) -> dict[tuple[str, str], list[str]]:
+    """Return what is replaced, and by which properties: round by round, until no reference changes any more.
+
+    Args:
+        old: Stack to its template, before.
+        new: Stack to its template, after.
+        replaces: Which properties replace a resource. Default - what CloudFormation's schemas say.
+    """
+    exported = {name: (stack, value) for stack, template in new.items() for name, value in exports(template).items()}
+    found: dict[tuple[str, str], list[str]] = {}
+    while True:
+        more = {
+            (stack, name): keys
+            for stack, template in new.items()
+            for name, after in resources(template).items()
+            if (before := resources(old.get(stack, {})).get(name)) is not None
+            and before["Type"] == after["Type"]
+            and (keys := _keys(before, marked(after.get("Properties", {}), stack, found, exported), replaces))
+        }
+        if more == found:
+            return found
+        found = more
+
+
+def _keys(before: Template, after: Any, replaces: Replacing) -> list[str]:
+    return replaces(before["Type"], before.get("Properties", {}), after)
+
+
+def marked(
+    value: Any, stack: str, found: Mapping[tuple[str, str], list[str]], exported: Mapping[str, tuple[str, Any]]
+) -> Any:
+    """Return a value in which a reference to what is replaced differs from the same reference before.
+
+    Args:
+        value: The value.
+        stack: Its stack.
+        found: What is replaced.
+        exported: Name of an export to its stack and value.
+    """
+    match value:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]} if (stack, name) in found:
+            return {"replaced": value}
+        case {"Fn::ImportValue": str(name)} if name in exported:
+            owner, inner = exported[name]
+            other = {key: each for key, each in exported.items() if key != name}  # an export of itself ends here
+            changed = marked(inner, owner, found, other)
+            return value if changed == inner else {"replaced": value}
+        case Mapping():
+            return {key: marked(inner, stack, found, exported) for key, inner in value.items()}
+        case list():
+            return [marked(inner, stack, found, exported) for inner in value]
+        case _:
+            return value
+
+
+def exports(template: Template) -> dict[str, Any]:
+    """Return what a template exports: name to value.
+
+    Args:
+        template: The template.
+    """
+    outputs = template.get("Outputs")
+    return {
+        output["Export"]["Name"]: output.get("Value")
+        for output in (outputs.values() if isinstance(outputs, Mapping) else ())
+        if isinstance(at(output, "Export/Name"), str)
+    }
+
+
+def resources(template: Template) -> Mapping[str, Template]:
+    """Return a template's resources.
+
+    Args:
+        template: The template.
+    """
+    found = template.get("Resources", {})
+    return {
+        name: each for name, each in found.items() if isinstance(each, Mapping) and isinstance(each.get("Type"), str)
+    }
+
+
+def at(value: Any, path: str) -> Any:
+    """Return what stands in nested mappings; None where there is nothing.
+
+    Args:
+        value: The outermost.
+        path: The keys, joined by slashes.
+    """
+    for key in path.split("/"):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value

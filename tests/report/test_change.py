@@ -1,0 +1,131 @@
+"""What a change does to resources, and what it opens."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.report import review
+from cdk_trainyard.report.replacement import replacing
+from tools import generate_create_only
+
+
+def test_create_only_properties_are_those_of_the_schemas() -> None:
+    assert generate_create_only.OUTPUT.read_text() == generate_create_only.text()
+
+
+def changed(assembly: Any, old: Any, new: Any) -> dict[str, Any]:
+    found = review(assembly("new", S=new), against=assembly("old", S=old))
+    return dict(found["change"])
+
+
+def resource(kind: str, attributes: Any = None, **properties: Any) -> dict[str, Any]:
+    return {"Type": kind, "Properties": properties, **(attributes or {})}
+
+
+def bucket(name: str = "a", **attributes: Any) -> dict[str, Any]:
+    return {"Data": resource("AWS::S3::Bucket", attributes, BucketName=name)}
+
+
+KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+CLUSTER = "AWS::SageMaker::Cluster"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect", "said"),
+    [
+        ({}, bucket(), "added", "a new AWS::S3::Bucket"),
+        (
+            bucket(),
+            bucket("b"),
+            "lost",
+            "BucketName: a → b; an empty one is made; the old one is deleted with everything in it",
+        ),
+        (bucket(**KEPT), bucket("b", **KEPT), "lost", "the old one stays in the account, with the data"),
+        (bucket(), {}, "lost", "everything in it is deleted"),
+        (bucket(**KEPT), {}, "removed", "stays in the account, and in no stack"),
+        (bucket(**KEPT), bucket(), "changed", "DeletionPolicy: Retain → nothing"),
+        (
+            {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="a")},
+            {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="b")},
+            "replaced",
+            "GroupDescription: a → b",
+        ),
+        (
+            {"C": resource(CLUSTER, ClusterName="c", VpcConfig=1)},
+            {"C": resource(CLUSTER, ClusterName="c", VpcConfig=2)},
+            "refused",
+            "CloudFormation cannot make a second one of the same ClusterName",
+        ),
+        ({"C": resource(CLUSTER, VpcConfig=1)}, {"C": resource(CLUSTER, VpcConfig=2)}, "lost", "every node goes"),
+        (
+            {"C": resource(CLUSTER, InstanceGroups=[{"InstanceCount": 4}])},
+            {"C": resource(CLUSTER, InstanceGroups=[{"InstanceCount": 6}])},
+            "changed",
+            "InstanceGroups.0.InstanceCount: 4 → 6",
+        ),
+        ({"C": resource(CLUSTER)}, {}, "lost", "the cluster with all its nodes is deleted"),
+        (
+            {"F": resource("AWS::FSx::FileSystem", LustreConfiguration={"DeploymentType": "PERSISTENT_1"})},
+            {"F": resource("AWS::FSx::FileSystem", LustreConfiguration={"DeploymentType": "PERSISTENT_2"})},
+            "lost",
+            "deleted with everything in it",
+        ),
+    ],
+)
+def test_what_happens_to_a_resource(assembly: Any, old: Any, new: Any, effect: str, said: str) -> None:
+    (row,) = changed(assembly, old, new)["rows"]
+    assert row["effect"] == effect
+    assert said in "; ".join((row["what"], row["remedy"]))
+
+
+def test_what_refers_to_a_replaced_one_is_judged_too(assembly: Any) -> None:
+    def stack(cidr: str) -> dict[str, Any]:
+        return {
+            "Vpc": resource("AWS::EC2::VPC", CidrBlock=cidr),
+            "Subnet": resource("AWS::EC2::Subnet", VpcId={"Ref": "Vpc"}),
+            "Files": resource("AWS::FSx::FileSystem", SubnetIds=[{"Ref": "Subnet"}]),
+        }
+
+    rows = changed(assembly, stack("10.0.0.0/16"), stack("10.1.0.0/16"))["rows"]
+    assert [(row["where"], row["effect"]) for row in rows] == [
+        ("S/Files", "lost"),
+        ("S/Subnet", "replaced"),
+        ("S/Vpc", "replaced"),
+    ]
+    assert rows[0]["what"] == "SubnetIds: what it refers to is replaced"
+
+
+def test_nothing_changes_from_an_assembly_to_itself(assembly: Any) -> None:
+    found = changed(assembly, bucket(), bucket())
+    assert (found["sentence"], found["rows"], found["widened"]) == ("Nothing changes.", [], [])
+
+
+def test_what_widened_is_named(assembly: Any) -> None:
+    def stack(peer: str, action: str) -> dict[str, Any]:
+        rules = [{"CidrIp": peer, "IpProtocol": "tcp", "FromPort": 22, "ToPort": 22}]
+        statement = {"Effect": "Allow", "Action": action, "Resource": "*"}
+        policies = [{"PolicyName": "p", "PolicyDocument": {"Statement": [statement]}}]
+        return {
+            "Group": resource("AWS::EC2::SecurityGroup", SecurityGroupIngress=rules),
+            "Role": resource("AWS::IAM::Role", Policies=policies),
+        }
+
+    found = changed(assembly, stack("10.0.0.0/8", "s3:GetObject"), stack("0.0.0.0/0", "s3:*"))
+    assert found["widened"] == ["Anybody on the internet may reach S/Group by TCP 22.", "S/Role may s3:* on *"]
+    assert found["narrowed"] == ["10.0.0.0/8 may reach S/Group by TCP 22.", "S/Role may s3:GetObject on *"]
+
+
+def test_exports_of_themselves_end(assembly: Any) -> None:
+    def stack(name: str) -> dict[str, Any]:
+        return {
+            "Resources": {"Data": resource("AWS::S3::Bucket", BucketName=name, Tags=[{"Fn::ImportValue": "x"}])},
+            "Outputs": {"X": {"Value": {"Fn::ImportValue": "x"}, "Export": {"Name": "x"}}},
+        }
+
+    assert [row["effect"] for row in changed(assembly, stack("a"), stack("b"))["rows"]] == ["lost"]
+
+
+def test_properties_that_only_the_guides_name_replace() -> None:
+    before = {"StorageType": "SSD", "StorageCapacity": 1200}
+    assert replacing("AWS::FSx::FileSystem", before, {**before, "StorageCapacity": 2400}) == []
+    assert replacing("AWS::FSx::FileSystem", before, {**before, "StorageType": "HDD"}) == ["StorageType"]

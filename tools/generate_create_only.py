@@ -1,0 +1,56 @@
+"""Generate which properties of a resource cannot change, from CloudFormation's provider schemas as cfn-lint ships them.
+
+``python -m tools.generate_create_only`` rewrites ``cdk_trainyard/report/data/create_only.json``; a test generates it
+again and compares. A change of a create-only property replaces the resource; one of a conditional one may.
+"""
+
+import json
+from collections.abc import Iterator
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+OUTPUT = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "report" / "data" / "create_only.json"
+_REGION = "us-east-1"
+_LISTS = {"always": "createOnlyProperties", "maybe": "conditionalCreateOnlyProperties"}
+
+
+def create_only() -> dict[str, Any]:
+    """Return type to its properties, with where they come from."""
+    return {
+        "source": f"CloudFormation's provider schemas of {_REGION}, as cfn-lint {version('cfn-lint')} ships them, by "
+        "tools/generate_create_only.py",
+        "date": _read("version.json")["schema_date"],
+        "types": dict(_types()),
+    }
+
+
+def _types() -> Iterator[tuple[str, dict[str, list[str]]]]:
+    for kind, name in sorted(_read("providers", f"{_REGION}.json").items()):
+        schema = _read("resources", f"{name}.json")
+        found = {
+            key: sorted(
+                path.removeprefix("/properties/").replace("/properties/", "/") for path in schema.get(listed, [])
+            )
+            for key, listed in _LISTS.items()
+        }
+        if any(found.values()):
+            yield kind, {key: paths for key, paths in found.items() if paths}
+
+
+def _read(*path: str) -> Any:
+    return json.loads(files("cfnlint").joinpath("data", "schemas", *path).read_text())
+
+
+def text() -> str:
+    """Return the file's content: a line for each type."""
+    content = create_only()
+    types = content.pop("types")
+    head = json.dumps(content, indent=2).removesuffix("\n}")
+    lines = ",\n".join(f"    {json.dumps(kind)}: {json.dumps(each)}" for kind, each in types.items())
+    return f'{head},\n  "types": {{\n{lines}\n  }}\n}}\n'
+
+
+if __name__ == "__main__":
+    OUTPUT.write_text(text())
