@@ -94,6 +94,22 @@ def test_acknowledgments_are_found_in_stages_and_outside_stacks(app: App) -> Non
     assert paths == ["", "Stage", "Stage/Stack/Bucket"]
 
 
+def test_an_acknowledgment_above_the_resource_counts_where_it_is_what_hides_the_finding(app: App, stack: Stack) -> None:
+    bucket, other = s3.Bucket(stack, "Bucket"), s3.Bucket(stack, "Other")
+    acknowledge_nag(stack, pack=AWS_SOLUTIONS, rule="S10", reason="of both")
+    acknowledge_nag(bucket, pack=AWS_SOLUTIONS, rule="S1", reason="of an L2")
+    acknowledge_nag(main_resource(other), pack=AWS_SOLUTIONS, rule="S1", reason="of an L1")
+    acknowledge_nag(other, pack=AWS_SOLUTIONS, rule="S1", reason="hidden already")
+    acknowledge_nag(other, pack=AWS_SOLUTIONS, rule="S99", reason="nothing")
+    with pytest.raises(RuntimeError):  # the other pack
+        app.synth()
+    found = [problem.partition("; ")[0] for problem in unmatched_acknowledgments(app, app.outdir)]
+    assert found == [
+        f"Stack/Other: the acknowledgment of AwsSolutions::AwsSolutions-{rule} matches no finding"
+        for rule in ("S1", "S99")
+    ]
+
+
 @pytest.mark.slow
 def test_an_app_that_is_never_validated_ends_without_a_word() -> None:
     code = "from cdk_trainyard.review import TemplateValidation; kept = TemplateValidation()"

@@ -25,11 +25,10 @@ def unmatched_acknowledgments(
     """
     assembly = Path(assembly_directory)
     report = json.loads((assembly / _REPORT).read_text())
-    suppressed = {
-        (violation["acknowledgedId"], construct["constructPath"])
+    suppressed = {  # where it was said, which may be above the resources that it is about
+        (violation["acknowledgedId"], violation["acknowledgedAt"])
         for plugin in report["pluginReports"]
         for violation in plugin.get("suppressedViolations", [])
-        for construct in violation["violatingConstructs"]
     }
     return [
         f"{path}: the acknowledgment of {rule} matches no finding; remove it, or put it on the resource it is about"
