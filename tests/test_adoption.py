@@ -1,12 +1,13 @@
 """What a platform team wrote against the wheel from READMEs and types alone: apps as theirs, and what they expected."""
 
+import inspect
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from aws_cdk import App, Aws, CfnCondition, CfnMapping, CfnParameter, Environment, Fn, RemovalPolicy, Stack, Validations
@@ -16,16 +17,18 @@ from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.assertions import Annotations, Match, Template
 from constructs import Construct
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdk_trainyard import (
     AccountingDatabase,
     BucketPurpose,
     ComputeResource,
+    ConcurrencyLimit,
     ConfigurationError,
     DataRepository,
     EfaFleet,
@@ -36,23 +39,32 @@ from cdk_trainyard import (
     HeadNode,
     HyperPodCluster,
     InstanceGroup,
+    LoginPool,
     LustreFileSystem,
     MasterNode,
+    ModelCompilation,
     Mount,
+    Naming,
     Nat,
     Network,
     NodeImage,
     NodeProvisioning,
     ParallelCluster,
     Queue,
+    ServiceMonitoring,
+    ServiceScaling,
+    ServingHosts,
     SlurmAccounting,
     SlurmSettings,
+    TextGenerationEngine,
     TrainingBucket,
     TrainingBuckets,
+    TrainingImage,
     TrainingNetwork,
 )
+from cdk_trainyard.options.stand_ins import CDK_TYPES
 from cdk_trainyard.tokens import dummy, unresolved
-from tests.serving.parts import service
+from tests.serving.parts import SCHEDULES, load_balancer, service
 
 REGION, ZONE = "us-west-2", "us-west-2a"
 IMAGE = NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-22.04")
@@ -284,6 +296,64 @@ def build_everything(app: App, build: Callable[..., Any], chosen: Mapping[str, b
     return [first, second]
 
 
+@settings(max_examples=20)
+@given(data=st.data())
+def test_no_template_of_serving_and_images_has_a_cycle(data: st.DataObject) -> None:
+    """As above: what serves a model, what watches it, and images that fleets start from."""
+    chosen = {
+        name: data.draw(st.booleans(), label=name)
+        for name in (
+            *("apart", "image_first", "while_deploying", "key", "door", "public", "queued", "own_logs", "watched"),
+            *("to_zero", "compiled", "tell", "auto_delete", "names"),
+        )
+    }
+    for each in build_serving(App(), chosen):
+        assert cycle(template(each)["Resources"]) == []
+
+
+def build_serving(app: App, chosen: Mapping[str, bool]) -> list[Stack]:
+    environment = Environment(account="111111111111", region=REGION)
+    first = Stack(app, "First", env=environment)
+    second = Stack(app, "Second", env=environment) if chosen["apart"] else first
+    key = kms.Key(first, "Key", enable_key_rotation=True) if chosen["key"] else None
+    network = TrainingNetwork(
+        first,
+        "Network",
+        zone=ZONE,
+        public_zones=["us-west-2b"],
+        service_zones=["us-west-2a", "us-west-2b"],
+        flow_logs_key=key,
+    )
+    buckets = TrainingBuckets(first, "Buckets", auto_delete=chosen["auto_delete"], key=key)
+    built = TrainingImage(
+        second, "Image", base=str(IMAGE.dlami), network=network, while_deploying=chosen["while_deploying"]
+    )
+    if chosen["image_first"]:
+        fleet(second, network, scripts_bucket=buckets.scripts, image=NodeImage(build=built), volume_key=key)
+    scaling = ServiceScaling(min_tasks=1, max_tasks=4, schedules=SCHEDULES if chosen["to_zero"] else [])
+    naming = Naming("acme-") if chosen["names"] else None
+    of_model = {"bucket": buckets.models}
+    served = service(second, network=network, of_model=of_model, scaling=scaling, log_key=key, names=naming)
+    topic = sns.Topic(first, "Topic", master_key=key) if chosen["tell"] else None
+    if chosen["compiled"]:
+        ModelCompilation(
+            second, "Compilation", model=served.model, engine=TextGenerationEngine.tgi(), exported="models/exported/"
+        )
+    if not chosen["door"]:
+        return [first, second]
+    door = load_balancer(
+        second,
+        served,
+        public=chosen["public"],
+        clients=["10.0.0.0/8"] if chosen["public"] else None,
+        concurrency=ConcurrencyLimit(image="public.ecr.aws/x/agent:1") if chosen["queued"] else None,
+        access_logs=buckets.access_logs if chosen["own_logs"] else None,
+    )
+    if chosen["watched"]:
+        ServiceMonitoring(second, "Monitoring", service=served, load_balancer=door, topic=topic)
+    return [first, second]
+
+
 # ---------------------------------------------------------------- acknowledgments
 def by_parameter(stack: Stack) -> str:
     subnets = CfnParameter(stack, "Subnets", type="List<AWS::EC2::Subnet::Id>")
@@ -458,6 +528,28 @@ def test_an_instance_type_of_cdk_is_taken(stack: Stack) -> None:
     text = json.dumps(template(stack))
     assert all(f'"{name}"' in text for name in ("ml.c5.4xlarge", "p4d.24xlarge", "c5n.18xlarge", "c5.xlarge"))
     assert all(each.interfaces[0].interface_type != "interface" or len(each.interfaces) > 1 for each in nodes.templates)
+
+
+@pytest.mark.parametrize("kind", [EfaFleet, EfaLaunchTemplate, MasterNode, TrainingImage])
+def test_keywords_of_types_name_that_of_cdk(kind: type) -> None:
+    keywords = inspect.signature(kind.__init__).parameters
+    found = [str(keywords[name].annotation) for name in ("instance_type", "instance_types") if name in keywords]
+    assert found
+    assert [text for text in found if "aws_cdk.aws_ec2.InstanceType" not in text] == []
+
+
+@pytest.mark.parametrize("spec", [InstanceGroup, ComputeResource, HeadNode, LoginPool, ServingHosts])
+def test_options_of_types_name_that_of_cdk(spec: type) -> None:
+    """As type checkers read them: a name, or a type of CDK."""
+    hints = get_type_hints(spec, localns={**CDK_TYPES, "ec2": ec2})
+    found = [str(hints[name]) for name in ("instance_type", "instance_types") if name in hints]
+    assert found
+    assert [text for text in found if "aws_cdk.aws_ec2.InstanceType" not in text] == []
+
+
+def test_hosts_take_an_instance_type_of_cdk(stack: Stack) -> None:
+    service(stack, instance_type=ec2.InstanceType("inf2.8xlarge"))
+    assert '"inf2.8xlarge"' in json.dumps(template(stack))
 
 
 def test_security_groups_of_cdk_are_taken_and_get_the_rules_of_efa_once(stack: Stack) -> None:

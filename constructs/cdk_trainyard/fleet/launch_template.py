@@ -89,7 +89,7 @@ class EfaLaunchTemplate(Construct):
         role: iam.IRole | None = None,
         user_data: ec2.UserData | None = None,
         names: Naming | None = None,
-        instance_type: str | InstanceType,
+        instance_type: str | InstanceType | ec2.InstanceType,
         backend: EfaBackend = EfaBackend.LAUNCH_TEMPLATE,
         image: NodeImage | None = None,
         capacity: UsageClass = UsageClass.ON_DEMAND,

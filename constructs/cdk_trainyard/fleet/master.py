@@ -59,7 +59,7 @@ class MasterNode(Construct):
         *,
         fleet: EfaFleet,
         names: Naming | None = None,
-        instance_type: str | InstanceType = "c5n.18xlarge",
+        instance_type: str | InstanceType | ec2.InstanceType = "c5n.18xlarge",
         image: NodeImage | None = None,
         volume_gib: int = 200,
         key_pair: ec2.IKeyPair | None = None,

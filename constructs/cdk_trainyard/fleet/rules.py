@@ -17,6 +17,7 @@ from cdk_trainyard.fleet.spec import MOST_NODES, FleetPlacement, FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.times import BEFORE_END, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
+from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.network import AddressPlan, AddressUse
 from cdk_trainyard.network.rules import efa_problems
@@ -60,7 +61,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
 # ---------------------------------------------------------------- what and how many
 def types_problems(spec: FleetSpec) -> Iterator[Problem]:
     """Instance types with EFA, each once, that one job can run on."""
-    given: dict[At, str | InstanceType] = {
+    given: dict[At, str | InstanceType | NamedType] = {
         ("instance_types", index): each for index, each in enumerate(spec.instance_types)
     }
     types = dict(given)

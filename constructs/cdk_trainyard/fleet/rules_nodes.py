@@ -7,6 +7,7 @@ from cdk_trainyard.fleet.rules_image import drivers_problems, node_image_problem
 from cdk_trainyard.fleet.spec import FleetSpec, LaunchTemplateSpec, MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType, UsageClass
+from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.network.interfaces import EfaBackend, EfaInterface, efa_network_interfaces
 from cdk_trainyard.network.rules import efa_problems
 from cdk_trainyard.options.kinds import Environment
@@ -23,7 +24,7 @@ def interfaces_of(kind: InstanceType | None, backend: EfaBackend) -> tuple[EfaIn
     return efa_network_interfaces(kind, backend) if kind is not None and kind.efa_supported else _PLAIN
 
 
-def known_type_problems(at: At, instance_type: str | InstanceType) -> Iterator[Problem]:
+def known_type_problems(at: At, instance_type: str | InstanceType | NamedType) -> Iterator[Problem]:
     """Check that a type is known while its interfaces are laid out: those of a Token would have no EFA."""
     if isinstance(instance_type, str) and unresolved(instance_type) and not dummy(instance_type):
         why = "the network interfaces, and whether they have EFA, follow from it"

@@ -170,7 +170,7 @@ class FleetSpec(NodeGrantsSpec):
     """How long logs of set-ups are kept, in days. Default: 90."""
 
     @property
-    def given_types(self) -> tuple[str | InstanceType, ...]:
+    def given_types(self) -> "tuple[str | InstanceType | ec2.InstanceType, ...]":
         """The types as they were given."""
         one = () if self.instance_type is None else (self.instance_type,)
         return (*one, *self.instance_types)

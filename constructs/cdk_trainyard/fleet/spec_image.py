@@ -12,9 +12,11 @@ from cdk_trainyard.options.kinds import Number, Text
 from cdk_trainyard.options.schedules import Schedule
 
 if TYPE_CHECKING:
+    from aws_cdk import aws_ec2 as ec2
+
     from cdk_trainyard.fleet.training_image import TrainingImage
 
-TypeName = Annotated[str | InstanceType, InstanceTypeName(example="p5.48xlarge")]
+TypeName = Annotated["str | InstanceType | ec2.InstanceType", InstanceTypeName(example="p5.48xlarge")]
 VolumeSize = Annotated[int, Number(minimum=8, maximum=65536, unit="GiB")]
 """Sizes of gp3: EBS user guide, "General Purpose SSD volumes"; an image of Linux needs 8 GiB at least."""
 UserName = Annotated[

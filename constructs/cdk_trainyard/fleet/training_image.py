@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import Annotations, Aws, Names, Stack
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
@@ -95,7 +96,7 @@ class TrainingImage(Construct):
         nvidia_branch: str | None = None,
         efa_installer: EfaInstaller | None = None,
         commands: Sequence[str] = (),
-        instance_type: str | InstanceType = "m5.2xlarge",
+        instance_type: str | InstanceType | ec2.InstanceType = "m5.2xlarge",
         volume_gib: int = 200,
         regions: Sequence[str] = (),
         schedule: str | None = None,

@@ -16,6 +16,7 @@ from cdk_trainyard.options.schedules import Schedule
 if TYPE_CHECKING:
     from aws_cdk import Duration
     from aws_cdk import aws_cloudwatch as cloudwatch
+    from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_iam as iam
     from aws_cdk import aws_kms as kms
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, ClusterName()]
 Count = Annotated[int, Number(minimum=limits.INSTANCES[0], maximum=limits.INSTANCES[-1])]
-_Type = Annotated[str | InstanceType, HyperPodTypeName("ml.trn1.32xlarge")]
+_Type = Annotated["str | InstanceType | ec2.InstanceType", HyperPodTypeName("ml.trn1.32xlarge")]
 Script = Annotated[
     str,
     Text(
@@ -246,5 +247,6 @@ class InstanceGroup:
 
     @property
     def names_of_types(self) -> tuple[str | InstanceType, ...]:
-        """The instance types as they were written, one or several."""
-        return (*([] if self.instance_type is None else [self.instance_type]), *self.instance_types)
+        """The instance types, one or several, those of CDK by name."""
+        said = [*([] if self.instance_type is None else [self.instance_type]), *self.instance_types]
+        return tuple(each if isinstance(each, str | InstanceType) else each.to_string() for each in said)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
@@ -16,6 +16,13 @@ _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
 _MOST_SIZES = 8
 # Offers grow from month to month; a registration may know more of them than the catalogue of its date.
 _DATED = frozenset({"zones", "hyperpod", "unknown"})
+
+
+class NamedType(Protocol):
+    """A type of which only the name is known: an ``ec2.InstanceType`` of CDK."""
+
+    def to_string(self) -> str:
+        """Return its name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,12 +70,12 @@ class InstanceType:
     unknown: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, name: "str | InstanceType") -> "InstanceType":
+    def of(cls, name: "str | InstanceType | NamedType") -> "InstanceType":
         """Return the facts of a type.
 
         Args:
-            name: Its name as EC2 writes it (``"trn1.32xlarge"``) or as SageMaker does (``"ml.trn1.32xlarge"``); an
-                ``InstanceType`` is returned as it is. Not a Token.
+            name: Its name as EC2 writes it (``"trn1.32xlarge"``) or as SageMaker does (``"ml.trn1.32xlarge"``), or an
+                ``ec2.InstanceType``; an ``InstanceType`` is returned as it is. Not a Token.
 
         Raises:
             ConfigurationError: The name is neither in the catalogue nor registered; says which names are near.
@@ -80,13 +87,15 @@ class InstanceType:
         raise ConfigurationError(_PATH, [problem])
 
     @classmethod
-    def find(cls, name: "str | InstanceType") -> "InstanceType | None":
+    def find(cls, name: "str | InstanceType | NamedType") -> "InstanceType | None":
         """Return the facts of a type; None of a name that nobody knows, and of a Token.
 
         Args:
             name: Its name, as ``of`` takes it.
         """
-        return name if isinstance(name, InstanceType) else _find(name.removeprefix("ml."))
+        if isinstance(name, InstanceType):
+            return name
+        return _find((name if isinstance(name, str) else name.to_string()).removeprefix("ml."))
 
     @classmethod
     def register(cls, instance_type: "InstanceType") -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place, volume_name
 from cdk_trainyard.parallelcluster.facts import fact, parallelcluster_version
@@ -123,12 +124,12 @@ def type_names(compute: ComputeResource) -> tuple[str, ...]:
     return tuple(type_name(name) for name in (*one, *compute.instance_types))
 
 
-def type_name(given: str) -> str:
+def type_name(given: str | NamedType) -> str:
     """Return the name that EC2 has for a type."""
-    return given.removeprefix("ml.")
+    return (given if isinstance(given, str) else given.to_string()).removeprefix("ml.")
 
 
-def find_type(name: str) -> InstanceType | None:
+def find_type(name: str | NamedType) -> InstanceType | None:
     """Return the facts of a type; None when it is not known."""
     return None if unresolved(name) else InstanceType.find(name)
 

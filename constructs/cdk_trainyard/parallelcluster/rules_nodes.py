@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
@@ -73,7 +74,7 @@ def _login_node_problems(at: At, node: LoginNode, spec: ParallelClusterSpec) -> 
         yield from action_problems((*at, event), getattr(node, event), spec)
 
 
-def instance_type_problems(at: At, name: str, spec: ParallelClusterSpec) -> Problems:
+def instance_type_problems(at: At, name: str | NamedType, spec: ParallelClusterSpec) -> Problems:
     """ParallelCluster's images run on the type.
 
     Args:

@@ -15,6 +15,7 @@ from cdk_trainyard.parallelcluster.resolve import (
     reservation,
     several_interfaces,
     subnets,
+    type_name,
     type_names,
     types_of,
 )
@@ -168,7 +169,7 @@ def _type_problems(at: At, compute: ComputeResource, spec: ParallelClusterSpec) 
         yield Problem((*at, "instance_type"), f"must be left out with {several}, which says it", of_key=True)
     counted = Counter(type_names(compute))
     for index, name in known(compute.instance_types):
-        if counted[name] > 1 and type_names(compute).index(name) < index:
+        if counted[type_name(name)] > 1 and type_names(compute).index(type_name(name)) < index:
             yield Problem((*at, "instance_types", index), f"must be different from every other, got {name} again")
 
 

@@ -22,7 +22,7 @@ RawOverrides = Mapping[str, Any]
 """Keys of ParallelCluster's configuration, as it spells them."""
 SlurmParameters = Mapping[str, Any]
 """Parameters of Slurm by name, each with one value."""
-InstanceTypeName = Annotated[str, kind.InstanceTypeName("trn1.32xlarge")]
+InstanceTypeName = Annotated["str | ec2.InstanceType", kind.InstanceTypeName("trn1.32xlarge")]
 ImageId = Annotated[str, resource_id("ami", "an image")]
 MOST_NODES: Final = 65_531
 """Addresses of the largest subnet, a /16: a VPC's are at most that large, and AWS keeps five."""

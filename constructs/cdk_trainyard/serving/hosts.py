@@ -99,7 +99,7 @@ class InferenceHosts(Construct):
         template = ec2.LaunchTemplate(
             self,
             "Template",
-            instance_type=ec2.InstanceType(spec.instance_type),
+            instance_type=ec2.InstanceType(str(spec.instance_type)),
             machine_image=ec2.MachineImage.from_ssm_parameter(
                 host_image(spec.host_image).parameter, user_data=self.user_data
             ),

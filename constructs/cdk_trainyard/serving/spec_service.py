@@ -14,6 +14,7 @@ from cdk_trainyard.serving.spec_model import Folder, NeuronModel, TextGeneration
 
 if TYPE_CHECKING:
     from aws_cdk import Duration
+    from aws_cdk import aws_ec2 as ec2
     from aws_cdk import aws_ecr as ecr
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_logs as logs
@@ -64,7 +65,7 @@ class NodeHealth(StrEnum):
 class ServingHosts:
     """The inf2 instances of a service; one task runs on each."""
 
-    instance_type: Annotated[str, Choice(values=INF2_TYPES)]
+    instance_type: Annotated["str | ec2.InstanceType", Choice(values=INF2_TYPES)]
     """Their type, of inf2."""
     tasks: _Tasks = 1
     """Tasks, and so hosts. Default: 1."""
