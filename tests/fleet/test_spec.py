@@ -22,5 +22,5 @@ _GROUPS = "security_group extra_security_groups placement_group "
     ],
 )
 def test_keywords_are_options_and_wiring(construct: type, spec: type, wiring: str) -> None:
-    keywords = set(inspect.signature(construct.__init__).parameters) - {"self", "scope", "construct_id"}
+    keywords = set(inspect.signature(construct.__init__).parameters) - {"self", "scope", "construct_id", "names"}
     assert keywords == {*fields_of(spec), *wiring.split()}
