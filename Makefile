@@ -89,7 +89,7 @@ test: setup .venv-checkov/.ready .venv-docs/.ready .venv-pcluster/.ready ## ever
 
 .PHONY: test-unit
 test-unit: setup ## the tests without the CLI, other programs and exhaustive grids (about a minute)
-	python -m pytest -n 3 --dist loadscope --no-loadscope-reorder -m 'not cli and not review and not contract and not nodes and not slow'
+	python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m 'not cli and not review and not contract and not nodes and not programs and not slow'
 
 .PHONY: format
 format: setup ## format Python and shell

@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,20 +53,29 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("untimed")
 
 
-_LONGEST_FIRST = ("nodes", "cli", "review", "contract", "slow")
+_LONGEST_FIRST = ("cli", "review", "contract", "programs", "slow")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the modules that take longest, most of which wait: what is short fills the gaps, and the end."""
+    """Begin with the modules that take longest, and let those that wait for nodes take turns with those that compute.
+
+    What is short fills the gaps, and the end.
+    """
 
     def place(item: pytest.Item) -> int:
         marked = [number for number, name in enumerate(_LONGEST_FIRST) if item.get_closest_marker(name)]
         return min(marked, default=len(_LONGEST_FIRST))
 
     places: dict[Path, int] = {}
+    waiting: dict[Path, None] = {}
     for item in items:
         places[item.path] = min(places.get(item.path, len(_LONGEST_FIRST)), place(item))
-    items.sort(key=lambda item: places[item.path])
+        if item.get_closest_marker("nodes"):
+            waiting[item.path] = None
+    computing = sorted((path for path in places if path not in waiting), key=places.__getitem__)
+    in_turn = (path for pair in zip_longest(waiting, computing) for path in pair if path)
+    turns = {path: number for number, path in enumerate(in_turn)}
+    items.sort(key=lambda item: turns[item.path])
 
 
 def pytest_collection_finish() -> None:

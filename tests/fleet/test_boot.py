@@ -11,6 +11,8 @@ import pytest
 from tests.fleet.fake_member import make_member
 from tests.lifecycle_scripts.fake_node import PYTHON, FakeNode
 
+pytestmark = pytest.mark.programs
+
 FLEET = "aws ec2 describe-instances --output"
 """How the question for all members begins; boot.sh asks for its own instance otherwise."""
 PATIENT = {"TRAINYARD_DEADLINE": "60"}

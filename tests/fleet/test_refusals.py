@@ -26,6 +26,8 @@ from tests.fleet.parts import (
     warnings,
 )
 
+pytestmark = pytest.mark.programs
+
 ANY = NodeImage(ami_id="ami-0123456789abcdef0")
 
 

@@ -13,6 +13,8 @@ from cdk_trainyard.lifecycle import scripts_folder
 from tests.fleet.fake_member import INSTANCE, answer, instance, make_member
 from tests.lifecycle_scripts.fake_node import FakeNode, astray, some_or_all
 
+pytestmark = pytest.mark.programs
+
 STEPS = [
     "node",
     "limits",

@@ -15,6 +15,8 @@ from cdk_trainyard import NeuronModel
 from cdk_trainyard.local import LocalAws
 from tests.jobs.parts import aws_cli
 
+pytestmark = pytest.mark.programs
+
 NAMES = ["model-00001-of-00001.safetensors", "tokenizer.json", "model.safetensors.index.json", "config.json"]
 FACTS = {"version": 1, "checkpoint": "step_00000012"}
 

@@ -10,6 +10,8 @@ from cdk_trainyard.lifecycle import NeuronEnvironment, NodeSetup
 from tests.lifecycle_scripts.extras_node import give, make_full_node
 from tests.lifecycle_scripts.fake_node import FakeNode, change_settings, make_node
 
+pytestmark = pytest.mark.programs
+
 LOCKED = "dpkg: error: dpkg frontend lock was locked by another process with pid 42"
 # A step that installs a package, and needs nothing: it runs beside others of its kind.
 INSTALLS = """\

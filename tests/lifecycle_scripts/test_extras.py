@@ -24,6 +24,8 @@ from tests.lifecycle_scripts.extras_node import (
 )
 from tests.lifecycle_scripts.fake_node import FakeNode, astray, change_settings, make_node
 
+pytestmark = pytest.mark.programs
+
 UNITS = "etc/systemd/system"
 ONLY_CONTAINERS = NodeSetup(containers=Containers(), tools=tools())
 ONLY_PAM = NodeSetup(pam_slurm_adopt=PamSlurmAdopt())

@@ -11,6 +11,8 @@ import pytest
 
 from tests.lifecycle_scripts.fake_node import FakeNode, make_node
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture
 def hooks(node: FakeNode) -> FakeNode:

@@ -15,6 +15,8 @@ import pytest
 from cdk_trainyard.lifecycle import scripts_folder
 from tests.lifecycle_scripts.fake_node import CLOCK, FakeNode, change_settings, entry_of, make_node, some_or_all
 
+pytestmark = pytest.mark.programs
+
 LUSTRE = ("lustre_efa", "lustre", "lustre_io")
 SLURM = ("devices", "job_hooks", "slurm_conf", "slurm_topology", "accounting", "slurm")
 SSH = ("lustre", "users", "home", "ssh")

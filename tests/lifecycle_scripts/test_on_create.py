@@ -19,6 +19,8 @@ from tests.lifecycle_scripts.fake_node import (
 )
 from tests.lifecycle_scripts.test_folder import entry_steps
 
+pytestmark = pytest.mark.programs
+
 LUSTRE_LINE = (
     "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com@tcp:/a1b2c3d4 /fsx lustre "
     "noatime,flock,_netdev,x-systemd.automount,x-systemd.requires=network-online.target 0 0\n"

@@ -4,6 +4,8 @@ import pytest
 
 from tests.lifecycle_scripts.fake_node import FakeNode, make_node
 
+pytestmark = pytest.mark.programs
+
 PROLOG = "#!/bin/bash\n# the image's own\n"
 
 

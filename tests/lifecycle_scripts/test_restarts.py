@@ -11,6 +11,8 @@ from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, PamSlurmAd
 from tests.lifecycle_scripts.extras_node import ENTRY, full_setup, make_full_node, tools
 from tests.lifecycle_scripts.fake_node import FakeNode, change_settings
 
+pytestmark = pytest.mark.programs
+
 # Stands before a stand-in, and cuts the power right before one call of it.
 CUT = """\
 if [[ "${{0##*/}} $*" == "${{STUB_CUT_BEFORE:-}}" ]]; then

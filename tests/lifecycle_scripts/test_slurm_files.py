@@ -6,6 +6,8 @@ import pytest
 
 from tests.lifecycle_scripts.fake_node import FakeNode, change_settings, entry_of, make_node
 
+pytestmark = pytest.mark.programs
+
 TREE = "TopologyPlugin=topology/tree\n"
 GROWS = "NodeName=ip-10-1-0-9 CPUs=1"
 

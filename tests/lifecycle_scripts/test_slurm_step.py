@@ -9,6 +9,8 @@ import pytest
 
 from tests.lifecycle_scripts.fake_node import FakeNode, make_node, resource_config
 
+pytestmark = pytest.mark.programs
+
 TAKEN = "var/spool/slurmd/conf-cache/slurm.conf"
 UNKNOWN = "fatal: Unable to determine this slurmd's NodeName"
 

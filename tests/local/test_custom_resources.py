@@ -66,7 +66,7 @@ def _printed(aws: LocalAws, function: str) -> list[str]:
     return [text for text in messages if not text.startswith(("START ", "END "))]
 
 
-pytestmark = pytest.mark.usefixtures("support")
+pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("support")]
 
 
 # ---------------------------------------------------------------- functions

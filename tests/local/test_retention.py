@@ -11,7 +11,7 @@ from cdk_trainyard.network import TrainingNetwork
 from cdk_trainyard.storage import AccountingDatabase, TrainingBuckets
 from tests.local.stacks import Stacks, template
 
-pytestmark = pytest.mark.usefixtures("empty_aws")
+pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("empty_aws")]
 
 # refused by EC2 after everything else
 _BAD = {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": "vpc-00000000", "CidrBlock": "10.0.0.0/24"}}

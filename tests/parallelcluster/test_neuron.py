@@ -10,6 +10,8 @@ from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.versions import pinned_packages, pinned_release
 from tests.parallelcluster.fake_node import ClusterNode, make_node
 
+pytestmark = pytest.mark.programs
+
 DRIVER, RUNTIME = "aws-neuronx-dkms", "aws-neuronx-runtime-lib"
 PINS = pinned_release("parallelcluster")
 STEPS = ["neuron_repository", "neuron_driver", "neuron_runtime", "neuron_python"]

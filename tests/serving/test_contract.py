@@ -22,6 +22,8 @@ from tests.serving.envoy_door import proxied
 from tests.serving.parts import load_balancer, new_stack, service
 from tests.serving.stand_in import WORDS, Door, serve, stand_in_proxy, token
 
+pytestmark = pytest.mark.programs
+
 ISSUER = "https://issuer.example/pool"
 KEYS_URL = "https://issuer.example/pool/keys"
 API_KEY = "sk-test"

@@ -20,6 +20,8 @@ from cdk_trainyard.serving.model_layout import layout
 from tests.serving import model_folder
 from tests.serving.parts import model
 
+pytestmark = pytest.mark.programs
+
 DATA = Path(__file__).parent / "data"
 SETTINGS = HostSettings(
     cluster_name="serving",

@@ -38,7 +38,7 @@ _STACK = template(
     }
 )
 _INSTANCE = "i-0123456789abcdef0"
-pytestmark = pytest.mark.usefixtures("empty_aws")
+pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("empty_aws")]
 
 
 def _read(aws: LocalAws, stacks: Stacks, name: str, key: str) -> Callable[[], Any]:
