@@ -114,7 +114,7 @@ def test_every_page_is_in_the_navigation_or_in_a_list_of_its_folder() -> None:
     decisions = set((ROOT / "docs" / "decisions").glob("0*.md"))
     text = (ROOT / "docs" / "decisions" / "README.md").read_text()
     assert {page.name for page in decisions if f"]({page.name})" not in text} == set()
-    assert set(shown(".md")) - listed - decisions == set()
+    assert set(shown(".md")) - listed - decisions == set(), "a page needs its line in zensical.toml"
     assert listed - set(shown(".md")) == set()
 
 
