@@ -37,7 +37,7 @@ def application(administrator: Credentials) -> Application:
 
     def gate(environ: _Environ, start_response: StartResponse) -> Iterable[bytes]:
         path, signature = environ.get("PATH_INFO", ""), signature_of(environ)
-        service = service_of(signature.service) if signature else ""
+        service = service_of(signature.service, path) if signature else ""
         try:
             check_source(environ, int(environ["SERVER_PORT"]))
             if path.startswith(answers.PATH):

@@ -84,6 +84,12 @@ def test_a_managed_policy_counts_and_so_does_one_of_aws(aws: LocalAws, role: Mak
         ("secretsmanager", lambda client: client.get_secret_value(SecretId="x"), "AccessDeniedException", 400),
         ("autoscaling", lambda client: client.describe_auto_scaling_groups(), "AccessDenied", 403),
         ("logs", lambda client: client.create_log_group(logGroupName="x"), "AccessDeniedException", 400),
+        ("kinesis", lambda client: client.list_streams(), "AccessDeniedException", 400),
+        ("events", lambda client: client.list_rules(), "AccessDeniedException", 400),
+        ("batch", lambda client: client.describe_job_queues(), "AccessDeniedException", 400),
+        ("efs", lambda client: client.describe_file_systems(), "AccessDeniedException", 400),
+        ("apigateway", lambda client: client.get_rest_apis(), "AccessDeniedException", 400),
+        ("apigatewayv2", lambda client: client.get_apis(), "AccessDeniedException", 400),
     ],
 )
 def test_each_service_refuses_in_its_own_way(role: MakeRole, service: str, call: Any, code: str, status: int) -> None:
@@ -92,6 +98,46 @@ def test_each_service_refuses_in_its_own_way(role: MakeRole, service: str, call:
     assert error.value.response["Error"]["Code"] == code
     assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] == status
     assert "not authorized to perform" in str(error.value)
+
+
+_TABLE = {
+    "KeySchema": [{"AttributeName": "run", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "run", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+_ITEM = {"run": {"S": "1"}}
+
+
+def test_a_table_takes_items_of_those_whose_policies_or_its_own_allow_it(aws: LocalAws, role: MakeRole) -> None:
+    tables, one = aws.client("dynamodb"), role()
+    arn = tables.create_table(TableName="runs", **_TABLE)["TableDescription"]["TableArn"]
+    other = role(allow("dynamodb:PutItem", arn)).client("dynamodb")
+    other.put_item(TableName="runs", Item=_ITEM)
+    code, message = refused(lambda: other.get_item(TableName="runs", Key=_ITEM))
+    assert (code, f"dynamodb:GetItem on resource: {arn}" in message) == ("AccessDeniedException", True)
+    own = {"Effect": "Allow", "Principal": {"AWS": one.arn}, "Action": "dynamodb:GetItem", "Resource": arn}
+    tables.put_resource_policy(ResourceArn=arn, Policy=document([own]))
+    assert one.client("dynamodb").get_item(TableName="runs", Key=_ITEM)["Item"] == _ITEM
+    tables.delete_table(TableName="runs")
+
+
+def test_streams_and_buses_take_from_those_who_may(aws: LocalAws, role: MakeRole) -> None:
+    streams, buses = aws.client("kinesis"), aws.client("events")
+    streams.create_stream(StreamName="losses", ShardCount=1)
+    arn = streams.describe_stream_summary(StreamName="losses")["StreamDescriptionSummary"]["StreamARN"]
+    bus = buses.create_event_bus(Name="training")["EventBusArn"]
+    made = role(allow(["kinesis:PutRecord", "kinesis:Get*"], arn), allow("events:PutEvents", bus))
+    client = made.client("kinesis")
+    shard = client.put_record(StreamName="losses", Data=b"1", PartitionKey="1")["ShardId"]
+    place = {"StreamName": "losses", "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+    iterator = client.get_shard_iterator(**place)["ShardIterator"]
+    assert client.get_records(ShardIterator=iterator)["Records"][0]["Data"] == b"1"
+    assert refused(lambda: client.delete_stream(StreamName="losses"))[0] == "AccessDeniedException"
+    event = {"Source": "training", "DetailType": "done", "Detail": "{}"}
+    assert made.client("events").put_events(Entries=[{**event, "EventBusName": bus}])["FailedEntryCount"] == 0
+    assert refused(lambda: made.client("events").put_events(Entries=[event]))[0] == "AccessDeniedException"
+    streams.delete_stream(StreamName="losses")
+    buses.delete_event_bus(Name="training")
 
 
 def test_identity_needs_no_permission(role: MakeRole) -> None:

@@ -34,6 +34,10 @@ def _own_account(aws: LocalAws) -> Iterator[None]:
 OBJECT = {"Bucket": "nobodys", "Key": "a/b"}
 GROUP = f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:/aws/x"
 EC2 = f"arn:aws:ec2:{REGION}:{ACCOUNT}"
+BATCH, DYNAMODB, EVENTS, KINESIS = (
+    f"arn:aws:{service}:{REGION}:{ACCOUNT}" for service in ("batch", "dynamodb", "events", "kinesis")
+)
+GATEWAY, MAPPING = f"arn:aws:apigateway:{REGION}", f"arn:aws:lambda:{REGION}:{ACCOUNT}:event-source-mapping"
 
 # service, operation, parameters, needs: "action resource"; S3 User Guide, "Required permissions for Amazon S3 API
 # operations"; CloudWatch Logs User Guide, "… permissions reference"; EC2 and SSM: Service Authorization Reference
@@ -121,6 +125,42 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         {"QueueUrl": f"http://localhost/{ACCOUNT}/q"},
         [f"sqs:SendMessage arn:aws:sqs:{REGION}:{ACCOUNT}:q"],
     ),
+    # Batch User Guide, "Identity-based policy examples": a job is submitted to a queue, with a definition
+    (
+        "batch",
+        "SubmitJob",
+        {"jobName": "j", "jobQueue": "q", "jobDefinition": "d:3"},
+        [f"batch:SubmitJob {BATCH}:job-definition/d:3", f"batch:SubmitJob {BATCH}:job-queue/q"],
+    ),
+    ("batch", "TerminateJob", {"jobId": "i", "reason": "r"}, [f"batch:TerminateJob {BATCH}:job/i"]),
+    ("batch", "DescribeJobs", {"jobs": ["i"]}, ["batch:DescribeJobs *"]),
+    ("dynamodb", "PutItem", {"TableName": "t"}, [f"dynamodb:PutItem {DYNAMODB}:table/t"]),
+    (
+        "efs",
+        "DescribeFileSystems",
+        {"FileSystemId": "fs-1"},
+        [f"elasticfilesystem:DescribeFileSystems arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-1"],
+    ),
+    (
+        "events",
+        "PutEvents",
+        {"Entries": [{"Detail": "{}"}, {"EventBusName": "b"}, {"EventBusName": f"{EVENTS}:event-bus/c"}]},
+        [f"events:PutEvents {EVENTS}:event-bus/{name}" for name in ("default", "b", "c")],
+    ),
+    ("events", "DescribeRule", {"Name": "r"}, [f"events:DescribeRule {EVENTS}:rule/r"]),
+    ("events", "DescribeRule", {"Name": "r", "EventBusName": "b"}, [f"events:DescribeRule {EVENTS}:rule/b/r"]),
+    ("kinesis", "PutRecord", {"StreamName": "s"}, [f"kinesis:PutRecord {KINESIS}:stream/s"]),
+    ("kinesis", "ListShards", {"StreamARN": f"{KINESIS}:stream/s"}, [f"kinesis:ListShards {KINESIS}:stream/s"]),
+    ("apigateway", "GetRestApi", {"restApiId": "a"}, [f"apigateway:GET {GATEWAY}::/restapis/a"]),
+    ("apigateway", "CreateRestApi", {"name": "a"}, [f"apigateway:POST {GATEWAY}::/restapis"]),
+    ("apigatewayv2", "DeleteApi", {"ApiId": "a"}, [f"apigateway:DELETE {GATEWAY}::/apis/a"]),
+    (
+        "apigatewayv2",
+        "GetTags",
+        {"ResourceArn": f"{GATEWAY}::/apis/a"},
+        [f"apigateway:GET {GATEWAY}::/tags/arn%3Aaws%3Aapigateway%3A{REGION}%3A%3A%2Fapis%2Fa"],
+    ),
+    ("lambda", "GetEventSourceMapping", {"UUID": "u"}, [f"lambda:GetEventSourceMapping {MAPPING}:u"]),
     ("sts", "AssumeRole", {"RoleArn": "arn:aws:iam::1:role/r"}, ["sts:AssumeRole arn:aws:iam::1:role/r"]),
     ("sts", "GetCallerIdentity", {}, ["sts:GetCallerIdentity *"]),
 ]
@@ -193,6 +233,11 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("secretsmanager", "get_secret_value", {"SecretId": "s"}),
     ("autoscaling", "complete_lifecycle_action", {
         "AutoScalingGroupName": "g", "LifecycleHookName": "h", "LifecycleActionResult": "CONTINUE"}),
+    ("kinesis", "list_shards", {"StreamName": "s", "MaxResults": 5}),
+    ("efs", "describe_file_systems", {"FileSystemId": "fs-1"}),
+    ("batch", "submit_job", {"jobName": "j", "jobQueue": "q", "jobDefinition": "d"}),
+    ("apigateway", "get_rest_api", {"restApiId": "a"}),
+    ("apigatewayv2", "get_route", {"ApiId": "a", "RouteId": "r"}),
     ("sqs", "send_message", {"QueueUrl": "https://sqs.us-east-1.amazonaws.com/123456789012/q", "MessageBody": "x"}),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from moto.core.utils import get_service_model
 
@@ -27,13 +28,34 @@ def prefix_of(service: str) -> str:
     return _PREFIXES.get(signing_name, signing_name)
 
 
+def _model(call: Call) -> Any:
+    return get_service_model(call.service).operation_model(call.operation)
+
+
+def path_of(call: Call) -> str:
+    """Return the path of a call of API Gateway, whose actions are methods of HTTP, and whose resources are paths.
+
+    Source: API Gateway Developer Guide, "Control access to a REST API with IAM permissions"; Service Authorization
+    Reference, Amazon API Gateway Management.
+    """
+    model = _model(call)
+    path = str(model.http["requestUri"]).partition("?")[0].removeprefix("/v2")
+    for name, member in model.input_shape.members.items() if model.input_shape else ():
+        if member.serialization.get("location") == "uri":
+            value = str(call.get(name))
+            written = quote(value, safe="") if value.startswith("arn:") else value
+            path = path.replace(f"{{{member.serialization['name']}}}", written)
+    return path
+
+
 def actions_of(call: Call) -> list[str]:
     """Return the actions that a call needs, each on resources of its types.
 
     Raises:
         ApiError: Neither the authorization reference nor the table of operations knows one.
     """
-    named = f"{prefix_of(call.service)}:{call.operation}"
+    prefix = prefix_of(call.service)
+    named = f"{prefix}:{_model(call).http['method'] if prefix == 'apigateway' else call.operation}"
     table = _data("operations")
     actions = [str(action) for action in table["operations"].get(named, [named])]
     if call.get("VersionId"):

@@ -5,9 +5,12 @@ from functools import lru_cache
 from typing import Any
 
 from moto.awslambda.models import lambda_backends
+from moto.dynamodb.models import dynamodb_backends
 from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
+from moto.events.models import events_backends
 from moto.iam.models import ManagedPolicy, Role, iam_backends
+from moto.kinesis.models import kinesis_backends
 from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
@@ -124,9 +127,28 @@ def _trust(call: Call, name: str) -> str | None:
     return str(found.assume_role_policy_document) if found else None
 
 
+def _table(call: Call, name: str) -> str | None:
+    policies = dynamodb_backends[call.account][call.region].resource_policies
+    found = next((policy for arn, policy in policies.items() if arn.endswith(f":{name}")), None)
+    return found.policy_doc if found else None
+
+
+def _bus(call: Call, name: str) -> str | None:
+    bus = events_backends[call.account][call.region].event_buses.get(name.removeprefix("event-bus/"))
+    return bus.policy if bus else None
+
+
+def _stream(call: Call, name: str) -> str | None:
+    policies = kinesis_backends[call.account][call.region].resource_policies
+    return next((policy for arn, policy in policies.items() if arn.endswith(f":{name}")), None)
+
+
 _OF_RESOURCES: Mapping[str, Callable[[Call, str], str | None]] = {
+    "dynamodb": _table,
     "ecr": _repository,
+    "events": _bus,
     "iam": _trust,
+    "kinesis": _stream,
     "kms": _key,
     "lambda": _function,
     "s3": _bucket,

@@ -16,6 +16,7 @@ from cdk_trainyard.local.errors import ApiError
 StartResponse = Callable[..., Any]
 
 _SERVICES = {
+    "elasticfilesystem": "efs",
     "elasticloadbalancing": "elbv2",
     "monitoring": "cloudwatch",
     "states": "stepfunctions",
@@ -38,8 +39,10 @@ _JSON, _QUERY, _REST_XML = "ssm", "sts", "s3"
 """A service of each protocol, for callers that do not say which one they call."""
 
 
-def service_of(signing_name: str) -> str:
-    """Return botocore's name of the service with a signing name."""
+def service_of(signing_name: str, path: str = "") -> str:
+    """Return botocore's name of the service with a signing name; two have one, and differ in their paths."""
+    if signing_name == "apigateway" and path.startswith("/v2/"):
+        return "apigatewayv2"
     return _SERVICES.get(signing_name, signing_name)
 
 

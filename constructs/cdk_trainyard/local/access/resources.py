@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from moto.autoscaling.models import autoscaling_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
-from cdk_trainyard.local.access.actions import arn_of, types_of
+from cdk_trainyard.local.access.actions import arn_of, path_of, types_of
 from cdk_trainyard.local.access.call import Call
 from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.strings import strings
@@ -51,6 +51,8 @@ def resources_of(call: Call, action: str) -> list[str]:
     types = types_of(action)
     if service == "ec2":
         return list(_of_ec2(call, types)) or ["*"]
+    if service == "apigateway":
+        return [f"arn:{call.partition}:apigateway:{call.region}::{path_of(call)}"]
     found: list[str] = []
     for kind in types:
         finder = _FINDERS.get(f"{service}:{kind}")
@@ -163,25 +165,85 @@ def _keys(call: Call) -> list[str]:
     return [backend.get_key_id(name) for name in _named("KeyId", "TargetKeyId")(call)]
 
 
+def _buses(call: Call) -> list[str]:
+    """Find event buses: of the operation, or of each event that is put; without a name it is the default one."""
+    named = _named("Name" if call.operation.endswith("EventBus") else "EventBusName")(call)
+    entries = [entry.get("EventBusName") or "default" for entry in call.get("Entries") or []]
+    return [*named, *entries] or ["default"]
+
+
+def _rules(call: Call) -> list[str]:
+    """Find rules: of the default event bus, or of another, whose name stands before theirs."""
+    bus = str(call.get("EventBusName") or "default").rpartition("/")[2]
+    path = "" if bus == "default" else f"{bus}/"
+    form = f"arn:{call.partition}:events:{call.region}:{call.account}:rule/{path}"
+    return [form + name for name in _named("Name", "Rule")(call)]
+
+
+def _streams(call: Call) -> list[str]:
+    """Find streams of Kinesis: by name or ARN, or by the iterator of a shard, which holds the name."""
+    from moto.kinesis.utils import decompose_shard_iterator  # noqa: PLC0415  few ask
+
+    iterator = call.get("ShardIterator")
+    return _named("StreamName", "StreamARN")(call) or (decompose_shard_iterator(iterator)[:1] if iterator else [])
+
+
+def _job_definitions(*, revisions: bool) -> Finder:
+    """Find definitions of jobs: with a revision, or without one."""
+
+    def find(call: Call) -> list[str]:
+        form = f"arn:{call.partition}:batch:{call.region}:{call.account}:job-definition/"
+        names = [name.removeprefix(form) for name in _named("jobDefinition", "jobDefinitionName")(call)]
+        return [form + name for name in names if name.rpartition(":")[2].isdigit() is revisions]
+
+    return find
+
+
+def _efs(call: Call) -> list[str]:
+    """Find file systems: by id, or by a mount target of theirs."""
+    from moto.efs.models import efs_backends  # noqa: PLC0415  few ask
+
+    target = call.get("MountTargetId")
+    mounts = efs_backends[call.account][call.region].mount_targets_by_id
+    return _named("FileSystemId")(call) or ([mounts[target].file_system_id] if target in mounts else [])
+
+
 _FINDERS: Mapping[str, Finder] = {
     "autoscaling:autoScalingGroup": _groups,
     "autoscaling:launchConfiguration": _named("LaunchConfigurationName"),
+    "batch:compute-environment": _named("computeEnvironment", "computeEnvironmentName"),
+    "batch:consumable-resource": _nothing,
+    "batch:job": _named("jobId"),
+    "batch:job-definition": _job_definitions(revisions=False),
+    "batch:job-definition-revision": _job_definitions(revisions=True),
+    "batch:job-queue": _named("jobQueue", "jobQueueName"),
+    "batch:scheduling-policy": _nothing,
+    "batch:service-environment": _nothing,
     "cloudformation:stack": _named("StackName"),
     "cloudwatch:alarm": _named("AlarmName", "AlarmNames"),
     "cloudwatch:dashboard": _named("DashboardName"),
     "cloudwatch:dataset": _nothing,
     "dynamodb:index": _nothing,
-    "dynamodb:table": _named("TableName"),
+    "dynamodb:table": _named("TableName", "ResourceArn"),
     "ecr:repository": _repositories,
     "ecs:cluster": _named("cluster"),
     "ecs:container-instance": _named("containerInstance", "containerInstances"),
     "ecs:task": _named("task", "tasks"),
+    "elasticfilesystem:access-point": _named("AccessPointId"),
+    "elasticfilesystem:file-system": _efs,
+    "events:event-bus": _buses,
+    "events:event-busv2": _nothing,
+    "events:rule-on-custom-event-bus": _rules,
+    "events:rule-on-default-event-bus": _rules,
     "fsx:file-system": _named("FileSystemId", "FileSystemIds"),
     "fsx:volume": _named("VolumeId"),
     "fsx:storage-virtual-machine": _named("StorageVirtualMachineId"),
     "iam:role": _named("RoleName"),
+    "kinesis:kmsKey": _nothing,
+    "kinesis:stream": _streams,
     "kms:alias": _named("AliasName"),
     "kms:key": _keys,
+    "lambda:eventSourceMapping": _named("UUID"),
     "lambda:function": _named("FunctionName"),
     "logs:log-group": _log_groups,
     "logs:log-stream": _log_streams,

@@ -1,7 +1,7 @@
-"""EventBridge: rules with their targets."""
+"""EventBridge: buses with their policies, rules with their targets."""
 
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
-from cdk_trainyard.local.resources.steps import Api, answer, given, tagger
+from cdk_trainyard.local.resources.steps import Api, after, answer, given, tagger
 
 EVENTS = Api("events")
 
@@ -33,7 +33,26 @@ def _delete(it: Resource) -> None:
     EVENTS.forget("delete_rule", lambda it: {"Name": it["Name"], **_bus(it)})(it)
 
 
+def _policy(it: Resource) -> None:
+    """Put the policy of a bus; one that goes is removed."""
+    if it.get("Policy"):
+        it.call("events", "put_permission", {"EventBusName": it.id, "Policy": it["Policy"]})
+    elif it.previous.get("Policy"):
+        it.call("events", "remove_permission", {"EventBusName": it.id, "RemoveAllPermissions": True})
+
+
 TYPES = (
+    ResourceType(
+        name="AWS::Events::EventBus",
+        create=EVENTS.apply("create_event_bus", but=("LogConfig",)),
+        identity=given("Name"),
+        settle=_policy,
+        update=after(EVENTS.put("update_event_bus", but=("LogConfig",)), _policy),
+        retag=tagger("events", "tag_resource", "untag_resource", lambda it: {"ResourceARN": answer("EventBusArn")(it)}),
+        delete=EVENTS.forget("delete_event_bus", lambda it: {"Name": it.id}),
+        read=EVENTS.read("describe_event_bus", lambda it: {"Name": it.id}, "{Name: Name}"),
+        attributes={"Arn": answer("EventBusArn")},
+    ),
     ResourceType(
         name="AWS::Events::Rule",
         create=EVENTS.put("put_rule"),
