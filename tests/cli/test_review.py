@@ -16,7 +16,7 @@ def test_a_template_becomes_files(
     monkeypatch.chdir(tmp_path)
     Path("mine.template.json").write_text(TEMPLATE)
     assert main(["review", "mine.template.json"]) == 0
-    assert capsys.readouterr().out == "1 bucket: 1 resource in 1 stack.\nreview/review.html\n"
+    assert capsys.readouterr().out == "1 bucket: 1 resource in 1 stack.\nNot priced: 1 item.\nreview/review.html\n"
     found = json.loads(Path("review/review.json").read_text())
     assert found["title"] == "mine"
     assert found["provenance"]["command"] == "trainyard review mine.template.json"

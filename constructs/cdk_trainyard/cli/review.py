@@ -20,7 +20,8 @@ _GIVEN = click.Path(path_type=Path)
 @click.argument("given", metavar="FILE|CDK.OUT", type=_GIVEN)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
 @click.option("--against", metavar="FILE|CDK.OUT", type=_GIVEN, help="Say what changes from this one.")
-def command(given: Path, output: Path, against: Path | None) -> int:
+@click.option("--prices", metavar="FILE", type=_GIVEN, help="Prices of your own, as report/data/prices.json has them.")
+def command(given: Path, output: Path, against: Path | None, prices: Path | None) -> int:
     """Write what is synthesized as a page to judge.
 
     It opens from disk and asks nothing of anybody; the same stands beside it as data. FILE is a deployment file, which
@@ -33,8 +34,12 @@ def command(given: Path, output: Path, against: Path | None) -> int:
         old = read(against, Path(directory) / "old") if against else None
         new = read(given, Path(directory) / "new")
         words = f"trainyard review {given}" + (f" --against {against}" if against else "")
-        found = write_review(new, output, against=old, title=_title(given), command=words)
+        try:
+            found = write_review(new, output, against=old, title=_title(given), prices=prices, command=words)
+        except ConfigurationError as error:
+            raise _wrong(error) from None
     click.echo(found["verdict"]["sentence"])
+    click.echo(found["cost"]["sentence"])
     if found["change"]:
         click.echo(found["change"]["sentence"])
     click.echo(f"{output / 'review.html'}")
@@ -64,7 +69,11 @@ def read(given: Path, workspace: Path) -> "Assembly":
     try:
         return read_assembly(path)
     except ConfigurationError as error:
-        raise Wrong("\n".join(f"{error.path}: {problem}" for problem in error.problems)) from None
+        raise _wrong(error) from None
+
+
+def _wrong(error: ConfigurationError) -> Wrong:
+    return Wrong("\n".join(f"{error.path}: {problem}" for problem in error.problems))
 
 
 def _is_template(given: Path) -> bool:

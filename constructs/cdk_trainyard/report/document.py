@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, read_assembly
 from cdk_trainyard.report.change import change
+from cdk_trainyard.report.cost import Prices, cost
 from cdk_trainyard.report.data import Store, stores
 from cdk_trainyard.report.findings import Finding, findings_of, merged, tools_of
 from cdk_trainyard.report.graph import Graph
@@ -36,6 +37,7 @@ def review(
     findings: Iterable[Finding] = (),
     tools: Sequence[str] = (),
     title: str = "",
+    prices: str | Path | None = None,
 ) -> Document:
     """Return the review of what an app synthesizes to.
 
@@ -45,6 +47,7 @@ def review(
         findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
+        prices: A file of prices of one's own. Default - the shipped snapshot.
 
     Raises:
         ConfigurationError: The assembly cannot be read.
@@ -53,7 +56,7 @@ def review(
     graph = Graph(read)
     network, permissions = Network(graph), Permissions(graph)
     found = merged([*findings_of(read), *findings], read)
-    kept = stores(graph)
+    kept, fleet = stores(graph), machines(graph)
     document: Document = {
         "version": VERSION,
         "title": title or _title(read),
@@ -67,20 +70,20 @@ def review(
                 "most": each.most,
                 "paid": each.paid,
             }
-            for each in machines(graph)
+            for each in fleet
         ],
         "network": _network(network),
         "permissions": _permissions(graph, permissions, kept),
         "data": [*map(_store, kept)],
         "findings": [*map(_finding, found)],
-        "cost": None,
+        "cost": cost(graph, fleet, Prices(prices)),
         "change": None,
     }
-    document["verdict"] = _verdict(document, graph)
+    document["verdict"] = _verdict(document, sentence(graph, fleet))
     document["not_checked"] = [*read.notes, *sorted(set(permissions.notes)), *_conditions(read), *_NEVER_CHECKED]
     if against is not None:
         old = _read(against)
-        document["change"] = change(old, read, review(old), document)
+        document["change"] = change(old, read, review(old, prices=prices), document)
     document["provenance"] = _provenance(read, sorted({*tools, *tools_of(read)}))
     return document
 
@@ -93,10 +96,11 @@ def _title(assembly: Assembly) -> str:
     return ", ".join(stack.name for stack in assembly.stacks if stack.parent is None)
 
 
-def _verdict(document: Document, graph: Graph) -> Document:
+def _verdict(document: Document, what: str) -> Document:
     opened = [each for each in document["findings"] if not each["reason"]]
     return {
-        "sentence": sentence(graph, machines(graph)),
+        "sentence": what,
+        "cost": document["cost"]["headline"],
         "open": dict(Counter(each["severity"] for each in opened)),
         "accepted": len(document["findings"]) - len(opened),
         "public": [

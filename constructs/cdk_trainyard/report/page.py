@@ -239,6 +239,6 @@ def _change(each: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cost(each: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "cells": (each["what"], each["quantity"], each["price"], each["hourly"], each["assumption"], each["source"]),
-        "tone": "" if each["is_priced"] else "warn",
+        "cells": (each["what"], each["quantity"], each["price"], each["hourly"], each["assumption"]),
+        "tone": "",
     }

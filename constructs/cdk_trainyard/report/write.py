@@ -19,6 +19,7 @@ def write_review(
     findings: Iterable[Finding] = (),
     tools: Sequence[str] = (),
     title: str = "",
+    prices: str | Path | None = None,
     command: str = "",
 ) -> dict[str, Any]:
     """Write the review of what an app synthesizes to: ``review.html`` and ``review.json``.
@@ -30,6 +31,7 @@ def write_review(
         findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
+        prices: A file of prices of one's own, in the form of ``report/data/prices.json``. Default - that snapshot.
         command: The command that writes it again. Default - the call of this function.
 
     Returns:
@@ -39,7 +41,7 @@ def write_review(
         ConfigurationError: The assembly cannot be read.
     """
     read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
-    found = review(read, against=against, findings=findings, tools=tools, title=title)
+    found = review(read, against=against, findings=findings, tools=tools, title=title, prices=prices)
     found["provenance"]["command"] = command or f"write_review({read.folder.name!r}, …)"
     for name, text in files(found).items():
         path = Path(folder) / name

@@ -16,3 +16,6 @@ for (const field of document.querySelectorAll("input[data-table]")) {
 addEventListener("beforeprint", () => {
   for (const each of document.querySelectorAll("details")) each.open = true;
 });
+for (const each of document.querySelectorAll("[data-date]")) {
+  each.hidden = !(Date.now() - Date.parse(each.dataset.date) > 90 * 864e5);
+}
