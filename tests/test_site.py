@@ -1,5 +1,6 @@
 """The documentation site: it builds without a warning, its links lead somewhere, nothing is loaded from elsewhere."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -48,9 +49,15 @@ def site() -> dict[Path, Page]:
     assert ZENSICAL.exists(), "make test sets it up; alone: make .venv-docs/.ready"
     main()
     done = subprocess.run(
-        [str(ZENSICAL), "build", "--clean", "--strict"], cwd=ROOT, capture_output=True, text=True, check=False
+        [str(ZENSICAL), "build", "--clean", "--strict"],
+        cwd=ROOT,
+        env=os.environ | {"NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    if done.returncode:
+        pytest.fail((done.stdout + done.stderr).partition("Traceback")[0], pytrace=False)
     pages = {}
     for path in (ROOT / CONFIGURATION["site_dir"]).rglob("*.html"):
         pages[path] = Page()
