@@ -54,6 +54,20 @@ class Cluster(Protocol):
     def publisher(self) -> Publisher | None:
         """Who publishes to the topic that is told of trouble. None: it tells no topic."""
 
+    def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody open a shell on the nodes by Session Manager.
+
+        Args:
+            grantee: Who: a role of operators, for instance.
+        """
+
+    def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody look at the cluster and its nodes, and change nothing.
+
+        Args:
+            grantee: Who.
+        """
+
     def mount(self, file_system: Lustre, *, at: str = ...) -> None:
         """Mount a file system on the nodes, as the keyword ``mounts`` does.
 

@@ -14,6 +14,7 @@ from constructs import Construct
 from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.fleet import render
 from cdk_trainyard.fleet.node_role import FLEET_TAG
+from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
 
 _WHY_ANYBODY = "a condition holds it to the service-linked role of Auto Scaling, which may not exist yet"
 _AUTO_SCALING_ROLE = "autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
@@ -70,6 +71,31 @@ class FleetBase(Construct):
             "ResumeCommand": self.resume_command,
             "LogGroupName": self.log_group.log_group_name,
         }
+
+    def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody open a shell on the nodes by Session Manager, as ``connect_command`` does.
+
+        The master is one of the nodes.
+
+        Args:
+            grantee: Who: a role of operators, for instance.
+        """
+        return granted(grantee, *sessions(self, tagged_instances(self, FLEET_TAG, self.fleet_name)))
+
+    def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody look at the group and its nodes.
+
+        Args:
+            grantee: Who.
+        """
+        return granted(
+            grantee,
+            Permission(
+                actions=["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"],
+                resources=["*"],  # they know no resources
+            ),
+            listed_instances(self),
+        )
 
     @property
     def publisher(self) -> Publisher:

@@ -17,6 +17,7 @@ from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.hyperpod.execution_role import LOG_GROUPS
 from cdk_trainyard.hyperpod.health_log import STREAMS, HealthLog
 from cdk_trainyard.hyperpod.monitoring import ClusterEvent, ClusterStatus, EventLevel, cluster_rule, matches
+from cdk_trainyard.operators import Permission, granted, sessions
 
 _TROUBLE = (ClusterStatus.FAILED, ClusterStatus.ROLLING_BACK)
 
@@ -38,6 +39,31 @@ class HyperPodClusterBase(Construct):
     def cluster_id(self) -> str:
         """Its id, the last part of the ARN: commands and log groups use this, not the name."""
         return Fn.select(1, Fn.split("/", self.cluster_arn))
+
+    def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody open a shell on the nodes by Session Manager, as ``connect_command`` does.
+
+        Session Manager knows the nodes as parts of their cluster; which resource IAM compares is not in the Service
+        Authorization Reference (2026-10), and the cluster's ARN is what is granted.
+
+        Args:
+            grantee: Who: a role of operators, for instance.
+        """
+        return granted(grantee, *sessions(self, Permission(actions=["ssm:StartSession"], resources=[self.cluster_arn])))
+
+    def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody look at the cluster and its nodes.
+
+        Args:
+            grantee: Who.
+        """
+        return granted(
+            grantee,
+            Permission(
+                actions=["sagemaker:DescribeCluster", "sagemaker:DescribeClusterNode", "sagemaker:ListClusterNodes"],
+                resources=[self.cluster_arn],
+            ),
+        )
 
     @property
     def publisher(self) -> Publisher:

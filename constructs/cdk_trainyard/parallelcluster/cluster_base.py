@@ -5,10 +5,15 @@ from collections.abc import Mapping
 import jsii
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
+
+_CLUSTER_TAG = "parallelcluster:cluster-name"
+"""Of everything that ParallelCluster makes (``pcluster.constants``, 3.16.1)."""
 
 
 @jsii.implements(ec2.IConnectable)
@@ -55,6 +60,33 @@ class ParallelClusterBase(Construct):
             "ConnectCommand": self.connect_command,
             "LogGroupPrefix": self.log_group_prefix,
         }
+
+    def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody open a shell on the nodes by Session Manager, as ``connect_command`` does.
+
+        Args:
+            grantee: Who: a role of operators, for instance.
+        """
+        return granted(grantee, *sessions(self, tagged_instances(self, _CLUSTER_TAG, self.cluster_name)))
+
+    def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody look at the cluster's stack and its nodes.
+
+        Args:
+            grantee: Who.
+        """
+        return granted(
+            grantee,
+            Permission(
+                actions=[f"cloudformation:Describe{what}" for what in ("StackEvents", "StackResources", "Stacks")],
+                resources=[
+                    Stack.of(self).format_arn(
+                        service="cloudformation", resource="stack", resource_name=f"{self.cluster_name}/*"
+                    )
+                ],
+            ),
+            listed_instances(self),
+        )
 
     @property
     def publisher(self) -> None:

@@ -8,6 +8,7 @@ from aws_cdk import Annotations, Duration, Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
@@ -17,6 +18,7 @@ from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
+from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import within
 from cdk_trainyard.real import real
@@ -38,6 +40,8 @@ from cdk_trainyard.serving.task import InferenceTask, TaskPlan
 from cdk_trainyard.serving.warnings import no_route_to_internet, zone_without_type
 from cdk_trainyard.surroundings import surroundings
 
+_GROUP_TAG = "aws:autoscaling:groupName"
+"""Of every instance of a group (EC2 Auto Scaling user guide, "Tag Auto Scaling groups and instances")."""
 _LEAST_GRACE_SECONDS = 15 * 60
 _HTTPS = 443
 
@@ -145,6 +149,31 @@ class InferenceService(Construct):
     def port(self) -> int:
         """The engine's port."""
         return PORT
+
+    def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody open a shell on the hosts by Session Manager.
+
+        The way leads over hosts: ECS Exec needs a root file system that can be written to (Amazon ECS developer guide,
+        "Monitor Amazon ECS containers with ECS Exec"), and the engine's is read-only.
+
+        Args:
+            grantee: Who: a role of operators, for instance.
+        """
+        return granted(
+            grantee, *sessions(self, tagged_instances(self, _GROUP_TAG, self.hosts.group.auto_scaling_group_name))
+        )
+
+    def grant_describe(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody look at the service, its tasks and its hosts.
+
+        Args:
+            grantee: Who.
+        """
+        return granted(
+            grantee,
+            *_described(self),
+            listed_instances(self),
+        )
 
     def expose(
         self,
@@ -274,3 +303,19 @@ class InferenceService(Construct):
                 "'protect' leaves hosts protected when the stack is deleted; the deletion then waits until "
                 "somebody takes the protection away (aws/aws-cdk issue 18179)",
             )
+
+
+def _described(service: InferenceService) -> list[Permission]:
+    cluster, stack = service.cluster, Stack.of(service)
+    inside = {
+        kind: stack.format_arn(service="ecs", resource=kind, resource_name=f"{cluster.cluster_name}/*")
+        for kind in ("container-instance", "task")
+    }
+    return [
+        Permission(actions=["ecs:DescribeServices"], resources=[service.service.service_arn]),
+        Permission(actions=["ecs:DescribeClusters", "ecs:ListContainerInstances"], resources=[cluster.cluster_arn]),
+        Permission(
+            actions=["ecs:DescribeContainerInstances", "ecs:ListTasks"], resources=[inside["container-instance"]]
+        ),
+        Permission(actions=["ecs:DescribeTasks"], resources=[inside["task"]]),
+    ]
