@@ -15,6 +15,7 @@ from cdk_trainyard.report.machines import machines
 from cdk_trainyard.report.network import EFA, Member, Network
 from cdk_trainyard.report.openings import exits, openings
 from cdk_trainyard.report.permissions import Grant, Holder, Permissions, Role
+from cdk_trainyard.report.scene import scene
 from cdk_trainyard.report.stores import ACCESS
 from cdk_trainyard.report.verdict import sentence
 
@@ -79,6 +80,7 @@ def review(
         "cost": cost(graph, fleet, Prices(prices)),
         "change": None,
     }
+    document["picture"] = scene(graph, network, fleet, openings(network), document["permissions"]["access"])
     document["verdict"] = _verdict(document, sentence(graph, fleet))
     document["not_checked"] = [*read.notes, *sorted(set(permissions.notes)), *_conditions(read), *_NEVER_CHECKED]
     if against is not None:

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from cdk_trainyard.report.picture import picture
 from cdk_trainyard.report.verdict import counted
 
 _DATA: Final = Path(__file__).parent / "data"
@@ -53,23 +54,21 @@ _SECTIONS: Final = {
 _OPTIONAL: Final = {"picture", "change", "cost"}
 
 
-def page(review: Mapping[str, Any], picture: str = "") -> str:
+def page(review: Mapping[str, Any]) -> str:
     """Return the page of a review.
 
     Args:
         review: The review, as ``review.json`` has it.
-        picture: The picture, as SVG that was made of escaped strings. Default - none.
     """
-    style, script = _style(), (_DATA / "page.js").read_text(encoding="utf-8")
-    present = {**review, "picture": picture}
+    style, script = style_sheet(), (_DATA / "page.js").read_text(encoding="utf-8")
     content = {
         "it": review,
         "style": _safe(style),
         "style_hash": _hash(style),
         "script": _safe(script),
         "script_hash": _hash(script),
-        "picture": _safe(picture),
-        "sections": [(key, name) for key, name in _SECTIONS.items() if key not in _OPTIONAL or present.get(key)],
+        "picture": _safe(picture(review["picture"])),
+        "sections": [(key, name) for key, name in _SECTIONS.items() if key not in _OPTIONAL or review.get(key)],
         "tiles": [*_tiles(review)],
         "stacks": _rows(
             (each["id"], each["region"] or "not said", each["resources"], _most(each["types"]))
@@ -113,7 +112,8 @@ def _safe(text: str) -> Any:
     return Markup(text)  # noqa: S704  as the docstring says
 
 
-def _style() -> str:
+def style_sheet() -> str:
+    """Return the style of the page, which the picture has as a file of its own, too."""
     text = (_DATA / "page.css").read_text(encoding="utf-8")
     for name, palette in (("@LIGHT@", LIGHT), ("@DARK@", DARK)):
         text = text.replace(name, ";".join(f"--{key}:{value}" for key, value in palette.items()))

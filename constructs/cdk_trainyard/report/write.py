@@ -8,7 +8,8 @@ from typing import Any
 from cdk_trainyard.report.assembly import Assembly, read_assembly
 from cdk_trainyard.report.document import review
 from cdk_trainyard.report.findings import Finding
-from cdk_trainyard.report.page import page
+from cdk_trainyard.report.page import page, style_sheet
+from cdk_trainyard.report.picture import picture
 
 
 def write_review(
@@ -22,7 +23,7 @@ def write_review(
     prices: str | Path | None = None,
     command: str = "",
 ) -> dict[str, Any]:
-    """Write the review of what an app synthesizes to: ``review.html`` and ``review.json``.
+    """Write the review of what an app synthesizes to: ``review.html``, ``review.json``, ``picture.svg``.
 
     Args:
         assembly: A ``cdk.out`` folder, a template in JSON or YAML, or either as it was read.
@@ -56,7 +57,9 @@ def files(found: Mapping[str, Any]) -> dict[str, str]:
     Args:
         found: The review.
     """
+    drawn = picture(found["picture"], alone=True, style=style_sheet())
     return {
+        **({"picture.svg": drawn + "\n"} if drawn else {}),
         "review.html": page(found),
         "review.json": json.dumps(found, indent=2, ensure_ascii=False) + "\n",
     }

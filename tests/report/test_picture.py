@@ -1,0 +1,110 @@
+"""The picture: what stands where, and every label within its box."""
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdk_trainyard.report import review
+from cdk_trainyard.report.page import DARK, LIGHT, style_sheet
+from cdk_trainyard.report.picture import _wrapped, picture
+
+
+def subnet(block: str) -> dict[str, Any]:
+    return {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": block, "VpcId": {"Ref": "Vpc"}}}
+
+
+def thing(kind: str, **properties: Any) -> dict[str, Any]:
+    groups = {"SecurityGroupIds": [{"Fn::GetAtt": ["Efa", "GroupId"]}]}
+    return {"Type": kind, "Properties": {**groups, **properties}}
+
+
+RESOURCES = {
+    "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+    "Near": subnet("10.0.0.0/24"),
+    "Far": subnet("10.0.1.0/24"),
+    "Efa": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": {"Ref": "Vpc"}}},
+    "Files": thing("AWS::FSx::FileSystem", SubnetIds=[{"Ref": "Near"}], FileSystemType="LUSTRE", StorageCapacity=1200),
+    "Cluster": thing(
+        "AWS::SageMaker::Cluster", Subnets=[{"Ref": "Near"}, {"Ref": "Far"}], Mount={"Fn::GetAtt": ["Files", "DNSName"]}
+    ),
+    "Loose": thing("AWS::EC2::Instance", InstanceType="t3.micro"),
+    "Data": {"Type": "AWS::S3::Bucket"},
+}
+
+
+@pytest.fixture
+def scene(assembly: Any) -> dict[str, Any]:
+    return dict(review(assembly(S=RESOURCES))["picture"])
+
+
+def test_things_stand_in_their_subnets(scene: dict[str, Any]) -> None:
+    (network,) = scene["networks"]
+    assert (network["title"], network["note"]) == ("VPC S/Vpc", "10.0.0.0/16")
+    assert {each["title"]: [card["title"] for card in each["cards"]] for each in network["subnets"]} == {
+        "Private subnet S/Near": ["S/Files"],
+        "Private subnet S/Far": [],
+    }
+    assert [card["title"] for card in network["spread"]] == ["S/Cluster", "S/Loose"]
+    assert network["spread"][0]["lines"][-1] == "in S/Near and S/Far"
+    assert [each["title"] for each in scene["stores"]] == ["S/Data"]
+    assert scene["arrows"] == [{"from": "S/Cluster", "to": "S/Files", "kind": "mounts"}]
+
+
+def test_the_picture_is_svg_with_a_title_and_a_description(scene: dict[str, Any]) -> None:
+    drawn = ET.fromstring(picture(scene, alone=True, style=style_sheet()))  # noqa: S314  we wrote it
+    space = "{http://www.w3.org/2000/svg}"
+    assert drawn.findtext(f"{space}title") == "Picture of what is deployed in us-west-2"
+    assert drawn.findtext(f"{space}desc") == "1 network and 1 store in us-west-2; S/Cluster mounts S/Files."
+    texts = [each.text for each in drawn.iter(f"{space}text")]
+    assert {"S/Files", "LUSTRE, 1200 GiB", "1 of t3.micro", "S/Data"} <= {*texts}
+    height = float(drawn.attrib["viewBox"].split()[3])
+    assert all(float(each.attrib["y"]) + float(each.attrib["height"]) <= height for each in drawn.iter(f"{space}rect"))
+
+
+def test_nothing_to_draw_is_no_picture(assembly: Any) -> None:
+    found = review(assembly(S={"Role": {"Type": "AWS::IAM::Role"}}))
+    assert found["picture"] is None
+    assert picture(found["picture"]) == ""
+
+
+def test_of_very_many_the_first_are_drawn_and_the_others_counted(assembly: Any) -> None:
+    found = review(assembly(S={f"B{number}": {"Type": "AWS::S3::Bucket"} for number in range(100)}))["picture"]
+    assert (len(found["stores"]), found["left_out"]) == (40, 60)
+    assert "60 more are not drawn" in picture(found)
+
+
+@given(st.text(max_size=300), st.integers(60, 600))
+def test_lines_fit_and_nothing_is_lost(text: str, width: int) -> None:
+    lines = [*_wrapped(text, width, 12)]
+    assert all(len(line) <= max(8, width / (12 * 0.62)) for line in lines)
+    assert "".join("".join(lines).split()) == "".join(
+        each for each in text if each.isprintable() and not each.isspace()
+    )
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.2, "relative luminance"."""
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", ["page", "card", "open"])
+@pytest.mark.parametrize("ink", ["text", "quiet", "link", "good", "warn", "bad"])
+def test_every_text_stands_out(palette: dict[str, str], ground: str, ink: str) -> None:
+    """WCAG 2.2, 1.4.3: a contrast of 4.5 at least."""
+    light, dark = sorted((luminance(palette[ground]), luminance(palette[ink])), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_arrows_have_lanes_of_their_own(scene: dict[str, Any]) -> None:
+    many = {**scene, "arrows": scene["arrows"] * 5}
+    lanes = [*map(float, re.findall(r'd="M\S+ \S+ H(\S+) V', picture(many)))]
+    assert len(lanes) == 5
+    assert all(one < other for one, other in pairwise(lanes))
