@@ -2,7 +2,7 @@
 
 from cdk_trainyard.local import LocalAws
 from tests.local.cases import Case, look
-from tests.local.support import POLICY
+from tests.local.support import POLICY, of
 
 _TAGS = [{"Key": "Name", "Value": "first"}]
 _OTHER_TAGS = [{"Key": "Name", "Value": "second"}]
@@ -20,6 +20,14 @@ _BUS_POLICY = {
             "Resource": {"Fn::Sub": "arn:aws:events:${AWS::Region}:${AWS::AccountId}:event-bus/tried"},
         }
     ],
+}
+
+
+_FUNCTION = {
+    "Runtime": "python3.12",
+    "Handler": "index.handler",
+    "Role": of("RoleArn"),
+    "Code": {"ZipFile": "def handler(event, context):\n    return event\n"},
 }
 
 
@@ -129,5 +137,26 @@ CASES = (
         change={"Description": "second", "Policy": None, "Tags": _OTHER_TAGS},
         changed=[["second", False], ["second"]],
         attributes=("Arn",),
+    ),
+    Case(
+        type="AWS::Lambda::EventSourceMapping",
+        needs={
+            "Function": {"Type": "AWS::Lambda::Function", "Properties": _FUNCTION},
+            "Queue": {"Type": "AWS::SQS::Queue", "Properties": {}},
+        },
+        properties={
+            "FunctionName": {"Ref": "Function"},
+            "EventSourceArn": {"Fn::GetAtt": ["Queue", "Arn"]},
+            "BatchSize": 5,
+            "ScalingConfig": {"MaximumConcurrency": 2},
+            "FilterCriteria": {"Filters": [{"Pattern": '{"body": {"a": [1]}}'}]},
+        },
+        look=look(
+            "lambda", "get_event_source_mapping", "[BatchSize, State, ScalingConfig, EventSourceArn != null]", UUID="{}"
+        ),
+        made=[5, "Enabled", {"MaximumConcurrency": 2}, True],
+        change={"BatchSize": 10, "Enabled": False, "ScalingConfig": {"MaximumConcurrency": 3}},
+        changed=[10, "Disabled", {"MaximumConcurrency": 3}, True],
+        attributes=("EventSourceMappingArn", "Id"),
     ),
 )

@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from cdk_trainyard.local import LocalAws, supported_types
 from tests.local.cases import Case
+from tests.local.cases_batch import CASES as BATCH
 from tests.local.cases_builder import CASES as BUILDER
 from tests.local.cases_compute import CASES as COMPUTE
 from tests.local.cases_data import CASES as DATA
@@ -17,7 +18,7 @@ from tests.local.cases_management import CASES as MANAGEMENT
 from tests.local.cases_streams import CASES as STREAMS
 from tests.local.stacks import Stacks, outputs_of, template
 
-_CASES = {case.type: case for case in (*BUILDER, *COMPUTE, *DATA, *EC2, *FUNCTIONS, *MANAGEMENT, *STREAMS)}
+_CASES = {case.type: case for case in (*BATCH, *BUILDER, *COMPUTE, *DATA, *EC2, *FUNCTIONS, *MANAGEMENT, *STREAMS)}
 _ELSEWHERE = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::CustomResource"})
 
 

@@ -224,6 +224,7 @@ _FINDERS: Mapping[str, Finder] = {
     "cloudwatch:dashboard": _named("DashboardName"),
     "cloudwatch:dataset": _nothing,
     "dynamodb:index": _nothing,
+    "dynamodb:stream": _named("StreamArn"),
     "dynamodb:table": _named("TableName", "ResourceArn"),
     "ecr:repository": _repositories,
     "ecs:cluster": _named("cluster"),

@@ -1,4 +1,4 @@
-"""Lambda: functions, layers, permissions, versions, aliases."""
+"""Lambda: functions, layers, permissions, versions, aliases, event source mappings."""
 
 import io
 import re
@@ -8,12 +8,19 @@ from typing import Any
 from uuid import uuid4
 
 from cdk_trainyard.local.resources.model import Name, Resource, ResourceType
-from cdk_trainyard.local.resources.steps import Api, answer, given, identity, tagger
+from cdk_trainyard.local.resources.steps import Api, answer, arn, given, identity, tagger
 
 LAMBDA = Api("lambda")
 _CUSTOM_RESOURCES = "cdk_trainyard.local.custom_resources"
 _ASKS_FOR_ANSWERS = re.compile(r"^[ \t]*import cfnresponse[ \t]*(#.*)?$", re.MULTILINE)
 """CloudFormation adds its module for this exact statement only (CloudFormation User Guide, "cfn-response module")."""
+_NOT_OF_A_MAPPING = (
+    "AmazonManagedKafkaEventSourceConfig",
+    "LoggingConfig",
+    "SelfManagedKafkaEventSourceConfig",
+    "Tags",
+)
+_MAPPING = arn("lambda", "event-source-mapping:{}")
 _NOT_CONFIGURATION = ("Tags", "Code", "Architectures", "PackageType", "FunctionName")
 
 
@@ -111,5 +118,15 @@ TYPES = (
         update=LAMBDA.apply("update_alias"),
         delete=LAMBDA.forget("delete_alias", lambda it: it.pick("FunctionName", "Name")),
         attributes={"AliasArn": identity},
+    ),
+    ResourceType(
+        name="AWS::Lambda::EventSourceMapping",
+        create=LAMBDA.apply("create_event_source_mapping"),
+        identity=answer("UUID"),
+        update=LAMBDA.apply("update_event_source_mapping", lambda it: {"UUID": it.id}, but=_NOT_OF_A_MAPPING),
+        retag=tagger("lambda", "tag_resource", "untag_resource", lambda it: {"Resource": _MAPPING(it)}),
+        delete=LAMBDA.forget("delete_event_source_mapping", lambda it: {"UUID": it.id}),
+        read=LAMBDA.read("get_event_source_mapping", lambda it: {"UUID": it.id}, "{BatchSize: BatchSize}"),
+        attributes={"EventSourceMappingArn": _MAPPING, "Id": identity},
     ),
 )

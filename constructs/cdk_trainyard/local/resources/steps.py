@@ -159,6 +159,7 @@ def tagger(
     tags: str = "Tags",
     keys: str = "TagKeys",
     keys_as_tags: bool = False,
+    of: str = "Tags",
 ) -> Step:
     """Return a step that makes a resource's tags those of the template.
 
@@ -170,10 +171,11 @@ def tagger(
         tags: Parameter with the tags to add.
         keys: Parameter with the keys to remove.
         keys_as_tags: The keys to remove are passed as ``{"Key": …}``.
+        of: The property with the tags.
     """
 
     def run(it: Resource) -> None:
-        new, old = pairs(it.get("Tags")), pairs(it.previous.get("Tags"))
+        new, old = pairs(it.get(of)), pairs(it.previous.get(of))
         gone = sorted(set(old) - set(new))
         if gone:
             it.call(service, untag, {**target(it), keys: [{"Key": key} for key in gone] if keys_as_tags else gone})

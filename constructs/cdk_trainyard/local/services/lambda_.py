@@ -20,14 +20,16 @@ from typing import Any
 from uuid import uuid4
 
 from botocore.exceptions import ClientError
-from moto.awslambda.models import LambdaFunction, lambda_backends
+from moto.awslambda.models import EventSourceMapping, LambdaBackend, LambdaFunction, lambda_backends
 
 from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.access.sessions import Session, issue
 from cdk_trainyard.local.clients import client, endpoint
 from cdk_trainyard.local.environment import environment
+from cdk_trainyard.local.errors import ApiError
 from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.services.api import remember, replace
+from cdk_trainyard.local.services.on_behalf import read_events
 
 _GRACE_S = 10
 _INVOCATION = "RequestId: 00000000-0000-0000-0000-000000000000"
@@ -182,7 +184,23 @@ def _described(self: LambdaFunction, on_create: bool = False) -> dict[str, Any]:
     return {**_describe(self, on_create), "LoggingConfig": vars(self)["logging_config"]}
 
 
+_map = LambdaBackend.create_event_source_mapping
+
+
+def _mapped(self: LambdaBackend, spec: dict[str, Any]) -> EventSourceMapping:
+    """Map a source whose events the function's role may read."""
+    made, function = _map(self, spec), self.get_function(spec["FunctionName"])
+    try:
+        read_events(function.role, spec["EventSourceArn"], self.region_name)
+    except ApiError as refusal:
+        self.delete_event_source_mapping(made.uuid)
+        message = f"The function execution role does not have permissions to read the event source: {refusal.message}"
+        raise ApiError("InvalidParameterValueException", message) from refusal
+    return made
+
+
 def extend() -> None:
     """Make moto's Lambda run functions here."""
+    replace(LambdaBackend, {"create_event_source_mapping": _mapped})
     corrections = {"__init__": _made, "update_configuration": _changed, "get_configuration": _described}
     replace(LambdaFunction, {"_invoke_lambda": _invoke, **corrections})

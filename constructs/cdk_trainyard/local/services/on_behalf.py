@@ -1,4 +1,4 @@
-"""What ECS and CodeBuild do with a role that they were given, before anything of their user's runs.
+"""What ECS, CodeBuild and Lambda do with a role that they were given, before anything of their user's runs.
 
 Nothing is done: each call is asked for, as the role's session would make it, and refused where it would be.
 """
@@ -48,6 +48,20 @@ def start_build(project: Mapping[str, Any], region: str) -> None:
     _ask(issue(project["serviceRole"], "AWSCodeBuild-build", "build", region), _of_build(project), region)
 
 
+def read_events(role: str, source: str, region: str) -> None:
+    """Do what Lambda does with a function's execution role to read a queue or a stream that is mapped to it.
+
+    Args:
+        role: ARN of the role.
+        source: ARN of the queue or the stream.
+        region: Where it is.
+
+    Raises:
+        ApiError: The role may not.
+    """
+    _ask(issue(role, "event-source-mapping", "function", region), _of_source(source), region)
+
+
 def _ask(session: Session, calls: Asked, region: str) -> None:
     for service, operation, parameters in calls:
         try:
@@ -95,6 +109,20 @@ def _of_build(project: Mapping[str, Any]) -> Asked:
         yield "s3", "GetBucketAcl", {"Bucket": bucket}
         yield "s3", "GetBucketLocation", {"Bucket": bucket}
         yield "s3", "PutObject", {"Bucket": bucket, "Key": "/".join(part.strip("/") for part in place if part)}
+
+
+def _of_source(source: str) -> Asked:
+    """Source: Lambda Developer Guide, "Using Lambda with" SQS, Kinesis and DynamoDB, execution role permissions."""
+    service = source.split(":")[2]
+    if service == "sqs":
+        operations, queue = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"), source.rpartition(":")[2]
+        yield from (("sqs", operation, {"QueueUrl": queue}) for operation in operations)
+    elif service == "kinesis":
+        operations = ("DescribeStream", "GetRecords", "GetShardIterator")
+        yield from (("kinesis", operation, {"StreamARN": source}) for operation in operations)
+    elif service == "dynamodb":
+        operations = ("DescribeStream", "GetRecords", "GetShardIterator")
+        yield from (("dynamodbstreams", operation, {"StreamArn": source}) for operation in operations)
 
 
 def _log(group: str, stream: str) -> Asked:
