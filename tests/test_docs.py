@@ -154,6 +154,14 @@ def test_what_a_page_promises_is_looked_for(said: list[str], answer: str, missin
     assert lacking(said, answer) == missing
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=lambda page: page.stem)
+def test_what_a_page_names_of_the_repository_is_there(page: Path) -> None:
+    named = re.findall(
+        r"`((?:bench|constructs|docs|lifecycle_scripts|tests|tools)/[\w./-]+)(?:::\w+)?`", page.read_text()
+    )
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def workflows() -> list[pytest.ParameterSet]:
     return [
         pytest.param(page, step.file[1], id=page.stem)
