@@ -14,7 +14,8 @@ def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "failed" not in done.stdout
     assert "both runs learned the same, to the bit" in done.stdout
-    assert_went_on(done, r"went on at step (\d+), requeued 1 times")
+    # where much else runs, Slurm may miss a node for longer than SlurmdTimeout, and requeue once more
+    assert_went_on(done, r"went on at step (\d+), requeued [1-9] times")
 
 
 @pytest.mark.parametrize(
