@@ -1,7 +1,9 @@
 """A role whose grants go into one managed policy: NIST's rules want no inline policies, and CDK writes those."""
 
 import jsii
+from aws_cdk import Annotations
 from aws_cdk import aws_iam as iam
+from constructs import Construct
 
 SESSION_CHANNELS = (
     "ssmmessages:CreateControlChannel",
@@ -24,6 +26,29 @@ def may_change(role: iam.IRole) -> bool:
     name, scope = role.node.id, role.node.scope
     others = [f"MutableRole{name}", name.removeprefix("ImmutableRole")]
     return scope is None or not any(other != name and scope.node.try_find_child(other) for other in others)
+
+
+def attach(
+    scope: Construct, policy: iam.ManagedPolicy, role: iam.IRole, *, slug: str, whose: str, otherwise: str
+) -> None:
+    """Attach a policy to a role, or warn that the role's owner must.
+
+    Args:
+        scope: Where the warning is.
+        policy: The policy.
+        role: The role.
+        slug: What the warning is acknowledged by.
+        whose: Whose role it is.
+        otherwise: What happens until it is attached.
+    """
+    if may_change(role):
+        policy.attach_to_role(role)
+        return
+    Annotations.of(scope).add_warning_v2(
+        slug,
+        f"the role of {whose} cannot be changed from here ({role.node.path}): attach {policy.node.path} to it, or "
+        f"{otherwise}",
+    )
 
 
 @jsii.implements(iam.IPrincipal)

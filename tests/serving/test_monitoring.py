@@ -121,6 +121,19 @@ def test_without_a_topic_alarms_are_on_the_dashboard_and_tell_nobody(stack: Stac
     assert all(logical_id in shown for logical_id in template.find_resources("AWS::CloudWatch::Alarm"))
 
 
+def test_without_a_load_balancer_what_it_counts_is_left_out(stack: Stack) -> None:
+    made = ServiceMonitoring(stack, "Monitoring", service=service(stack))
+    template = Template.from_stack(stack)
+    assert set(alarms_of(template)) == {"Waiting", "Down", "Neuron"}
+    assert len(made.alarms) == 3
+    shown = json.dumps(only(template, "AWS::CloudWatch::Dashboard"))
+    assert [word in shown for word in ("RequestsWaiting", "ApplicationELB", "TargetResponseTime")] == [
+        True,
+        False,
+        False,
+    ]
+
+
 def test_other_thresholds(stack: Stack) -> None:
     alarms = monitored(stack, latency_seconds=9, waiting=3, error_percent=1).alarms
     assert len(alarms) == 7

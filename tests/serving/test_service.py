@@ -7,6 +7,7 @@ import pytest
 from aws_cdk import App, CfnParameter, Duration, Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -482,3 +483,42 @@ def test_a_token_under_a_key_of_ones_own_can_be_read(stack: Stack) -> None:
     actions = [entry["Action"] for entry in policy(Template.from_stack(stack), "ExecutionRole")]
     assert "secretsmanager:GetSecretValue" in actions
     assert "kms:Decrypt" in actions
+
+
+def imported(stack: Stack, name: str, *, mutable: bool) -> iam.IRole:
+    return iam.Role.from_role_arn(stack, name, f"arn:aws:iam::111111111111:role/{name.lower()}", mutable=mutable)
+
+
+@pytest.mark.parametrize("made", ["imported", "own"])
+def test_roles_of_ones_own_are_taken(made: str, stack: Stack) -> None:
+    principal = iam.ServicePrincipal("ecs-tasks.amazonaws.com")
+    roles = {
+        name: imported(stack, name, mutable=True) if made == "imported" else iam.Role(stack, name, assumed_by=principal)
+        for name in ("Task", "Execution")
+    }
+    secret = secretsmanager.Secret.from_secret_complete_arn(
+        stack, "Token", "arn:aws:secretsmanager:us-west-2:111111111111:secret:token-AbCdEf"
+    )
+    engine = TextGenerationEngine.tgi(hub_token=secret)
+    settings = {"engine": engine, "of_model": {"precompiled": False}}
+    service(stack, task_role=roles["Task"], execution_role=roles["Execution"], **settings)
+    template = Template.from_stack(stack)
+    task = only(template, "AWS::ECS::TaskDefinition")
+    assert task["TaskRoleArn"] == stack.resolve(roles["Task"].role_arn)
+    assert task["ExecutionRoleArn"] == stack.resolve(roles["Execution"].role_arn)
+    assert template.find_resources("AWS::IAM::Policy") == {}  # nothing inline, whatever CDK would add
+    policies = {name: each["Properties"] for name, each in template.find_resources("AWS::IAM::ManagedPolicy").items()}
+    (policy,) = (each for name, each in policies.items() if "ExecutionRole" in name)
+    assert policy["Roles"] == [stack.resolve(roles["Execution"].role_name)]
+    assert "secretsmanager:GetSecretValue" in str(policy["PolicyDocument"])
+    assert [each for each in policies.values() if stack.resolve(roles["Task"].role_name) in each["Roles"]] == []
+
+
+def test_roles_that_must_not_change_are_left_and_their_owner_is_told(stack: Stack) -> None:
+    roles = {f"{name.lower()}_role": imported(stack, name, mutable=False) for name in ("Task", "Execution")}
+    service(stack, **roles)
+    policies = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy")
+    (policy,) = (each["Properties"] for name, each in policies.items() if "ExecutionRole" in name)
+    assert "Roles" not in policy
+    (told,) = [text for text in warnings(stack) if "cannot be changed from here" in text]
+    assert "(Stack/Execution): attach Stack/Serving/Task/ExecutionRole/Policy to it, or tasks do not start" in told

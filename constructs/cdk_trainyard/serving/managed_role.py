@@ -1,11 +1,15 @@
 """A role whose permissions are all in one managed policy: NIST's rules want no inline ones, and CDK writes those."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
+from cdk_trainyard.managed_policy import attach
+
+_SLUG = "@cdk-trainyard/serving:role-not-changed"
 
 
 class ManagedRole(Construct):
@@ -14,17 +18,31 @@ class ManagedRole(Construct):
     Args:
         service: The service that takes the role, as ``"ec2.amazonaws.com"``.
         description: What the role is for.
+        given: A role of the user's, which gets the policy attached; one that must not change gets nothing, and its
+            owner is told. Default - a new one.
 
     Attributes:
         role: The role, as CDK's constructs are given it: they cannot add to it.
         policy: The policy.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, service: str, description: str) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, service: str, description: str, given: iam.IRole | None = None
+    ) -> None:
         super().__init__(scope, construct_id)
-        own = iam.Role(self, "Resource", assumed_by=iam.ServicePrincipal(service), description=description)
-        self.role: iam.IRole = own.without_policy_updates()
-        self.policy = iam.ManagedPolicy(self, "Policy", roles=[own], description=description)
+        own = given or iam.Role(self, "Resource", assumed_by=iam.ServicePrincipal(service), description=description)
+        self.role: iam.IRole = self._closed(own)
+        self.policy = iam.ManagedPolicy(
+            self, "Policy", roles=None if given else [cast("iam.Role", own)], description=description
+        )
+        if given:
+            attach(self, self.policy, given, slug=_SLUG, whose=f"'{description}'", otherwise="tasks do not start")
+
+    def _closed(self, role: iam.IRole) -> iam.IRole:
+        """Return the role as one that CDK adds nothing to."""
+        if isinstance(role, iam.Role):
+            return role.without_policy_updates()
+        return iam.Role.from_role_arn(self, "Given", role.role_arn, mutable=False)
 
     @staticmethod
     def without_permissions(scope: Construct, construct_id: str, *, service: str, description: str) -> iam.IRole:

@@ -32,17 +32,18 @@ _STOP_MINUTES = 30
 
 
 class ServiceMonitoring(Construct):
-    """A dashboard of a service and its load balancer, and alarms that tell a topic.
+    """A dashboard of a service, and of its load balancer if it has one, and alarms that tell a topic.
 
     Alarms: nothing serves, tasks that are unhealthy, errors (5xx) in percent of requests, the slowest hundredth of
     requests, requests that wait, engines that do not answer, errors of Neuron devices in the engine's log.
     ``HealthyHostCount`` and ``RequestCount`` have no data where nothing is registered (ELB user guide, "CloudWatch
     metrics for your Application Load Balancer"): that is the outage, and so the alarm. While a schedule asks for no
-    host it is kept quiet, and for as long as a host then takes.
+    host it is kept quiet, and for as long as a host then takes. Without a load balancer there is nobody who counts
+    healthy tasks and requests: requests that wait, engines that do not answer and errors of devices are left.
 
     Args:
         service: The service.
-        load_balancer: Its load balancer.
+        load_balancer: Its load balancer. Default - none; alarms on what it counts are left out.
         topic: What alarms tell; it must let CloudWatch publish. Default - nobody is told, the dashboard shows them.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         latency_seconds: The slowest hundredth of requests may take so long to the first byte.
@@ -64,7 +65,7 @@ class ServiceMonitoring(Construct):
         construct_id: str,
         *,
         service: InferenceService,
-        load_balancer: InferenceLoadBalancer,
+        load_balancer: InferenceLoadBalancer | None = None,
         topic: sns.ITopic | None = None,
         names: Naming | None = None,
         latency_seconds: float | None = None,
@@ -81,26 +82,33 @@ class ServiceMonitoring(Construct):
         queue = 2.0 * service.model.batch if waiting is None else waiting
         self._service, self._topic = service, topic
         self._minute = Duration.minutes(1)
-        self._group, self._balancer = load_balancer.target_group.metrics, load_balancer.load_balancer.metrics
+        self._door = _Door(load_balancer, self._minute) if load_balancer else None
         grace = int(service.health_grace.to_seconds()) // 60
         self.alarms: Sequence[cloudwatch.AlarmBase] = (
-            *self._outage(grace),
-            self._alarm("Unhealthy", self._unhealthy(), 1, grace, "tasks that the door finds unhealthy after loading"),
-            self._alarm("Errors", self._errors(), error_percent, 5, "percent of requests that fail (5xx)"),
-            self._alarm("Latency", self._latency(), latency, 5, "the slowest hundredth, seconds to the first byte"),
+            *(self._at_door(self._door, grace, error_percent, latency) if self._door else ()),
             self._alarm("Waiting", self._waiting(), queue, 5, "requests that wait in the engine, per task"),
             self._alarm("Down", self._down(), 1, grace, "engines that do not answer after loading"),
             self._alarm("Neuron", self._neuron(), 1, 1, "errors of Neuron devices: the host wants to be replaced"),
         )
         self.dashboard = self._dashboard()
 
-    # ---------------------------------------------------------------- nothing serves
-    def _outage(self, grace: int) -> Sequence[cloudwatch.AlarmBase]:
+    # ---------------------------------------------------------------- at the door
+    def _at_door(
+        self, door: "_Door", grace: int, error_percent: float, latency: float
+    ) -> Sequence[cloudwatch.AlarmBase]:
+        return (
+            *self._outage(door, grace),
+            self._alarm("Unhealthy", door.unhealthy(), 1, grace, "tasks that the door finds unhealthy after loading"),
+            self._alarm("Errors", door.errors(), error_percent, 5, "percent of requests that fail (5xx)"),
+            self._alarm("Latency", door.latency(), latency, 5, "the slowest hundredth, seconds to the first byte"),
+        )
+
+    def _outage(self, door: "_Door", grace: int) -> Sequence[cloudwatch.AlarmBase]:
         """No target is healthy, or none is there, for longer than a host takes to start; unless none is asked for."""
         scaling = self._service.spec.scaling
         if scaling is None and self._service.spec.hosts.tasks == 0:
             return ()
-        healthy = self._group.healthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
+        healthy = door.healthy(cloudwatch.Stats.MAXIMUM)
         if scaling is None or not scaling.to_zero:
             return (self._alarm("Outage", healthy, 1, grace + _START_MINUTES, _OUTAGE, below=True),)
         minutes = grace + _STOP_MINUTES
@@ -133,29 +141,6 @@ class ServiceMonitoring(Construct):
         )
 
     # ---------------------------------------------------------------- metrics
-    def _unhealthy(self) -> cloudwatch.IMetric:
-        return self._group.unhealthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
-
-    def _errors(self) -> cloudwatch.IMetric:
-        total = cloudwatch.Stats.SUM
-        return cloudwatch.MathExpression(
-            expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([FILL(requests, 0), 1])",
-            using_metrics={
-                "target": self._group.http_code_target(
-                    elb.HttpCodeTarget.TARGET_5XX_COUNT, period=self._minute, statistic=total
-                ),
-                "door": self._balancer.http_code_elb(
-                    elb.HttpCodeElb.ELB_5XX_COUNT, period=self._minute, statistic=total
-                ),
-                "requests": self._balancer.request_count(period=self._minute, statistic=total),
-            },
-            period=self._minute,
-            label="errors, percent",
-        )
-
-    def _latency(self) -> cloudwatch.IMetric:
-        return self._group.target_response_time(period=self._minute, statistic="p99")
-
     def _waiting(self) -> cloudwatch.IMetric:
         return engine_metric(self._service.service_name, "RequestsWaiting", cloudwatch.Stats.AVERAGE)
 
@@ -229,18 +214,7 @@ class ServiceMonitoring(Construct):
         dashboard.add_widgets(
             cloudwatch.AlarmStatusWidget(alarms=list(self.alarms), width=24, height=3, title="Alarms"),
             cloudwatch.GraphWidget(title="Requests per task", left=[self._waiting(), running], right=[tasks], width=12),
-            cloudwatch.GraphWidget(
-                title="At the door",
-                left=[self._balancer.request_count(period=self._minute)],
-                right=[self._errors()],
-                width=12,
-            ),
-            cloudwatch.GraphWidget(title="Seconds to the first byte, p99", left=[self._latency()], width=12),
-            cloudwatch.GraphWidget(
-                title="Tasks",
-                left=[self._group.healthy_host_count(period=self._minute), self._unhealthy()],
-                width=12,
-            ),
+            *(self._door.widgets() if self._door else ()),
             cloudwatch.LogQueryWidget(
                 title="Engine",
                 log_group_names=[self._service.log_group.log_group_name],
@@ -249,3 +223,45 @@ class ServiceMonitoring(Construct):
             ),
         )
         return dashboard
+
+
+class _Door:
+    """What a load balancer counts."""
+
+    def __init__(self, load_balancer: InferenceLoadBalancer, minute: Duration) -> None:
+        self._group, self._balancer = load_balancer.target_group.metrics, load_balancer.load_balancer.metrics
+        self._minute = minute
+
+    def healthy(self, statistic: str | None = None) -> cloudwatch.IMetric:
+        return self._group.healthy_host_count(period=self._minute, statistic=statistic)
+
+    def unhealthy(self) -> cloudwatch.IMetric:
+        return self._group.unhealthy_host_count(period=self._minute, statistic=cloudwatch.Stats.MAXIMUM)
+
+    def errors(self) -> cloudwatch.IMetric:
+        total = cloudwatch.Stats.SUM
+        return cloudwatch.MathExpression(
+            expression="100 * (FILL(target, 0) + FILL(door, 0)) / MAX([FILL(requests, 0), 1])",
+            using_metrics={
+                "target": self._group.http_code_target(
+                    elb.HttpCodeTarget.TARGET_5XX_COUNT, period=self._minute, statistic=total
+                ),
+                "door": self._balancer.http_code_elb(
+                    elb.HttpCodeElb.ELB_5XX_COUNT, period=self._minute, statistic=total
+                ),
+                "requests": self._balancer.request_count(period=self._minute, statistic=total),
+            },
+            period=self._minute,
+            label="errors, percent",
+        )
+
+    def latency(self) -> cloudwatch.IMetric:
+        return self._group.target_response_time(period=self._minute, statistic="p99")
+
+    def widgets(self) -> Sequence[cloudwatch.IWidget]:
+        requests = self._balancer.request_count(period=self._minute)
+        return (
+            cloudwatch.GraphWidget(title="At the door", left=[requests], right=[self.errors()], width=12),
+            cloudwatch.GraphWidget(title="Seconds to the first byte, p99", left=[self.latency()], width=12),
+            cloudwatch.GraphWidget(title="Tasks", left=[self.healthy(), self.unhealthy()], width=12),
+        )

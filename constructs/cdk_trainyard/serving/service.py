@@ -60,6 +60,9 @@ class InferenceService(Construct):
             subnet.
         cluster: An ECS cluster of yours; the hosts join it. Default - a new one with Container Insights.
         subnets: Private subnets for hosts and tasks. Default - as said at ``network``.
+        task_role: An IAM role of yours for what runs in the tasks, left as it is. Default - one that may do nothing.
+        execution_role: An IAM role of yours with which ECS pulls, logs and reads secrets; a managed policy is attached
+            to it. Default - one is made.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         model: What is served.
         hosts: The instances it runs on.
@@ -94,6 +97,8 @@ class InferenceService(Construct):
         network: Network,
         cluster: ecs.Cluster | None = None,
         subnets: Sequence[ec2.ISubnet] | None = None,
+        task_role: iam.IRole | None = None,
+        execution_role: iam.IRole | None = None,
         names: Naming | None = None,
         model: NeuronModel,
         hosts: ServingHosts,
@@ -128,7 +133,7 @@ class InferenceService(Construct):
         self.log_group = log_group(self, "Logs", retention=real(spec.log_retention), key=log_key)
         self.hosts = self._hosts()
         self._settings = settings(spec.engine, model, request_seconds=int(self.request_timeout.to_seconds()))
-        self._task = self._define_task()
+        self._task = self._define_task(task_role, execution_role)
         self.task_definition = self._task.definition
         self.security_group = self._security_group()
         self._connections = ec2.Connections(security_groups=[self.security_group], default_port=ec2.Port.tcp(PORT))
@@ -228,7 +233,7 @@ class InferenceService(Construct):
             route_out=self.network.route_out,
         )
 
-    def _define_task(self) -> InferenceTask:
+    def _define_task(self, task_role: iam.IRole | None, execution_role: iam.IRole | None) -> InferenceTask:
         return InferenceTask(
             self,
             "Task",
@@ -241,6 +246,8 @@ class InferenceService(Construct):
                 precompiled=self.model.precompiled,
             ),
             log_group=self.log_group,
+            task_role=task_role,
+            execution_role=execution_role,
         )
 
     def _security_group(self) -> ec2.SecurityGroup:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -60,6 +61,8 @@ class InferenceTask(Construct):
         engine: The engine.
         plan: What the task is.
         log_group: Where both containers log.
+        execution_role: A role of the user's for ECS, which gets the policy attached. Default - a new one.
+        task_role: A role of the user's for the task, which is left as it is. Default - a new one that may do nothing.
 
     Attributes:
         definition: The task definition.
@@ -75,14 +78,20 @@ class InferenceTask(Construct):
         engine: TextGenerationEngine,
         plan: TaskPlan,
         log_group: logs.ILogGroup,
+        execution_role: iam.IRole | None = None,
+        task_role: iam.IRole | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self._plan, self._log_group = plan, log_group
         self.execution_role = ManagedRole(
-            self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls, logs and reads secrets"
+            self,
+            "ExecutionRole",
+            service="ecs-tasks.amazonaws.com",
+            description="ECS pulls, logs and reads secrets",
+            given=execution_role,
         )
         self.execution_role.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.log_group_arn]))
-        task_role = ManagedRole.without_permissions(
+        task_role = task_role or ManagedRole.without_permissions(
             self, "TaskRole", service="ecs-tasks.amazonaws.com", description="A task that serves a model: no permission"
         )
         self.definition = ecs.Ec2TaskDefinition(

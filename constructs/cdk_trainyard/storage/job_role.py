@@ -6,13 +6,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import jsii
-from aws_cdk import Annotations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, main_resource
-from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, may_change
+from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, attach
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
 
@@ -80,14 +79,8 @@ class JobRole(Construct):
         Args:
             policy: The policy.
         """
-        if may_change(self.role):
-            policy.attach_to_role(self.role)
-            return
-        Annotations.of(self).add_warning_v2(
-            "@cdk-trainyard/storage:role-not-changed",
-            f"the role of the nodes cannot be changed from here ({self.role.node.path}): attach {policy.node.path} to "
-            f"it, or nodes may do nothing of what they need",
-        )
+        slug, otherwise = "@cdk-trainyard/storage:role-not-changed", "nodes may do nothing of what they need"
+        attach(self, policy, self.role, slug=slug, whose="the nodes", otherwise=otherwise)
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
