@@ -500,7 +500,7 @@ def test_roles_of_ones_own_are_taken(made: str, stack: Stack) -> None:
         stack, "Token", "arn:aws:secretsmanager:us-west-2:111111111111:secret:token-AbCdEf"
     )
     engine = TextGenerationEngine.tgi(hub_token=secret)
-    settings = {"engine": engine, "of_model": {"precompiled": False}}
+    settings = {"engine": engine, "of_model": {"precompiled": False}, "instance_type": "inf2.8xlarge"}
     service(stack, task_role=roles["Task"], execution_role=roles["Execution"], **settings)
     template = Template.from_stack(stack)
     task = only(template, "AWS::ECS::TaskDefinition")

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 import jsii
-from aws_cdk import Aws
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -95,6 +96,70 @@ class FleetBase(Construct):
                 resources=["*"],  # they know no resources
             ),
             listed_instances(self),
+        )
+
+    def metric(
+        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Return a metric of EC2 over all nodes, without the master.
+
+        Source: Amazon EC2 user guide, "CloudWatch metrics that are available for your instances", read 2026-11.
+
+        Args:
+            metric_name: The metric's name in the namespace ``AWS/EC2``.
+            statistic: What to make of the values of the nodes. Default - their average.
+            period: The period. Default - five minutes.
+        """
+        return self._metric("AWS/EC2", metric_name, statistic, period)
+
+    def metric_cpu_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the CPU in use, in percent. Default - five minutes."""
+        return self.metric("CPUUtilization", period=period)
+
+    def metric_network_in(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the bytes that nodes received, EFA left out. Default - five minutes."""
+        return self.metric("NetworkIn", statistic=cloudwatch.Stats.SUM, period=period)
+
+    def metric_network_out(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the bytes that nodes sent, EFA left out. Default - five minutes."""
+        return self.metric("NetworkOut", statistic=cloudwatch.Stats.SUM, period=period)
+
+    def metric_status_check_failed(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return 1 while a status check of EC2 fails on any node. Default - five minutes."""
+        return self.metric("StatusCheckFailed", statistic=cloudwatch.Stats.MAXIMUM, period=period)
+
+    def metric_in_service_instances(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that are set up. Default - five minutes."""
+        return self._group_metric("GroupInServiceInstances", period)
+
+    def metric_pending_instances(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that start and are set up. Default - five minutes."""
+        return self._group_metric("GroupPendingInstances", period)
+
+    def metric_desired_capacity(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that are asked for. Default - five minutes."""
+        return self._group_metric("GroupDesiredCapacity", period)
+
+    def _group_metric(self, metric_name: str, period: Duration | None) -> cloudwatch.Metric:
+        """Return a metric of the group, which reports none until it is told to; it costs nothing.
+
+        Source: Amazon EC2 Auto Scaling user guide, "Monitor CloudWatch metrics for your Auto Scaling groups and
+        instances", read 2026-11.
+        """
+        self.group.metrics_collection = [
+            autoscaling.CfnAutoScalingGroup.MetricsCollectionProperty(granularity="1Minute")
+        ]
+        return self._metric("AWS/AutoScaling", metric_name, None, period)
+
+    def _metric(
+        self, namespace: str, metric_name: str, statistic: str | None, period: Duration | None
+    ) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace=namespace,
+            metric_name=metric_name,
+            dimensions_map={"AutoScalingGroupName": self.group_name},
+            statistic=statistic or cloudwatch.Stats.AVERAGE,
+            period=period or Duration.minutes(5),
         )
 
     @property

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 import jsii
-from aws_cdk import Stack
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
@@ -86,6 +87,81 @@ class ParallelClusterBase(Construct):
                 ],
             ),
             listed_instances(self),
+        )
+
+    def metric(
+        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Return a metric that ParallelCluster makes of its logs, where both logs and dashboard are on, as by default.
+
+        Source: ``pcluster/templates/cw_dashboard_builder.py``, ParallelCluster 3.16.1; AWS ParallelCluster user guide,
+        "Amazon CloudWatch dashboard", read 2026-11.
+
+        Args:
+            metric_name: The metric's name in the namespace ``ParallelCluster``.
+            statistic: What to make of the values. Default - their sum.
+            period: The period. Default - a minute.
+        """
+        return cloudwatch.Metric(
+            namespace="ParallelCluster",
+            metric_name=metric_name,
+            dimensions_map={"ClusterName": self.cluster_name},
+            statistic=statistic or cloudwatch.Stats.SUM,
+            period=period or Duration.minutes(1),
+        )
+
+    def metric_insufficient_capacity_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that EC2 had no capacity for. Default - a minute."""
+        return self.metric("InsufficientCapacityErrors", period=period)
+
+    def metric_vcpu_limit_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that a quota of vCPUs left no room for. Default - a minute."""
+        return self.metric("VcpuLimitErrors", period=period)
+
+    def metric_iam_policy_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that permissions were missing for. Default - a minute."""
+        return self.metric("IamPolicyErrors", period=period)
+
+    def metric_volume_limit_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that a quota of volumes left no room for. Default - a minute."""
+        return self.metric("VolumeLimitErrors", period=period)
+
+    def metric_other_launch_failures(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that could not be launched for other reasons. Default - a minute."""
+        return self.metric("OtherInstanceLaunchFailures", period=period)
+
+    def metric_bootstrap_timeout_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that did not come up in time. Default - a minute."""
+        return self.metric("InstanceBootstrapTimeoutErrors", period=period)
+
+    def metric_health_check_errors(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that failed health checks of EC2. Default - a minute."""
+        return self.metric("EC2HealthCheckErrors", period=period)
+
+    def metric_nodes_not_responding(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the nodes that do not answer Slurm. Default - a minute."""
+        return self.metric("SlurmNodeNotRespondingErrors", period=period)
+
+    def metric_longest_idle_time(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the seconds for which the dynamic node that is idle for longest is. Default - a minute."""
+        return self.metric("MaxDynamicNodeIdleTime", statistic=cloudwatch.Stats.MAXIMUM, period=period)
+
+    def metric_head_node(
+        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Return a metric of EC2 for the head node.
+
+        Args:
+            metric_name: The metric's name in the namespace ``AWS/EC2``, as ``CPUUtilization``.
+            statistic: What to make of the values. Default - their maximum, as ParallelCluster's own alarms.
+            period: The period. Default - a minute.
+        """
+        return cloudwatch.Metric(
+            namespace="AWS/EC2",
+            metric_name=metric_name,
+            dimensions_map={"InstanceId": self.head_node_instance_id},
+            statistic=statistic or cloudwatch.Stats.MAXIMUM,
+            period=period or Duration.minutes(1),
         )
 
     @property

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 _REQUESTS_PER_TASK = 30.0
 
 
-def engine_metric(service_name: str, metric_name: str, statistic: str) -> cloudwatch.Metric:
+def engine_metric(
+    service_name: str, metric_name: str, statistic: str, period: Duration | None = None
+) -> cloudwatch.Metric:
     """Return a metric that the collector reports."""
     return cloudwatch.Metric(
         namespace=METRICS_NAMESPACE,
         metric_name=metric_name,
         dimensions_map={"Service": service_name},
         statistic=statistic,
-        period=Duration.minutes(1),
+        period=period or Duration.minutes(1),
     )
 
 

@@ -5,6 +5,7 @@ from typing import cast
 
 import jsii
 from aws_cdk import Annotations, Duration, Names, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -32,7 +33,7 @@ from cdk_trainyard.serving.model_layout import layout
 from cdk_trainyard.serving.rollout import healthy_percent, least_tasks, most_hosts
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_model import bucket_problems
-from cdk_trainyard.serving.scaling import scale
+from cdk_trainyard.serving.scaling import engine_metric, scale
 from cdk_trainyard.serving.spec_load_balancer import ClientAuthentication, ConcurrencyLimit
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ScalingMetric, ServiceScaling, ServiceSpec, ServingHosts
@@ -179,6 +180,42 @@ class InferenceService(Construct):
             *_described(self),
             listed_instances(self),
         )
+
+    def metric(
+        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Return a metric of the service's tasks.
+
+        Source: Amazon ECS developer guide, "Amazon ECS CloudWatch metrics", read 2026-11.
+
+        Args:
+            metric_name: The metric's name in the namespace ``AWS/ECS``.
+            statistic: What to make of the values. Default - their average.
+            period: The period. Default - five minutes.
+        """
+        return self.service.metric(
+            metric_name, statistic=statistic or cloudwatch.Stats.AVERAGE, period=period or Duration.minutes(5)
+        )
+
+    def metric_cpu_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the CPU in use of what tasks reserve, in percent. Default - five minutes."""
+        return self.metric("CPUUtilization", period=period)
+
+    def metric_memory_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the memory in use of what tasks reserve, in percent. Default - five minutes."""
+        return self.metric("MemoryUtilization", period=period)
+
+    def metric_requests_waiting(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the requests that wait in an engine, on average. Default - a minute."""
+        return engine_metric(self.service_name, "RequestsWaiting", cloudwatch.Stats.AVERAGE, period)
+
+    def metric_requests_running(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the requests that an engine answers, on average. Default - a minute."""
+        return engine_metric(self.service_name, "RequestsRunning", cloudwatch.Stats.AVERAGE, period)
+
+    def metric_engines_up(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the part of engines that answer, 0 to 1. Default - a minute."""
+        return engine_metric(self.service_name, "Up", cloudwatch.Stats.AVERAGE, period)
 
     def expose(
         self,
