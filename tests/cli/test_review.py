@@ -49,3 +49,37 @@ def test_what_cannot_be_reviewed_is_said(
 def test_a_folder_that_is_no_assembly_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", str(tmp_path)]) == 1
     assert "there is no manifest.json in it" in capsys.readouterr().err
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    """Return a template with an error that AWS's template validation finds."""
+    file = tmp_path / "wrong.json"
+    file.write_text('{"Resources": {"Data": {"Type": "AWS::S3::Bucket", "Properties": {"Nonsense": 1}}}}')
+    return file
+
+
+def test_templates_are_validated(wrong: Path, tmp_path: Path) -> None:
+    assert main(["review", str(wrong), "-o", str(tmp_path / "out")]) == 0
+    found = json.loads((tmp_path / "out" / "review.json").read_text())
+    assert found["provenance"]["tools"] == ["TemplateValidation"]
+    errors = [each for each in found["findings"] if each["severity"] == "error"]
+    assert [(each["place"], each["resource"]) for each in errors] == [("wrong/Data", "wrong/Data")]
+    assert "Nonsense" in errors[0]["text"]
+
+
+@pytest.mark.parametrize(("severity", "code"), [("never", 0), ("error", 1), ("warning", 1)])
+def test_the_exit_code_is_by_severity(wrong: Path, severity: str, code: int, tmp_path: Path) -> None:
+    words = ["review", str(wrong), "-o", str(tmp_path / "out"), "--fail-on", severity]
+    assert main([*words, "--markdown", str(tmp_path / "out.md")]) == code
+    assert "### Open findings" in (tmp_path / "out.md").read_text()
+
+
+def test_a_loss_of_data_fails_too(tmp_path: Path) -> None:
+    role = '"Role": {"Type": "AWS::IAM::Role"}'
+    (tmp_path / "old.json").write_text(TEMPLATE.replace('"Data"', f'{role}, "Data"'))
+    (tmp_path / "new.json").write_text(f'{{"Resources": {{{role}}}}}')
+    words = ["review", str(tmp_path / "new.json"), "--against", str(tmp_path / "old.json"), "-o", str(tmp_path / "out")]
+    assert main([*words, "--fail-on", "error"]) == 1
+    found = json.loads((tmp_path / "out" / "review.json").read_text())
+    assert [(row["where"], row["effect"]) for row in found["change"]["rows"]] == [("new/Data", "lost")]

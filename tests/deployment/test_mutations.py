@@ -12,7 +12,7 @@ from cloudformation_validate.bindings_python import ValidateConfig
 
 from cdk_trainyard import ConfigurationError
 from cdk_trainyard.deployment import Deployment, explain
-from cdk_trainyard.review.template_validation import IGNORED_RULES
+from cdk_trainyard.review.engine import IGNORED_RULES
 from stacks import build_stacks
 from tests.deployment.mutations import Mutation, mutations
 from tests.support import DEPLOYMENTS, ROOT

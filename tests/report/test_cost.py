@@ -36,7 +36,7 @@ def test_prices_of_ones_own_are_the_sum_at_least(assembly: Any, own: Path) -> No
     resources = group("p5.48xlarge", MinSize="2", MaxSize=4) | {"Files": {"Type": "AWS::FSx::FileSystem"}}
     found = review(assembly(S=resources), prices=own)["cost"]
     nodes, files = found["items"]
-    assert (nodes["price"], nodes["quantity"], nodes["hourly"], nodes["most"]) == ("10.5", 2, "21.0", "42.0")
+    assert (nodes["price"], nodes["quantity"], nodes["hourly"], nodes["most"]) == ("10.50", 2, "21.00", "42.00")
     assert nodes["source"] == "a contract (2026-01-02)"
     assert found["headline"] == "at least 21.00 USD an hour"
     assert (files["price"], files["is_priced"]) == (NOT_PRICED, False)

@@ -182,7 +182,7 @@ KEYS = [
 
 
 def test_yaml_with_short_forms(tmp_path: Path) -> None:
-    html = written(SHORT, tmp_path, "t.yaml")
+    html = written(SHORT, tmp_path, "t.yaml").replace("<wbr>", "")
     assert "vpc-1 may reach t/Group by all traffic." in html
     assert "Members of t/Group accept TCP" in html
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,7 @@ from cdk_trainyard.cli.synth import synthesize
 from cdk_trainyard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cdk_trainyard.report import Assembly
+    from cdk_trainyard.report import Assembly, Finding
 
 _GIVEN = click.Path(path_type=Path)
 
@@ -21,7 +21,17 @@ _GIVEN = click.Path(path_type=Path)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
 @click.option("--against", metavar="FILE|CDK.OUT", type=_GIVEN, help="Say what changes from this one.")
 @click.option("--prices", metavar="FILE", type=_GIVEN, help="Prices of your own, as report/data/prices.json has them.")
-def command(given: Path, output: Path, against: Path | None, prices: Path | None) -> int:
+@click.option("--markdown", type=Path, metavar="FILE", help="Write a short summary for a pull request, too.")
+@click.option(
+    "--fail-on",
+    metavar="SEVERITY",
+    type=click.Choice(["error", "warning", "info", "never"]),
+    default="never",
+    help="Exit code 1 for open findings of this severity or worse, and for data that the change would lose.",
+)
+def command(
+    given: Path, output: Path, against: Path | None, prices: Path | None, markdown: Path | None, fail_on: str
+) -> int:
     """Write what is synthesized as a page to judge.
 
     It opens from disk and asks nothing of anybody; the same stands beside it as data. FILE is a deployment file, which
@@ -35,15 +45,37 @@ def command(given: Path, output: Path, against: Path | None, prices: Path | None
         new = read(given, Path(directory) / "new")
         words = f"trainyard review {given}" + (f" --against {against}" if against else "")
         try:
-            found = write_review(new, output, against=old, title=_title(given), prices=prices, command=words)
+            findings, tools = validated(new)
+            found = write_review(
+                new,
+                output,
+                against=old,
+                findings=findings,
+                tools=tools,
+                title=_title(given),
+                prices=prices,
+                command=words,
+            )
         except ConfigurationError as error:
             raise _wrong(error) from None
     click.echo(found["verdict"]["sentence"])
     click.echo(found["cost"]["sentence"])
     if found["change"]:
         click.echo(found["change"]["sentence"])
+    if markdown is not None:
+        from cdk_trainyard.report.sarif import as_markdown
+
+        markdown.write_text(as_markdown(found), encoding="utf-8")
     click.echo(f"{output / 'review.html'}")
-    return 0
+    return 1 if fail_on != "never" and _is_bad(found, fail_on) else 0
+
+
+def _is_bad(found: dict[str, Any], fail_on: str) -> bool:
+    from cdk_trainyard.report.findings import SEVERITIES
+
+    bad = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    is_lost = any(row["effect"] in {"lost", "refused"} for row in (found["change"] or {"rows": []})["rows"])
+    return is_lost or any(found["verdict"]["open"].get(each) for each in bad)
 
 
 def read(given: Path, workspace: Path) -> "Assembly":
@@ -74,6 +106,34 @@ def read(given: Path, workspace: Path) -> "Assembly":
 
 def _wrong(error: ConfigurationError) -> Wrong:
     return Wrong("\n".join(f"{error.path}: {problem}" for problem in error.problems))
+
+
+def validated(assembly: "Assembly") -> tuple[list["Finding"], list[str]]:
+    """Return what AWS's template validation finds in templates that no synthesis has validated, and its name.
+
+    Args:
+        assembly: What is synthesized.
+    """
+    from cdk_trainyard.report import Finding
+    from cdk_trainyard.review import engine
+
+    if assembly.validation is not None:
+        return [], []
+    rules = engine.start_engine()
+    findings = []
+    for stack in assembly.stacks:
+        for each in engine.diagnostics(rules, str(assembly.folder / stack.file), stack.region or None):
+            resource = stack.resources.get(engine.logical_id(each) or "")
+            findings.append(
+                Finding(
+                    tools=(engine.NAME,),
+                    rules=(each.rule_id,),
+                    severity=engine.SEVERITIES[each.severity.name],
+                    text=engine.description(each),
+                    place=resource.path if resource else stack.id,
+                )
+            )
+    return findings, [engine.NAME]
 
 
 def _is_template(given: Path) -> bool:

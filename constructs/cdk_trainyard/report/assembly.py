@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -119,6 +119,31 @@ def read_assembly(path: str | Path) -> Assembly:
     return Assembly(
         folder=given.parent, stacks=tuple(reader.stacks), validation=None, notes=tuple(dict.fromkeys(reader.notes))
     )
+
+
+def as_the_same(old: Assembly, new: Assembly) -> Assembly:
+    """Return what there was, with the name of what there is: of two templates, the files' names do not count.
+
+    Args:
+        old: What there was.
+        new: What there is.
+    """
+    (one, *others), (other, *more) = ([each.id for each in side.stacks if each.parent is None] for side in (old, new))
+    if others or more or one == other:
+        return old
+    return replace(old, stacks=tuple(_renamed(each, one, other) for each in old.stacks))
+
+
+def _renamed(stack: Stack, old: str, new: str) -> Stack:
+    def name(text: str) -> str:
+        return new + text.removeprefix(old) if text == old or text.startswith(f"{old}/") else text
+
+    def moved(each: Resource) -> Resource:
+        return replace(each, stack=name(each.stack), path=name(each.path))
+
+    resources = {key: moved(each) for key, each in stack.resources.items()}
+    parent = moved(stack.parent) if stack.parent else None
+    return replace(stack, id=name(stack.id), name=name(stack.name), resources=resources, parent=parent)
 
 
 class _Reader:

@@ -19,6 +19,8 @@ from cdk_trainyard.report.machines import ON_DEMAND, Machines
 from cdk_trainyard.report.verdict import counted, joined
 
 NOT_PRICED: Final = "not priced"
+_CENTS: Final = 2
+_SHOWN: Final = 3
 _LOAD_BALANCERS: Final = {"network": "NetworkLoadBalancer", "gateway": "GatewayLoadBalancer"}
 _BY_USE: Final = {
     "AWS::DynamoDB::Table": "by what is stored, read and written",
@@ -125,14 +127,25 @@ def cost(graph: Graph, machines: Sequence[Machines], prices: Prices) -> dict[str
     return {
         "currency": "USD",
         "date": prices.date,
-        "hourly": str(total),
-        "most": str(most),
+        "hourly": _usd(total),
+        "most": _usd(most),
         "headline": headline,
-        "unpriced_said": f"not priced: {joined([each['name'] for each in unpriced])}" if unpriced else "",
+        "unpriced_said": _unpriced([each["name"] for each in unpriced]),
         "sentence": _sentence(headline, total, most, regions, len(unpriced)),
         "notes": [*_notes(priced, regions)],
         "items": [*priced, *unpriced],
     }
+
+
+def _usd(amount: Decimal) -> str:
+    """Return an amount with cents, and with what is smaller as far as there is any."""
+    text = f"{amount.normalize():f}"
+    return text if len(text.partition(".")[2]) > _CENTS else f"{amount:.2f}"
+
+
+def _unpriced(names: Sequence[str]) -> str:
+    shown = [*names[:_SHOWN], *([f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else [])]
+    return f"not priced: {joined(shown)}" if shown else ""
 
 
 def _headline(total: Decimal, regions: Sequence[str]) -> str:
@@ -195,9 +208,9 @@ def _item(
         "what": what,
         "name": what.partition(":")[0],
         "quantity": count,
-        "price": str(price.usd) if price else NOT_PRICED,
-        "hourly": str(price.usd * count) if price else NOT_PRICED,
-        "most": str(price.usd * most) if price else NOT_PRICED,
+        "price": _usd(price.usd) if price else NOT_PRICED,
+        "hourly": _usd(price.usd * count) if price else NOT_PRICED,
+        "most": _usd(price.usd * most) if price else NOT_PRICED,
         "assumption": assumption + (f"; the price of {other}" if other else ""),
         "source": f"{price.source} ({price.date})" if price else "",
         "of": other,

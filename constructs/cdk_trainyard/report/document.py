@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.assembly import Assembly, as_the_same, read_assembly
 from cdk_trainyard.report.change import change
 from cdk_trainyard.report.cost import Prices, cost
 from cdk_trainyard.report.data import Store, stores
@@ -84,7 +84,7 @@ def review(
     document["verdict"] = _verdict(document, sentence(graph, fleet))
     document["not_checked"] = [*read.notes, *sorted(set(permissions.notes)), *_conditions(read), *_NEVER_CHECKED]
     if against is not None:
-        old = _read(against)
+        old = as_the_same(_read(against), read)
         document["change"] = change(old, read, review(old, prices=prices), document)
     document["provenance"] = _provenance(read, sorted({*tools, *tools_of(read)}))
     return document

@@ -1,9 +1,11 @@
 """The page: one HTML file that asks nothing of anybody, from the review as data."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,6 +53,7 @@ _SECTIONS: Final = {
     "cost": "Cost",
     "provenance": "Provenance",
 }
+_PARTS: Final = re.compile(r"[^/:,\s]{1,40}[/:,\s]*|[/:,\s]+")
 _OPTIONAL: Final = {"picture", "change", "cost"}
 
 
@@ -80,7 +83,7 @@ def page(review: Mapping[str, Any]) -> str:
         "exits": _rows((each["who"], each["where"]) for each in review["network"]["exits"]),
         "ways": _rows((each["from"], each["to"], each["ports"], each["through"]) for each in review["network"]["ways"]),
         "rules": _rows(
-            (each["group"], each["sentence"], " ".join((each["why"], each["explanation"])).strip())
+            (each["group"], each["sentence"], ". ".join(filter(None, (each["why"], each["explanation"]))))
             for each in review["network"]["rules"]
         ),
         "access": _rows(
@@ -102,7 +105,13 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  an extra
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["breakable"] = _breakable
     return environment.from_string((_DATA / "page.html").read_text(encoding="utf-8"))
+
+
+def _breakable(value: object) -> Any:
+    """Escape a value, with places where long names may go on in the next line."""
+    return _safe("<wbr>".join(str(escape(part)) for part in _PARTS.findall(str(value))))
 
 
 def _safe(text: str) -> Any:

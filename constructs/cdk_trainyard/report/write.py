@@ -10,6 +10,7 @@ from cdk_trainyard.report.document import review
 from cdk_trainyard.report.findings import Finding
 from cdk_trainyard.report.page import page, style_sheet
 from cdk_trainyard.report.picture import picture
+from cdk_trainyard.report.sarif import as_sarif
 
 
 def write_review(
@@ -23,7 +24,7 @@ def write_review(
     prices: str | Path | None = None,
     command: str = "",
 ) -> dict[str, Any]:
-    """Write the review of what an app synthesizes to: ``review.html``, ``review.json``, ``picture.svg``.
+    """Write the review of what an app synthesizes to: ``review.html``, ``.json`` and ``.sarif``, and ``picture.svg``.
 
     Args:
         assembly: A ``cdk.out`` folder, a template in JSON or YAML, or either as it was read.
@@ -52,7 +53,7 @@ def write_review(
 
 
 def files(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files of a review: name to content.
+    """Return
 
     Args:
         found: The review.
@@ -61,5 +62,6 @@ def files(found: Mapping[str, Any]) -> dict[str, str]:
     return {
         **({"picture.svg": drawn + "\n"} if drawn else {}),
         "review.html": page(found),
+        "review.sarif": as_sarif(found),
         "review.json": json.dumps(found, indent=2, ensure_ascii=False) + "\n",
     }

@@ -8,7 +8,6 @@ and a crash of the plugin into silence.
 import atexit
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.metadata import version
 from typing import Any
 
 import jsii
@@ -20,12 +19,15 @@ from aws_cdk import (
     PolicyViolation,
 )
 
-IGNORED_RULES = {
-    "W3005": "a DependsOn that a reference already implies: CDK writes both, and both are right",
-}
-"""Rules that are no findings for any template that CDK writes, with the reason."""
-
-_SEVERITIES = {"FATAL": "error", "ERROR": "error", "WARN": "warning"}
+from cdk_trainyard.review.engine import (
+    NAME,
+    SEVERITIES,
+    description,
+    diagnostics,
+    engine_version,
+    logical_id,
+    start_engine,
+)
 
 
 @jsii.implements(IPolicyValidationPlugin)
@@ -42,12 +44,12 @@ class TemplateValidation:
     @property
     def name(self) -> str:
         """The name in ``validation-report.json``, and the prefix of acknowledgments: ``TemplateValidation::W3010``."""
-        return "TemplateValidation"
+        return NAME
 
     @property
     def version(self) -> str:
         """The engine's version."""
-        return version("cloudformation-validate")
+        return engine_version()
 
     @property
     def rule_ids(self) -> list[str] | None:
@@ -68,42 +70,25 @@ class TemplateValidation:
 
 
 def _start() -> Future[Any]:
-    return ThreadPoolExecutor(1).submit(_engine)
-
-
-def _engine() -> Any:
-    """Compile the rules, which takes a fifth of a second and leaves Python free to work."""
-    from cloudformation_validate import CelEngine  # noqa: PLC0415  only a validated synthesis pays for it
-
-    return CelEngine()  # the same rules as its siblings, compiled in two thirds of their time
+    return ThreadPoolExecutor(1).submit(start_engine)
 
 
 def _violations(rules: Any, context: IPolicyValidationContext) -> Iterator[PolicyViolation]:
-    import cloudformation_validate as engine  # noqa: PLC0415  as above
-    from cloudformation_validate.bindings_python import ValidateConfig  # noqa: PLC0415  as above
-
     for stack in context.stack_templates:
-        config = ValidateConfig(
-            exclude=engine.RuleFilterConfig(ids=sorted(IGNORED_RULES)),
-            detail_level=engine.DetailLevel.STANDARD,
-            severity_level=engine.Severity.WARN,
-            pseudo_parameter_overrides=engine.PseudoParameterOverrides(region=stack.region),
-        )
-        for finding in rules.validate_template(stack.template_path, config).diagnostics:
+        for finding in diagnostics(rules, stack.template_path, stack.region):
             yield _violation(finding, stack.template_path)
 
 
 def _violation(finding: Any, template_path: str) -> PolicyViolation:
-    entity, path = finding.entity, finding.property_path
-    is_resource = entity is not None and entity.entity_type.name.upper() == "RESOURCE"
+    path = finding.property_path
     return PolicyViolation(
         rule_name=finding.rule_id,
-        description=(f"{path.removeprefix('Properties.')}: " if path else "") + finding.message,
-        severity=_SEVERITIES[finding.severity.name],
+        description=description(finding),
+        severity=SEVERITIES[finding.severity.name],
         fix=finding.suggested_fix,
         violating_resources=[
             PolicyViolatingResource(
-                resource_logical_id=entity.logical_id if is_resource else None,
+                resource_logical_id=logical_id(finding),
                 template_path=template_path,
                 locations=[path] if path else [],
             )
