@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +83,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    """Write a deployment file."""
+
+    def written(text: str) -> Path:
+        path = tmp_path / "x.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
 
 
 @pytest.fixture(scope="session")

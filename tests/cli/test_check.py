@@ -18,16 +18,6 @@ from tests.support import DEPLOYMENTS, ROOT
 SLOW = {"aws_cdk", "boto3", "botocore", "constructs", "jsii", "moto", "rich"}
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str], Path]:
-    def written(text: str) -> Path:
-        path = tmp_path / "x.yaml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return written
-
-
 def test_files_are_checked_without_what_is_slow() -> None:
     program = "import sys; from cdk_trainyard.cli import main; code = main(['check', *sys.argv[1:]])"
     asked = f"{program}; print(code, *sorted(set(sys.modules) & {SLOW}))"

@@ -53,20 +53,18 @@ def plan_clusters(old: Side, new: Side, question: Question = ask) -> Iterator[Pl
 
 def _changed(before: Found, after: Found, changes: list[Mapping[str, Any]]) -> Iterator[PlanRow]:
     where = f"{before.stack}/{before.logical_id}"
-    if before.name != after.name:
-        yield PlanRow(
-            where=where,
-            what=f"ClusterName {before.name} -> {after.name}",
-            effect=Effect.REFUSED,
-            remedy=f"the provider renames no cluster; {_BESIDE}",
-        )
-    if before.version != after.version:
-        yield PlanRow(
-            where=where,
-            what=f"ParallelCluster {before.version} -> {after.version}",
-            effect=Effect.REFUSED,
-            remedy=f"CloudFormation changes no service token, and a version updates only its own; {_BESIDE}",
-        )
+    refused = (
+        ("ClusterName", before.name, after.name, "the provider renames no cluster"),
+        (
+            "ParallelCluster",
+            before.version,
+            after.version,
+            "CloudFormation changes no service token, and a version updates only its own",
+        ),
+    )
+    for what, old, new, why in refused:
+        if old != new:
+            yield PlanRow(where=where, what=f"{what} {old} -> {new}", effect=Effect.REFUSED, remedy=f"{why}; {_BESIDE}")
     yield from (_row(where, change) for change in changes)
 
 
