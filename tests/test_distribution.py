@@ -57,6 +57,22 @@ def test_the_wheel_says_who_may_use_it_and_what_it_needs(metadata: Message) -> N
     assert metadata["Version"] == cdk_trainyard.__version__
 
 
+@pytest.mark.slow
+def test_the_long_description_is_for_users_of_pip(metadata: Message) -> None:
+    """They have no clone: neither ``make`` nor a relative link leads anywhere."""
+    text = str(metadata.get_payload())
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    first = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
+    assert first.startswith("pip install cdk-trainyard")
+    assert "jsii" in text
+    assert "Node.js" in text
+    assert "make " not in text
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert [link for link in links if not link.startswith("https://")] == []
+    extras = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    assert extras == set(PROJECT["optional-dependencies"])
+
+
 def test_the_changelog_has_this_version() -> None:
     assert f"\n## [{cdk_trainyard.__version__}]\n" in (ROOT / "CHANGELOG.md").read_text()
 
