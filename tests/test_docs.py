@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -92,11 +93,12 @@ EXISTING = {"own-vpc": platform_vpc}
 
 
 @pytest.fixture
-def account(aws: LocalAws, page: Path, tmp_path: Path) -> dict[str, str]:
+def account(aws: LocalAws, page: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
     """The environment of a shell that is logged in to an account, with what the page takes for granted."""
     aws.reset()
     EXISTING.get(page.stem, lambda _: None)(aws)
-    return aws.environment | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "HOME": str(tmp_path)}
+    yield aws.environment | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "HOME": str(tmp_path)}
+    aws.reset()
 
 
 @pytest.mark.parametrize("page", pages())
