@@ -5,6 +5,8 @@ from functools import lru_cache
 from cdk_trainyard.local.custom_resources.resource import CUSTOM
 from cdk_trainyard.local.resources import (
     acm,
+    apigateway,
+    apigatewayv2,
     applicationautoscaling,
     autoscaling,
     batch,
@@ -41,6 +43,8 @@ from cdk_trainyard.local.resources.model import ResourceType
 
 _TABLES = (
     acm.TYPES,
+    apigateway.TYPES,
+    apigatewayv2.TYPES,
     applicationautoscaling.TYPES,
     autoscaling.TYPES,
     batch.TYPES,

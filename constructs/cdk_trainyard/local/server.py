@@ -22,6 +22,7 @@ from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
 from cdk_trainyard.local.existing import make_existing
 from cdk_trainyard.local.services import (
     accounts,
+    apigateway,
     autoscaling,
     batch,
     cloudtrail,
@@ -49,6 +50,7 @@ RECORDING_VARIABLE = "CDK_TRAINYARD_CALLS"
 _HOST = "127.0.0.1"
 _EXTENDED = (
     accounts,
+    apigateway,
     autoscaling,
     batch,
     cloudtrail,

@@ -15,7 +15,13 @@ _KEPT = ("JobDefinitionName", "ResourceRetentionPolicy", "Tags")
 
 
 def _environment(it: Resource) -> dict[str, Any]:
-    return {"State": it.get("State", "ENABLED"), "ServiceRole": it.get("ServiceRole") or _linked_role(it)}
+    """Return what is not passed as it is: types, which Batch reads in any case (CDK writes ``managed``)."""
+    it.pick("ReplaceComputeEnvironment", "UpdatePolicy")  # how it is changed: at AWS, here in place
+    said = {"State": it.get("State", "ENABLED"), "ServiceRole": it.get("ServiceRole") or _linked_role(it)}
+    if "ComputeResources" in it:
+        resources = dict(it["ComputeResources"])
+        said["ComputeResources"] = {**resources, "Type": str(resources["Type"]).upper()}
+    return said
 
 
 def _linked_role(it: Resource) -> str:
@@ -48,7 +54,7 @@ def _revised() -> frozenset[str]:
 TYPES = (
     ResourceType(
         name="AWS::Batch::ComputeEnvironment",
-        create=BATCH.apply("create_compute_environment", _environment),
+        create=BATCH.apply("create_compute_environment", lambda it: {"Type": it["Type"].upper(), **_environment(it)}),
         identity=answer("computeEnvironmentArn"),
         update=BATCH.apply(
             "update_compute_environment",
