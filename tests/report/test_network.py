@@ -170,6 +170,12 @@ def door(**properties: Any) -> dict[str, Any]:
     return {"Type": "AWS::ElasticLoadBalancingV2::LoadBalancer", "Properties": {**groups, **properties}}
 
 
+def classic(**properties: Any) -> dict[str, Any]:
+    listeners = [{"LoadBalancerPort": "80", "Protocol": "HTTP"}]
+    groups = {"SecurityGroups": [{"Fn::GetAtt": ["Group", "GroupId"]}], "Listeners": listeners}
+    return {"Type": "AWS::ElasticLoadBalancing::LoadBalancer", "Properties": {**groups, **properties}}
+
+
 def head(**ssh: Any) -> dict[str, Any]:
     config = {"HeadNode": {"Networking": {"SubnetId": {"Ref": "Subnet"}}, "Ssh": ssh}}
     return {"Type": "Custom::PclusterCluster", "Properties": {"ClusterConfiguration": config}}
@@ -204,6 +210,11 @@ def policy(principal: Any) -> dict[str, Any]:
         ),
         ({"Group": group(SecurityGroupIngress=[rule()]), "Door": door(Scheme="internal"), "L": LISTENER}, []),
         ({"Group": group(SecurityGroupIngress=[rule(first=80, last=80)]), "Door": door(), "L": LISTENER}, []),
+        (
+            {"Group": group(SecurityGroupIngress=[rule(first=80, last=80)]), "Door": classic()},
+            [("Door", "TCP 80 (HTTP)", "anybody")],
+        ),
+        ({"Group": group(SecurityGroupIngress=[rule(first=80, last=80)]), "Door": classic(Scheme="internal")}, []),
         ({"Head": head()}, [("Head", "TCP 22 (SSH to the head node)", "anybody")]),
         ({"Head": head(AllowedIps="127.0.0.1/32")}, []),
         (

@@ -181,7 +181,7 @@ class _Reader:
         paths = about.get("paths", {})
         resources = {}
         for logical, body in template["Resources"].items():
-            if str(logical).startswith("Fn::"):
+            if str(logical).startswith("Fn::") or (isinstance(body, Mapping) and [*body] == ["Fn::Transform"]):
                 self.notes.append(f"{name}: what {logical} makes")
                 continue
             if not isinstance(body, Mapping) or not isinstance(body.get("Type"), str):

@@ -27,6 +27,13 @@ _NEVER_CHECKED: Final = (
     "network ACLs, firewalls, and routes between networks",
     "what runs on the machines, in containers and in functions",
 )
+_MADE_ELSEWHERE: Final = {
+    "AWS::CloudFormation::CustomResource": "what custom resources make",
+    "AWS::EKS::Cluster": "roles, groups and machines that Kubernetes asks for by itself",
+    "AWS::Serverless::Function": "what the Serverless transform makes",
+    "Custom::PclusterCluster": "roles, security groups and machines that ParallelCluster makes in a stack of its own",
+}
+"""What types make beside themselves, in no template."""
 
 Document = dict[str, Any]
 
@@ -82,7 +89,13 @@ def review(
     }
     document["picture"] = scene(graph, network, fleet, openings(network), document["permissions"]["access"])
     document["verdict"] = _verdict(document, sentence(graph, fleet))
-    document["not_checked"] = [*read.notes, *sorted(set(permissions.notes)), *_conditions(read), *_NEVER_CHECKED]
+    document["not_checked"] = [
+        *read.notes,
+        *sorted(set(permissions.notes)),
+        *_conditions(read),
+        *_elsewhere(read),
+        *_NEVER_CHECKED,
+    ]
     if against is not None:
         old = as_the_same(_read(against), read)
         document["change"] = change(old, read, review(old, prices=prices), document)
@@ -270,6 +283,11 @@ def _conditions(assembly: Assembly) -> list[str]:
         if names
         else []
     )
+
+
+def _elsewhere(assembly: Assembly) -> list[str]:
+    types = {each.type for each in assembly.resources.values()}
+    return [said for kind, said in _MADE_ELSEWHERE.items() if kind in types]
 
 
 def _provenance(assembly: Assembly, tools: Sequence[str]) -> Document:

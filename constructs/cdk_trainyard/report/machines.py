@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.network import under
+from cdk_trainyard.report.network import LAUNCH, under
 
 ON_DEMAND: Final = "on demand"
 
@@ -108,8 +108,8 @@ def _dicts(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _template_data(graph: Graph, properties: Any) -> list[Mapping[str, Any]]:
-    templates = graph.targets(properties, "AWS::EC2::LaunchTemplate")
-    found = [graph.properties(each).get("LaunchTemplateData") for each in templates]
+    made = map(graph.properties, graph.targets(properties, *LAUNCH))
+    found = [each.get("LaunchTemplateData", each) for each in made]
     return [each for each in found if isinstance(each, Mapping)]
 
 

@@ -16,7 +16,8 @@ from cdk_trainyard.report.graph import Graph, strings
 
 GROUP: Final = "AWS::EC2::SecurityGroup"
 SUBNET: Final = "AWS::EC2::Subnet"
-_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
+LAUNCH: Final = ("AWS::EC2::LaunchTemplate", "AWS::AutoScaling::LaunchConfiguration")
+"""Types that say how instances of others are made."""
 _RULES: Final = {"AWS::EC2::SecurityGroupIngress": True, "AWS::EC2::SecurityGroupEgress": False}
 _LISTS: Final = {"SecurityGroupIngress": True, "SecurityGroupEgress": False}
 _GROUP_KEYS: Final = {
@@ -200,18 +201,18 @@ class Network:
     @cached_property
     def members(self) -> list[Member]:
         """What stands behind the groups; instances of a launch template belong to what uses it."""
-        templates = {each.key: self._groups_of(each) for each in self.graph.of_type(_TEMPLATE)}
+        templates = {each.key: self._groups_of(each) for each in self.graph.of_type(*LAUNCH)}
         found = []
         used: set[str] = set()
         for resource in self.graph.resources.values():
-            if resource.type in {GROUP, _TEMPLATE, *_RULES} or resource.type.startswith("AWS::IAM::"):
+            if resource.type in {GROUP, *LAUNCH, *_RULES} or resource.type.startswith("AWS::IAM::"):
                 continue
-            behind = [each.key for each in self.graph.targets(self.graph.properties(resource), _TEMPLATE)]
+            behind = [each.key for each in self.graph.targets(self.graph.properties(resource), *LAUNCH)]
             used.update(behind)
             groups = [*self._groups_of(resource), *(group for key in behind for group in templates[key])]
             if groups:
                 found.append(self._member(resource, groups))
-        unused = (each for each in self.graph.of_type(_TEMPLATE) if each.key not in used and templates[each.key])
+        unused = (each for each in self.graph.of_type(*LAUNCH) if each.key not in used and templates[each.key])
         found += [self._member(each, templates[each.key]) for each in unused]
         return sorted(found, key=lambda each: each.resource.path)
 

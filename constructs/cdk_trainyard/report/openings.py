@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.network import Member, Network, Rule, under
+from cdk_trainyard.report.network import LAUNCH, Member, Network, Rule, under
 
 _ANYWHERE: Final = "0.0.0.0/0"
 
@@ -141,7 +141,7 @@ def _addressed(network: Network, member: Member) -> Iterator[Opening]:
 def _public_address(network: Network, member: Member) -> str:
     graph = network.graph
     properties = graph.properties(member.resource)
-    templates = [graph.properties(each) for each in graph.targets(properties, "AWS::EC2::LaunchTemplate")]
+    templates = [graph.properties(each) for each in graph.targets(properties, *LAUNCH)]
     asked = [
         value
         for each in (properties, *templates)
@@ -162,23 +162,33 @@ def _maps(graph: Graph, subnet: str) -> bool:
 def _load_balancer(network: Network, resource: Resource) -> Iterator[Opening]:
     """Elastic Load Balancing, "How Elastic Load Balancing works": internet-facing is the default."""
     graph = network.graph
-    if str(graph.properties(resource).get("Scheme", "internet-facing")) != "internet-facing":
-        return
-    member = next((each for each in network.members if each.resource.key == resource.key), None)
-    for listener in graph.of_type("AWS::ElasticLoadBalancingV2::Listener"):
-        properties = graph.properties(listener)
-        if resource not in graph.targets(properties.get("LoadBalancerArn")):
-            continue
-        port = str(properties.get("Port", "?"))
-        what = f"TCP {port} ({properties.get('Protocol', '?')})"
-        if member is None:
-            yield Opening(
-                resource=resource, ports=what, who="anybody", why="is internet-facing, without a security group here"
+    for listener in map(graph.properties, graph.of_type("AWS::ElasticLoadBalancingV2::Listener")):
+        if resource in graph.targets(listener.get("LoadBalancerArn")):
+            yield from _listening(network, resource, str(listener.get("Port", "?")), str(listener.get("Protocol", "?")))
+
+
+def _classic_load_balancer(network: Network, resource: Resource) -> Iterator[Opening]:
+    """Classic Load Balancers say their listeners themselves."""
+    listed = network.graph.properties(resource).get("Listeners")
+    for each in listed if isinstance(listed, list) else []:
+        if isinstance(each, Mapping):
+            yield from _listening(
+                network, resource, str(each.get("LoadBalancerPort", "?")), str(each.get("Protocol", "?"))
             )
-            continue
-        for rule in _inward(network, member):
-            if rule.protocol in {"tcp", "all"} and port.isdigit() and rule.first <= int(port) <= rule.last:
-                yield Opening(resource=resource, ports=what, who=_who(rule), why="is internet-facing")
+
+
+def _listening(network: Network, resource: Resource, port: str, protocol: str) -> Iterator[Opening]:
+    if str(network.graph.properties(resource).get("Scheme", "internet-facing")) != "internet-facing":
+        return
+    what = f"TCP {network.graph.said(port)} ({network.graph.said(protocol)})"
+    member = next((each for each in network.members if each.resource.key == resource.key), None)
+    if member is None:
+        why = "is internet-facing, without a security group here"
+        yield Opening(resource=resource, ports=what, who="anybody", why=why)
+        return
+    for rule in _inward(network, member):
+        if rule.protocol in {"tcp", "all"} and port.isdigit() and rule.first <= int(port) <= rule.last:
+            yield Opening(resource=resource, ports=what, who=_who(rule), why="is internet-facing")
 
 
 def _function_url(network: Network, resource: Resource) -> Iterator[Opening]:
@@ -259,6 +269,7 @@ _KINDS: Final[Mapping[str, Callable[[Network, Resource], Iterator[Opening]]]] = 
     "AWS::ApiGatewayV2::Api": _always("TCP 443 (HTTPS)", "is a public API endpoint"),
     "AWS::CloudFront::Distribution": _always("TCP 443 (HTTPS)", "is a CloudFront distribution"),
     "AWS::EKS::Cluster": _eks,
+    "AWS::ElasticLoadBalancing::LoadBalancer": _classic_load_balancer,
     "AWS::ElasticLoadBalancingV2::LoadBalancer": _load_balancer,
     "AWS::Lambda::Url": _function_url,
     "AWS::RDS::DBCluster": _database,

@@ -38,8 +38,8 @@ def sentence(graph: Graph, machines: Sequence[Machines]) -> str:
     regions = sorted({stack.region for stack in graph.assembly.stacks} - {""})
     where = f" in {joined(regions)}" if regions else ""
     stacks = counted(len(graph.assembly.stacks), "stack")
-    what = joined(parts) if parts else counted(len(graph.resources), "resource")
-    return f"{what[:1].upper()}{what[1:]}{where}: {counted(len(graph.resources), 'resource')} in {stacks}."
+    what = f"{joined(parts)}{where}: " if parts else ""
+    return f"{what}{counted(len(graph.resources), 'resource')} in {stacks}{'' if parts else where}."
 
 
 def _fleet(machines: Sequence[Machines]) -> Iterator[str]:
