@@ -1,8 +1,8 @@
 """Every command on the pages of docs/ is run as it stands, in order, and answers what the page says it answers.
 
 A page's blocks are one session in one folder: a block with ``title="FILE"`` is written there, lines of ``console``
-blocks that begin with ``$`` are run, and the lines below must come in that order; ``…`` stands for anything. The
-credentials are a local AWS's.
+blocks that begin with ``$`` are run, and the lines below must come in that order; ``…`` stands for anything. Where no
+line begins with ``$``, each is a command. The credentials are a local AWS's.
 """
 
 import os
@@ -45,10 +45,10 @@ def steps(page: Path) -> list[Step]:
             found.append(Step("", file=(title, text)))
         elif language == "console":
             lines = text.replace("\\\n", "").splitlines()
-            assert lines[0].startswith("$ "), f"{page}: a console block begins with a command"
+            prompt = "$ " if any(line.startswith("$ ") for line in lines) else ""
             for line in lines:
-                if line.startswith("$ "):
-                    found.append(Step(line[2:]))
+                if line.startswith(prompt):
+                    found.append(Step(re.sub(r"\s+# .*", "", line.removeprefix(prompt))))
                 else:
                     found[-1].said.append(line)
     return found
@@ -60,13 +60,19 @@ def run_on(page: Path) -> list[Step]:
 
 
 def pages() -> list[pytest.ParameterSet]:
-    found = []
-    for page in sorted(ROOT.glob("docs/**/*.md")):
-        commands = [step.command for step in run_on(page) if not step.file]
-        if commands:
-            heavy = any(HEAVY.search(command) for command in commands)
-            found.append(pytest.param(page, id=page.stem, marks=pytest.mark.cli if heavy else ()))
-    return found
+    """Return the pages that are run: of two, not the one whose commands the other has, in the same order."""
+    commands = {page: [step.command for step in run_on(page)] for page in sorted(ROOT.glob("docs/**/*.md"))}
+    return [
+        pytest.param(page, id=page.stem, marks=pytest.mark.cli if HEAVY.search("\n".join(run)) else ())
+        for page, run in commands.items()
+        if run and not any(within(run, other) for name, other in commands.items() if name != page)
+    ]
+
+
+def within(commands: list[str], others: list[str]) -> bool:
+    """Return whether commands are among others, in their order; a file of a page's own is among nobody's."""
+    left = iter(others)
+    return "" not in commands and all(command in left for command in commands)
 
 
 def lacking(said: list[str], answer: str) -> list[str]:
