@@ -102,7 +102,7 @@ def test_the_account_of_a_deployment_file(file: dict[str, str], account: str) ->
 
 
 def test_what_cannot_be_made_up_is_said(aws: LocalAws, capsys: pytest.CaptureFixture[str]) -> None:
-    existing, other = "arn:aws:s3:::shown-existing", "arn:aws:ec2:us-west-1:123456789012:subnet/subnet-1"
+    existing, other = "arn:aws:s3:::shown-existing", "arn:aws:ec2:us-west-1:123456789012:instance/i-1"
     make_existing(aws, [existing, other])
     printed = capsys.readouterr().out
     assert f"\n{existing}\n" in printed

@@ -210,7 +210,8 @@ def test_a_failed_creation_leaves_nothing(stacks: Stacks, aws: LocalAws) -> None
         "Topic DELETE_COMPLETE",
         f"{name} ROLLBACK_COMPLETE",
     ]
-    assert "VpcID vpc-00000000 does not exist" in next(row for row in stacks.reasons(name) if "CREATE_FAILED" in row)
+    reason = next(row for row in stacks.reasons(name) if "CREATE_FAILED" in row)
+    assert "The vpc ID 'vpc-00000000' does not exist" in reason
     assert len(every(aws.client("sns"), "list_topics")["Topics"]) == before
     assert stacks.delete(name) == "DELETE_COMPLETE"
 
