@@ -95,6 +95,14 @@ def test_what_refers_to_a_replaced_one_is_judged_too(assembly: Any) -> None:
     assert rows[0]["what"] == "SubnetIds: what it refers to is replaced"
 
 
+def test_what_only_may_be_replaced_is_said_so(assembly: Any) -> None:
+    def stack(kind: str, **properties: Any) -> dict[str, Any]:
+        return {"X": resource(kind, **properties)}
+
+    (row,) = changed(assembly, stack("AWS::ECS::Service", LaunchType="EC2"), stack("AWS::ECS::Service"))["rows"]
+    assert (row["effect"], row["remedy"]) == ("changed", "LaunchType may replace it: AWS's page of the type says when")
+
+
 def test_nothing_changes_from_an_assembly_to_itself(assembly: Any) -> None:
     found = changed(assembly, bucket(), bucket())
     assert (found["sentence"], found["rows"], found["widened"]) == ("Nothing changes.", [], [])

@@ -58,6 +58,12 @@ def test_what_is_not_on_demand_is_not_priced_as_if(assembly: Any, market: str) -
     assert found["items"][0]["assumption"] == f"paid as {market.replace('-', ' ')}, which has a price of its own"
 
 
+def test_a_sum_says_which_machines_are_not_in_it(assembly: Any) -> None:
+    instance = {"Type": "AWS::EC2::Instance", "Properties": {"InstanceType": "z9.mega"}}
+    found = review(assembly(S=group("p5.48xlarge", DesiredCapacity="1", MaxSize="1") | {"Odd": instance}))["cost"]
+    assert found["headline"] == "about 55.04 USD an hour without z9.mega"
+
+
 def test_an_unknown_type_is_not_free(assembly: Any) -> None:
     found = review(assembly(S=group("z9.mega", DesiredCapacity="1", MaxSize="1")))["cost"]
     assert (found["headline"], found["items"][0]["hourly"]) == (NOT_PRICED, NOT_PRICED)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, policy_of
-from cdk_trainyard.report.replacement import replaced
+from cdk_trainyard.report.replacement import perhaps_replacing, replaced
 from cdk_trainyard.report.verdict import counted, joined
 
 EFFECTS: Final = ("lost", "refused", "replaced", "removed", "changed", "added")
@@ -111,10 +111,17 @@ def _removed(one: Resource) -> Row:
 def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
     changes = [*differences(one.properties, other.properties)]
     if keys:
-        return _replacement(one, other, keys, _said(changes) or f"{joined(keys)}: what it refers to is replaced")
+        named = {path.split(".")[0] for path, _, _ in changes}
+        behind = [key for key in keys if key not in named]
+        refers = [f"{joined(behind)}: what it refers to is replaced"] if behind else []
+        return _replacement(one, other, keys, "; ".join([*refers, *([_said(changes)] if changes else [])]))
     attributes = [*differences(_attributes(one), _attributes(other))]
     if not changes and not attributes:
         return None
+    if perhaps := perhaps_replacing(one.type, one.properties, other.properties):
+        effect = "replaced" if one.type in HOLDS_DATA | CLUSTERS else "changed"
+        remedy = f"{joined(perhaps)} may replace it: AWS's page of the type says when"
+        return _row(other, effect, _said([*changes, *attributes]), remedy)
     remedy = _UPDATES.get(one.type, "") if changes else "only CloudFormation's own attributes"
     return _row(other, "changed", _said([*changes, *attributes]), remedy)
 

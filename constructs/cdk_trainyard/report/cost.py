@@ -123,7 +123,8 @@ def cost(graph: Graph, machines: Sequence[Machines], prices: Prices) -> dict[str
     most = sum((Decimal(each["most"]) for each in priced), Decimal())
     unpriced = [*(each for each in items if not each["is_priced"]), *_by_use(graph)]
     regions = sorted({each["of"] for each in priced if each["of"]})
-    headline = _headline(total, regions) if priced else NOT_PRICED
+    missing = [each["name"] for each in items if not each["is_priced"] and each["is_machine"]]
+    headline = _headline(total, regions, missing) if priced else NOT_PRICED
     return {
         "currency": "USD",
         "date": prices.date,
@@ -148,8 +149,9 @@ def _unpriced(names: Sequence[str]) -> str:
     return f"not priced: {joined(shown)}" if shown else ""
 
 
-def _headline(total: Decimal, regions: Sequence[str]) -> str:
-    return f"about {total:,.2f} USD an hour" if regions else f"at least {total:,.2f} USD an hour"
+def _headline(total: Decimal, regions: Sequence[str], missing: Sequence[str]) -> str:
+    said = f"{'about' if regions else 'at least'} {total:,.2f} USD an hour"
+    return f"{said} without {joined([*dict.fromkeys(missing)])}" if missing else said
 
 
 def _sentence(headline: str, total: Decimal, most: Decimal, regions: Sequence[str], unpriced: int) -> str:
@@ -179,7 +181,7 @@ def _machines(graph: Graph, machines: Sequence[Machines], prices: Prices) -> Ite
         )
         if each.paid != ON_DEMAND:
             assumption = f"paid as {each.paid}, which has a price of its own"
-        yield _item(what, each.resource, price, each.count, each.most, assumption, graph)
+        yield _item(what, each.resource, price, each.count, each.most, assumption, graph, is_machine=True)
 
 
 def _by_the_hour(graph: Graph, prices: Prices) -> Iterator[dict[str, Any]]:
@@ -200,7 +202,15 @@ def _by_use(graph: Graph) -> Iterator[dict[str, Any]]:
 
 
 def _item(
-    what: str, resource: Resource, price: Price | None, count: int, most: int, assumption: str, graph: Graph
+    what: str,
+    resource: Resource,
+    price: Price | None,
+    count: int,
+    most: int,
+    assumption: str,
+    graph: Graph,
+    *,
+    is_machine: bool = False,
 ) -> dict[str, Any]:
     region = graph.region(resource)
     other = price.region if price and price.region != region else ""
@@ -215,4 +225,5 @@ def _item(
         "source": f"{price.source} ({price.date})" if price else "",
         "of": other,
         "is_priced": price is not None,
+        "is_machine": is_machine,
     }

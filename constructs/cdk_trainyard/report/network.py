@@ -16,7 +16,7 @@ from cdk_trainyard.report.graph import Graph, strings
 
 GROUP: Final = "AWS::EC2::SecurityGroup"
 SUBNET: Final = "AWS::EC2::Subnet"
-LAUNCH: Final = ("AWS::EC2::LaunchTemplate", "AWS::AutoScaling::LaunchConfiguration")
+LAUNCH: Final = ("AWS::EC2::LaunchTemplate", "AWS::AutoScaling::LaunchConfiguration", "AWS::EC2::NetworkInterface")
 """Types that say how instances of others are made."""
 _RULES: Final = {"AWS::EC2::SecurityGroupIngress": True, "AWS::EC2::SecurityGroupEgress": False}
 _LISTS: Final = {"SecurityGroupIngress": True, "SecurityGroupEgress": False}
@@ -233,7 +233,9 @@ class Network:
         Args:
             resource: The resource.
         """
-        values = under(self.graph.properties(resource), _SUBNET_KEYS)
+        properties = self.graph.properties(resource)
+        made = [properties, *map(self.graph.properties, self.graph.targets(properties, *LAUNCH))]
+        values = (value for each in made for value in under(each, _SUBNET_KEYS))
         return [subnet.key for value in values for subnet in self.graph.targets(value, SUBNET)]
 
     @cached_property

@@ -54,6 +54,7 @@ _SECTIONS: Final = {
     "provenance": "Provenance",
 }
 _PARTS: Final = re.compile(r"[^/:,\s]{1,40}[/:,\s]*|[/:,\s]+")
+_SHORT: Final = 16
 _OPTIONAL: Final = {"picture", "change", "cost"}
 
 
@@ -111,7 +112,10 @@ def _template() -> Any:
 
 def _breakable(value: object) -> Any:
     """Escape a value, with places where long names may go on in the next line."""
-    return _safe("<wbr>".join(str(escape(part)) for part in _PARTS.findall(str(value))))
+    text = str(value)
+    if len(text) <= _SHORT and " " not in text:
+        return _safe(f'<span class="whole">{escape(text)}</span>') if text else ""
+    return _safe("<wbr>".join(escape(part) for part in _PARTS.findall(text)))
 
 
 def _safe(text: str) -> Any:
@@ -238,7 +242,7 @@ def _group(group: list[Mapping[str, Any]]) -> dict[str, Any]:
     rules = ", ".join(first["rules"])
     status = f"accepted ({first['severity']})" if first["reason"] else f"open {first['severity']}"
     tone = "good" if first["reason"] else _TONES[first["severity"]]
-    return {"cells": (status, places, first["text"], rules, first["reason"]), "tone": tone}
+    return {"cells": (status, first["text"], places, first["reason"], rules), "tone": tone}
 
 
 def _change(each: Mapping[str, Any]) -> dict[str, Any]:

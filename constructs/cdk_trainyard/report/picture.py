@@ -97,7 +97,7 @@ def _network(canvas: _Canvas, network: Mapping[str, Any], y: float) -> float:
         inner = _subnet(canvas, subnet, inner) + _GAP
     if network["spread"]:
         spread = {
-            "title": "In several subnets" if network["subnets"] else "Subnets that are not known here",
+            "title": "In several subnets, or in one that is not known here",
             "note": "",
             "is_public": False,
             "cards": network["spread"],

@@ -1,6 +1,6 @@
 """Which resources CloudFormation replaces when templates change, and what follows from that for what refers to them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cdk_trainyard.data_files import load
@@ -33,8 +33,26 @@ def replacing(kind: str, before: Template, after: Any) -> list[str]:
         before: Its properties before.
         after: Its properties after.
     """
-    facts = load("report", "create_only")["types"].get(kind, {})
-    paths = [*facts.get("always", ()), *facts.get("maybe", ()), *_ALSO.get(kind, ())]
+    return _differing(before, after, [*_facts(kind).get("always", ()), *_ALSO.get(kind, ())])
+
+
+def perhaps_replacing(kind: str, before: Template, after: Any) -> list[str]:
+    """Return the properties that replace a resource under conditions that the schemas do not say.
+
+    Args:
+        kind: Its type.
+        before: Its properties before.
+        after: Its properties after.
+    """
+    return _differing(before, after, _facts(kind).get("maybe", ()))
+
+
+def _facts(kind: str) -> Mapping[str, Sequence[str]]:
+    found: Mapping[str, Sequence[str]] = load("report", "create_only")["types"].get(kind, {})
+    return found
+
+
+def _differing(before: Template, after: Any, paths: Sequence[str]) -> list[str]:
     return sorted({path.split("/")[0] for path in paths if at(before, path) != at(after, path)})
 
 
