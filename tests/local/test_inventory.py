@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing
+from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing, network
 from cdk_trainyard.cli.inventory import sections, text
 from cdk_trainyard.local import LocalAws
 from tests.local.apps_of_rooms import CERTIFICATE, REGION, fleet, service, synthesized, uploaded
@@ -87,6 +88,56 @@ def test_arns_of_a_deployment_file() -> None:
 def test_key_pairs_of_a_deployment_file() -> None:
     file = {"cluster": {"head_node": {"key_pair": "mine"}, "master": [{"key_pair": "theirs"}]}, "key": "none"}
     assert list(key_pairs(file)) == ["mine", "theirs"]
+
+
+def _network(region: str, zone_id: str, **more: Any) -> dict[str, Any]:
+    table = {"route_table_id": "rtb-0a1b2c3d4e5f60718"}
+    return {
+        "vpc_id": "vpc-0a1b2c3d4e5f60718",
+        "accelerator_subnet": {"subnet_id": "subnet-0a1b2c3d4e5f60711", "zone": zone_id, "cidr": "10.3.64.0/18"},
+        "service_subnets": [
+            {"subnet_id": "subnet-0a1b2c3d4e5f60712", "zone": f"{region}a", **table},
+            {"subnet_id": "subnet-0a1b2c3d4e5f60713", "zone": f"{region}c", **table},
+        ],
+        "public_subnets": [{"subnet_id": "subnet-0a1b2c3d4e5f60714", "zone": f"{region}c"}],
+        "security_group_id": "sg-0a1b2c3d4e5f60718",
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("region", "zone_id", "more"),
+    [
+        ("ap-south-1", "aps1-az1", {}),
+        ("sa-east-1", "sae1-az1", {"cidr": "10.3.0.0/16"}),
+        (
+            "ap-northeast-3",
+            "apne3-az1",
+            {"accelerator_subnet": {"subnet_id": "subnet-0a1b2c3d4e5f60711", "zone": "apne3-az1"}},
+        ),
+    ],
+)
+def test_the_network_of_a_deployment_file_is_made_up(
+    aws: LocalAws, capsys: pytest.CaptureFixture[str], region: str, zone_id: str, more: dict[str, Any]
+) -> None:
+    make_existing(aws, network(_network(region, zone_id, **more), f"arn:aws:ec2:{region}:123456789012"))
+    assert "not made up" not in capsys.readouterr().out
+    ec2 = aws.client("ec2", region)
+    within = [{"Name": "vpc-id", "Values": ["vpc-0a1b2c3d4e5f60718"]}]
+    subnets = {row["SubnetId"]: row for row in ec2.describe_subnets(Filters=within)["Subnets"]}
+    assert len(subnets) == 4
+    assert subnets["subnet-0a1b2c3d4e5f60711"]["AvailabilityZoneId"] == zone_id
+    ways = {
+        association["SubnetId"]: [route["GatewayId"] for route in table["Routes"][1:]]
+        for table in ec2.describe_route_tables(Filters=within)["RouteTables"]
+        for association in table["Associations"]
+        if "SubnetId" in association
+    }
+    assert ways == {name: ["igw-0a1b2c3d4e5f60718"] if name.endswith("4") else [] for name in subnets}
+
+
+def test_a_network_that_is_made_exists_nowhere_before() -> None:
+    assert network({"zone": "us-west-1a"}, "x") == network(None, "x") == []
 
 
 @pytest.mark.parametrize(

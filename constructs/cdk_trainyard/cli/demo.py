@@ -1,7 +1,7 @@
 """``trainyard demo [FILE]``: the real cdk CLI deploys to an AWS on this machine, and what exists then is shown.
 
-What the file names by its ARN exists already at AWS: a certificate, a secret, a key; so does an SSH key pair. Here
-they are made up first.
+What the file names by its ARN exists already at AWS: a certificate, a secret, a key; so do an SSH key pair, and a
+network that it names by its ids. Here they are made up first.
 """
 
 import json
@@ -100,7 +100,7 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
     """
     cdk = _cdk.find()  # before anything is started
     from cdk_trainyard.cli import _others
-    from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing
+    from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing, network
     from cdk_trainyard.local import LocalAws
     from cdk_trainyard.local.environment import DEFAULT_REGION
 
@@ -109,11 +109,13 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
     step(f"Starting the local AWS, region {region}", quiet)
     named = list(dict.fromkeys(arns(file)))
     account = account_of(file, named)
-    named += [f"arn:aws:ec2:{region}:{account}:key-pair/{name}" for name in dict.fromkeys(key_pairs(file))]
+    at = f"arn:aws:ec2:{region}:{account}"
+    named += [f"{at}:key-pair/{name}" for name in dict.fromkeys(key_pairs(file))]
+    existing = [*named, *network(file.get("network"), at)]
     with LocalAws(region=region, account=account) as aws:
         click.echo(f"{aws.endpoint}, account {aws.account}", err=quiet)
-        if named:
-            make_existing(aws, named, quiet=quiet)
+        if existing:
+            make_existing(aws, existing, quiet=quiet)
         step("cdk bootstrap", quiet)
         cdk = cdk.within(aws.environment)
         app = _cdk.app_words(deployment)

@@ -38,6 +38,17 @@ class Kind:
     may: tuple[str, ...] = ()
 
 
+def _subnet(ec2: EC2Backend, arn: Arn) -> None:
+    """Make a subnet in a zone of this name, or of this id, as ``use1-az4``."""
+    zone, is_id = arn.said["AvailabilityZone"], "-az" in arn.said["AvailabilityZone"]
+    ec2.create_subnet(
+        arn.said["VpcId"],
+        arn.said["CidrBlock"],
+        availability_zone=None if is_id else zone,
+        availability_zone_id=zone if is_id else None,
+    )
+
+
 def _nat_gateway(ec2: EC2Backend, arn: Arn) -> None:
     ec2.create_nat_gateway(arn.said["SubnetId"], str(ec2.allocate_address("vpc").allocation_id))
 
@@ -105,9 +116,7 @@ KINDS: Mapping[str, Kind] = {
     "subnet": Kind(
         prefix="subnet-",
         there=lambda ec2: [name for subnets in ec2.subnets.values() for name in subnets],
-        make=lambda ec2, arn: ec2.create_subnet(
-            arn.said["VpcId"], arn.said["CidrBlock"], availability_zone=arn.said["AvailabilityZone"]
-        ),
+        make=_subnet,
         finish=_finish_subnet,
         needs=("VpcId", "CidrBlock", "AvailabilityZone"),
         may=("MapPublicIpOnLaunch",),
