@@ -77,6 +77,16 @@ def test_the_changelog_has_this_version() -> None:
     assert f"\n## [{cdk_trainyard.__version__}]\n" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_floors_are_the_versions_that_were_run() -> None:
+    page = (ROOT / "docs" / "stability.md").read_text()
+    floors = dict(re.fullmatch(r"([\w-]+)>=([0-9.]+),.*", need).groups() for need in PROJECT["dependencies"])
+    assert f"| {floors['aws-cdk-lib']}.0, the floor | {floors['constructs']}.0 |" in page
+    locked = (ROOT / "requirements" / "dev.txt").read_text()
+    (newest,) = re.findall(r"^aws-cdk-lib==(\S+)", locked, re.MULTILINE)
+    (constructs,) = re.findall(r"^constructs==(\S+)", locked, re.MULTILINE)
+    assert f"| {newest}, the newest | {constructs} |" in page
+
+
 def test_everything_is_an_extra_of_all() -> None:
     extras = PROJECT["optional-dependencies"]
     (everything,) = extras["all"]
