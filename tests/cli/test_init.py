@@ -41,6 +41,12 @@ def test_what_was_chosen_is_in_the_file(tmp_path: Path) -> None:
     assert (compute.instance_type, deployment.network.zone) == ("c7i.8xlarge", "use1-az6")
 
 
+def test_a_capacity_block_is_as_large_as_its_fleet(tmp_path: Path) -> None:
+    assert main(["init", str(tmp_path / "x"), "--like", "fleet-p5-capacity-block", "--count", "4"]) == 0
+    cluster = Deployment.load(tmp_path / "x" / "deployment.yaml").cluster
+    assert (cluster.count, cluster.reserved_instances) == (4, 4)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -19,6 +19,8 @@ DEFAULTS: Final = {
     "fleet": "fleet-p3dn-bert",
 }
 """Orchestrator to the shipped deployment that a project begins with."""
+_RESERVED: Final = ("cluster", "reserved_instances")
+"""What a capacity block holds: as many as there are nodes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,6 +120,8 @@ def edited(file: Path, choice: Choice, name: str | None) -> str:
             raise Wrong(f"{file.stem} has no nodes that run jobs, whose {called} could be chosen")
         if value is not None and path is not None:
             wanted[path] = value
+    if choice.count is not None and _RESERVED in document.values:
+        wanted[_RESERVED] = choice.count
     if choice.region:
         wanted["region",] = choice.region
     if zone := _zone(document, choice, kind):
