@@ -28,7 +28,7 @@ def allow(action: Any, resource: Any = "*", **more: Any) -> dict[str, Any]:
 
 def readers(permissions: Permissions, store: str = "S/Data") -> list[tuple[str, str]]:
     resource = permissions.graph.resources[store]
-    return [(each.role.resource.name, each.part) for each in permissions.readers(resource)]
+    return [(each.name.removeprefix("S/"), each.part) for each in permissions.readers(resource)]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,21 @@ def test_policies_of_the_bucket_count(graph: Any) -> None:
         )
     )
     assert readers(found) == [("Friend", "")]
+
+
+def test_services_and_other_accounts_that_a_bucket_names_are_found(graph: Any) -> None:
+    def statement(principal: Any, action: str) -> dict[str, Any]:
+        return {"Effect": "Allow", "Principal": principal, "Action": action, "Resource": WITHIN}
+
+    statements = [
+        statement({"Service": "logging.s3.amazonaws.com"}, "s3:PutObject"),
+        statement({"AWS": ["arn:aws:iam::111122223333:root"]}, "s3:GetObject"),
+    ]
+    document = {"Bucket": {"Ref": "Data"}, "PolicyDocument": {"Version": "2012-10-17", "Statement": statements}}
+    found = Permissions(graph(S={"Data": BUCKET, "Policy": {"Type": "AWS::S3::BucketPolicy", "Properties": document}}))
+    assert readers(found) == [("arn:aws:iam::111122223333:root", "")]
+    store = found.graph.resources["S/Data"]
+    assert [each.name for each in found.writers(store)] == ["the service logging.s3.amazonaws.com"]
 
 
 def test_attached_policies_count_once_from_either_end(graph: Any) -> None:

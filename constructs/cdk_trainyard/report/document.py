@@ -242,7 +242,7 @@ def _grant(grant: Grant) -> Document:
 
 
 def _holder(holder: Holder) -> Document:
-    return {"role": holder.role.resource.path, "trusts": [*holder.role.trusts], "part": holder.part}
+    return {"role": holder.name, "trusts": [*holder.trusts], "part": holder.part}
 
 
 def _store(store: Store) -> Document:

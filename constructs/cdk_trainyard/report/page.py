@@ -196,7 +196,8 @@ def _most(types: Mapping[str, int]) -> str:
 
 def _holders(holders: list[Mapping[str, Any]]) -> str:
     return (
-        "; ".join(each["role"] + (f" (only {each['part']})" if each["part"] else "") for each in holders) or "no role"
+        "; ".join(each["role"] + (f" (only {each['part']})" if each["part"] else "") for each in holders)
+        or "nobody here"
     )
 
 

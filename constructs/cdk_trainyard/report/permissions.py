@@ -84,15 +84,17 @@ class Role:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Holder:
-    """A role that can do something with a store.
+    """Somebody who can do something with a store.
 
     Attributes:
-        role: The role.
+        name: A role's path, or what a policy of the store names.
+        trusts: Who may take the role on. Default - it is none.
         part: The part of the store that it is about. Nothing: all of it.
     """
 
-    role: Role
-    part: str
+    name: str
+    trusts: tuple[str, ...] = ()
+    part: str = ""
 
 
 class Permissions:
@@ -219,7 +221,7 @@ class Permissions:
         found = []
         for role in self.roles:
             if self._may(role.resource, action, f"{arn}{ACCESS[store.type].within}", policies):
-                found.append(Holder(role=role, part=""))
+                found.append(Holder(name=role.resource.path, trusts=role.trusts))
                 continue
             parts = [
                 part
@@ -227,8 +229,25 @@ class Permissions:
                 if self._may(role.resource, action, f"{arn}{part}", policies)
             ]
             if parts:
-                found.append(Holder(role=role, part=", ".join(part.lstrip("/:") for part in parts)))
-        return found
+                said = ", ".join(part.lstrip("/:") for part in parts)
+                found.append(Holder(name=role.resource.path, trusts=role.trusts, part=said))
+        return [*found, *self._guests(policies, action)]
+
+    def _guests(self, policies: Sequence[Policy], action: str) -> list[Holder]:
+        """Return whom a store's own policies name beside the roles of the assembly: services, accounts, users."""
+        ours = {self.stand_in(role.resource, "Arn") for role in self.roles} | {
+            f"arn:aws:iam::{_ACCOUNT}:root",
+            _ACCOUNT,
+        }
+        found = []
+        for statement in (each for policy in policies for each in policy.statements):
+            principal = statement.source.get("Principal")
+            if statement.is_deny or not statement.is_about_action(action):
+                continue
+            for kind, names in (principal if isinstance(principal, Mapping) else {"AWS": principal}).items():
+                others = [name for name in _list(names) if name not in ours]
+                found += [f"{_KINDS.get(kind, kind)} {'anybody' if name == '*' else name}".strip() for name in others]
+        return [Holder(name=name) for name in dict.fromkeys(found)]
 
     def _parts(self, role: Resource, arn: str) -> list[str]:
         """Return the parts of a store that a role's policies name."""

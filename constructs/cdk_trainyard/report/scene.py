@@ -130,7 +130,7 @@ def _store(resource: Resource, access: Sequence[Mapping[str, Any]]) -> Scene:
         "title": resource.path,
         "kind": "store",
         "noun": noun,
-        "lines": lines or ["no role here"],
+        "lines": lines or ["nobody here"],
     }
 
 
