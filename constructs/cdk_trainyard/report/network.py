@@ -199,6 +199,21 @@ class Network:
         )
 
     @cached_property
+    def _by_group(self) -> dict[str, list[Rule]]:
+        found: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            found.setdefault(rule.group, []).append(rule)
+        return found
+
+    def rules_of(self, member: Member) -> list[Rule]:
+        """Return the rules of a member's groups.
+
+        Args:
+            member: The member.
+        """
+        return [rule for group in member.groups for rule in self._by_group.get(group, [])]
+
+    @cached_property
     def members(self) -> list[Member]:
         """What stands behind the groups; instances of a launch template belong to what uses it."""
         templates = {each.key: self._groups_of(each) for each in self.graph.of_type(*LAUNCH)}
@@ -264,10 +279,8 @@ class Network:
         """
         if not self._same_network(start, end):
             return []
-        outs = [
-            rule for rule in self.rules if not rule.inward and rule.group in start.groups and self._covers(rule, end)
-        ]
-        ins = [rule for rule in self.rules if rule.inward and rule.group in end.groups and self._covers(rule, start)]
+        outs = [rule for rule in self.rules_of(start) if not rule.inward and self._covers(rule, end)]
+        ins = [rule for rule in self.rules_of(end) if rule.inward and self._covers(rule, start)]
         found: dict[tuple[str, int, int], Way] = {}
         for out in outs:
             for into in ins:

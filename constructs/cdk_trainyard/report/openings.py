@@ -112,9 +112,9 @@ _TARGETS: Final = {
 
 def _inward(network: Network, member: Member) -> Iterator[Rule]:
     """Yield the rules that let addresses in which are not the network's own."""
-    for rule in network.rules:
+    for rule in network.rules_of(member):
         is_address = rule.inward and not rule.peer_is_group and not rule.allows_nothing
-        if is_address and rule.group in member.groups and (rule.is_anywhere or not _is_private(rule.peer)):
+        if is_address and (rule.is_anywhere or not _is_private(rule.peer)):
             yield rule
 
 

@@ -4,6 +4,7 @@ What a role may do is judged by `cdk_trainyard.policy` with conditions of Allow 
 stand: nobody can do more than it says here, as far as the templates know. AWS's managed policies are named, not read.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph, partition_of, references, replace_marks
 from cdk_trainyard.report.stores import ACCESS, OTHER_ARNS, REF_IS_ARN
 
+_WILD: Final = re.compile(r"[*?$]")
 _ACCOUNT: Final = "000000000000"
 _REGION: Final = "us-east-1"
 ROLE: Final = "AWS::IAM::Role"
@@ -108,6 +110,7 @@ class Permissions:
         """
         self.graph = graph
         self.notes: list[str] = []
+        self._resources: dict[tuple[str, str], tuple[str, ...]] = {}
 
     @cached_property
     def roles(self) -> list[Role]:
@@ -219,7 +222,10 @@ class Permissions:
         arn = self.stand_in(store, "Arn").removesuffix(":*")
         policies = self._resource_policies.get(store.key, ())
         found = []
+        is_named = any(not each.is_deny for policy in policies for each in policy.statements)
         for role in self.roles:
+            if not is_named and not any(_begins(text, arn) for text in self._allowed(role.resource.key, action)):
+                continue  # whoever is allowed nothing like it need not be judged
             if self._may(role.resource, action, f"{arn}{ACCESS[store.type].within}", policies):
                 found.append(Holder(name=role.resource.path, trusts=role.trusts))
                 continue
@@ -232,6 +238,18 @@ class Permissions:
                 said = ", ".join(part.lstrip("/:") for part in parts)
                 found.append(Holder(name=role.resource.path, trusts=role.trusts, part=said))
         return [*found, *self._guests(policies, action)]
+
+    def _allowed(self, role: str, action: str) -> tuple[str, ...]:
+        """Return what a role's policies allow an action on; of everything but something, everything."""
+        if (role, action) not in self._resources:
+            self._resources[role, action] = tuple(
+                "*" if "NotResource" in each.source else text.source
+                for policy in self._parsed[role]
+                for each in policy.statements
+                if not each.is_deny and each.is_about_action(action)
+                for text in each.resources
+            )
+        return self._resources[role, action]
 
     def _guests(self, policies: Sequence[Policy], action: str) -> list[Holder]:
         """Return whom a store's own policies name beside the roles of the assembly: services, accounts, users."""
@@ -366,6 +384,12 @@ def statements(document: Any) -> list[Mapping[str, Any]]:
     """
     listed = document.get("Statement", []) if isinstance(document, Mapping) else []
     return [each for each in _list(listed) if isinstance(each, Mapping)]
+
+
+def _begins(pattern: str, arn: str) -> bool:
+    """Whether what a pattern matches may begin as an ARN does: the same up to its first wildcard or variable."""
+    fixed = _WILD.split(pattern, maxsplit=1)[0]
+    return arn.startswith(fixed) or fixed.startswith(arn)
 
 
 def _escalations(grant: Grant) -> Iterator[str]:
