@@ -178,3 +178,9 @@ def test_what_would_two_more_nodes_and_another_network_do(assemblies: Callable[[
 def test_the_page_is_small(name: str, assemblies: Callable[[str], Path], tmp_path: Path) -> None:
     write_review(assemblies(name), tmp_path)
     assert (tmp_path / "review.html").stat().st_size < 2**20
+
+
+def test_the_readme_shows_the_picture_of_a_review(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
+    """``trainyard review deployments/hyperpod-trn1-llama2.yaml`` writes it: copy ``picture.svg`` when it changes."""
+    write_review(assemblies(HYPERPOD), tmp_path)
+    assert (ROOT / "docs" / "pictures" / "review.svg").read_text() == (tmp_path / "picture.svg").read_text()

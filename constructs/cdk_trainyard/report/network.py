@@ -8,11 +8,11 @@ Network ACLs and routes between VPCs are not judged here.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import ip_network
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph, strings
+from cdk_trainyard.report.security_groups import ANYWHERE, PORTS, WITH_PORTS, Rule, Way, common, is_within, overlap
 
 GROUP: Final = "AWS::EC2::SecurityGroup"
 SUBNET: Final = "AWS::EC2::Subnet"
@@ -38,55 +38,11 @@ _PEERS: Final = (
     "DestinationPrefixListId",
     "SourceSecurityGroupName",
 )
-_ANYWHERE: Final = {"0.0.0.0/0", "::/0"}
-_NOBODY: Final = "255.255.255.255/32"
 _PROTOCOLS: Final = {"-1": "all", "6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6"}
-_PORTS: Final = 65535
-_WITH_PORTS: Final = {"tcp", "udp"}
 EFA: Final = (
     "EFA's traffic bypasses the operating system, and needs a group that lets everything in from itself and out to "
     "itself (EC2 User Guide, 'Get started with EFA and MPI')"
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
-    """One rule of a security group.
-
-    Attributes:
-        group: The group's key.
-        inward: Whether it is an ingress rule.
-        protocol: ``tcp``, ``udp``, ``icmp``, a number, or ``all``.
-        first: The first port.
-        last: The last port.
-        peer: A CIDR block, a prefix list, or the key of a group.
-        peer_is_group: Whether the peer is a group of this assembly.
-        description: What the template says of it.
-    """
-
-    group: str
-    inward: bool
-    protocol: str
-    first: int
-    last: int
-    peer: str
-    peer_is_group: bool = False
-    description: str = ""
-
-    @property
-    def ports(self) -> str:
-        """Protocol and ports in words."""
-        return ports_said(self.protocol, self.first, self.last)
-
-    @property
-    def is_anywhere(self) -> bool:
-        """Whether the peer is every address."""
-        return self.peer in _ANYWHERE
-
-    @property
-    def allows_nothing(self) -> bool:
-        """Whether it is the rule that CDK writes for no egress at all: to an address that nobody has."""
-        return self.peer == _NOBODY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,47 +58,6 @@ class Member:
     resource: Resource
     groups: tuple[str, ...]
     subnets: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Way:
-    """A way from one member to another.
-
-    Attributes:
-        protocol: Protocol.
-        first: The first port.
-        last: The last port.
-        out: The rule that lets it out.
-        into: The rule that lets it in.
-    """
-
-    protocol: str
-    first: int
-    last: int
-    out: Rule
-    into: Rule
-
-    @property
-    def ports(self) -> str:
-        """Protocol and ports in words."""
-        return ports_said(self.protocol, self.first, self.last)
-
-
-def ports_said(protocol: str, first: int, last: int) -> str:
-    """Return protocol and ports in words.
-
-    Args:
-        protocol: Protocol.
-        first: The first port.
-        last: The last port.
-    """
-    if protocol == "all":
-        return "all traffic"
-    if protocol not in _WITH_PORTS:
-        return protocol.upper() if protocol.startswith("icmp") else f"IP protocol {protocol}"
-    if (first, last) == (0, _PORTS):
-        return f"all of {protocol.upper()}"
-    return f"{protocol.upper()} {first}" if first == last else f"{protocol.upper()} {first} to {last}"
 
 
 class Network:
@@ -186,13 +101,13 @@ class Network:
         protocol = _PROTOCOLS.get(protocol, protocol.lower())
         peer = next((properties[name] for name in _PEERS if name in properties), "")
         groups = self.graph.targets(peer, GROUP)
-        with_ports = protocol in _WITH_PORTS
+        with_ports = protocol in WITH_PORTS
         return Rule(
             group=group,
             inward=inward,
             protocol=protocol,
             first=_port(properties.get("FromPort"), 0) if with_ports else 0,
-            last=_port(properties.get("ToPort"), _PORTS) if with_ports else _PORTS,
+            last=_port(properties.get("ToPort"), PORTS) if with_ports else PORTS,
             peer=groups[0].key if groups else self.graph.said(peer),
             peer_is_group=bool(groups),
             description=self.graph.said(properties.get("Description", "")),
@@ -260,7 +175,7 @@ class Network:
             table.key
             for route in self.graph.of_type("AWS::EC2::Route")
             if self.graph.targets(self.graph.properties(route).get("GatewayId"), "AWS::EC2::InternetGateway")
-            and _ANYWHERE & {*strings(self.graph.properties(route))}
+            and ANYWHERE & {*strings(self.graph.properties(route))}
             for table in self.graph.targets(self.graph.properties(route).get("RouteTableId"))
         }
         found: set[str] = set()
@@ -284,9 +199,9 @@ class Network:
         found: dict[tuple[str, int, int], Way] = {}
         for out in outs:
             for into in ins:
-                if (way := _common(out, into)) is not None:
+                if (way := common(out, into)) is not None:
                     found.setdefault((way.protocol, way.first, way.last), way)
-        widest = [way for way in found.values() if not any(_is_within(way, other) for other in found.values())]
+        widest = [way for way in found.values() if not any(is_within(way, other) for other in found.values())]
         return sorted(widest, key=lambda way: (way.protocol, way.first))
 
     def can_reach(self, start: Member, end: Member, port: int, protocol: str = "tcp") -> Way | None:
@@ -309,7 +224,7 @@ class Network:
         if rule.allows_nothing:
             return False
         blocks = [self.graph.properties(self.graph.resources[key]).get("CidrBlock") for key in member.subnets]
-        return any(_overlap(rule.peer, str(block)) for block in blocks)
+        return any(overlap(rule.peer, str(block)) for block in blocks)
 
     def _same_network(self, start: Member, end: Member) -> bool:
         one, other = self._networks(start), self._networks(end)
@@ -372,7 +287,7 @@ def under(value: Any, names: set[str]) -> Iterator[Any]:
 def _all_out(group: str) -> Rule:
     description = "EC2's own, where a template has no egress rule"
     return Rule(
-        group=group, inward=False, protocol="all", first=0, last=_PORTS, peer="0.0.0.0/0", description=description
+        group=group, inward=False, protocol="all", first=0, last=PORTS, peer="0.0.0.0/0", description=description
     )
 
 
@@ -381,28 +296,7 @@ def _port(value: Any, default: int) -> int:
         number = int(str(value))
     except ValueError:
         return default
-    return number if 0 <= number <= _PORTS else default
-
-
-def _common(out: Rule, into: Rule) -> Way | None:
-    if "all" not in {out.protocol, into.protocol} and out.protocol != into.protocol:
-        return None
-    protocol = into.protocol if out.protocol == "all" else out.protocol
-    first, last = max(out.first, into.first), min(out.last, into.last)
-    return Way(protocol=protocol, first=first, last=last, out=out, into=into) if first <= last else None
-
-
-def _is_within(way: Way, other: Way) -> bool:
-    if way is other or other.protocol not in {way.protocol, "all"}:
-        return False
-    return other.first <= way.first and way.last <= other.last
-
-
-def _overlap(one: str, other: str) -> bool:
-    try:
-        return ip_network(one, strict=False).overlaps(ip_network(other, strict=False))
-    except (TypeError, ValueError):
-        return False
+    return number if 0 <= number <= PORTS else default
 
 
 def _capital(text: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.network import LAUNCH, Member, Network, Rule, under
+from cdk_trainyard.report.network import LAUNCH, Member, Network, under
+from cdk_trainyard.report.security_groups import Rule
 
 _ANYWHERE: Final = "0.0.0.0/0"
 

@@ -12,12 +12,11 @@ from typing import Any, Final
 
 from cdk_trainyard.policy import Policies, Policy, PolicyError, PolicyKind, Principal, Request, evaluate, parse_policy
 from cdk_trainyard.report.assembly import Resource
-from cdk_trainyard.report.graph import Graph, partition_of, references, replace_marks
-from cdk_trainyard.report.stores import ACCESS, OTHER_ARNS, REF_IS_ARN
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.stand_ins import ACCOUNT, StandIns
+from cdk_trainyard.report.stores import ACCESS
 
 _WILD: Final = re.compile(r"[*?$]")
-_ACCOUNT: Final = "000000000000"
-_REGION: Final = "us-east-1"
 ROLE: Final = "AWS::IAM::Role"
 _POLICIES: Final = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
 _RESOURCE_POLICIES: Final = {
@@ -109,6 +108,7 @@ class Permissions:
             graph: Its graph.
         """
         self.graph = graph
+        self.stand_ins = StandIns(graph)
         self.notes: list[str] = []
         self._resources: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -219,7 +219,7 @@ class Permissions:
         return self._who(store, ACCESS[store.type].write) if store.type in ACCESS else []
 
     def _who(self, store: Resource, action: str) -> list[Holder]:
-        arn = self.stand_in(store, "Arn").removesuffix(":*")
+        arn = self.stand_ins.of(store, "Arn").removesuffix(":*")
         policies = self._resource_policies.get(store.key, ())
         found = []
         is_named = any(not each.is_deny for policy in policies for each in policy.statements)
@@ -253,9 +253,9 @@ class Permissions:
 
     def _guests(self, policies: Sequence[Policy], action: str) -> list[Holder]:
         """Return whom a store's own policies name beside the roles of the assembly: services, accounts, users."""
-        ours = {self.stand_in(role.resource, "Arn") for role in self.roles} | {
-            f"arn:aws:iam::{_ACCOUNT}:root",
-            _ACCOUNT,
+        ours = {self.stand_ins.of(role.resource, "Arn") for role in self.roles} | {
+            f"arn:aws:iam::{ACCOUNT}:root",
+            ACCOUNT,
         }
         found = []
         for statement in (each for policy in policies for each in policy.statements):
@@ -276,11 +276,11 @@ class Permissions:
 
     def _may(self, role: Resource, action: str, resource: str, policies: tuple[Policy, ...]) -> bool:
         request = Request(
-            principal=Principal.role_session(self.stand_in(role, "Arn"), "session"),
+            principal=Principal.role_session(self.stand_ins.of(role, "Arn"), "session"),
             action=action,
             resource=resource,
             keys=_SECURE,
-            resource_account=_ACCOUNT,
+            resource_account=ACCOUNT,
         )
         try:
             return evaluate(request, Policies(identity=self._parsed[role.key], resource=policies)).allowed
@@ -315,7 +315,7 @@ class Permissions:
     def _policy(self, document: Any, kind: PolicyKind, name: str) -> list[Policy]:
         """Read a policy statement by statement, so that one that nobody understands does not hide the others."""
         found = []
-        for statement in statements(self._stood_in(document)):
+        for statement in statements(self.stand_ins.value(document)):
             said = {
                 key: value
                 for key, value in statement.items()
@@ -326,46 +326,6 @@ class Permissions:
             except (PolicyError, TypeError, AttributeError, ValueError):
                 self.notes.append(f"{name}: a statement that is no policy language that AWS describes")
         return found
-
-    def _stood_in(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._stood_in_text(value)
-        if isinstance(value, list):
-            return [self._stood_in(each) for each in value]
-        if isinstance(value, Mapping):
-            return {name: self._stood_in(each) for name, each in value.items()}
-        return value
-
-    def _stand_in_for(self, key: str, attribute: str) -> str:
-        if key in self.graph.resources:
-            return self.stand_in(self.graph.resources[key], attribute)
-        return {"AWS::AccountId": _ACCOUNT, "AWS::Region": _REGION, "AWS::StackName": "stack"}.get(key, "unknown")
-
-    def stand_in(self, resource: Resource, attribute: str) -> str:
-        """Return the ARN or the name that a resource has in requests that are judged here.
-
-        Args:
-            resource: The resource.
-            attribute: The attribute; nothing is what `Ref` gives.
-        """
-        name = self._name(resource)
-        if not attribute.endswith("Arn") and not (attribute == "" and resource.type in REF_IS_ARN):
-            return name
-        region = self.graph.region(resource) or _REGION
-        service = [*resource.type.split("::"), "", ""][1].lower()
-        other = OTHER_ARNS.get(resource.type, "arn:{partition}:{service}:{region}:{account}:{name}")
-        form = ACCESS[resource.type].arn if resource.type in ACCESS else other
-        return form.format(partition=partition_of(region), region=region, account=_ACCOUNT, service=service, name=name)
-
-    def _name(self, resource: Resource) -> str:
-        """Return the name that the template gives a resource, or one that no other has."""
-        given = self.graph.properties(resource).get(ACCESS[resource.type].named_by) if resource.type in ACCESS else None
-        if isinstance(given, str) and not any(each.key in self.graph.resources for each in references(given)):
-            return self._stood_in_text(given)
-        return resource.key.replace("/", "-").lower()
-
-    def _stood_in_text(self, text: str) -> str:
-        return replace_marks(text, self._stand_in_for)
 
 
 _KINDS: Final = {"AWS": "", "Service": "the service", "Federated": "the identity provider", "CanonicalUser": "the user"}
