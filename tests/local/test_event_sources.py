@@ -1,9 +1,13 @@
 """Event sources that are mapped to functions: the function's role must be allowed to read them."""
 
+import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
+from cdk_trainyard.local import LocalAws
 from tests.local.stacks import Stacks, Template, template
 from tests.local.support import TRUST
 
@@ -75,6 +79,31 @@ def test_a_role_that_lacks_one_permission_is_refused(stacks: Stacks, source: str
     failure = stacks.failure(_mapped(source, actions))
     assert failure.startswith("The function execution role does not have permissions to read the event source")
     assert _SOURCES[source][3][missing] in failure
+
+
+_PUT: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "queue": ("sqs", "send_message", "QueueUrl", {"MessageBody": "x"}),
+    "stream": ("kinesis", "put_record", "StreamName", {"Data": b"x", "PartitionKey": "1"}),
+    "table": ("dynamodb", "put_item", "TableName", {"Item": {"run": {"S": "1"}}}),
+}
+
+
+@pytest.mark.parametrize("source", _SOURCES)
+def test_what_is_put_into_a_source_reaches_the_function(stacks: Stacks, aws: LocalAws, source: str) -> None:
+    body: dict[str, Any] = _mapped(source, [*_SOURCES[source][3]])
+    function = body["Resources"]["Function"]["Properties"]
+    function["Code"]["ZipFile"] = "def handler(event, context):\n    print(len(event['Records']), 'came')\n"
+    logging = {"Effect": "Allow", "Action": "logs:*", "Resource": "*"}
+    body["Resources"]["Role"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"].append(logging)
+    name = stacks.deployed(body)
+    service, operation, parameter, what = _PUT[source]
+    getattr(aws.client(service), operation)(**{parameter: stacks.physical_id(name, "Source")}, **what)
+    logs, group = aws.client("logs"), f"/aws/lambda/{stacks.physical_id(name, 'Function')}"
+    deadline, came = time.monotonic() + 10, False
+    while not came and time.monotonic() < deadline:
+        with suppress(ClientError):
+            came = bool(logs.filter_log_events(logGroupName=group, filterPattern="came")["events"])
+    assert came
 
 
 def test_a_source_that_does_not_exist_is_refused(stacks: Stacks) -> None:
