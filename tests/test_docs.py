@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 INSTALLED = ("pip install ", "npm install ")
-"""What the locked environment has done already; tests/cli/test_init.py does it from the wheel."""
+"""What the locked environment has done already; tests/test_wheel.py does it from the wheel."""
 HEAVY = re.compile(r"\b(cdk|demo|deploy|destroy|diff|synth|plan|pytest)\b")
 
 

@@ -155,7 +155,12 @@ def test_an_interrupt_ends_what_was_started(number: signal.Signals, code: int, t
         (tmp_path / name).chmod(0o755)
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JSII_NODE": str(tmp_path / "node")}
     with subprocess.Popen(
-        [*TRAINYARD, "synth", str(DEPLOYMENTS[0])], env=environment, stderr=subprocess.PIPE, text=True
+        [*TRAINYARD, "synth", str(DEPLOYMENTS[0])],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        # what a shell starts in the background ignores SIGINT, and so would this
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     ) as process:
         while not (said.exists() and said.read_text().strip()):
             assert process.poll() is None

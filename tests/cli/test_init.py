@@ -1,7 +1,5 @@
 """``trainyard init``: a project that checks and synthesizes at once."""
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -108,35 +106,3 @@ def test_questions_are_asked_on_a_terminal(tmp_path: Path) -> None:
     assert "What runs jobs (hyperpod, parallelcluster, fleet) [hyperpod]: " in done.stdout
     deployment = Deployment.load(tmp_path / "mine" / "deployment.yaml")
     assert deployment.cluster.queues[0].compute[0].max_count == 3
-
-
-@pytest.mark.cli
-def test_from_the_wheel_alone(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """From an empty folder: a project is begun, checked, tested, synthesized and deployed to the local AWS."""
-    root, place = Path(__file__).parents[2], tmp_path_factory.mktemp("installed")
-    environment = os.environ | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "PYTHONPATH": str(place)}
-
-    def python(*words: str, cwd: Path) -> str:
-        done = subprocess.run(
-            [sys.executable, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    built = tmp_path_factory.mktemp("wheel")
-    python("-m", "hatchling", "build", "-t", "wheel", "-d", str(built), cwd=root)
-    (wheel,) = built.glob("*.whl")
-    python("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(place), str(wheel), cwd=root)
-    trainyard = ["-P", "-m", "cdk_trainyard"]
-    where = python("-P", "-c", "import cdk_trainyard; print(cdk_trainyard.__file__)", cwd=tmp_path)
-    assert where.startswith(str(place))
-
-    python(*trainyard, "init", "mine", cwd=tmp_path)
-    mine = tmp_path / "mine"
-    python(*trainyard, "check", "deployment.yaml", cwd=mine)
-    assert "mine-training" in python(*trainyard, "synth", "deployment.yaml", cwd=mine)
-    python("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=mine)
-    shown = json.loads(python(*trainyard, "demo", "--stack", "NetworkStack", "--json", cwd=mine))
-    assert [row["kind"] for row in shown["Network"]][:2] == ["VPC", "subnet"]
-    alone = json.loads(python(*trainyard, "synth", str(mine / "deployment.yaml"), "--json", cwd=tmp_path))
-    assert alone["stacks"]["TrainingStack"]["stack_name"] == "mine-training"
