@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.report import review
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.network import Network
 from cdk_trainyard.report.openings import exits, openings
@@ -251,3 +252,10 @@ def test_ways_out(graph: Any) -> None:
         ("S/Subnet", "0.0.0.0/0 by an internet gateway"),
         ("the VPC", "com.amazonaws.us-west-2.s3 by a gateway endpoint, not over the internet"),
     ]
+
+
+def test_of_very_many_members_nobody_is_judged_and_the_review_says_so(assembly: Any) -> None:
+    resources = {"Group": group()} | {f"N{number}": instance("Group") for number in range(41)}
+    found = review(assembly(S=resources))
+    assert found["network"]["ways"] == []
+    assert "who can reach whom among 41 members of security groups: more than 40" in found["not_checked"]

@@ -119,6 +119,9 @@ def test_9_who_may_take_on_the_nodes_role_and_could_it_give_itself_more(reviewed
     assert nodes["trusts"] == ["the service sagemaker.amazonaws.com"]
     assert nodes["managed"] == ["AmazonSageMakerClusterInstanceRolePolicy"]
     assert nodes["escalations"] == []
+    wide = [grant for grant in nodes["grants"] if grant["wildcards"]]
+    assert wide
+    assert [grant["actions"] for grant in wide if not grant["reasons"]] == []
 
 
 def test_10_which_secrets_are_there_and_who_can_read_them(reviewed: Review) -> None:

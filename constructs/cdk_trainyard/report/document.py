@@ -21,6 +21,7 @@ from cdk_trainyard.report.verdict import sentence
 
 VERSION: Final = 1
 _MANY: Final = 40
+_WILDCARDS: Final = "AwsSolutions-IAM5"
 _NEVER_CHECKED: Final = (
     "quotas, capacity and what exists in the account already",
     "what AWS's managed policies allow, permissions boundaries of the account, and policies of the organization",
@@ -81,7 +82,7 @@ def review(
             for each in fleet
         ],
         "network": _network(network),
-        "permissions": _permissions(graph, permissions, kept),
+        "permissions": _permissions(graph, permissions, kept, found),
         "data": [*map(_store, kept)],
         "findings": [*map(_finding, found)],
         "cost": cost(graph, fleet, Prices(prices)),
@@ -94,6 +95,7 @@ def review(
         *sorted(set(permissions.notes)),
         *_conditions(read),
         *_elsewhere(read),
+        *_unjudged(network),
         *_NEVER_CHECKED,
     ]
     if against is not None:
@@ -182,7 +184,7 @@ def _network(network: Network) -> Document:
 
 
 def _ways(network: Network) -> Iterator[Document]:
-    """Yield who can reach whom; of more than a page can show, none, and the verdict says so."""
+    """Yield who can reach whom; of more than a page can show, none, which the page says."""
     if len(network.members) > _MANY:
         return
     for start, end in _pairs(network.members):
@@ -203,10 +205,10 @@ def _pairs(members: Sequence[Member]) -> Iterator[tuple[Member, Member]]:
         yield from ((start, end) for end in members)
 
 
-def _permissions(graph: Graph, permissions: Permissions, kept: Sequence[Store]) -> Document:
+def _permissions(graph: Graph, permissions: Permissions, kept: Sequence[Store], found: Sequence[Finding]) -> Document:
     known = [each.resource for each in kept] + graph.of_type("AWS::SNS::Topic")
     return {
-        "roles": [*map(_role, permissions.roles)],
+        "roles": [_role(each, found) for each in permissions.roles],
         "access": [
             {
                 "store": each.path,
@@ -220,17 +222,17 @@ def _permissions(graph: Graph, permissions: Permissions, kept: Sequence[Store]) 
     }
 
 
-def _role(role: Role) -> Document:
+def _role(role: Role, found: Sequence[Finding]) -> Document:
     return {
         "name": role.resource.path,
         "trusts": [*role.trusts],
-        "grants": [*map(_grant, role.grants)],
+        "grants": [_grant(each, found) for each in role.grants],
         "managed": [*role.managed],
         "escalations": [*role.escalations],
     }
 
 
-def _grant(grant: Grant) -> Document:
+def _grant(grant: Grant, found: Sequence[Finding]) -> Document:
     return {
         "effect": grant.effect,
         "actions": [*grant.actions],
@@ -238,7 +240,20 @@ def _grant(grant: Grant) -> Document:
         "condition": grant.condition,
         "source": grant.source,
         "wildcards": [*grant.wildcards],
+        "reasons": _reasons(grant, found),
     }
+
+
+def _reasons(grant: Grant, found: Sequence[Finding]) -> list[str]:
+    """Return why the wildcards of a grant are accepted, as cdk-nag's rule on them was answered."""
+    rules = {
+        f"{_WILDCARDS}[{'Resource::*' if each == 'any resource' else f'Action::{each}'}]" for each in grant.wildcards
+    }
+    return [
+        *dict.fromkeys(
+            each.reason for each in found if each.reason and each.place == grant.source and rules & {*each.rules}
+        )
+    ]
 
 
 def _holder(holder: Holder) -> Document:
@@ -288,6 +303,13 @@ def _conditions(assembly: Assembly) -> list[str]:
 def _elsewhere(assembly: Assembly) -> list[str]:
     types = {each.type for each in assembly.resources.values()}
     return [said for kind, said in _MADE_ELSEWHERE.items() if kind in types]
+
+
+def _unjudged(network: Network) -> list[str]:
+    count = len(network.members)
+    return (
+        [f"who can reach whom among {count:,} members of security groups: more than {_MANY}"] if count > _MANY else []
+    )
 
 
 def _provenance(assembly: Assembly, tools: Sequence[str]) -> Document:

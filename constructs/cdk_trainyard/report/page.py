@@ -209,9 +209,9 @@ def _grants(role: Mapping[str, Any]) -> list[dict[str, Any]]:
                 ", ".join(each["actions"]),
                 ", ".join("any resource" if one == "*" else one for one in each["resources"]),
                 each["condition"],
-                each["source"],
+                "; ".join([each["source"], *each["reasons"]]),
             ),
-            "tone": "warn" if each["wildcards"] and not each["condition"] else "",
+            "tone": "warn" if each["wildcards"] and not each["condition"] and not each["reasons"] else "",
         }
         for each in role["grants"]
     ]
