@@ -638,6 +638,20 @@ app.synth()
     assert not error.exists()
 
 
+def test_an_older_cdk_is_told_by_what_it_lacks() -> None:
+    """``from cdk_trainyard import …`` says what is missing, not that the name is."""
+    app = """
+from aws_cdk import aws_fsx as fsx
+del fsx.CfnFileSystem.LogConfigurationProperty
+from cdk_trainyard import LustreFileSystem
+"""
+    done = subprocess.run([sys.executable, "-c", app], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ImportError: cdk_trainyard.storage.lustre cannot be imported: ")
+    assert "LogConfigurationProperty" in said
+
+
 # ---------------------------------------------------------------- escape hatch and help
 def test_the_default_child_is_the_resource_itself(stack: Stack) -> None:
     network = TrainingNetwork(stack, "Network", zone=ZONE)

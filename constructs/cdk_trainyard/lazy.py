@@ -24,11 +24,18 @@ def lazily(package: str) -> Callable[[str], Any]:
         module = public_names(package).get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(module), name)
+        value = getattr(_imported(module), name)
         setattr(sys.modules[package], name, value)
         return value
 
     return find
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except AttributeError as error:  # ``from … import …`` would say that the name is not there, and nothing of why
+        raise ImportError(f"{module} cannot be imported: {error}", name=module) from error
 
 
 @cache
