@@ -135,8 +135,9 @@ docs: setup .venv-docs/.ready ## build the documentation site in .build/site; wa
 	@echo "to read it: python -m http.server --bind 127.0.0.1 --directory .build/site"
 
 .PHONY: bench
-bench: setup ## measure synthesis side by side
+bench: setup ## measure synthesis and check side by side, and a review
 	python bench/synthesis.py
+	python bench/review.py
 
 # ---------------------------------------------------------------- regenerating
 .PHONY: lock

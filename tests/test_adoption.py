@@ -231,6 +231,7 @@ def test_a_bucket_alone_has_no_cycle(purpose: BucketPurpose, stack: Stack, *, au
     assert cycle(template(stack)["Resources"]) == []
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_no_template_of_any_option_has_a_cycle(data: st.DataObject) -> None:
     """Every construct or none, in one stack or several, with each option or without it."""
@@ -297,6 +298,7 @@ def build_everything(app: App, build: Callable[..., Any], chosen: Mapping[str, b
 
 
 @settings(max_examples=20)
+@pytest.mark.slow
 @given(data=st.data())
 def test_no_template_of_serving_and_images_has_a_cycle(data: st.DataObject) -> None:
     """As above: what serves a model, what watches it, and images that fleets start from."""

@@ -93,6 +93,7 @@ def test_everything_is_an_extra_of_all() -> None:
     assert set(re.findall(r"\w+", everything.partition("[")[2])) == extras.keys() - {"all"}
 
 
+@pytest.mark.programs
 def test_constructs_need_nothing_but_cdk() -> None:
     groups = PROJECT["optional-dependencies"].values()
     names = {re.split(r"[\[<>=]", need)[0] for group in groups for need in group} - {"cdk-trainyard"}

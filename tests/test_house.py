@@ -117,6 +117,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.programs
 def test_importing_asks_nothing_of_node() -> None:
     """Each question is a round trip, and the first of a kind loads a module of CDK: who imports may not need it."""
     names = [name for name in MODULES if not name.endswith("__main__")]

@@ -16,6 +16,8 @@ from cdk_trainyard.cli import _cdk, _extras, main
 from cdk_trainyard.cli._app import COMMANDS
 from tests.support import DEPLOYMENTS, ROOT
 
+pytestmark = pytest.mark.programs
+
 TRAINYARD = [sys.executable, "-m", "cdk_trainyard"]
 
 

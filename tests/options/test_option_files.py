@@ -4,6 +4,8 @@ import pytest
 
 from tools.option_files import files_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "option", ["hyperpod.threads_per_core", "parallelcluster.static_node_priority", "storage.metadata_iops"]
