@@ -273,6 +273,16 @@ def test_machines_that_cannot_be_made_leave_nothing(image: Path, monkeypatch: py
     assert on_the_host() == before
 
 
+def test_a_node_that_does_not_come_up_tells_what_it_waits_for(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cdk_trainyard.rehearsal.nodes._BOOT_SECONDS", 3)
+    monkeypatch.setattr(Machine, "_is_up", lambda _: False)
+    with (
+        HyperPodMachines(make_cluster(workers=0), image=image) as made,
+        pytest.raises(RehearsalError, match=r"did not come up: waited 3 s in vain .*\nprocess 1 is \d+ here; .*jobs"),
+    ):
+        made.boot()
+
+
 def test_slurm_loads_an_ultracluster_and_schedules_on_all_of_it(image: Path) -> None:
     """1,875 trn1.32xlarge are 30,000 chips. One node boots; slurmctld reads the other lines all the same.
 

@@ -118,7 +118,8 @@ class Machine:
         """Wait until systemd has started what it starts.
 
         Raises:
-            RehearsalError: The node did not come up; the message holds the end of its console.
+            RehearsalError: The node did not come up; the message holds what systemd waits for, and the end of its
+                console.
         """
         try:
             self._leader = wait_for(
@@ -126,7 +127,8 @@ class Machine:
             )
             wait_for(f"node {self.node.name} to boot", self._is_up, seconds=_BOOT_SECONDS, every=0.05)
         except RehearsalError as error:
-            raise RehearsalError(f"node {self.node.name} did not come up: {error}\n{self.console()}") from error
+            said = f"{self._unfinished()}\n{self.console()}"
+            raise RehearsalError(f"node {self.node.name} did not come up: {error}\n{said}") from error
 
     def console(self) -> str:
         """Return the end of what the node wrote to its console."""
@@ -229,6 +231,14 @@ class Machine:
         if not self.alive:
             raise RehearsalError("it ended while it booted")
         return self.run("systemctl", "is-system-running", check=False).out.strip() in _UP
+
+    def _unfinished(self) -> str:
+        """Return what systemd has yet to start, or why it does not answer."""
+        try:
+            done = self.run("systemctl", "list-jobs", "--no-pager", check=False, timeout=10)
+        except RehearsalError as error:
+            return str(error)
+        return f"process 1 is {self._leader} here; {done.out}{done.err}"
 
     def _wait_for_end(self) -> None:
         process = self._process
