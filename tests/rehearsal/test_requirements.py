@@ -1,5 +1,6 @@
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +41,14 @@ def test_fails_plainly_without_apt(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_installed_when_nothing_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch=monkeypatch)
     requirements.install(pytest.fail)
+
+
+@pytest.mark.parametrize(("before", "after"), [("128", "8192"), ("65536", "65536")])
+def test_more_nodes_are_watched_than_a_kernel_allows_by_itself(
+    before: str, after: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    limit = tmp_path / "max_user_instances"
+    limit.write_text(before)
+    monkeypatch.setattr(requirements, "_INOTIFY", limit)
+    requirements.raise_inotify_limit()
+    assert limit.read_text() == after

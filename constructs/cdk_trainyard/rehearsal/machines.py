@@ -21,6 +21,7 @@ from cdk_trainyard.rehearsal.instance_types import InstanceType
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
 from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 from cdk_trainyard.rehearsal.nodes import Machine, NodeFile
+from cdk_trainyard.rehearsal.requirements import raise_inotify_limit
 from cdk_trainyard.rehearsal.roles import RoleOf
 from cdk_trainyard.rehearsal.slurm import Slurm
 from cdk_trainyard.rehearsal.switch import METADATA_ADDRESS, TIME_ADDRESS, Switch
@@ -77,6 +78,7 @@ class Machines(Closing, Generic[AgentT]):
         self._job_environment = job_environment
         self._egress_proxy = egress_proxy
         self._role_of = role_of
+        raise_inotify_limit()
         self._namespaces = Namespaces()
         try:
             self._switch = Switch(self._namespaces, cluster.subnet)

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from cdk_trainyard.rehearsal import _process
@@ -19,6 +20,21 @@ PACKAGES = {
     "mount": "mount",
 }
 """The Debian package of every program that a rehearsal starts on this machine."""
+
+
+_INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
+_INOTIFY_INSTANCES = 8192
+
+
+def raise_inotify_limit() -> None:
+    """Raise the kernel's limit of inotify instances, of which each node's systemd takes about ten.
+
+    By default there are 128 for all of root's programs: enough for a dozen nodes, and the next one never comes up. A
+    machine that does not let it be raised boots as many as it can; what a node lacks is on its console.
+    """
+    if int(_INOTIFY.read_text(encoding="ascii")) < _INOTIFY_INSTANCES:
+        with suppress(OSError):
+            _INOTIFY.write_text(str(_INOTIFY_INSTANCES), encoding="ascii")
 
 
 def missing() -> list[str]:
