@@ -130,17 +130,22 @@ _REPOSITORY: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
 """``RepositoryName`` of botocore's ECR model."""
 
 
-class Repository(StandIn):
-    """A repository of ECR."""
-
-    what, member = "an ecr.IRepository", "repository_arn"
-    kind = Arn(
+def _repository(name: str) -> Arn:
+    """Return the kind of ARNs of repositories with such names."""
+    return Arn(
         service="ecr",
-        resource=rf"repository/{_REPOSITORY}",
+        resource=f"repository/{name}",
         form="repository/<name>",
         what="a repository of Amazon ECR",
         any_region=True,
     )
+
+
+class Repository(StandIn):
+    """A repository of ECR."""
+
+    what, member = "an ecr.IRepository", "repository_arn"
+    kind = _repository(_REPOSITORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +170,7 @@ class RepositoryName:
         }
 
 
-_REPOSITORIES: Final = Arn(
-    service="ecr",
-    resource=rf"repository/({_REPOSITORY}|\*)",
-    form="repository/<name>",
-    what="a repository of Amazon ECR",
-    any_region=True,
-)
+_REPOSITORIES: Final = _repository(rf"({_REPOSITORY}|\*)")
 
 
 class ImageRepository(StandIn):
