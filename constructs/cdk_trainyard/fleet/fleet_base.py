@@ -188,6 +188,6 @@ class FleetBase(Construct):
         """Return the command that opens a session on a node.
 
         Args:
-            instance_id: The node, from ``nodes_command``. Default - a placeholder.
+            instance_id: The node, from ``nodes_command``. Default - ``<instance-id>``, as it stands.
         """
         return f"aws ssm start-session --region {Aws.REGION} --target {instance_id}"

@@ -253,7 +253,7 @@ class HyperPodCluster(HyperPodClusterBase):
         Args:
             group: Name of the node's group.
             instance_id: The node's instance id, from ``aws sagemaker list-cluster-nodes``.
-                Default - a placeholder.
+                Default - ``<instance-id>``, as it stands.
 
         Raises:
             ConfigurationError: The cluster has no such group.

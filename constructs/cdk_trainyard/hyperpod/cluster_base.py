@@ -99,7 +99,7 @@ class HyperPodClusterBase(Construct):
         Args:
             group: Name of the node's group.
             instance_id: The node's instance id, from ``aws sagemaker list-cluster-nodes``.
-                Default - a placeholder.
+                Default - ``<instance-id>``, as it stands.
         """
         return f"aws ssm start-session --target sagemaker-cluster:{self.cluster_id}_{group}-{instance_id}"
 
