@@ -20,7 +20,7 @@ STOREYS = (
         "acknowledgments data_files json_value lazy managed_policy node_scripts operators policy problems project "
         "retention tokens versions"
     ),
-    "errors log_groups",
+    "account errors log_groups",
     "inline_function instances names options reach",
     "quotas real surroundings",
     "lifecycle network",

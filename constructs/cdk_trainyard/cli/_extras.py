@@ -10,6 +10,7 @@ import click
 from cdk_trainyard.cli._exits import Missing
 
 BRINGS: Final = {
+    "aws": ("boto3",),
     "cli": ("rich", "yaml"),
     "file": ("yaml",),
     "review": ("cdk_nag", "cloudformation_validate", "jinja2"),

@@ -1,0 +1,115 @@
+"""An AWS account in one Region, asked with the credentials in use."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any, Final
+
+import boto3
+from botocore import exceptions
+from botocore.config import Config
+
+from cdk_trainyard.account.answer import Answer, refusal_of
+from cdk_trainyard.account.call import Call
+
+_AT_ONCE: Final = 16
+_CONFIG: Final = Config(
+    retries={"mode": "standard", "total_max_attempts": 8},
+    connect_timeout=5,
+    read_timeout=30,
+    max_pool_connections=_AT_ONCE,
+    user_agent_extra="cdk-trainyard",
+)
+
+
+class Account:
+    """An AWS account in one Region.
+
+    Clients are made once and used by several threads. Throttled calls are made again, as botocore's retry mode
+    ``standard`` does, eight times at most.
+
+    Attributes:
+        region: The Region.
+    """
+
+    def __init__(self, region: str, *, session: boto3.Session | None = None) -> None:
+        """Ask nothing yet.
+
+        Args:
+            region: The Region.
+            session: A session of boto3. Default - one with the credentials in use.
+        """
+        self.region = region
+        self._session = session
+        self._looked = False
+        self._lock = Lock()
+        self._clients: dict[tuple[str, str], Any] = {}
+
+    def client(self, service: str, region: str | None = None) -> Any:
+        """Return the client of a service; each is made once.
+
+        Args:
+            service: The service as boto3 names it.
+            region: The Region of its endpoint. Default - the account's.
+
+        Raises:
+            botocore.exceptions.BotoCoreError: It cannot be made: an unknown profile, no credentials.
+        """
+        key = (service, region or self.region)
+        with self._lock:  # making clients is not thread-safe, using them is
+            if key not in self._clients:
+                self._clients[key] = self._signed().client(service, region_name=key[1], config=_CONFIG)
+            return self._clients[key]
+
+    def _signed(self) -> boto3.Session:
+        """Return the session, whose credentials are looked for once: without any, each client would ask the network."""
+        if not self._looked:
+            self._session = self._session or boto3.Session()
+            if self._session.get_credentials() is None:
+                self._session = None
+            self._looked = True
+        if self._session is None:
+            raise exceptions.NoCredentialsError
+        return self._session
+
+    def ask(self, call: Call) -> Answer:
+        """Make a call and return what was said, all pages of it; refusals are answers.
+
+        Args:
+            call: The call.
+        """
+        try:
+            client = self.client(call.service)
+            if client.can_paginate(call.method):
+                value = client.get_paginator(call.method).paginate(**call.parameters).build_full_result()
+            else:
+                value = getattr(client, call.method)(**call.parameters)
+        except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+            return Answer(call=call, refusal=refusal_of(error))
+        return Answer(call=call, value={name: each for name, each in value.items() if name != "ResponseMetadata"})
+
+    def ask_all(
+        self, calls: Iterable[Call], heard: Callable[[Answer], None] = lambda _answer: None
+    ) -> dict[Call, Answer]:
+        """Make calls side by side; the same call is made once.
+
+        Args:
+            calls: The calls.
+            heard: Told each answer when it has come, in the thread that asked. Default - nobody is told.
+
+        Returns:
+            The answers by their calls, in the order of the calls.
+        """
+
+        def one(call: Call) -> Answer:
+            answer = self.ask(call)
+            heard(answer)
+            return answer
+
+        wanted = list(dict.fromkeys(calls))
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            return dict(zip(wanted, pool.map(one, wanted), strict=True))
+
+    def identity(self) -> Answer:
+        """Say who asks: account, ARN and user id."""
+        return self.ask(Call("sts", "GetCallerIdentity"))
