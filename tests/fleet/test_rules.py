@@ -60,7 +60,7 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
         ),
         (
             {"instance_type": None, "instance_types": ["p4d.24xlarge", "p4d.24xlarge"]},
-            "'instance_types[1]' must be another type, got 'p4d.24xlarge' again",
+            "'instance_types[1]' must be another than those before it, got 'p4d.24xlarge' again",
         ),
         (
             {"instance_type": None, "instance_types": ["p4d.24xlarge", "trn1.32xlarge"], "image": ANY},

@@ -326,7 +326,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"public_zones": ["us-east-1b", "us-east-1b"]},
-        "'public_zones[1]' must name each zone once, got 'us-east-1b' again",
+        "'public_zones[1]' must be another than those before it, got 'us-east-1b' again",
     ),
     (
         {"public_zones": ["us-east-1-bos-1a"]},
@@ -437,7 +437,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     # the rest
     (
         {"interface_endpoints": [Endpoint.SSM, Endpoint.SSM]},
-        "'interface_endpoints[1]' must name each service once, got ssm again",
+        "'interface_endpoints[1]' must be another than those before it, got 'ssm' again",
     ),
     (
         {"public_buckets": ["s3://open/data"]},
@@ -445,7 +445,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"public_buckets": ["open-data", "open-data"]},
-        "'public_buckets[1]' must name each bucket once, got open-data again",
+        "'public_buckets[1]' must be another than those before it, got 'open-data' again",
     ),
     (
         {"s3_statements": [WITHOUT_PRINCIPAL]},

@@ -142,6 +142,18 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'head_node.on_configured[0].script' must not be neuron.sh with --venv on operating system 'ubuntu2204' with Python 3.10: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; use ubuntu2404, or leave --venv out and train in containers"
         ),
     ),
+    "Neuron with a word that its script does not know": (
+        with_neuron("ubuntu2404", "--vnev", "/apps/neuron"),
+        (
+            "'head_node.on_configured[0].args' must be [--venv, DIRECTORY] with an absolute path for neuron.sh, or left out, got [--vnev, /apps/neuron]"
+        ),
+    ),
+    "Neuron in a directory of nowhere": (
+        with_neuron("ubuntu2404", "--venv", "neuron"),
+        (
+            "'head_node.on_configured[0].args' must be [--venv, DIRECTORY] with an absolute path for neuron.sh, or left out, got [--venv, neuron]"
+        ),
+    ),
     "Neuron on Red Hat": (
         with_neuron("rhel9"),
         (

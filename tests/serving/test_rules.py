@@ -510,7 +510,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "claim without values": (claim(values=[]), ["'authentication.claims[0].values' must be 1 to 10 values, got none"]),
     "claim with eleven values": (
-        claim(values=["a"] * 11),
+        claim(values=list("abcdefghijk")),
         ["'authentication.claims[0].values' must be 1 to 10 values, got 11"],
     ),
     "claim with an empty value": (

@@ -14,7 +14,7 @@ from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.stand_ins import DeploymentBucket, Key, Span
 from cdk_trainyard.problems import Problem, sentence
-from cdk_trainyard.storage import BucketPurpose, DataRepository, RepositoryEvent
+from cdk_trainyard.storage import BucketPurpose, DataRepository
 from cdk_trainyard.storage.rules_data import (
     accounting_problems,
     bucket_problems,
@@ -64,7 +64,6 @@ def test_fails_paths(path: str) -> None:
             ({"prefix": prefix}, ("prefix", f"must be a key prefix such as 'tokenized/', got {prefix!r}; remove the bucket and extra slashes"))
             for prefix in ("/tokenized", "s3://data/tokenized", "a//b")
         ),
-        ({"import_events": [RepositoryEvent.NEW, RepositoryEvent.NEW]}, ("import_events", "must name each event once, got NEW, NEW")),
     ],
 )  # fmt: skip
 def test_fails_the_rest_of_a_link(more: dict[str, Any], says: tuple[str, str]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.options.kinds import Email
-from cdk_trainyard.problems import Problem, option, shown
+from cdk_trainyard.problems import Problem, option
 
 if TYPE_CHECKING:
     from aws_cdk import aws_sns as sns
@@ -23,12 +23,9 @@ class AlertsSection:
 
 
 def alerts_problems(alerts: AlertsSection) -> Iterator[Problem]:
-    """Check that there is a topic of yours, or addresses for a new one, each once."""
+    """Check that there is a topic of yours, or addresses for a new one."""
     if alerts.topic is not None and alerts.emails:
         text = f"must be left out beside {option('emails')}; subscribe the addresses to your topic yourself"
         yield Problem(("topic",), text)
     if alerts.topic is None and not alerts.emails:
         yield Problem(("emails",), f"or {option('topic')} must be given, got neither")
-    for index, address in enumerate(alerts.emails):
-        if address in alerts.emails[:index]:
-            yield Problem(("emails", index), f"must not be an address that is there already, got {shown(address)}")

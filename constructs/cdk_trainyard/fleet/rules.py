@@ -60,7 +60,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
 
 # ---------------------------------------------------------------- what and how many
 def types_problems(spec: FleetSpec) -> Iterator[Problem]:
-    """Instance types with EFA, each once, that one job can run on."""
+    """Instance types with EFA that one job can run on."""
     given: dict[At, str | InstanceType | NamedType] = {
         ("instance_types", index): each for index, each in enumerate(spec.instance_types)
     }
@@ -78,15 +78,12 @@ def types_problems(spec: FleetSpec) -> Iterator[Problem]:
     for at, each in types.items():
         yield from known_type_problems(at, each)
     known = {at: kind for at, each in types.items() if not unresolved(each) and (kind := InstanceType.find(each))}
-    seen: list[InstanceType] = []
+    first = next(iter(known.values()), None)
     for at, kind in known.items():
         yield from efa_problems(at, kind)
-        if kind in seen:
-            yield Problem(at, f"must be another type, got {shown(kind.name)} again")
-        elif seen and _accelerators(kind) != _accelerators(seen[0]):
-            text = f"must have {_described(seen[0])} as {seen[0].name} has, got {kind.name} with {_described(kind)}"
+        if first and _accelerators(kind) != _accelerators(first):
+            text = f"must have {_described(first)} as {first.name} has, got {kind.name} with {_described(kind)}"
             yield Problem(at, f"{text}; one job runs on all nodes")
-        seen.append(kind)
 
 
 def _accelerators(kind: InstanceType) -> tuple[str, int, int]:

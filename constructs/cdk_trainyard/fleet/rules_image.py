@@ -149,9 +149,6 @@ def base_user_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
 def regions_problems(spec: TrainingImageSpec, environment: Environment) -> Iterator[Problem]:
     """Images are copied within a partition."""
     for index, region in enumerate(spec.regions):
-        if not unresolved(region) and region in spec.regions[:index]:
-            text = f"must be another than those before it, got {shown(region)} again"
-            yield Problem(("regions", index), text)
         partition = None if unresolved(region) else Environment(region=region).partition
         if None not in {partition, environment.partition} and partition != environment.partition:
             text = f"must be a Region of the partition {environment.partition}, as the stack's is, got {shown(region)}"

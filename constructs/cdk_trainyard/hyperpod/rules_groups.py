@@ -127,8 +127,6 @@ def deep_health_check_problems(group: ResolvedGroup) -> Iterator[Problem]:
     for known in group.types:
         if not known.accelerated:
             yield Problem(at, f"must be empty for {known.sagemaker_name}; it has no accelerator to test")
-    if len(set(checks)) < len(checks):
-        yield Problem(at, f"must name each check once, got {', '.join(checks)}")
     if DeepHealthCheck.INSTANCE_CONNECTIVITY in checks and group.spec.count == 1:
         name = DeepHealthCheck.INSTANCE_CONNECTIVITY.value
         yield Problem(at, f"must not hold {name} for one node; it tests pairs, use {option('count')} 2 or more")

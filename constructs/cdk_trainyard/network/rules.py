@@ -46,8 +46,6 @@ def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
         *secondary_cidr_problems(spec),
         *accelerator_block_problems(spec),
         *nat_problems(spec),
-        *repeated_problems("interface_endpoints", "service", spec.interface_endpoints),
-        *repeated_problems("public_buckets", "bucket", spec.public_buckets),
         *flow_logs_problems(spec),
     ]
     request = layout_request(spec)
@@ -248,7 +246,7 @@ def _letters(zones: int) -> str:
 
 
 def further_zones_problems(name: str, zones: Sequence[str], region: str | None) -> list[Problem]:
-    """Check zones that stand beside the accelerator subnet's: of the Region itself, and each once."""
+    """Check zones that stand beside the accelerator subnet's: of the Region itself."""
     problems = [problem for index, zone in enumerate(zones) for problem in zone_problems((name, index), zone, region)]
     if problems or unresolved(*zones):
         return problems
@@ -257,8 +255,6 @@ def further_zones_problems(name: str, zones: Sequence[str], region: str | None) 
             only = f"only {option('zone')} may be one"
             text = f"must be a zone of the Region itself, got the Local Zone {shown(zone)}; {only}"
             problems.append(Problem((name, index), text))
-        if zone in zones[:index]:
-            problems.append(Problem((name, index), f"must name each zone once, got {shown(zone)} again"))
     return problems
 
 
@@ -295,14 +291,7 @@ def _is_local(zone: str) -> bool:
     return not _REGION_ZONE_ID.fullmatch(zone) if is_zone_id(zone) else zone[:-1] != zone_region(zone)
 
 
-# ---------------------------------------------------------------- endpoints, buckets and flow logs
-def repeated_problems(name: str, what: str, values: Sequence[str]) -> Iterator[Problem]:
-    """Check that each of several values is named once."""
-    for index, value in enumerate(values):
-        if value in values[:index] and not unresolved(value):
-            yield Problem((name, index), f"must name each {what} once, got {value} again")
-
-
+# ---------------------------------------------------------------- flow logs
 def flow_logs_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check that a key has flow logs to encrypt."""
     if spec.flow_logs_retention is None and spec.flow_logs_key is not None:

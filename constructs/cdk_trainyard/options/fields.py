@@ -29,6 +29,11 @@ class ByName:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeats:
+    """Marks a sequence whose values may stand in it twice, as arguments may; others name each once."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unless:
     """Marks ``New | Existing``: a file's section with this key describes something that exists already.
 
@@ -156,6 +161,7 @@ class Items:
 
     item: "Shape"
     by_name: str | None = None
+    repeats: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -287,7 +293,8 @@ def _plain_shape(found: Any, marks: Sequence[Any]) -> Shape:
         shape = Scalar(type=type(arguments[0]), kinds=(Choice(values=arguments),))
     elif origin in {tuple, Sequence}:
         by_name = next((mark.field for mark in marks if isinstance(mark, ByName)), None)
-        shape = Items(item=_shape([arguments[0]], kinds), by_name=by_name)
+        repeats = any(isinstance(mark, Repeats) for mark in marks)
+        shape = Items(item=_shape([arguments[0]], kinds), by_name=by_name, repeats=repeats)
     elif origin is Mapping:
         shape = Json() if arguments[1] is Any else Named(item=_shape([arguments[1]], ()), names=_kinds(arguments[0]))
     elif issubclass(found, StandIn):

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar, cast
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.options.fields import Chosen, Field, Items, Json, Named, Object, Part, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Arn, Environment, Kind
+from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.stand_ins import Enumeration, StandIn
 from cdk_trainyard.options.wiring import got, wiring_problems
 from cdk_trainyard.problems import At, Problem, either
@@ -108,6 +109,7 @@ class Judge:
             return self._wrong(at, "a list", value)
         names = [getattr(item, shape.by_name, index) if shape.by_name else index for index, item in enumerate(value)]
         found = [self._value(shape.item, item, (*at, name)) for name, item in zip(names, value, strict=True)]
+        self.problems.extend(repeated_problems(shape, [_name_of_type(item) for item in value], at))
         return value if all(new is old for new, old in zip(found, value, strict=True)) else tuple(found)
 
     def _mapping(self, shape: Named | Json, value: Any, at: At) -> Any:

@@ -26,6 +26,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
 )
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
+from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
@@ -129,6 +130,7 @@ class Reader:
     def _items(self, shape: Items, data: Any, at: At) -> Iterator[Any]:
         if shape.by_name is None:
             yield from (self._value(shape.item, item, (*at, index)) for index, item in enumerate(data))
+            self.problems.extend(repeated_problems(shape, data, at))
             return
         part = cast("Part", shape.item).spec
         for name, item in data.items():

@@ -26,6 +26,7 @@ _ADDRESS: Final = re.compile(
     r"(?!.*(\{\{resolve:|\$\{))(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/|https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/)"
     r"[A-Za-z0-9!_.*'()/~:?#@$&+,;=%-]+"
 )
+_VENV: Final = ("--venv", "DIRECTORY")
 _UBUNTU: Final = ("ubuntu2204", "ubuntu2404")
 _WORLD: Final = "0.0.0.0/0"
 
@@ -160,6 +161,7 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
             )
         if action.scripts is not None and action.scripts.is_own and script == NEURON:
             yield from _neuron_problems(place, action, spec.operating_system)
+            yield from _argument_problems((*at, index, "args"), action.args)
 
 
 def _neuron_problems(at: At, action: CustomAction, system: str) -> Problems:
@@ -180,6 +182,15 @@ def _neuron_problems(at: At, action: CustomAction, system: str) -> Problems:
             f"{', '.join(packages)} are for Python {', '.join(python_versions(packages))}; use "
             f"{either(filter(_python_fits, limits.NEURON_SYSTEMS))}, or leave --venv out and train in containers",
         )
+
+
+def _argument_problems(at: At, words: Sequence[str]) -> Problems:
+    """The script of ours takes nothing, or a directory."""
+    if unresolved(words, *words) or not words:
+        return
+    if len(words) != len(_VENV) or words[0] != _VENV[0] or not words[1].startswith("/"):
+        took = f"[{', '.join(words)}]"
+        yield Problem(at, f"must be [{', '.join(_VENV)}] with an absolute path for {NEURON}, or left out, got {took}")
 
 
 def _python_fits(system: str) -> bool:

@@ -15,8 +15,6 @@ from cdk_trainyard.parallelcluster.resolve import (
     reservation,
     several_interfaces,
     subnets,
-    type_name,
-    type_names,
     types_of,
 )
 from cdk_trainyard.parallelcluster.rules_cluster import parameter_problems
@@ -65,14 +63,12 @@ def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
 
 
 def _queue_subnet_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
-    """Several subnets are different, in different zones, and for lists of types only."""
+    """Several subnets are in different zones, and for lists of types only."""
     ids = subnets(queue, context.place)
     if len(ids) < 2:  # noqa: PLR2004  "several"
         return
     at = (*at, "subnets")
     several = True
-    if len(set(ids)) < len(ids):
-        yield Problem(at, "must be different")
     for _, compute in known(queue.compute):
         if not compute.instance_types:
             several = False
@@ -167,10 +163,6 @@ def _type_problems(at: At, compute: ComputeResource, spec: ParallelClusterSpec) 
         yield Problem((*at, "instance_type"), f"must be given, or {several}, got neither")
     if compute.instance_type is not None and compute.instance_types:
         yield Problem((*at, "instance_type"), f"must be left out with {several}, which says it", of_key=True)
-    counted = Counter(type_names(compute))
-    for index, name in known(compute.instance_types):
-        if counted[type_name(name)] > 1 and type_names(compute).index(type_name(name)) < index:
-            yield Problem((*at, "instance_types", index), f"must be different from every other, got {name} again")
 
 
 def _count_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from cdk_trainyard.instances import kind
-from cdk_trainyard.options.fields import Said, Unit
+from cdk_trainyard.options.fields import Repeats, Said, Unit
 from cdk_trainyard.options.kinds import Choice, Cidr, Environment, NodePath, Number, Open, Text, resource_id
 from cdk_trainyard.options.texts import LINE
 
@@ -90,7 +90,7 @@ class CustomAction:
 
     script: Annotated[str, Open(rule="action_problems", examples=("neuron.sh", "s3://bucket/key"))]
     """An address that begins with s3:// or https://, or a file of the folder of scripts."""
-    args: Sequence[Annotated[str, LINE]] = ()
+    args: Annotated[Sequence[Annotated[str, LINE]], Repeats()] = ()
     """Its arguments. Default - none."""
     scripts: Annotated["NodeScripts | None", Said(None)] = None
     """The uploaded folder that has the file. Default - none; the script is an address."""

@@ -41,11 +41,6 @@ def load_balancer_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
     if spec.clients is not None and not unresolved(spec.clients) and not spec.clients:
         text = "must name 1 block or more, got none; without it, the VPC reaches an internal load balancer, and anybody"
         yield Problem(("clients",), f"{text} a public one")
-    for name in ("clients", "paths"):
-        values = getattr(spec, name)
-        for index, value in enumerate(() if values is None or unresolved(values) else values):
-            if value in values[:index] and not unresolved(value):
-                yield Problem((name, index), f"must be another than those before it, got {shown(value)} again")
 
 
 def transport_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:

@@ -69,10 +69,6 @@ def repository_problems(repository: DataRepository) -> Iterator[tuple[str, str]]
     elif not unresolved(prefix) and ({".", ".."} & set(prefix.split("/")) or len(prefix) > _MAX_PREFIX):
         text = f"must have no part '.' or '..' and at most {_MAX_PREFIX} characters, got {shown(prefix)}"
         yield "prefix", text
-    for name in ("import_events", "export_events"):
-        events = getattr(repository, name)
-        if not unresolved(*events) and len(set(events)) != len(events):
-            yield name, f"must name each event once, got {', '.join(events)}"
 
 
 def _is_directory(path: str) -> bool:

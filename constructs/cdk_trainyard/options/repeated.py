@@ -1,0 +1,32 @@
+"""Lists that name something twice."""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+from cdk_trainyard.options.fields import Items, Object, Scalar
+from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.tokens import unresolved
+
+
+def repeated_problems(shape: Items, values: Sequence[Any], at: At) -> Iterator[Problem]:
+    """Say which values of a list stand before in it; parts have names, and rules of their own.
+
+    Args:
+        shape: The list; one that is marked `Repeats` may repeat.
+        values: Its values.
+        at: Where it stands.
+    """
+    if shape.repeats or not isinstance(shape.item, Scalar | Object):
+        return
+    known = [_known_by(shape.item, value) for value in values]
+    for index, value in enumerate(known):
+        if not unresolved(value) and value in known[:index]:
+            yield Problem((*at, index), f"must be another than those before it, got {shown(value)} again")
+
+
+def _known_by(shape: Scalar | Object, value: Any) -> Any:
+    """Return what an object of CDK is known by, and how a file spells a member; anything else as it is."""
+    if isinstance(value, Enum):
+        return value.value
+    return getattr(value, shape.type.member, value) if isinstance(shape, Object) else value

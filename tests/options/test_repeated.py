@@ -1,0 +1,62 @@
+"""A list names each value once, wherever it stands: one rule for every list of every section."""
+
+from collections.abc import Iterator
+
+import pytest
+from aws_cdk import Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from cdk_trainyard.deployment.orchestrators import OWN, spec_of
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.fields import Items, Object, Part, Scalar, Shape, fields_of
+from cdk_trainyard.options.repeated import repeated_problems
+from cdk_trainyard.options.stand_ins import Alarm
+from cdk_trainyard.problems import Problem
+from cdk_trainyard.tokens import Unknown
+
+TWICE = Problem(("all", 1), "must be another than those before it, got 'a' again")
+
+
+def lists(spec: type, seen: set[type]) -> Iterator[tuple[str, Items]]:
+    """Every list of values below a specification, by its name."""
+    if spec in seen:
+        return
+    seen.add(spec)
+    for name, option in fields_of(spec).items():
+        yield from of_shape(name, option.shape, seen)
+
+
+def of_shape(name: str, shape: Shape, seen: set[type]) -> Iterator[tuple[str, Items]]:
+    match shape:
+        case Part():
+            for spec in filter(None, (shape.spec, shape.existing)):
+                yield from lists(spec, seen)
+        case Items(item=Scalar() | Object()):
+            yield name, shape
+        case Items():
+            yield from of_shape(name, shape.item, seen)
+
+
+def test_only_arguments_repeat() -> None:
+    seen: set[type] = set()
+    specs = [DeploymentSpec, *filter(None, map(spec_of, OWN))]
+    found = {name: shape for spec in specs for name, shape in lists(spec, seen)}
+    assert len(found) > 15
+    assert {name for name, shape in found.items() if not list(repeated_problems(shape, "aa", ("all",)))} == {"args"}
+
+
+@pytest.mark.parametrize("values", [["a", "b"], ["a", Unknown(), Unknown()], []])
+def test_what_differs_or_is_not_known_passes(values: list[object]) -> None:
+    assert list(repeated_problems(Items(item=Scalar(type=str)), values, ())) == []
+
+
+def test_the_second_of_two_is_named() -> None:
+    assert list(repeated_problems(Items(item=Scalar(type=str)), ["a", "a"], ("all",))) == [TWICE]
+
+
+def test_objects_are_the_same_by_what_they_are_known_by() -> None:
+    shape, arn = Items(item=Object(type=Alarm)), "arn:aws:cloudwatch:us-west-2:111111111111:alarm:a"
+    stack = Stack()
+    alarms = [cloudwatch.Alarm.from_alarm_arn(stack, name, arn) for name in ("One", "Other")]
+    for values in (alarms, [Alarm(arn), Alarm(arn)]):
+        assert [problem.at for problem in repeated_problems(shape, values, ())] == [(1,)]
