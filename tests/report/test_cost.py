@@ -10,7 +10,8 @@ import pytest
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.report import review
-from cdk_trainyard.report.cost import NOT_PRICED, Prices
+from cdk_trainyard.report.cost import NOT_PRICED
+from cdk_trainyard.report.prices import Prices
 
 SOURCE = {"title": "a contract", "date": "2026-01-02"}
 OWN = {"date": "2026-01-02", "sources": {"own": SOURCE}, "regions": {"us-west-2": {"own": {"p5.48xlarge": "10.5"}}}}
@@ -34,7 +35,7 @@ def own(tmp_path: Path) -> Path:
 
 def test_prices_of_ones_own_are_the_sum_at_least(assembly: Any, own: Path) -> None:
     resources = group("p5.48xlarge", MinSize="2", MaxSize=4) | {"Files": {"Type": "AWS::FSx::FileSystem"}}
-    found = review(assembly(S=resources), prices=own)["cost"]
+    found = review(assembly(S=resources), prices=[own])["cost"]
     nodes, files = found["items"]
     assert (nodes["price"], nodes["quantity"], nodes["hourly"], nodes["most"]) == ("10.50", 2, "21.00", "42.00")
     assert nodes["source"] == "a contract (2026-01-02)"
@@ -72,7 +73,7 @@ def test_an_unknown_type_is_not_free(assembly: Any) -> None:
 def test_every_shipped_price_has_a_dated_source() -> None:
     shipped = json.loads((Path(review.__code__.co_filename).parent / "data" / "prices.json").read_text())
     for source in shipped["sources"].values():
-        assert date.fromisoformat(source["date"]) >= date(2026, 9, 24)
+        assert date.fromisoformat(source["date"]) >= date(2026, 7, 20)
         assert len(source["title"]) > 40
     prices = Prices()
     for sources in shipped["regions"].values():
@@ -89,19 +90,95 @@ def test_every_shipped_price_has_a_dated_source() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("nothing", "is no JSON"),
-        ("{}", "is no file of prices"),
-        ('{"regions": {"r": {"x": {"a": "1"}}}, "sources": {}}', "is no file of prices"),
+        ("nothing", ["is no JSON"]),
+        ("[]", ["regions: is missing", "sources: is missing"]),
+        ('{"regions": [], "sources": {}}', ["regions: [] is no object"]),
         (
-            '{"regions": {"r": {"x": {"a": "cheap"}}}, "sources": {"x": {"title": "", "date": ""}}}',
-            "is no file of prices",
+            '{"regions": {"r": {"x": {"a": "1"}}}, "sources": {"y": {"title": "t", "date": "2026-01-02"}}}',
+            ["regions.r.x: there is no source 'x'; there are y"],
+        ),
+        (
+            '{"regions": {"r": {"x": {"a": "cheap", "b": 0, "c": true, "d": "NaN"}, "y": 1}, "s": 2},'
+            ' "sources": {"x": {"title": "", "date": "soon"}, "y": 3}}',
+            [
+                "sources.x.title: '' does not say where the prices are from",
+                "sources.x.date: 'soon' is no date, as 2026-09-24 is one",
+                "sources.y.title: None does not say",
+                "sources.y.date: None is no date",
+                "regions.r.x.a: 'cheap' is no price: a number of US dollars, more than 0",
+                "regions.r.x.b: 0 is no price",
+                "regions.r.x.c: True is no price",
+                "regions.r.x.d: 'NaN' is no price",
+                "regions.r.y: 1 is no object of prices",
+                "regions.s: 2 is no object of sources",
+            ],
         ),
     ],
 )
-def test_a_file_that_is_no_price_list_is_refused(content: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_price_list_is_refused_with_everything_wrong_in_it(
+    content: str, said: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "p.json").write_text(content)
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError) as caught:
         Prices(tmp_path / "p.json")
+    problems = [*caught.value.problems][: len(said)]
+    assert [problem[: len(start)] for problem, start in zip(problems, said, strict=True)] == said
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read: No such file"):
+        Prices(tmp_path / "none.json")
+
+
+def test_what_a_file_does_not_price_is_priced_by_the_next(assembly: Any, own: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    regions = {"us-west-2": {"list": {"p5.48xlarge": "11", "NatGateway": "0.05"}}}
+    other.write_text(json.dumps({"sources": {"list": SOURCE}, "regions": regions}))
+    nat = {"Nat": {"Type": "AWS::EC2::NatGateway"}}
+    found = review(assembly(S=group("p5.48xlarge", MinSize="1") | nat), prices=[own, other])["cost"]
+    assert [(each["name"], each["price"]) for each in found["items"]] == [
+        ("p5.48xlarge", "10.50"),
+        ("NAT gateway", "0.05"),
+    ]
+    assert found["headline"] == "at least 10.55 USD an hour"
+    assert found["date"] == "2026-01-02"
+
+
+def test_a_file_system_is_priced_by_its_size_where_its_price_is_known(assembly: Any, tmp_path: Path) -> None:
+    config = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
+    given = {"FileSystemType": "LUSTRE", "StorageCapacity": 7300, "LustreConfiguration": config}
+    files = {"Files": {"Type": "AWS::FSx::FileSystem", "Properties": given}}
+    assert review(assembly("no-price", S=files))["cost"]["unpriced_said"] == "not priced: FSx FileSystem"
+    own = tmp_path / "own.json"
+    regions = {"us-west-2": {"list": {"Lustre:SSD:250": "0.2"}}}
+    own.write_text(json.dumps({"sources": {"list": SOURCE}, "regions": regions}))
+    (line,) = review(assembly(S=files), prices=[own])["cost"]["items"]
+    assert (line["price"], line["quantity"], line["unit"], line["hourly"]) == ("0.20", 7300, "GiB, a month", "2.00")
+
+
+@pytest.mark.parametrize(
+    ("properties", "price"),
+    [
+        ({"Engine": "mysql"}, "0.065"),
+        ({"Engine": "postgres", "MultiAZ": True}, "0.13"),
+        ({"Engine": "aurora-mysql"}, NOT_PRICED),
+    ],
+)
+def test_a_database_is_priced_by_its_engine_and_zones(assembly: Any, properties: Any, price: str) -> None:
+    data = {"Type": "AWS::RDS::DBInstance", "Properties": {"DBInstanceClass": "db.t4g.medium", **properties}}
+    (line,) = review(assembly(S={"Data": data}))["cost"]["items"]
+    assert line["price"] == price
+
+
+def test_hyperpod_has_prices_of_its_own_and_training_stands_in_for_them(assembly: Any) -> None:
+    """AWS bills HyperPod by usage types of its own (Cluster:ml.…), which cost more than training for some types."""
+
+    def line(kind: str) -> tuple[str, str]:
+        (each,) = review(assembly(kind, S=hyperpod(InstanceType=kind, InstanceCount=1)))["cost"]["items"]
+        return each["price"], each["of"]
+
+    assert line("ml.p4d.24xlarge") == ("25.91001756", "")
+    assert line("ml.trn1.32xlarge") == ("24.73", "training in us-east-1")
 
 
 def hyperpod(**group: Any) -> dict[str, Any]:

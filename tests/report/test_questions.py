@@ -103,7 +103,7 @@ def test_7_what_does_another_node_add_per_hour(reviewed: Review) -> None:
     found = reviewed(HYPERPOD)["cost"]
     node = of(found["items"], "name", "ml.trn1.32xlarge")
     assert (node["price"], node["quantity"], node["hourly"]) == ("24.73", 4, "98.92")
-    assert node["of"] == "us-east-1"  # and says that it is another Region's
+    assert node["of"] == "training in us-east-1"  # and says that it is another Region's, and not HyperPod's own
     assert "FSx FileSystem" in found["unpriced_said"]
 
 

@@ -53,7 +53,7 @@ def command(
                 findings=findings,
                 tools=tools,
                 title=_title(given),
-                prices=prices,
+                prices=[prices] if prices else [],
                 command=words,
             )
         except ConfigurationError as error:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, as_the_same, read_assembly
 from cdk_trainyard.report.change import change
-from cdk_trainyard.report.cost import Prices, cost
+from cdk_trainyard.report.cost import cost
 from cdk_trainyard.report.data import Store, stores
 from cdk_trainyard.report.findings import Finding, findings_of, merged, tools_of
 from cdk_trainyard.report.graph import Graph
@@ -15,6 +15,7 @@ from cdk_trainyard.report.machines import machines
 from cdk_trainyard.report.network import EFA, Member, Network
 from cdk_trainyard.report.openings import exits, openings
 from cdk_trainyard.report.permissions import Grant, Holder, Permissions, Role
+from cdk_trainyard.report.prices import Prices
 from cdk_trainyard.report.scene import scene
 from cdk_trainyard.report.stores import ACCESS
 from cdk_trainyard.report.verdict import sentence
@@ -46,7 +47,7 @@ def review(
     findings: Iterable[Finding] = (),
     tools: Sequence[str] = (),
     title: str = "",
-    prices: str | Path | None = None,
+    prices: Sequence[str | Path] = (),
 ) -> Document:
     """Return the review of what an app synthesizes to.
 
@@ -56,7 +57,7 @@ def review(
         findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
-        prices: A file of prices of one's own. Default - the shipped snapshot.
+        prices: Files of prices that go before the shipped snapshot, the first before the next. Default - none.
 
     Raises:
         ConfigurationError: The assembly cannot be read.
@@ -85,7 +86,7 @@ def review(
         "permissions": _permissions(graph, permissions, kept, found),
         "data": [*map(_store, kept)],
         "findings": [*map(_finding, found)],
-        "cost": cost(graph, fleet, Prices(prices)),
+        "cost": cost(graph, fleet, Prices(*prices)),
         "change": None,
     }
     document["picture"] = scene(graph, network, fleet, openings(network), document["permissions"]["access"])

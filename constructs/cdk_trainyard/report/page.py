@@ -253,6 +253,13 @@ def _change(each: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cost(each: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "cells": (each["what"], each["quantity"], each["price"], each["hourly"], each["assumption"]),
+        "cells": (
+            each["what"],
+            f"{each['quantity']:,}",
+            f"{each['price']} {each['unit']}" if each["is_priced"] else each["price"],
+            each["hourly"],
+            each["assumption"],
+            f"{each['source_name']}, {each['date']}" if each["is_priced"] else "",
+        ),
         "tone": "",
     }

@@ -21,7 +21,7 @@ def write_review(
     findings: Iterable[Finding] = (),
     tools: Sequence[str] = (),
     title: str = "",
-    prices: str | Path | None = None,
+    prices: Sequence[str | Path] = (),
     command: str = "",
 ) -> dict[str, Any]:
     """Write the review of what an app synthesizes to: ``review.html``, ``.json`` and ``.sarif``, and ``picture.svg``.
@@ -33,7 +33,7 @@ def write_review(
         findings: Findings of tools that ran beside the synthesis. Default - those of ``validation-report.json``.
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
-        prices: A file of prices of one's own, in the form of ``report/data/prices.json``. Default - that snapshot.
+        prices: Files of prices that go before the shipped snapshot, the first before the next. Default - none.
         command: The command that writes it again. Default - the call of this function.
 
     Returns:
@@ -53,7 +53,7 @@ def write_review(
 
 
 def files(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return
+    """Return the files of a review: name to content.
 
     Args:
         found: The review.

@@ -1,0 +1,137 @@
+"""What of an assembly is paid by the hour or by its size, and as which items of a price list.
+
+Sources: the pricing pages of EC2, SageMaker AI, VPC, Elastic Load Balancing, RDS and FSx for Lustre (read 2026-11).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdk_trainyard.report.assembly import Resource
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.machines import ON_DEMAND, Machines
+from cdk_trainyard.report.prices import LOAD_BALANCERS, NAT_GATEWAY, database, hyperpod, instance, lustre
+
+_TRAINING: Final = "training"
+_ENGINES: Final = {"mysql", "mariadb", "postgres"}
+_CLUSTER: Final = "AWS::SageMaker::Cluster"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Billed:
+    """One line of a bill.
+
+    Attributes:
+        resource: What is paid.
+        name: What it is, in a word: an instance type, ``NAT gateway``.
+        items: Items of a price list that it may be, the closest first, each with what it is the price of instead.
+            Nothing: there is none, or it is paid in another way.
+        count: How many, or how many GiB, when it is deployed.
+        most: How many there may be.
+        assumption: What was assumed.
+        group: The part of the resource. Default - all of it.
+        is_machine: Whether it is an instance of a cluster, a group or by itself.
+    """
+
+    resource: Resource
+    name: str
+    items: tuple[tuple[str, str], ...]
+    count: int
+    most: int
+    assumption: str
+    group: str = ""
+    is_machine: bool = False
+
+
+def billed(graph: Graph, machines: Sequence[Machines]) -> Iterator[Billed]:
+    """Yield what is paid by the hour or by its size.
+
+    Args:
+        graph: The resources.
+        machines: The machines.
+    """
+    yield from map(_machines, machines)
+    for resource in graph.resources.values():
+        if of_type := _TYPES.get(resource.type):
+            yield from of_type(graph, resource)
+
+
+def _machines(each: Machines) -> Billed:
+    spread = f", up to {each.most}" if each.most > each.count else ""
+    assumption = f"on demand, Linux; {each.count} when it is deployed{spread}"
+    items: tuple[tuple[str, str], ...] = ((instance(each.type), ""),)
+    if each.resource.type == _CLUSTER:
+        items = ((hyperpod(each.type), ""), (instance(each.type), _TRAINING))
+    if each.paid != ON_DEMAND:
+        items, assumption = (), f"paid as {each.paid}, which has a price of its own"
+    return Billed(
+        resource=each.resource,
+        name=each.type,
+        items=items,
+        count=each.count,
+        most=each.most,
+        assumption=assumption,
+        group=each.name,
+        is_machine=True,
+    )
+
+
+def _one(resource: Resource, name: str, item: str, assumption: str, count: int = 1) -> Billed:
+    return Billed(resource=resource, name=name, items=((item, ""),), count=count, most=count, assumption=assumption)
+
+
+def _nat_gateway(_graph: Graph, resource: Resource) -> Iterator[Billed]:
+    yield _one(resource, "NAT gateway", NAT_GATEWAY, "without what flows through it")
+
+
+def _load_balancer(graph: Graph, resource: Resource) -> Iterator[Billed]:
+    kind = str(graph.properties(resource).get("Type", "application"))
+    if kind in LOAD_BALANCERS:
+        yield _one(resource, "Load balancer", LOAD_BALANCERS[kind], "without capacity units")
+
+
+def _database(graph: Graph, resource: Resource) -> Iterator[Billed]:
+    """Amazon RDS for MySQL pricing: an instance with a standby is a class of its own; storage is paid beside it."""
+    properties = graph.properties(resource)
+    if str(properties.get("Engine", "")).lower() in _ENGINES:
+        multi_az = str(properties.get("MultiAZ", "")).lower() == "true"
+        item = database(str(properties.get("DBInstanceClass", "")), multi_az=multi_az)
+        standby = "with a standby" if multi_az else "in one zone"
+        yield _one(resource, "RDS DBInstance", item, f"{properties.get('Engine')}, {standby}; without storage")
+
+
+def _lustre(graph: Graph, resource: Resource) -> Iterator[Billed]:
+    properties = graph.properties(resource)
+    config = properties.get("LustreConfiguration")
+    given: dict[str, Any] = config if isinstance(config, dict) else {}
+    size, speed = str(properties.get("StorageCapacity", "")), str(given.get("PerUnitStorageThroughput", 0))
+    if properties.get("FileSystemType") == "LUSTRE" and size.isdigit() and speed.isdigit():
+        storage = str(properties.get("StorageType", "SSD"))
+        item = lustre(storage, int(speed))
+        yield _one(resource, "FSx for Lustre", item, f"{storage}, {speed} MB/s per TiB; without backups", int(size))
+
+
+_TYPES: Final = {
+    "AWS::EC2::NatGateway": _nat_gateway,
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": _load_balancer,
+    "AWS::FSx::FileSystem": _lustre,
+    "AWS::RDS::DBInstance": _database,
+}
+
+BY_USE: Final = {
+    "AWS::DynamoDB::Table": "by what is stored, read and written",
+    "AWS::EC2::EIP": "by the hour, each public address",
+    "AWS::EC2::VPCEndpoint": "interface endpoints by the hour and by traffic; gateway endpoints are free",
+    "AWS::EC2::Volume": "by size and performance",
+    "AWS::ECS::TaskDefinition": "on Fargate by processor and memory; on instances nothing of its own",
+    "AWS::EFS::FileSystem": "by what is stored",
+    "AWS::FSx::FileSystem": "by size, performance and backups",
+    "AWS::KMS::Key": "by the month, and by use",
+    "AWS::Lambda::Function": "by use",
+    "AWS::Logs::LogGroup": "by what is written and stored",
+    "AWS::RDS::DBCluster": "by instance, storage and requests",
+    "AWS::RDS::DBInstance": "by instance and storage",
+    "AWS::S3::Bucket": "by what is stored and requested",
+    "AWS::SecretsManager::Secret": "by the month, and by use",
+}
+"""What else costs, and by what."""
