@@ -10,6 +10,11 @@ from cdk_trainyard.cli import main
 TEMPLATE = '{"Resources": {"Data": {"Type": "AWS::S3::Bucket"}}}'
 
 
+@pytest.fixture(autouse=True)
+def no_kept_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 def test_a_template_becomes_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -98,8 +98,8 @@ def test_every_shipped_price_has_a_dated_source() -> None:
             ["regions.r.x: there is no source 'x'; there are y"],
         ),
         (
-            '{"regions": {"r": {"x": {"a": "cheap", "b": 0, "c": true, "d": "NaN"}, "y": 1}, "s": 2},'
-            ' "sources": {"x": {"title": "", "date": "soon"}, "y": 3}}',
+            """{"regions": {"r": {"x": {"a": "cheap", "b": 0, "c": true, "d": "NaN"}, "y": 1}, "s": 2},
+            "sources": {"x": {"title": "", "date": "soon"}, "y": 3}}""",
             [
                 "sources.x.title: '' does not say where the prices are from",
                 "sources.x.date: 'soon' is no date, as 2026-09-24 is one",

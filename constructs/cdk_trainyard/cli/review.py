@@ -1,5 +1,6 @@
 """``trainyard review FILE|cdk.out``: what is synthesized, as one page that a person can judge."""
 
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from cdk_trainyard.report import Assembly, Finding
 
 _GIVEN = click.Path(path_type=Path)
+_OLD = timedelta(days=90)
 
 
 @click.command("review")
 @click.argument("given", metavar="FILE|CDK.OUT", type=_GIVEN)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
 @click.option("--against", metavar="FILE|CDK.OUT", type=_GIVEN, help="Say what changes from this one.")
-@click.option("--prices", metavar="FILE", type=_GIVEN, help="Prices of your own, as report/data/prices.json has them.")
+@click.option("--prices", metavar="FILE", type=_GIVEN, help="Prices of your own; they go before what is known here.")
 @click.option("--markdown", type=Path, metavar="FILE", help="Write a short summary for a pull request, too.")
 @click.option(
     "--fail-on",
@@ -53,13 +55,15 @@ def command(
                 findings=findings,
                 tools=tools,
                 title=_title(given),
-                prices=[prices] if prices else [],
+                prices=_prices(prices),
                 command=words,
             )
         except ConfigurationError as error:
             raise _wrong(error) from None
     click.echo(found["verdict"]["sentence"])
     click.echo(found["cost"]["sentence"])
+    if _is_old(found["cost"]["date"]):
+        click.echo(f"Prices are of {found['cost']['date']}; 'trainyard prices refresh REGION' asks AWS for today's.")
     if found["change"]:
         click.echo(found["change"]["sentence"])
     if markdown is not None:
@@ -68,6 +72,17 @@ def command(
         markdown.write_text(as_markdown(found), encoding="utf-8")
     click.echo(f"{output / 'review.html'}")
     return 1 if fail_on != "never" and _is_bad(found, fail_on) else 0
+
+
+def _is_old(day: str) -> bool:
+    return bool(day) and datetime.now(UTC).date() - date.fromisoformat(day) > _OLD
+
+
+def _prices(own: Path | None) -> list[Path]:
+    """Return the files of prices: the user's own, then what ``trainyard prices refresh`` keeps."""
+    from cdk_trainyard.cli.prices.command import kept_prices
+
+    return [each for each in (own, kept_prices()) if each is not None and (each == own or each.is_file())]
 
 
 def _is_bad(found: dict[str, Any], fail_on: str) -> bool:

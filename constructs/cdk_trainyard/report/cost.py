@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.report.billed import BY_USE, Billed, billed
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines
-from cdk_trainyard.report.prices import MONTH, PER_GIB, Price, Prices
+from cdk_trainyard.report.prices import MONTH, PER_GIB, Prices
 from cdk_trainyard.report.verdict import counted, joined
 
 NOT_PRICED: Final = "not priced"
@@ -77,7 +77,9 @@ def _sentence(headline: str, total: Decimal, most: Decimal, stand_ins: Sequence[
         said += f", {most:,.2f} when every machine runs that may"
     if stand_ins:
         said += f"; at prices of {joined(stand_ins)} where its own are not known here"
-    return f"{said}; {counted(unpriced, 'item')} not priced, which come on top. A month has {MONTH} hours."
+    if unpriced:
+        said += f"; {counted(unpriced, 'item')} not priced, which come on top"
+    return f"{said}. A month has {MONTH} hours."
 
 
 def _notes(priced: Sequence[Mapping[str, Any]], stand_ins: Sequence[str]) -> Iterator[str]:

@@ -99,7 +99,7 @@ class Prices:
         Raises:
             ConfigurationError: A file cannot be read, or has another form; every problem of it, with its path.
         """
-        self._layers = [_table(content) for content in (*map(_read, map(Path, files)), load("report", "prices"))]
+        self._layers = [_table(content) for content in (*map(read_prices, map(Path, files)), load("report", "prices"))]
 
     def of(self, item: str, region: str) -> Price | None:
         """Return a price, of the Region or of another one, which it then says; None when nobody knows it.
@@ -127,7 +127,15 @@ def _table(content: Mapping[str, Any]) -> dict[str, dict[str, Price]]:
     return found
 
 
-def _read(file: Path) -> Mapping[str, Any]:
+def read_prices(file: Path) -> Mapping[str, Any]:
+    """Return what a file of prices says.
+
+    Args:
+        file: The file.
+
+    Raises:
+        ConfigurationError: It cannot be read, or has another form; every problem of it, with its path.
+    """
     try:
         content = json.loads(file.read_bytes())
     except OSError as error:

@@ -13,6 +13,7 @@ import click
 import cdk_trainyard
 from cdk_trainyard.cli._cdk import node
 from cdk_trainyard.cli._exits import Missing, Wrong
+from cdk_trainyard.cli._folders import cache_folder
 from cdk_trainyard.project import project_folder
 
 VARIABLE: Final = "TRAINYARD_PCLUSTER_PYTHON"
@@ -56,8 +57,7 @@ def install() -> None:
 
 
 def _made() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home, "cdk-trainyard", "pcluster", "bin", "python")
+    return cache_folder() / "pcluster" / "bin" / "python"
 
 
 def ask(requests: dict[str, Any]) -> dict[str, Any]:
