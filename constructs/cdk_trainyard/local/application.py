@@ -7,6 +7,7 @@ from typing import Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from cdk_trainyard.local import faults
 from cdk_trainyard.local.access.authorization import authorize, status_of
 from cdk_trainyard.local.access.body import body_of
 from cdk_trainyard.local.access.call import call_of
@@ -50,7 +51,8 @@ def application(administrator: Credentials) -> Application:
             return refuse(environ, start_response, refusal, service, status_of(refusal))
         token = caller.set(session)
         try:
-            return (imagebuilder.respond if service == imagebuilder.NAME else inner)(environ, start_response)
+            served = imagebuilder.respond if service == imagebuilder.NAME else inner
+            return faults.answer(environ, start_response, service, signature.region, served)
         except Exception as error:  # noqa: BLE001  moto raises anything
             _log.exception("not emulated: %s %s", environ.get("HTTP_X_AMZ_TARGET", ""), path)
             # moto raises on what it does not know. A 500 makes every SDK try again for most of a minute; a 501 does not

@@ -17,13 +17,16 @@ from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.shapes import fit
 
 _LONGEST_LAMBDA_S = 900
+_OWN = "local-aws-itself"
 _CONFIG = botocore.config.Config(
     retries={"max_attempts": 0},
     read_timeout=_LONGEST_LAMBDA_S + 60,
     s3={"addressing_style": "path"},
     proxies={},
+    user_agent_extra=_OWN,
 )
-_S3_CONFIG = _CONFIG.merge(botocore.config.Config(signature_version="s3v4"))  # presigned addresses, too
+_GIVEN = botocore.config.Config(user_agent_extra="")
+_S3 = botocore.config.Config(signature_version="s3v4")  # presigned addresses, too
 # What botocore would otherwise look up in the user's environment: (option, variable, default, conversion).
 _SESSION_VARIABLES = {
     "profile": (None, None, None, None),
@@ -70,15 +73,17 @@ def _session() -> Any:
 
 
 @lru_cache(maxsize=256)
-def client(service: str, region: str, credentials: Credentials | None = None) -> Any:
+def client(service: str, region: str, credentials: Credentials | None = None, *, own: bool = True) -> Any:
     """Return a boto3 client of ``service`` in ``region`` on this server.
 
     Args:
         service: boto3's name of the service.
         region: Region of the calls.
         credentials: Whose calls they are. Default - the administrator's.
+        own: Whether the local AWS asks itself; such calls have no faults. Default: True.
     """
     endpoint, administrator = _connection()
+    config = _CONFIG if own else _CONFIG.merge(_GIVEN)
     key = credentials or administrator
     with _lock:
         return _session().client(
@@ -88,8 +93,17 @@ def client(service: str, region: str, credentials: Credentials | None = None) ->
             aws_access_key_id=key.access_key_id,
             aws_secret_access_key=key.secret_access_key,
             aws_session_token=key.session_token or None,
-            config=_S3_CONFIG if service == "s3" else _CONFIG,
+            config=config.merge(_S3) if service == "s3" else config,
         )
+
+
+def is_own(environ: Mapping[str, Any]) -> bool:
+    """Return whether the local AWS asks itself.
+
+    Args:
+        environ: The request.
+    """
+    return _OWN in environ.get("HTTP_USER_AGENT", "")
 
 
 def input_shape(service: str, region: str, operation: str) -> Any:

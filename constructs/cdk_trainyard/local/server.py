@@ -1,6 +1,7 @@
 """The server: moto's services with this package's CloudFormation, on 127.0.0.1 and nowhere else."""
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -20,6 +21,7 @@ from cdk_trainyard.local.application import application
 from cdk_trainyard.local.engine.api import replace_cloudformation
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
 from cdk_trainyard.local.existing import make_existing
+from cdk_trainyard.local.faults import Fault, faults
 from cdk_trainyard.local.services import (
     accounts,
     apigateway,
@@ -163,7 +165,16 @@ class LocalAws:
 
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client of ``service`` here."""
-        return clients.client(service, region or self.region)
+        return clients.client(service, region or self.region, own=False)
+
+    @staticmethod
+    def faults(*wanted: Fault) -> AbstractContextManager[None]:
+        """Have calls go wrong during a block: `with aws.faults(Fault(call="ec2 Describe*", seconds=0.1)):`.
+
+        Args:
+            wanted: What goes wrong. What this AWS asks itself goes on as it is.
+        """
+        return faults(*wanted)
 
     @property
     def calls(self) -> list[RecordedCall]:
