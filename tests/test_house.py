@@ -25,7 +25,7 @@ STOREYS = (
     "quotas real surroundings",
     "lifecycle network",
     "storage",
-    "cluster",
+    "cluster monitoring",
     "fleet hyperpod parallelcluster serving",
     "deployment local rehearsal report review",
     "app cli",
@@ -89,7 +89,7 @@ def test_a_room_of_facts_needs_no_cdk(room: str) -> None:
         assert "aws_cdk" not in path.read_text()
 
 
-@pytest.mark.parametrize("room", ["fleet", "hyperpod", "lifecycle", "parallelcluster", "serving"])
+@pytest.mark.parametrize("room", ["fleet", "hyperpod", "lifecycle", "monitoring", "parallelcluster", "serving"])
 def test_a_room_is_said_and_judged_without_cdk(room: str) -> None:
     """A file is checked with specifications and rules alone."""
     paths = sorted((PACKAGE / room).glob("*.py"))
@@ -138,7 +138,10 @@ def test_public_names_are_unique_and_importable() -> None:
 
 @pytest.mark.parametrize(
     "room",
-    ["instances", "network", "storage", "lifecycle", "quotas", "hyperpod", "parallelcluster", "fleet", "serving"],
+    [
+        *("instances", "network", "storage", "lifecycle", "monitoring", "quotas"),
+        *("hyperpod", "parallelcluster", "fleet", "serving"),
+    ],
 )
 def test_every_public_name_of_a_room_is_exported_and_in_its_readme(room: str) -> None:
     module = importlib.import_module(f"cdk_trainyard.{room}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.hyperpod import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.instances import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.lifecycle import *  # noqa: F403  for type checkers; lazily reads it
+    from cdk_trainyard.monitoring import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.names import Naming as Naming
     from cdk_trainyard.network import *  # noqa: F403  for type checkers; lazily reads it
     from cdk_trainyard.parallelcluster import *  # noqa: F403  for type checkers; lazily reads it

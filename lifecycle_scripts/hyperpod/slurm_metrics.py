@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Write what Slurm does as metrics, for the textfile collector of node_exporter.
+"""Write what Slurm does as metrics, for the textfile collector of node_exporter, and which nodes there are to scrape.
 
 Run by a timer on the controller. The file is renamed into its place, so a reader never sees half of it. A controller
-that does not answer is a metric too: slurm_up 0. Written for the Python of the nodes (3.8 and newer), without any
+that does not answer is a metric too: slurm_up 0. How many series there are depends on nodes and partitions, and on no
+job, user or reason. Written for the Python of the nodes (3.8 and newer), without any
 dependency.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import re
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +28,19 @@ if TYPE_CHECKING:
 _SECONDS = 20  # for an answer of slurmctld
 _FLAGS = "*~#!%$@^-+"  # what sinfo puts behind a state: not answering, powering down, planned ...
 _CPU_STATES = ("allocated", "idle", "other", "total")
+_AWAY = {
+    "FUTURE", "MAINTENANCE", "POWERED_DOWN", "POWERING_DOWN", "POWERING_UP", "POWER_DOWN", "POWER_UP",
+    "REBOOT_ISSUED", "REBOOT_REQUESTED",
+}  # fmt: skip
+"""A node is away because it was meant to be: power saving, maintenance, a restart that was asked for."""
+_BUSY = {"ALLOCATED", "COMPLETING", "MIXED"}
+_UNAVAILABLE = (({"DOWN", "ERROR"}, "down"), ({"INVALID_REG"}, "invalid"), ({"FAIL", "FAILING"}, "fail"))
+_REASONS = {"Resources", "Priority", "Dependency", "ReqNodeNotAvail", "BeginTime", "JobHeldUser", "JobHeldAdmin"}
+_QUEUES = (
+    ("slurm_agent_queue_size", "Messages of slurmctld that wait to be sent.", "Agent queue size"),
+    ("slurm_dbd_agent_queue_size", "Records that wait for slurmdbd.", "DBD Agent queue size"),
+    ("slurm_server_threads", "Threads of slurmctld that answer.", "Server thread count"),
+)
 
 
 def ask(directory: Path) -> Ask:
@@ -31,8 +48,9 @@ def ask(directory: Path) -> Ask:
 
     def run(program: str, arguments: list[str]) -> str:
         command = [str(directory / program), *arguments]
+        environment = {**os.environ, "SLURM_TIME_FORMAT": "%s"}
         done = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, check=True, timeout=_SECONDS
+            command, capture_output=True, text=True, check=True, timeout=_SECONDS, env=environment
         )
         return done.stdout
 
@@ -60,12 +78,82 @@ def jobs(told: str) -> list[Sample]:
     return [({"partition": where, "state": state}, count) for (where, state), count in sorted(counts.items())]
 
 
+def waiting(told: str) -> list[Sample]:
+    """Find the longest wait by partition and reason, from lines of ``partition|time of submission|reason``."""
+    longest: dict[tuple[str, str], float] = {}
+    for partition, since, reason in (line.split("|", 2) for line in told.splitlines()):
+        known = reason if reason in _REASONS else "Other"
+        where = (partition.split(",")[0], known)
+        if since.isdigit():
+            longest[where] = max(longest.get(where, 0.0), time.time() - int(since))
+    return [({"partition": where, "reason": why}, round(most)) for (where, why), most in sorted(longest.items())]
+
+
+def described(told: str) -> Iterator[dict[str, str]]:
+    """Yield what ``scontrol --oneliner`` says of every node: a value without blanks for each of its keys."""
+    for line in told.splitlines():
+        yield dict(re.findall(r"(\w+)=(\S+)", line.split(" Reason=", 1)[0]))
+
+
+def unavailable(told: str) -> list[Sample]:
+    """Say of every node that takes no jobs, and was not meant to be away, why."""
+    found = ((node, why_unavailable(node.get("State", ""))) for node in described(told))
+    return [({"node": node["NodeName"], "state": why}, 1) for node, why in found if why]
+
+
+def why_unavailable(state: str) -> str | None:
+    """Return why a node takes no jobs: down, invalid, fail, drained or draining; None when it does, or is away."""
+    flags = set(state.replace("*", "").split("+"))
+    if flags & _AWAY:
+        return None
+    for signs, word in _UNAVAILABLE:
+        if flags & signs:
+            return word
+    if "DRAIN" not in flags:
+        return None
+    return "draining" if flags & _BUSY else "drained"
+
+
+def gres(told: str) -> list[Sample]:
+    """Add up generic resources of all nodes, as neuron and gpu: how many there are, and how many jobs have."""
+    totals: Counter[tuple[str, str]] = Counter()
+    for node in described(told):
+        for state, key in (("total", "Gres"), ("allocated", "GresUsed")):
+            for name, number in resources(node.get(key, "")):
+                totals[name, state] += number
+    return [({"gres": name, "state": state}, number) for (name, state), number in sorted(totals.items())]
+
+
+def resources(told: str) -> Iterator[tuple[str, int]]:
+    """Yield name and number from Slurm's words: ``gpu:h100:8(S:0-1),neuron:16``."""
+    for part in re.sub(r"\([^)]*\)", "", told).split(","):
+        name, *_, number = f"{part}:".rstrip(":").split(":") if ":" in part else ("", "")
+        if number.isdigit():
+            yield name, int(number)
+
+
+def queue(label: str) -> Callable[[str], list[Sample]]:
+    """Return what finds a number of ``sdiag`` by the words before it."""
+
+    def find(told: str) -> list[Sample]:
+        found = re.search(rf"^\s*{label}:\s*(\d+)", told, re.MULTILINE)
+        return [({}, int(found[1]))] if found else []
+
+    return find
+
+
+_NODES = ("scontrol", ["show", "nodes", "--details", "--oneliner"])
 _FAMILIES = (
     ("slurm_nodes", "Nodes by partition and state; a node is in every partition that has it.",
      nodes, "sinfo", ["--noheader", "--Node", "--format=%R %T"]),
     ("slurm_cpus", "CPUs by partition and state.", cpus, "sinfo", ["--noheader", "--format=%R %C"]),
     ("slurm_jobs", "Jobs by partition and state.",
      jobs, "squeue", ["--noheader", "--all", "--states=all", "--format=%P %T"]),
+    ("slurm_jobs_longest_wait_seconds", "How long a job has waited, by partition and reason.",
+     waiting, "squeue", ["--noheader", "--all", "--states=PENDING", "--format=%P|%V|%r"]),
+    ("slurm_node_unavailable", "Nodes that take no jobs, and were not meant to be away.", unavailable, *_NODES),
+    ("slurm_gres", "Generic resources of all nodes: neuron, gpu.", gres, *_NODES),
+    *((name, text, queue(label), "sdiag", []) for name, text, label in _QUEUES),
 )  # fmt: skip
 
 
@@ -81,6 +169,7 @@ def render(name: str, text: str, samples: Iterable[Sample]) -> str:
 def collect(run: Ask) -> str:
     """Return every metric; of a Slurm that does not answer only that it does not."""
     started = time.monotonic()
+    run = once(run)
     try:
         families = [render(name, text, parse(run(program, args))) for name, text, parse, program, args in _FAMILIES]
     except (OSError, subprocess.SubprocessError):
@@ -88,6 +177,51 @@ def collect(run: Ask) -> str:
     took = time.monotonic() - started
     families.append(render("slurm_collect_seconds", "How long its answers took.", [({}, round(took, 3))]))
     return state(1) + "".join(families)
+
+
+def once(run: Ask) -> Ask:
+    """Return a function that asks each question once, however many families are made of its answer."""
+    answers: dict[tuple[str, ...], str] = {}
+
+    def asked(program: str, arguments: list[str]) -> str:
+        question = (program, *arguments)
+        if question not in answers:
+            answers[question] = run(program, arguments)
+        return answers[question]
+
+    return asked
+
+
+def targets(told: str, ports: dict[str, int], this: str) -> list[dict[str, object]]:
+    """Return what Prometheus scrapes on nodes, in the words of its file_sd.
+
+    A node that is away has no targets; one that is down keeps them. The controller, this machine, has its own.
+
+    Args:
+        told: What ``scontrol`` says of every node.
+        ports: Ports of exporters: of node everywhere, of neuron and gpu where a node has such devices.
+        this: The name of this machine.
+    """
+    found = [target("node", f"127.0.0.1:{ports['node']}", this)] if "node" in ports else []
+    for node in described(told):
+        if set(node.get("State", "").replace("*", "").split("+")) & _AWAY or node["NodeName"] == this:
+            continue
+        devices = {"node", *(name for name, _ in resources(node.get("Gres", "")))}
+        address = node.get("NodeAddr", node["NodeName"])
+        found += [
+            target(job, f"{address}:{port}", node["NodeName"]) for job, port in sorted(ports.items()) if job in devices
+        ]
+    return found
+
+
+def target(job: str, address: str, node: str) -> dict[str, object]:
+    """Return one target of Prometheus."""
+    return {"targets": [address], "labels": {"job": job, "node": node}}
+
+
+def ports_of(text: str) -> dict[str, int]:
+    """Return ports by exporter from ``node=9100,neuron=8000``."""
+    return {name: int(port) for name, port in (part.split("=") for part in text.split(",") if part)}
 
 
 def state(up: int) -> str:
@@ -108,11 +242,27 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slurm", type=Path, required=True, help="the directory of Slurm's commands")
     parser.add_argument("--output", type=Path, required=True, help="a file whose name ends in .prom")
+    parser.add_argument("--targets", type=Path, help="a file for Prometheus' file_sd")
+    parser.add_argument("--ports", type=ports_of, default={}, help="ports of exporters: node=9100,neuron=8000")
     chosen = parser.parse_args(arguments)
     if not chosen.output.exists():
         replace(chosen.output, state(0))  # a Slurm that has not started lets its commands wait for long
-    replace(chosen.output, collect(ask(chosen.slurm)))
+    run = once(ask(chosen.slurm))
+    replace(chosen.output, collect(run))
+    if chosen.targets:
+        discover(run, chosen.targets, chosen.ports)
     return 0
+
+
+def discover(run: Ask, path: Path, ports: dict[str, int]) -> None:
+    """Write what is to be scraped; when Slurm does not answer, what was there stays."""
+    try:
+        told = run(*_NODES)
+    except (OSError, subprocess.SubprocessError):
+        if path.exists():
+            return
+        told = ""
+    replace(path, json.dumps(targets(told, ports, os.uname().nodename), indent=1) + "\n")
 
 
 if __name__ == "__main__":

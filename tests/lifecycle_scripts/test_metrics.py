@@ -18,12 +18,31 @@ slurm_metrics, efa_metrics, plugstack = (
 ANSWERS = {
     ("sinfo", "--Node"): "dev* idle~\ndev* idle\ndev* mixed\ndev* down*\nworkers allocated\n",
     ("sinfo", "--format=%R %C"): "dev 8/24/32/64\n",
-    ("squeue", "--all"): "dev RUNNING\ndev PENDING\ndev PENDING\n",
+    ("squeue", "--states=all"): "dev RUNNING\ndev PENDING\ndev PENDING\n",
+    ("squeue", "--states=PENDING"): "dev|1000|Resources\ndev|500|Resources\ndev,b|N/A|Priority\nb|900|(null) text\n",
+    ("scontrol", "nodes"): "".join(
+        f"NodeName={name} Arch=x86_64 Gres={gres} GresUsed={used} NodeAddr=10.0.0.{number} State={state}"
+        f" Reason=State=IDLE, as somebody said [root@2026-11-23T03:00:00]\n"
+        for number, (name, state, gres, used) in enumerate(
+            [
+                ("w0", "IDLE", "neuron:16", "neuron:0(IDX:N/A)"),
+                ("w1", "MIXED", "neuron:16", "neuron:4(IDX:0-3)"),
+                ("w2", "DOWN*", "neuron:16", "neuron:0"),
+                ("w3", "IDLE+DRAIN", "gpu:h100:8(S:0-1),neuron:2", "gpu:h100:3(IDX:0-2)"),
+                ("w4", "ALLOCATED+DRAIN", "(null)", "(null)"),
+                ("w5", "DOWN+CLOUD+POWERED_DOWN", "(null)", "(null)"),
+                ("w6", "IDLE+INVALID_REG+DRAIN", "(null)", "(null)"),
+                ("w7", "DOWN+MAINTENANCE+RESERVED", "(null)", "(null)"),
+                ("w8", "MIXED+FAIL", "(null)", "(null)"),
+            ]
+        )
+    ),
+    ("sdiag", None): "Server thread count:  3\nAgent queue size:     1\nAgent count: 0\nDBD Agent queue size: 7\n",
 }
 
 
 def answer(program: str, arguments: list[str]) -> str:
-    return next(text for (name, word), text in ANSWERS.items() if name == program and word in arguments)
+    return next(text for (name, word), text in ANSWERS.items() if name == program and (not word or word in arguments))
 
 
 # ---------------------------------------------------------------- Slurm
@@ -41,6 +60,78 @@ def test_nodes_cpus_and_jobs_are_counted_by_partition_and_state() -> None:
         assert line in told
     families = [line.split()[2] for line in told if line.startswith("# TYPE")]
     assert len(families) == len(set(families))
+
+
+def test_nodes_that_take_no_jobs_are_named_unless_they_are_meant_to_be_away() -> None:
+    told = slurm_metrics.collect(answer).splitlines()
+    assert [line for line in told if line.startswith("slurm_node_unavailable{")] == [
+        f'slurm_node_unavailable{{node="{node}",state="{state}"}} 1'
+        for node, state in (
+            ("w2", "down"), ("w3", "drained"), ("w4", "draining"), ("w6", "invalid"), ("w8", "fail")
+        )
+    ]  # fmt: skip
+
+
+def test_devices_waits_and_queues_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slurm_metrics.time, "time", lambda: 2000.4)
+    told = slurm_metrics.collect(answer).splitlines()
+    for line in (
+        'slurm_gres{gres="neuron",state="total"} 50',
+        'slurm_gres{gres="neuron",state="allocated"} 4',
+        'slurm_gres{gres="gpu",state="total"} 8',
+        'slurm_gres{gres="gpu",state="allocated"} 3',
+        'slurm_jobs_longest_wait_seconds{partition="dev",reason="Resources"} 1500',
+        'slurm_jobs_longest_wait_seconds{partition="b",reason="Other"} 1100',
+        "slurm_agent_queue_size 1",
+        "slurm_dbd_agent_queue_size 7",
+        "slurm_server_threads 3",
+    ):
+        assert line in told
+    assert not [line for line in told if "Priority" in line]
+
+
+def test_what_is_scraped_comes_from_slurm(tmp_path: Path) -> None:
+    path = tmp_path / "targets.json"
+    slurm_metrics.discover(answer, path, slurm_metrics.ports_of("node=9100,neuron=8000,gpu=9400"))
+    found = [(each["labels"]["node"], each["labels"]["job"], *each["targets"]) for each in json.loads(path.read_text())]
+    assert found[0][1:] == ("node", "127.0.0.1:9100")
+    assert ("w0", "neuron", "10.0.0.0:8000") in found
+    assert ("w2", "node", "10.0.0.2:9100") in found
+    assert ("w3", "gpu", "10.0.0.3:9400") in found
+    assert {node for node, *_ in found[1:]} == {"w0", "w1", "w2", "w3", "w4", "w6", "w8"}
+
+
+def test_a_slurm_that_does_not_answer_leaves_the_targets_alone(tmp_path: Path) -> None:
+    def fail(_program: str, _arguments: list[str]) -> str:
+        raise FileNotFoundError
+
+    path = tmp_path / "targets.json"
+    slurm_metrics.discover(fail, path, {"node": 9100})
+    (own,) = json.loads(path.read_text())
+    assert own["targets"] == ["127.0.0.1:9100"]
+    path.write_text("as it was")
+    slurm_metrics.discover(fail, path, {"node": 9100})
+    assert path.read_text() == "as it was"
+
+
+def test_ten_thousand_jobs_of_a_thousand_users_on_a_thousand_nodes_are_few_series() -> None:
+    """What there is to count is nodes and partitions; jobs, users and reasons add no series."""
+    answers = {
+        "sinfo": "p idle\n" * 1000,
+        "scontrol": "".join(f"NodeName=w{number} Gres=neuron:16 State=DOWN*\n" for number in range(1000)),
+        "sdiag": "",
+    }
+
+    def many(program: str, arguments: list[str]) -> str:
+        if program == "sinfo" and "--format=%R %C" in arguments:
+            return "p 0/1/2/3\n"
+        if program != "squeue":
+            return answers[program]
+        pending = "--states=PENDING" in arguments
+        return "".join(f"p|{number}|reason {number}\n" if pending else "p PENDING\n" for number in range(10_000))
+
+    samples = [line for line in slurm_metrics.collect(many).splitlines() if not line.startswith("#")]
+    assert len(samples) == 1000 + 10
 
 
 def test_a_slurm_without_nodes_and_jobs_is_up() -> None:

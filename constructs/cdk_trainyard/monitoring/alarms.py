@@ -1,0 +1,105 @@
+"""The table of alarms, and of what is recorded for dashboards: each row with its source. No CDK.
+
+``data/alarms.json`` is what everything is made of: the rules in the template, the table in the documentation, and the
+unit tests by promtool.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from string import Template
+
+from cdk_trainyard.data_files import load
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alarm:
+    """One alarm.
+
+    Attributes:
+        name: Its name: ``alertname`` of what it rings with.
+        severity: ``critical``: somebody is needed now; ``warning``: in working hours.
+        needs: Whose metrics it asks: ``agent``, ``slurm``, ``node``, ``efa``, ``neuron`` or ``gpu``.
+        expr: PromQL, with ``$cluster`` where the cluster is chosen and ``$threshold`` where a number is compared.
+        minutes: How long that must hold.
+        threshold: The number. None: there is none to choose.
+        bounds: The least and the greatest number that makes sense.
+        unit: What the number counts.
+        summary: What it says, in a line; a template of Prometheus.
+        means: What is the matter then.
+        do: What to do.
+        command: The command of ``trainyard`` that shows where.
+        source: Where threshold and minutes come from.
+        date: The day that was read.
+    """
+
+    name: str
+    severity: str
+    needs: str
+    expr: str
+    minutes: int
+    threshold: float | None
+    summary: str
+    means: str
+    do: str
+    command: str
+    source: str
+    date: str
+    bounds: tuple[float, float] = (0, 0)
+    unit: str = ""
+
+    def query(self, cluster: str, threshold: float | None) -> str:
+        """Return the PromQL for a cluster.
+
+        Args:
+            cluster: The cluster's name.
+            threshold: The number that is compared with. None: the alarm's own.
+        """
+        number = self.threshold if threshold is None else threshold
+        return _written(self.expr, cluster, "" if number is None else f"{number:g}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """A recording rule: a series of a cluster that dashboards ask often.
+
+    Attributes:
+        name: The name of the series.
+        needs: Whose metrics it asks.
+        expr: PromQL, with ``$cluster`` where the cluster is chosen.
+    """
+
+    name: str
+    needs: str
+    expr: str
+
+    def query(self, cluster: str) -> str:
+        """Return the PromQL for a cluster.
+
+        Args:
+            cluster: The cluster's name.
+        """
+        return _written(self.expr, cluster, "")
+
+
+@cache
+def alarms() -> Sequence[Alarm]:
+    """Return every alarm, in the order of the table."""
+    rows = load("monitoring", "alarms")["alarms"]
+    return tuple(Alarm(**row | {"bounds": tuple(row.get("bounds", (0, 0)))}) for row in rows)
+
+
+@cache
+def records() -> Sequence[Record]:
+    """Return every recording rule."""
+    return tuple(Record(**row) for row in load("monitoring", "alarms")["records"])
+
+
+@cache
+def alarm_names() -> Sequence[str]:
+    """Return the names of all alarms."""
+    return tuple(alarm.name for alarm in alarms())
+
+
+def _written(expr: str, cluster: str, threshold: str) -> str:
+    return Template(expr).substitute(cluster=f'cluster="{cluster}"', threshold=threshold)

@@ -1,0 +1,77 @@
+"""Alarms on the metrics of one cluster, in a workspace."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_aps as aps
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.monitoring.render import rule_groups
+from cdk_trainyard.monitoring.rules import alert_rules_problems
+from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource
+from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
+from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import Problem
+from cdk_trainyard.surroundings import surroundings
+
+_NOT_OURS = Problem(
+    ("topic",),
+    "must be left out for a workspace that exists: CloudFormation sets an alert manager with the workspace alone; let "
+    "its owner tell the topic in the workspace's own alert manager",
+)
+
+
+class AlertRules(Construct):
+    """Recording and alerting rules of one cluster (AWS::APS::RuleGroupsNamespace), and whom its workspace tells.
+
+    Each rule asks for metrics of this cluster alone, so that clusters can share a workspace and ring once each.
+
+    Args:
+        workspace: The workspace.
+        topic: What is told; the workspace's alert manager tells one topic, whatever cluster rings.
+            Default - nobody; what rings can be asked for: the series ``ALERTS``.
+        cluster_name: The cluster, as the label ``cluster`` of its metrics says it.
+        sources: Whose metrics there are. Default - everybody's.
+        overrides: What is other than in the table of alarms. Default - nothing.
+
+    Attributes:
+        rules: The rules, as a rules file of Prometheus.
+
+    Raises:
+        ConfigurationError: An override names no alarm or a threshold that makes no sense, or the workspace cannot tell.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        workspace: MetricsWorkspaceBase,
+        topic: sns.ITopic | None = None,
+        cluster_name: str,
+        sources: Sequence[MetricsSource] = (
+            MetricsSource.SLURM,
+            MetricsSource.NODE,
+            MetricsSource.EFA,
+            MetricsSource.NEURON,
+            MetricsSource.GPU,
+        ),
+        overrides: Sequence[AlarmOverride] = (),
+    ) -> None:
+        super().__init__(scope, construct_id)
+        judge = Judge(environment=surroundings(self))
+        spec = judge.judged(given(AlertRulesSpec, locals()))
+        own = workspace if isinstance(workspace, MetricsWorkspace) else None
+        tells = topic is None or own is not None
+        raise_problems(self.node.path, [*judge.problems, *alert_rules_problems(spec), *([] if tells else [_NOT_OURS])])
+        self.rules: str = rule_groups(spec)
+        aps.CfnRuleGroupsNamespace(
+            self,
+            "Resource",
+            name=f"trainyard-{spec.cluster_name}",
+            workspace=workspace.workspace_arn,
+            data=self.rules,
+        )
+        if topic is not None and own is not None:
+            own.tell(topic)

@@ -1,0 +1,78 @@
+"""What can be said of monitoring: where metrics go, and which alarms ring when. No CDK."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+from cdk_trainyard.options.fields import ByName, Said
+from cdk_trainyard.options.kinds import Number, Open, Text
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_kms as kms
+
+
+class AlarmSeverity(StrEnum):
+    """How soon somebody is needed: the label ``severity`` of what rings."""
+
+    CRITICAL = "critical"
+    """Now: something is lost, or stands."""
+    WARNING = "warning"
+    """In working hours."""
+
+
+class MetricsSource(StrEnum):
+    """Whose metrics there are: alarms on others are left out."""
+
+    SLURM = "slurm"
+    """Slurm's nodes, jobs and daemons, from the controller."""
+    NODE = "node"
+    """Every node: disks, memory, clock."""
+    EFA = "efa"
+    """Counters of EFA interfaces."""
+    NEURON = "neuron"
+    """Neuron devices, from neuron-monitor."""
+    GPU = "gpu"
+    """GPUs, from dcgm-exporter."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlarmOverride:
+    """What is other than in the table of alarms."""
+
+    name: Annotated[str, Open(rule="override_problems", examples=("DiskFull", "JobsStarving"))]
+    """The alarm's name."""
+    threshold: Annotated[float | None, Number()] = None
+    """The number that is compared with, in the alarm's own unit. Default - the table's."""
+    minutes: Annotated[int | None, Number(minimum=0, maximum=1440, unit="minutes")] = None
+    """How many minutes that must hold. Default - the table's."""
+    severity: AlarmSeverity | None = None
+    """How soon somebody is needed. Default - the table's."""
+    enabled: bool = True
+    """Whether there is such an alarm at all. Default: true."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MetricsWorkspaceSpec:
+    """A workspace for metrics."""
+
+    retention_days: Annotated[int, Number(minimum=1, maximum=1095, unit="days")] = 150
+    """How many days metrics are kept. Default: 150, as the service does."""
+    key: "kms.IKey | None" = None
+    """KMS key of what is kept; another one is another workspace. Default - a key that AWS owns."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlertRulesSpec:
+    """Alarms on the metrics of one cluster."""
+
+    cluster_name: Annotated[
+        str,
+        Text(pattern=r"[A-Za-z0-9](-*[A-Za-z0-9])*", words="letters, digits and inner hyphens", example="llama2"),
+        Said(None),
+    ]
+    """The cluster, as the label ``cluster`` of its metrics says it."""
+    sources: Annotated[Sequence[MetricsSource], Said(None)] = tuple(MetricsSource)
+    """Whose metrics there are. Default - everybody's."""
+    overrides: Annotated[Sequence[AlarmOverride], ByName()] = ()
+    """What is other than in the table of alarms. Default - nothing."""
