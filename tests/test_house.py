@@ -28,6 +28,7 @@ STOREYS = (
     "cluster monitoring",
     "fleet hyperpod parallelcluster serving",
     "deployment local rehearsal report review",
+    "operations",
     "app cli",
     "__main__",
 )

@@ -41,3 +41,12 @@ def test_permissions_are_those_that_the_local_aws_judges(service: str, operation
 def test_calls_are_the_same_by_their_parameters() -> None:
     one, other = (Call("ec2", "DescribeImages", {"ImageIds": [each]}) for each in ("ami-1", "ami-2"))
     assert len({one, other, Call("ec2", "DescribeImages", {"ImageIds": ["ami-1"]})}) == 2
+
+
+def test_a_list_that_is_too_long_for_one_call() -> None:
+    call = Call("cloudwatch", "DescribeAlarms", {"AlarmNames": ["a", "b", "c"], "MaxRecords": 9})
+    assert [each.parameters for each in call.split("AlarmNames", 2)] == [
+        {"AlarmNames": ["a", "b"], "MaxRecords": 9},
+        {"AlarmNames": ["c"], "MaxRecords": 9},
+    ]
+    assert Call("cloudwatch", "DescribeAlarms", {"AlarmNames": []}).split("AlarmNames", 2) == []

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.account import Account
 from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing, network
 from cdk_trainyard.cli.inventory import sections, text
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.operations import Deployed
 from tests.local.apps_of_rooms import CERTIFICATE, REGION, fleet, service, synthesized, uploaded
 
 _NAME = "shown"
@@ -33,7 +35,8 @@ def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  
     with pytest.MonkeyPatch.context() as patch:
         for name, value in aws.environment.items():
             patch.setenv(name, value)
-        yield "\n".join(text(dict(sections(_NAME, REGION))))
+        account = Account(REGION)
+        yield "\n".join(text(dict(sections(account, Deployed.read(account, _NAME)))))
     for stack in apps:
         client.delete_stack(StackName=f"{_NAME}-{stack}")
 
@@ -77,7 +80,7 @@ def test_lines(shown: str, pattern: str) -> None:
 @pytest.mark.slow
 def test_what_is_not_there_has_no_section(shown: str) -> None:
     assert "== Clusters" not in shown
-    assert dict(sections("nobody", REGION)) == {}
+    assert dict(sections(Account(REGION), Deployed(name="nobody", stacks={}))) == {}
 
 
 def test_arns_of_a_deployment_file() -> None:

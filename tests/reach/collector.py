@@ -12,7 +12,7 @@ from cdk_trainyard.versions import rows
 from tests.support import ROOT
 
 SHIPPED = ("lifecycle_scripts", "examples", "constructs/cdk_trainyard")
-NOT_ON_NODES = ("account", "cli", "local", "options", "quotas", "rehearsal", "reach", "report", "review")
+NOT_ON_NODES = ("account", "cli", "local", "operations", "options", "quotas", "rehearsal", "reach", "report", "review")
 """Rooms that stand on the machine of whoever deploys, and the table itself."""
 LIBRARIES = ("lifecycle_scripts/lib/packages.sh", "lifecycle_scripts/parallelcluster/neuron_node.sh")
 """Files with functions alone: who calls these fetches."""

@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from botocore import xform_name
@@ -43,6 +43,17 @@ class Call:
         """The action of IAM that it needs."""
         action = f"{_PREFIXES.get(self.service, self.service)}:{self.operation}"
         return _ACTIONS.get(action, action)
+
+    def split(self, member: str, most: int) -> "list[Call]":
+        """Return the calls that together say the same, none where the list is empty.
+
+        Args:
+            member: The parameter that is a list.
+            most: How many items one call takes.
+        """
+        items = list(self.parameters[member])
+        parts = (items[first : first + most] for first in range(0, len(items), most))
+        return [replace(self, parameters={**self.parameters, member: part}) for part in parts]
 
     def command(self, region: str) -> str:
         """Return the AWS CLI's command that makes the same call.

@@ -42,7 +42,11 @@ COMMANDS: Final = {
     "plan": Row(module="plan.command", help="Say what a change does to data and clusters.", extras="cli local review"),
     "review": Row(module="review", help="Write what is synthesized as a page to judge.", extras="cli review"),
     "prices": Row(module="prices.command", help="Ask AWS for its prices, for reviews.", extras="local"),
-    "show": Row(module="show", help="Show what a deployment has made, read back from AWS.", extras="cli local"),
+    "show": Row(module="show", help="Show what a deployment has made, read back from AWS.", extras="cli aws"),
+    "status": Row(
+        module="status", help="Show how a deployment is: stacks, groups, file systems, alarms.", extras="cli aws"
+    ),
+    "nodes": Row(module="nodes", help="Show the nodes of a deployment, whatever runs them.", extras="cli aws"),
     "demo": Row(
         module="demo", help="Deploy to an AWS on this machine, and show what exists.", extras="cli local review"
     ),

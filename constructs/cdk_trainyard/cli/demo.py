@@ -55,9 +55,12 @@ def command(file: Path | None, stacks: tuple[str, ...], as_json: bool) -> None:
     load(file)
     with deployed(file, *stacks, quiet=as_json) as made:
         os.environ.update(made.aws.environment)
+        from cdk_trainyard.account import Account
         from cdk_trainyard.cli import inventory
+        from cdk_trainyard.operations import Deployed as Stacks
 
-        found = dict(inventory.sections(made.file["name"], made.aws.region))
+        account = Account(made.aws.region)
+        found = dict(inventory.sections(account, Stacks.read(account, made.file["name"])))
         if as_json:
             click.echo(json.dumps(inventory.data(found), indent=2))
         else:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from cdk_trainyard import account
 from cdk_trainyard.cli.inventory.account import Account, Row
 from cdk_trainyard.cli.inventory.clusters import clusters
 from cdk_trainyard.cli.inventory.machines import images, keys, machines
 from cdk_trainyard.cli.inventory.network import network, security_groups
 from cdk_trainyard.cli.inventory.serving import doors, services
 from cdk_trainyard.cli.inventory.storage import buckets, file_systems
+from cdk_trainyard.operations import Deployed
 
 SECTIONS: dict[str, Callable[[Account], Iterator[Row]]] = {
     "Network": network,
@@ -24,14 +26,14 @@ SECTIONS: dict[str, Callable[[Account], Iterator[Row]]] = {
 }
 
 
-def sections(deployment: str, region: str) -> Iterator[tuple[str, list[Row]]]:
+def sections(account: account.Account, deployed: Deployed) -> Iterator[tuple[str, list[Row]]]:
     """Yield what the deployment's stacks have made, section by section; without what is empty.
 
     Args:
-        deployment: The deployment file's name.
-        region: Its Region.
+        account: The account.
+        deployed: The stacks.
     """
-    aws = Account(deployment, region)
+    aws = Account(account, deployed)
     for title, section in SECTIONS.items():
         if shown := list(section(aws)):
             yield title, shown

@@ -1,13 +1,10 @@
 """The services of one region, and the ids that a deployment's stacks hold."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import boto3
-from botocore.exceptions import ClientError
-
-STACKS = ("network", "storage", "training", "serving")
+from cdk_trainyard import account
+from cdk_trainyard.operations import Deployed
 
 
 class Account:
@@ -17,28 +14,18 @@ class Account:
         region: The region.
     """
 
-    def __init__(self, deployment: str, region: str) -> None:
-        """Ask CloudFormation for the ids."""
-        self.region = region
-        self._ids: dict[str, list[str]] = defaultdict(list)
-        for stack in STACKS:
-            for resource in self._resources(f"{deployment}-{stack}"):
-                self._ids[resource["ResourceType"]].append(resource["PhysicalResourceId"])
-
-    def _resources(self, stack: str) -> list[dict[str, Any]]:
-        pages = self.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
-        try:
-            return [resource for page in pages for resource in page["StackResourceSummaries"]]
-        except ClientError:  # the deployment has no such stack
-            return []
+    def __init__(self, account: account.Account, deployed: Deployed) -> None:
+        self.region = account.region
+        self._account = account
+        self._deployed = deployed
 
     def client(self, service: str) -> Any:
         """Return the service's client."""
-        return boto3.client(service, region_name=self.region)
+        return self._account.client(service)
 
     def ids(self, resource_type: str) -> list[str]:
         """Return the physical ids of one CloudFormation type; AWS's own are named without ``AWS::``."""
-        return self._ids[resource_type if resource_type.startswith("Custom::") else f"AWS::{resource_type}"]
+        return self._deployed.ids(resource_type if resource_type.startswith("Custom::") else f"AWS::{resource_type}")
 
     def found(self, resource_type: str, service: str, operation: str, parameter: str, answer: str) -> Iterator[Any]:
         """Yield what ``operation`` says of the resources of one type; without any it is not asked.

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from textwrap import fill
 
+from cdk_trainyard.cli import _tables
+
 
 class Effect(IntEnum):
     """What a change does, from harmless to irreparable."""
@@ -66,14 +68,8 @@ def table(rows: Iterable[PlanRow], width: int | None = None) -> str:
         width: Columns that a line may have; where they are too few, each row is a paragraph. Default - any number.
     """
     heads = ("WHERE", "CHANGE", "EFFECT", "WHAT TO DO")
-    cells = [heads, *((row.where, _short(row.what), row.effect.words, row.remedy) for row in ordered(rows))]
-    widths = [max(len(line[column]) for line in cells) for column in range(4)]
-    if width is not None and sum(widths) + 6 > width:
-        return "\n\n".join(_paragraph(line, width) for line in cells[1:])
-    return "\n".join(
-        "  ".join([*(text.ljust(width) for text, width in zip(line[:3], widths, strict=False)), line[3]]).rstrip()
-        for line in cells
-    )
+    cells = [(row.where, _short(row.what), row.effect.words, row.remedy) for row in ordered(rows)]
+    return _tables.table(heads, cells, width, _paragraph)
 
 
 def _paragraph(cells: Sequence[str], width: int) -> str:

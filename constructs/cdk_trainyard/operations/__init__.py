@@ -1,0 +1,30 @@
+"""Day two of a deployment: what its stacks hold, its nodes, why something failed, and what is done about it. No CDK."""
+
+from typing import TYPE_CHECKING
+
+from cdk_trainyard.lazy import lazily
+
+if TYPE_CHECKING:
+    from cdk_trainyard.operations.deployed import Deployed, Resource, Stack
+    from cdk_trainyard.operations.protocol import Condition, Group, Listing, Node, OperationError, System, named
+    from cdk_trainyard.operations.status import Alarm, FileSystem, Status
+    from cdk_trainyard.operations.systems import systems_of
+else:  # or every misspelt name would be an Any
+    __getattr__ = lazily(__name__)
+
+__all__ = [
+    "Alarm",
+    "Condition",
+    "Deployed",
+    "FileSystem",
+    "Group",
+    "Listing",
+    "Node",
+    "OperationError",
+    "Resource",
+    "Stack",
+    "Status",
+    "System",
+    "named",
+    "systems_of",
+]

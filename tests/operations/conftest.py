@@ -1,0 +1,16 @@
+"""Shipped deployments in the local AWS, for the tests of a module; credentials and endpoint in this process."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cdk_trainyard.local import LocalAws
+
+
+@pytest.fixture(scope="module")
+def here(aws: LocalAws) -> Iterator[LocalAws]:
+    """Let whatever this process asks be asked of the local AWS."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in aws.environment.items():
+            patch.setenv(name, value)
+        yield aws
