@@ -1,6 +1,7 @@
 """``trainyard review``: a template, a folder, a deployment file."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ TEMPLATE = '{"Resources": {"Data": {"Type": "AWS::S3::Bucket"}}}'
 
 
 @pytest.fixture(autouse=True)
-def no_kept_prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_kept_or_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", os.devnull)  # the programs that a review asks have a module of their own
 
 
 def test_a_template_becomes_files(

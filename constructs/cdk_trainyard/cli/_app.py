@@ -40,7 +40,7 @@ COMMANDS: Final = {
         module="destroy", help="Destroy stacks of a deployment; what holds data stays.", extras="cli review"
     ),
     "plan": Row(module="plan.command", help="Say what a change does to data and clusters.", extras="cli local review"),
-    "review": Row(module="review", help="Write what is synthesized as a page to judge.", extras="cli review"),
+    "review": Row(module="review.command", help="Write what is synthesized as a page to judge.", extras="cli review"),
     "prices": Row(module="prices.command", help="Ask AWS for its prices, for reviews.", extras="local"),
     "show": Row(module="show", help="Show what a deployment has made, read back from AWS.", extras="cli aws"),
     "status": Row(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -55,7 +55,7 @@ class Stack:
         name: What CloudFormation calls it.
         region: Region. Default - nothing, where the assembly does not say.
         account: Account. Default - nothing, where the assembly does not say.
-        file: The template's name.
+        file: The template, from the assembly's folder.
         digest: SHA-256 of the template's bytes.
         template: The template.
         resources: Logical id to resource.
@@ -105,7 +105,7 @@ def read_assembly(path: str | Path) -> Assembly:
         ConfigurationError: It is neither, or cannot be read; names the file and what is wrong.
     """
     given = Path(path)
-    reader = _Reader()
+    reader = _Reader(given if given.is_dir() else given.parent)
     if given.is_dir():
         if not (given / "manifest.json").is_file():
             raise ConfigurationError(str(given), ["is no cloud assembly: there is no manifest.json in it"])
@@ -121,33 +121,9 @@ def read_assembly(path: str | Path) -> Assembly:
     )
 
 
-def as_the_same(old: Assembly, new: Assembly) -> Assembly:
-    """Return what there was, with the name of what there is: of two templates, the files' names do not count.
-
-    Args:
-        old: What there was.
-        new: What there is.
-    """
-    (one, *others), (other, *more) = ([each.id for each in side.stacks if each.parent is None] for side in (old, new))
-    if others or more or one == other:
-        return old
-    return replace(old, stacks=tuple(_renamed(each, one, other) for each in old.stacks))
-
-
-def _renamed(stack: Stack, old: str, new: str) -> Stack:
-    def name(text: str) -> str:
-        return new + text.removeprefix(old) if text == old or text.startswith(f"{old}/") else text
-
-    def moved(each: Resource) -> Resource:
-        return replace(each, stack=name(each.stack), path=name(each.path))
-
-    resources = {key: moved(each) for key, each in stack.resources.items()}
-    parent = moved(stack.parent) if stack.parent else None
-    return replace(stack, id=name(stack.id), name=name(stack.name), resources=resources, parent=parent)
-
-
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
+        self.root = root
         self.stacks: list[Stack] = []
         self.notes: list[str] = []
 
@@ -199,7 +175,7 @@ class _Reader:
                 name=about.get("name", name),
                 region=about.get("region", ""),
                 account=about.get("account", ""),
-                file=file.name,
+                file=self._name(file),
                 digest=sha256(text).hexdigest(),
                 template=template,
                 resources=_with_unique_paths(resources),
@@ -216,10 +192,13 @@ class _Reader:
         if file is None or not file.is_file():
             self.notes.append(f"{resource.path}: the nested stack's template is not in the assembly")
             return
-        if any(stack.file == file.name for stack in self.stacks):
+        if any(stack.file == self._name(file) for stack in self.stacks):
             self.notes.append(f"{resource.path}: the nested stack's template is one that was read already")
             return
         self.template(file, resource.key, {**about, "name": resource.key}, resource)
+
+    def _name(self, file: Path) -> str:
+        return file.relative_to(self.root).as_posix()
 
 
 def _with_unique_paths(resources: Mapping[str, Resource]) -> dict[str, Resource]:

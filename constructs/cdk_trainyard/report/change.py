@@ -4,7 +4,7 @@ Source: AWS CloudFormation User Guide, "Update behaviors of stack resources" (re
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -13,12 +13,13 @@ from cdk_trainyard.report.data import HOLDS_DATA, KEPT, policy_of
 from cdk_trainyard.report.replacement import perhaps_replacing, replaced
 from cdk_trainyard.report.verdict import counted, joined
 
-EFFECTS: Final = ("lost", "refused", "replaced", "removed", "changed", "added")
-"""What a change does to a resource, the worst first."""
+EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "removed", "changed", "added")
+"""What a change does to a resource, the worst first; fleets are stopped or drained for some."""
 CLUSTERS: Final = {"AWS::SageMaker::Cluster", "Custom::PclusterCluster"}
 _NAMES: Final = {"AWS::SageMaker::Cluster": "ClusterName"}
 _MANY: Final = 8
 _LONG: Final = 60
+_LEAD: Final = 20
 _ABSENT: Final = object()
 
 
@@ -41,7 +42,14 @@ class Row:
     remedy: str = ""
 
 
-def change(old: Assembly, new: Assembly, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def change(
+    old: Assembly,
+    new: Assembly,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    updates: Iterable[Row] = (),
+    alone: str = "",
+) -> dict[str, Any]:
     """Return what a change does, as data.
 
     Args:
@@ -49,11 +57,17 @@ def change(old: Assembly, new: Assembly, before: Mapping[str, Any], after: Mappi
         new: What there will be.
         before: The review of what there is.
         after: The review of what there will be.
+        updates: What others say about updates of resources, in place of what CloudFormation sees of them.
+        alone: The one stack that is compared. Default - all are.
     """
-    rows = sorted(_rows(old, new), key=lambda row: (EFFECTS.index(row.effect), row.where))
+    told: dict[str, list[Row]] = {}
+    for row in updates:
+        told.setdefault(row.where, []).append(row)
+    rows = sorted(_rows(old, new, told), key=lambda row: (EFFECTS.index(row.effect), row.where))
     ours, theirs = _allowed(before), _allowed(after)
     return {
-        "sentence": _sentence(rows),
+        "sentence": (f"In {alone} alone: " if alone else "") + _sentence(rows),
+        "stack": alone,
         "rows": [asdict(row) for row in rows],
         "widened": [each for each in theirs if each not in ours],
         "narrowed": [each for each in ours if each not in theirs],
@@ -62,7 +76,7 @@ def change(old: Assembly, new: Assembly, before: Mapping[str, Any], after: Mappi
 
 
 def _hourly(review: Mapping[str, Any]) -> str:
-    return str((review.get("cost") or {}).get("headline", ""))
+    return str((review.get("cost") or {}).get("span", ""))
 
 
 def _sentence(rows: Sequence[Row]) -> str:
@@ -75,13 +89,15 @@ _WORDS: Final = {
     "lost": "with data or a cluster lost",
     "refused": "whose update is refused",
     "replaced": "replaced",
+    "stopped": "for which the fleet is stopped",
+    "drained": "for which nodes are drained",
     "removed": "removed",
     "changed": "changed in place",
     "added": "added",
 }
 
 
-def _rows(old: Assembly, new: Assembly) -> Iterator[Row]:
+def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
     found = replaced(
         {stack.id: stack.template for stack in old.stacks}, {stack.id: stack.template for stack in new.stacks}
     )
@@ -89,12 +105,15 @@ def _rows(old: Assembly, new: Assembly) -> Iterator[Row]:
     for key in {**ours, **theirs}:
         one, other = ours.get(key), theirs.get(key)
         if one is None and other is not None:
-            yield Row(where=other.path, type=other.type, effect="added", what=f"a new {other.type}")
+            added = Row(where=other.path, type=other.type, effect="added", what=f"a new {other.type}")
+            yield from told.get(other.path, [added])
         elif one is not None and (other is None or one.type != other.type):
             yield _removed(one)
         elif one is not None and other is not None:
             row = _kept(one, other, found.get((other.stack, other.name), []))
-            if row is not None:
+            known = told.get(other.path, [])
+            yield from known
+            if row is not None and not (known and row.effect == "changed"):
                 yield row
 
 
@@ -177,16 +196,34 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, 
 
 
 def _said(changes: Sequence[tuple[str, Any, Any]]) -> str:
-    said = [f"{path}: {_short(one)} → {_short(other)}" for path, one, other in changes[:_MANY]]
+    said = [f"{path}: {_pair(one, other)}" for path, one, other in changes[:_MANY]]
     rest = len(changes) - len(said)
     return "; ".join([*said, *([f"and {counted(rest, 'more change')}"] if rest else [])])
 
 
-def _short(value: Any) -> str:
+def _pair(one: Any, other: Any) -> str:
+    """Return what was and what is; of long texts, from a little before where they begin to differ."""
+    before, after = _text(one), _text(other)
+    same = _common(before, after) if max(len(before), len(after)) > _LONG else 0
+    start = max(0, same - _LEAD)
+    return f"{_short(before, start)} → {_short(after, start)}"
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many letters two texts begin with together."""
+    differing = (number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differing, min(len(one), len(other)))
+
+
+def _text(value: Any) -> str:
     if value is _ABSENT:
         return "nothing"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _short(text: str, start: int) -> str:
+    shown = " ".join(text[start : start + _LONG].split())
+    return f"{'…' if start else ''}{shown}{'…' if len(text) > start + _LONG else ''}"
 
 
 def _allowed(review: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ either. A price of another Region, or of training where HyperPod's own is not kn
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final
 
 from cdk_trainyard.report.billed import BY_USE, Billed, billed
@@ -15,6 +15,7 @@ from cdk_trainyard.report.prices import MONTH, PER_GIB, Prices
 from cdk_trainyard.report.verdict import counted, joined
 
 NOT_PRICED: Final = "not priced"
+_CENT: Final = Decimal("0.01")
 _CENTS: Final = 2
 _SHOWN: Final = 3
 _SMALLEST: Final = Decimal("0.0001")
@@ -46,8 +47,9 @@ def cost(graph: Graph, machines: Sequence[Machines], prices: Prices) -> dict[str
         "hourly": _usd(total),
         "most": _usd(most),
         "headline": headline,
+        "span": _span(headline, total, most),
         "unpriced_said": _unpriced([each["name"] for each in unpriced]),
-        "sentence": _sentence(headline, total, most, stand_ins, len(unpriced)),
+        "sentence": _sentence(_span(headline, total, most), stand_ins, len(unpriced)),
         "notes": [*_notes(priced, stand_ins)],
         "items": [*priced, *unpriced],
     }
@@ -59,22 +61,30 @@ def _usd(amount: Decimal) -> str:
     return text if len(text.partition(".")[2]) > _CENTS else f"{amount:.2f}"
 
 
+def _cents(amount: Decimal) -> str:
+    """Return an amount in whole cents, never more than it is."""
+    return f"{amount.quantize(_CENT, ROUND_DOWN):,}"
+
+
 def _unpriced(names: Sequence[str]) -> str:
     shown = [*names[:_SHOWN], *([f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else [])]
     return f"not priced: {joined(shown)}" if shown else ""
 
 
 def _headline(total: Decimal, stand_ins: Sequence[str], missing: Sequence[str]) -> str:
-    said = f"{'about' if stand_ins else 'at least'} {total:,.2f} USD an hour"
+    said = f"{'about' if stand_ins else 'at least'} {_cents(total)} USD an hour"
     return f"{said} without {joined([*dict.fromkeys(missing)])}" if missing else said
 
 
-def _sentence(headline: str, total: Decimal, most: Decimal, stand_ins: Sequence[str], unpriced: int) -> str:
-    if headline == NOT_PRICED:
+def _span(headline: str, total: Decimal, most: Decimal) -> str:
+    """Return what it costs when it is deployed, and what it may cost."""
+    return f"{headline}, {_cents(most)} when every machine runs that may" if most > total else headline
+
+
+def _sentence(span: str, stand_ins: Sequence[str], unpriced: int) -> str:
+    if span == NOT_PRICED:
         return f"Not priced: {counted(unpriced, 'item')}." if unpriced else "Nothing here costs by the hour."
-    said = f"{headline[:1].upper()}{headline[1:]} when it is deployed"
-    if most > total:
-        said += f", {most:,.2f} when every machine runs that may"
+    said = f"{span[:1].upper()}{span[1:]}"
     if stand_ins:
         said += f"; at prices of {joined(stand_ins)} where its own are not known here"
     if unpriced:

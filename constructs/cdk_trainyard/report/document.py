@@ -1,12 +1,12 @@
 """The review as data: what ``review.json`` holds, and all that the page shows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from cdk_trainyard.report.assembly import Assembly, as_the_same, read_assembly
-from cdk_trainyard.report.change import change
+from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.change import Row, change
 from cdk_trainyard.report.cost import cost
 from cdk_trainyard.report.data import Store, stores
 from cdk_trainyard.report.findings import Finding, findings_of, merged, tools_of
@@ -17,6 +17,7 @@ from cdk_trainyard.report.openings import exits, openings
 from cdk_trainyard.report.permissions import Grant, Holder, Permissions, Role
 from cdk_trainyard.report.prices import Prices
 from cdk_trainyard.report.scene import scene
+from cdk_trainyard.report.sides import sides
 from cdk_trainyard.report.stores import ACCESS
 from cdk_trainyard.report.verdict import sentence
 
@@ -48,6 +49,8 @@ def review(
     tools: Sequence[str] = (),
     title: str = "",
     prices: Sequence[str | Path] = (),
+    updates: Iterable[Row] = (),
+    not_run: Mapping[str, str] | None = None,
 ) -> Document:
     """Return the review of what an app synthesizes to.
 
@@ -58,6 +61,8 @@ def review(
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
         prices: Files of prices that go before the shipped snapshot, the first before the next. Default - none.
+        updates: What others say about updates of resources (`change.Row`). Default - what CloudFormation does alone.
+        not_run: Tools that did not run, each with the reason. Default - none.
 
     Raises:
         ConfigurationError: The assembly cannot be read.
@@ -100,9 +105,11 @@ def review(
         *_NEVER_CHECKED,
     ]
     if against is not None:
-        old = as_the_same(_read(against), read)
-        document["change"] = change(old, read, review(old, prices=prices), document)
-    document["provenance"] = _provenance(read, sorted({*tools, *tools_of(read)}))
+        old, new, alone = sides(_read(against), read)
+        before, after = review(old, prices=prices), review(new, prices=prices) if alone else document
+        document["change"] = change(old, new, before, after, updates, alone)
+        document["not_checked"] += [f"what changes in stacks other than {alone}"] if alone else []
+    document["provenance"] = _provenance(read, sorted({*tools, *tools_of(read)}), not_run or {})
     return document
 
 
@@ -313,12 +320,13 @@ def _unjudged(network: Network) -> list[str]:
     )
 
 
-def _provenance(assembly: Assembly, tools: Sequence[str]) -> Document:
+def _provenance(assembly: Assembly, tools: Sequence[str], not_run: Mapping[str, str]) -> Document:
     import cdk_trainyard  # noqa: PLC0415  the version only
 
     return {
         "trainyard": cdk_trainyard.__version__,
         "tools": [*tools],
+        "not_run": dict(sorted(not_run.items())),
         "validated": assembly.validation is not None or bool(tools),
         "templates": [{"file": each.file, "sha256": each.digest} for each in assembly.stacks],
     }

@@ -1,5 +1,6 @@
 """Findings of rule packs and validators, merged where two say the same, each with its place and its reason."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -104,13 +105,18 @@ def merged(findings: Iterable[Finding], assembly: Assembly) -> list[Finding]:
     """
     by_path = {each.path: each for each in assembly.resources.values()}
     found: dict[tuple[str, str, str], Finding] = {}
-    for finding in findings:
-        path = _trimmed(finding.place)
+    accepted: dict[tuple[str, str], str] = {}
+    for finding in sorted(findings, key=lambda each: each.is_open):
+        path, meaning = _trimmed(finding.place), _meaning(finding)
         resource = by_path.get(path)
         placed = replace(
             finding, place=path, key=resource.key if resource else "", type=resource.type if resource else ""
         )
-        same = (path, _meaning(placed), placed.reason)
+        if meaning not in finding.rules:  # what another tool has accepted for this place is accepted
+            reason = accepted.setdefault((path, meaning), finding.reason)
+        else:
+            reason = finding.reason
+        same = (path, meaning, reason)
         found[same] = _together(found[same], placed) if same in found else placed
     return sorted(
         found.values(), key=lambda each: (not each.is_open, SEVERITIES.index(each.severity), each.place, each.rules)
@@ -118,36 +124,48 @@ def merged(findings: Iterable[Finding], assembly: Assembly) -> list[Finding]:
 
 
 def _together(one: Finding, other: Finding) -> Finding:
+    is_another = {*one.tools} & {*other.tools} and other.text not in one.text
     return replace(
         one,
         tools=tuple(dict.fromkeys((*one.tools, *other.tools))),
         rules=tuple(dict.fromkeys((*one.rules, *other.rules))),
         severity=min(one.severity, other.severity, key=SEVERITIES.index),
+        text=f"{one.text}; {other.text}" if is_another else one.text,
     )
 
 
-_MEANINGS: Final = {
-    "AwsSolutions-S1": "access log of a bucket",
-    "S3BucketLoggingEnabled": "access log of a bucket",
-    "CKV_AWS_18": "access log of a bucket",
-    "AwsSolutions-S10": "TLS only",
-    "S3BucketSSLRequestsOnly": "TLS only",
-    "AwsSolutions-ELB2": "access log of a load balancer",
-    "ELBLoggingEnabled": "access log of a load balancer",
-    "CKV_AWS_91": "access log of a load balancer",
-    "AwsSolutions-VPC7": "flow logs",
-    "VPCFlowLogsEnabled": "flow logs",
-    "CKV_AWS_66": "retention of logs",
-    "CloudWatchLogGroupRetentionPeriod": "retention of logs",
-    "CKV_AWS_158": "key of logs",
-    "CloudWatchLogGroupEncrypted": "key of logs",
-}
-"""Rules of several packs that say the same. Source: RULES.md of cdk-nag 3.0.2 and checkov 3.3.30's list of policies."""
+_SAME: Final = (
+    ("AwsSolutions-S1", "S3BucketLoggingEnabled", "CKV_AWS_18"),
+    ("AwsSolutions-S2", "S3BucketLevelPublicAccessProhibited", *(f"CKV_AWS_{number}" for number in (53, 54, 55, 56))),
+    ("AwsSolutions-S10", "S3BucketSSLRequestsOnly"),
+    ("S3BucketVersioningEnabled", "CKV_AWS_21"),
+    ("AwsSolutions-ELB2", "ELBLoggingEnabled", "CKV_AWS_91"),
+    ("ALBHttpDropInvalidHeaderEnabled", "CKV_AWS_131"),
+    ("ELBv2ACMCertificateRequired", "CKV_AWS_2", "CKV_AWS_103"),
+    ("AwsSolutions-VPC7", "VPCFlowLogsEnabled"),
+    ("CloudWatchLogGroupRetentionPeriod", "CKV_AWS_66"),
+    ("CloudWatchLogGroupEncrypted", "CKV_AWS_158"),
+    ("LambdaConcurrency", "CKV_AWS_115"),
+    ("LambdaDLQ", "CKV_AWS_116"),
+    ("LambdaInsideVPC", "CKV_AWS_117"),
+    ("SecretsManagerUsingKMSKey", "CKV_AWS_149"),
+    ("AwsSolutions-RDS2", "RDSStorageEncrypted", "CKV_AWS_16"),
+    ("AwsSolutions-RDS3", "RDSMultiAZSupport", "CKV_AWS_157"),
+    ("RDSInstancePublicAccess", "CKV_AWS_17"),
+    ("AwsSolutions-KMS5", "KMSBackingKeyRotationEnabled", "CKV_AWS_7"),
+    ("SNSEncryptedKMS", "CKV_AWS_26"),
+    ("AwsSolutions-DDB3", "DynamoDBPITREnabled", "CKV_AWS_28"),
+)
+"""Rules of several packs that say the same. Source: RULES.md of cdk-nag 3.0.2 and checkov 3.3.30's checks of
+CloudFormation; cfn-lint and AWS's template validation have the same numbers (E3002 and F3002)."""
+_MEANINGS: Final = {rule: f"as {same[0]}" for same in _SAME for rule in same}
+_NUMBER: Final = re.compile(r"[EFWI](\d{4})")
 
 
 def _meaning(finding: Finding) -> str:
     rule = finding.rules[0]
-    return _MEANINGS.get(rule.removeprefix("NIST.800.53.R5-"), rule)
+    number = _NUMBER.fullmatch(rule)
+    return f"rule {number[1]}" if number else _MEANINGS.get(rule.removeprefix("NIST.800.53.R5-"), rule)
 
 
 def _trimmed(path: str) -> str:

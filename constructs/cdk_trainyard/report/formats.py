@@ -26,12 +26,18 @@ def parse_template(file: Path, text: bytes) -> Mapping[str, Any]:
     Raises:
         ConfigurationError: It is no JSON and no YAML, or no template.
     """
-    content = _parsed(file, text)
+    content = _deployed(file, _parsed(file, text))
     if not isinstance(content, Mapping) or not isinstance(content.get("Resources"), Mapping):
         raise ConfigurationError(str(file), ["is no CloudFormation template: it has no Resources"])
     if _is_deeper_than(content, DEEPEST):
         raise ConfigurationError(str(file), [f"is nested deeper than {DEEPEST} levels"])
     return content
+
+
+def _deployed(file: Path, content: Any) -> Any:
+    """Return the template in what ``aws cloudformation get-template`` prints, which wraps it; of others, themselves."""
+    body = content.get("TemplateBody") if isinstance(content, Mapping) and "Resources" not in content else None
+    return content if body is None else _parsed(file, body.encode()) if isinstance(body, str) else body
 
 
 def is_template(file: Path) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.change import Row
 from cdk_trainyard.report.document import review
 from cdk_trainyard.report.findings import Finding
 from cdk_trainyard.report.page import page, style_sheet
@@ -22,6 +23,8 @@ def write_review(
     tools: Sequence[str] = (),
     title: str = "",
     prices: Sequence[str | Path] = (),
+    updates: Iterable[Row] = (),
+    not_run: Mapping[str, str] | None = None,
     command: str = "",
 ) -> dict[str, Any]:
     """Write the review of what an app synthesizes to: ``review.html``, ``.json`` and ``.sarif``, and ``picture.svg``.
@@ -34,6 +37,8 @@ def write_review(
         tools: Tools that ran, also those that found nothing. Default - those that the report names.
         title: What it is called. Default - the names of its stacks.
         prices: Files of prices that go before the shipped snapshot, the first before the next. Default - none.
+        updates: What others say about updates of resources (`change.Row`). Default - what CloudFormation does alone.
+        not_run: Tools that did not run, each with the reason. Default - none.
         command: The command that writes it again. Default - the call of this function.
 
     Returns:
@@ -43,7 +48,16 @@ def write_review(
         ConfigurationError: The assembly cannot be read.
     """
     read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
-    found = review(read, against=against, findings=findings, tools=tools, title=title, prices=prices)
+    found = review(
+        read,
+        against=against,
+        findings=findings,
+        tools=tools,
+        title=title,
+        prices=prices,
+        updates=updates,
+        not_run=not_run,
+    )
     found["provenance"]["command"] = command or f"write_review({read.folder.name!r}, …)"
     for name, text in files(found).items():
         path = Path(folder) / name

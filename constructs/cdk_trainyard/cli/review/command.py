@@ -31,8 +31,20 @@ _OLD = timedelta(days=90)
     default="never",
     help="Exit code 1 for open findings of this severity or worse, and for data that the change would lose.",
 )
+@click.option(
+    "--without",
+    type=click.Choice(["cfn-lint", "checkov"]),
+    multiple=True,
+    help="Do not ask this program; may be given again. Default: each that is installed is asked.",
+)
 def command(
-    given: Path, output: Path, against: Path | None, prices: Path | None, markdown: Path | None, fail_on: str
+    given: Path,
+    output: Path,
+    against: Path | None,
+    prices: Path | None,
+    markdown: Path | None,
+    fail_on: str,
+    without: tuple[str, ...],
 ) -> int:
     """Write what is synthesized as a page to judge.
 
@@ -40,22 +52,29 @@ def command(
     is synthesized first, or a CloudFormation template in JSON or YAML; CDK.OUT is a folder that cdk synth wrote, of any
     app.
     """
+    from cdk_trainyard.cli.review.linters import asked
+    from cdk_trainyard.cli.review.updates import ASKED, updates
     from cdk_trainyard.report import write_review
 
     with TemporaryDirectory() as directory:
         old = read(against, Path(directory) / "old") if against else None
         new = read(given, Path(directory) / "new")
         words = f"trainyard review {given}" + (f" --against {against}" if against else "")
+        findings, tools = validated(new)
+        answers = asked(new, without)
+        rows, silent = updates(old, new) if old else ([], "")
         try:
-            findings, tools = validated(new)
             found = write_review(
                 new,
                 output,
                 against=old,
-                findings=findings,
-                tools=tools,
+                findings=[*findings, *(each for answer in answers for each in answer.findings)],
+                tools=[*tools, *(answer.tool for answer in answers if not answer.failure)],
                 title=_title(given),
                 prices=_prices(prices),
+                updates=rows,
+                not_run={answer.tool: answer.failure for answer in answers if answer.failure}
+                | ({ASKED: silent} if silent else {}),
                 command=words,
             )
         except ConfigurationError as error:
