@@ -587,6 +587,11 @@ AT_LOAD = [
         "10:42: 'cluster.lifecycle.folder' must be an existing folder beside this file, got 'nothing'",
     ),
     row(
+        "folder-of-no-disk",
+        [("cluster:", f"cluster:\n  lifecycle: {{on_create: own.sh, folder: {'x' * 300}}}")],
+        f"10:42: 'cluster.lifecycle.folder' must be an existing folder beside this file, got '{'x' * 99}…'",
+    ),
+    row(
         "script-missing",
         [("cluster:", "cluster:\n  lifecycle: {on_create: on_craete.sh}")],
         "10:26: 'cluster.lifecycle.on_create' must be a file at the top of the folder, got 'on_craete.sh'; did you mean 'on_create.sh' or 'on_init_complete.sh'?",

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,6 +62,20 @@ def test_links_that_lead_out_and_special_files_are_not_read(folder: Path, tmp_pa
     bundle = read_bundle(("", folder))
     assert bundle.unreadable == ("nowhere", "out", "pipe", "to_lib")
     assert bundle.names == ["lib/helper.sh", "on_create.sh"]
+
+
+def test_what_nobody_may_ask_about_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Path.is_dir
+
+    def refuse(path: Path) -> bool:
+        if path.name == "lib":
+            raise PermissionError
+        return asked(path)
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    bundle = read_bundle(("", folder))
+    assert "lib" in bundle.unreadable
+    assert "lib/helper.sh" not in bundle.names
 
 
 def test_the_hash_knows_neither_place_nor_modes_nor_times(folder: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdk_trainyard.lifecycle import rules
-from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
+from cdk_trainyard.lifecycle.bundle import Bundle, is_there, read_bundle
 from cdk_trainyard.problems import At, Problem, shown
 
 
@@ -17,7 +17,7 @@ def read_folder(folder: Path, said: str, at: At) -> tuple[Bundle | None, list[Pr
         said: What the file calls it.
         at: Where the file says so.
     """
-    if not said or not folder.is_dir():
+    if not said or not is_there(folder.is_dir):
         return None, [Problem(at, f"must be an existing folder beside this file, got {shown(said)}")]
     bundle = read_bundle(("", folder))
     return bundle, [replace(problem, at=at) for problem in rules.content_problems(bundle)]

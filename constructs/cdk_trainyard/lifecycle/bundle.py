@@ -5,7 +5,7 @@ No CDK objects here. Everything is read once; what is checked, hashed and upload
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -180,10 +180,18 @@ def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
     for path in paths:
         if any(fnmatchcase(path.name, pattern) for pattern in _IGNORED):
             continue
-        if path.is_dir() and not path.is_symlink():
+        if is_there(path.is_dir) and not path.is_symlink():
             yield from ((path.name if inner == path else f"{path.name}/{name}", inner) for name, inner in _walk(path))
         else:
             yield path.name, path
+
+
+def is_there(asked: Callable[[], bool]) -> bool:
+    """Return what ``Path.is_dir`` or ``Path.is_file`` says; of what nobody may ask about, or no disk can hold, no."""
+    try:
+        return asked()
+    except OSError:
+        return False
 
 
 def _is_own_file(path: Path, folder: Path) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES, Bundle, BundleFile
+from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES, Bundle, BundleFile, is_there
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
@@ -36,7 +36,7 @@ _FOLDER, _USERS = ("folder",), ("users_file",)
 
 def folder_problems(folder: Path) -> list[Problem]:
     """Check that the folder can be read at all."""
-    if folder.is_dir():
+    if is_there(folder.is_dir):
         return []
     return [Problem(_FOLDER, f"must be an existing folder, got '{folder}'")]
 
@@ -45,7 +45,7 @@ def users_file_problems(users_file: Path | None, *, in_folder: bool) -> list[Pro
     """Check that the file of users can be read, and is the only one."""
     if users_file is None:
         return []
-    if not users_file.is_file():
+    if not is_there(users_file.is_file):
         return [Problem(_USERS, f"must be an existing file, got '{users_file}'")]
     if in_folder:
         text = f"must be left out when the folder holds {USERS_FILE}, got '{users_file}'; keep one of them"

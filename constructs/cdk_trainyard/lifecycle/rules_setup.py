@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.lifecycle.bundle import is_there
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
 from cdk_trainyard.lifecycle.spec import GroupRole, LogRotation, NodeSetup, NodeTool
 from cdk_trainyard.lifecycle.tools import pinned_architectures
@@ -73,7 +74,7 @@ def accounting_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
     at, authority = ("accounting", "authority"), database.authority
     if authority is None or unresolved(authority):
         return
-    if not Path(authority).is_file():
+    if not is_there(Path(authority).is_file):
         yield Problem(at, f"must be an existing file, got {shown(authority)}")
     elif _CERTIFICATE not in Path(authority).read_bytes():
         yield Problem(at, f"must hold certificates (PEM), got {shown(authority)} without one")
