@@ -22,6 +22,7 @@ from cdk_trainyard.local.engine.api import replace_cloudformation
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION, environment
 from cdk_trainyard.local.existing import make_existing
 from cdk_trainyard.local.faults import Fault, faults
+from cdk_trainyard.local.mishaps import NO_CAPACITY, shortage
 from cdk_trainyard.local.services import (
     accounts,
     apigateway,
@@ -45,6 +46,7 @@ from cdk_trainyard.local.services import (
     sagemaker,
     ssm,
 )
+from cdk_trainyard.local.services.sagemaker_nodes import fail
 from cdk_trainyard.local.state import forget_everything
 
 RECORDING_VARIABLE = "CDK_TRAINYARD_CALLS"
@@ -166,6 +168,29 @@ class LocalAws:
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client of ``service`` here."""
         return clients.client(service, region or self.region, own=False)
+
+    @staticmethod
+    def shortage(instance_type: str, message: str = NO_CAPACITY) -> AbstractContextManager[None]:
+        """Have no capacity for an instance type during a block: nodes of it that are asked for do not come.
+
+        Args:
+            instance_type: The type as EC2 names it.
+            message: What AWS says of it. Default: that there is not sufficient capacity.
+        """
+        return shortage(instance_type, message)
+
+    @staticmethod
+    def fail_node(instance_id: str, message: str) -> None:
+        """Have a node of a HyperPod cluster fail.
+
+        Args:
+            instance_id: The node.
+            message: What is wrong with it.
+
+        Raises:
+            ValueError: No cluster has it.
+        """
+        fail(instance_id, message)
 
     @staticmethod
     def faults(*wanted: Fault) -> AbstractContextManager[None]:

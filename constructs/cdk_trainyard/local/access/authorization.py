@@ -16,7 +16,7 @@ from cdk_trainyard.local.access.keys import may_be_absent
 from cdk_trainyard.local.access.needs import Need, bucket_of, needs_of
 from cdk_trainyard.local.access.sessions import Session
 from cdk_trainyard.local.errors import ApiError
-from cdk_trainyard.local.services import sagemaker
+from cdk_trainyard.local.services.sagemaker_nodes import vpc_of_node
 from cdk_trainyard.policy import Decision, Policies, PolicyError, Principal, Request, evaluate
 
 _log = logging.getLogger(__name__)
@@ -139,4 +139,4 @@ def _vpc_of(session: Session, call: Call) -> str:
         for instance in reservation.instances:
             if instance.id == session.name:
                 return str(instance.vpc_id or "")
-    return sagemaker.vpc_of_node(call.account, call.region, session.name)
+    return vpc_of_node(call.account, call.region, session.name)
