@@ -4,7 +4,7 @@ from aws_cdk import CfnOutput
 from constructs import Construct
 
 from cdk_trainyard.cluster import Cluster, Surroundings
-from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.deployment import Deployment, monitoring_build
 from cdk_trainyard.deployment.alerts_topic import alerts_topic
 from cdk_trainyard.deployment.orchestrators import Orchestrator
 from stacks.base import DeploymentStack
@@ -36,11 +36,15 @@ class TrainingStack(DeploymentStack):
             buckets=storage.buckets,
             mounts=storage.mounts,
             accounting=storage.accounting,
+            metrics=monitoring_build.metrics(self, deployment.monitoring),
         )
         self.cluster: Cluster = orchestrator.define(self, deployment, around)
         self.cluster.use(storage.buckets)
+        topic = None
         if deployment.alerts and self.cluster.publisher:
-            self.cluster.tell(alerts_topic(self, "Alerts", deployment.alerts, self.cluster.publisher))
+            topic = alerts_topic(self, "Alerts", deployment.alerts, self.cluster.publisher)
+            self.cluster.tell(topic)
+        monitoring_build.alarms(self, deployment.monitoring, self.cluster, around.metrics, topic)
 
         for name, value in self.cluster.outputs.items():
             CfnOutput(self, name, value=value)

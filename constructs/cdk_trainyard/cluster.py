@@ -9,6 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct, DependencyGroup, IDependable
 
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, TrainingBuckets
 from cdk_trainyard.storage.reach import open_lustre
@@ -94,6 +95,18 @@ class Cluster(Protocol):
         """
 
 
+@runtime_checkable
+class Monitored(Protocol):
+    """A cluster whose nodes give metrics."""
+
+    cluster_name: str
+    """Its name, and the label ``cluster`` of its metrics."""
+
+    @property
+    def metrics_sources(self) -> Sequence[MetricsSource]:
+        """Whose metrics there are."""
+
+
 class Gate(DependencyGroup):
     """What the nodes of a cluster start after, and are deleted before.
 
@@ -154,6 +167,7 @@ class Surroundings:
         buckets: The buckets.
         mounts: What every node mounts.
         accounting: The database of Slurm's accounting that was made for the cluster. None: there is none.
+        metrics: Where metrics go. None: nowhere.
     """
 
     network: Network
@@ -161,3 +175,4 @@ class Surroundings:
     buckets: TrainingBuckets
     mounts: Sequence[Mount]
     accounting: AccountingDatabaseBase | None
+    metrics: ClusterMetrics | None = None

@@ -9,7 +9,7 @@ source "${here}/lib/steps.sh"
 steps=(
   network clock kernel lustre_efa lustre lustre_io openzfs users home devices ssh user_keys hostfile job_hooks logs motd
   slurm_conf slurm_topology accounting
-  containers neuron_environment exporters s3_mounts pam_slurm_adopt
+  containers neuron_environment exporters metrics_agent s3_mounts pam_slurm_adopt
   slurm
 )
 provision "${here}" "${steps[@]}"

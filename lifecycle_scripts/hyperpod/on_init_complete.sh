@@ -9,6 +9,6 @@ source "${here}/lib/steps.sh"
 
 steps=(
   network clock kernel lustre lustre_io openzfs users user_keys devices hostfile motd
-  containers neuron_environment exporters s3_mounts pam_slurm_adopt
+  containers neuron_environment exporters metrics_agent s3_mounts pam_slurm_adopt
 )
 provision "${here}" "${steps[@]}"

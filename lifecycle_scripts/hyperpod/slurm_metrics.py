@@ -231,6 +231,7 @@ def state(up: int) -> str:
 
 def replace(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_text(text, encoding="utf-8")
     fresh.chmod(0o644)

@@ -178,7 +178,10 @@ def test_images_and_metrics_that_do_not_arrive_are_refused_without_scripts_too(t
             f"11:3: 'cluster.image_repositories' asks {ECR}: {NO_ROUTE}; add ecr.api, ecr.dkr to "
             f"'interface_endpoints', {NAT}"
         ),
-        f"12:29: 'cluster.prometheus_workspace_arn' asks {metrics}: {NO_ROUTE}; give the network a NAT gateway",
+        (
+            f"12:29: 'cluster.prometheus_workspace_arn' asks {metrics}: {NO_ROUTE}; add aps-workspaces to "
+            f"'interface_endpoints', {NAT}"
+        ),
     ]
     endpoints = "nat: none\n  interface_endpoints: [ecr.api, ecr.dkr]"
     assert said(tmp_path, ("zone: use1-az4", f"zone: use1-az4\n  {endpoints}"), ("cluster:\n", REPOSITORIES)) == []

@@ -13,6 +13,7 @@ from aws_cdk import aws_s3 as s3
 from cdk_trainyard.lifecycle import (
     Containers,
     Exporters,
+    MetricsAgent,
     NeuronEnvironment,
     NodeSetup,
     NodeTool,
@@ -24,7 +25,7 @@ from cdk_trainyard.lifecycle import (
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
 from tests.lifecycle_scripts.fake_node import PYTHON, SETTINGS, STUB, FakeNode, make_node
 
-EXTRAS = ["containers", "neuron_environment", "exporters", "s3_mounts", "pam_slurm_adopt"]
+EXTRAS = ["containers", "neuron_environment", "exporters", "metrics_agent", "s3_mounts", "pam_slurm_adopt"]
 ENTRY = "extras.sh"
 # The steps of the entry script: these, and what they stand on. The others have tests of their own.
 STEPS = ["network", "lustre", *EXTRAS]
@@ -87,6 +88,7 @@ def archive(name: str) -> bytes:
 
 WEB = {
     NodeTool.NODE_EXPORTER: ("node_exporter.tar.gz", archive("node_exporter-1/node_exporter")),
+    NodeTool.PROMETHEUS: ("prometheus.tar.gz", archive("prometheus-3/prometheus")),
     NodeTool.MOUNTPOINT: ("mount-s3.tar.gz", archive("bin/mount-s3")),
     NodeTool.ENROOT: ("enroot.deb", b"enroot"),
     NodeTool.ENROOT_CAPS: ("enroot_caps.deb", b"caps"),
@@ -105,6 +107,11 @@ def tools() -> list[ToolFile]:
     ]
 
 
+AGENT = MetricsAgent(
+    url="https://aps.example/workspaces/ws-1/api/v1/remote_write", region="us-west-2", cluster="llama2"
+)
+
+
 def full_setup() -> NodeSetup:
     """Everything that can be asked for."""
     stack = Stack(App(), "Stack")
@@ -113,6 +120,7 @@ def full_setup() -> NodeSetup:
         containers=Containers(),
         neuron_environment=NeuronEnvironment(),
         exporters=Exporters(neuron=True),
+        metrics_agent=AGENT,
         s3_mounts=[
             S3Mount(bucket=buckets[0], path="/data/train", prefix="tokenized/v2/"),
             S3Mount(bucket=buckets[1], path="/data/results", read_only=False),

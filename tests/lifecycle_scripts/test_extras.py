@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from cdk_trainyard.lifecycle import Containers, Exporters, NeuronEnvironment, NodeSetup, NodeTool, PamSlurmAdopt
 from cdk_trainyard.versions import pinned_packages
 from tests.lifecycle_scripts.extras_node import (
+    AGENT,
     ENTRY,
     EXTRAS,
     SESSION,
@@ -23,6 +25,7 @@ from tests.lifecycle_scripts.extras_node import (
     tools,
 )
 from tests.lifecycle_scripts.fake_node import FakeNode, astray, change_settings, make_node
+from tests.monitoring import promtool
 
 pytestmark = pytest.mark.programs
 
@@ -343,6 +346,38 @@ def test_every_role_has_the_metrics_that_it_can_have(undisturbed: dict[str, Fake
         if (node.root / UNITS / "trainyard-neuron-exporter.service").exists()
     }
     assert neuron == {"worker"}
+
+
+def test_the_controller_alone_has_the_agent_of_the_metrics(undisturbed: dict[str, FakeNode]) -> None:
+    unit, configuration = f"{UNITS}/trainyard-metrics-agent.service", "opt/trainyard/metrics-agent/prometheus.yml"
+    assert [group for group, node in undisturbed.items() if (node.root / unit).exists()] == ["controller"]
+    node = undisturbed["controller"]
+    assert "ExecStart=/opt/trainyard/metrics-agent/prometheus --agent --config.file=" in text(node, unit)
+    written = yaml.safe_load(text(node, configuration))
+    assert written["global"]["external_labels"] == {"cluster": "llama2"}
+    assert written["remote_write"] == [{"url": AGENT.url, "sigv4": {"region": "us-west-2"}}]
+    nodes = written["scrape_configs"][1]
+    assert nodes["honor_labels"] is True
+    (targets,) = nodes["file_sd_configs"][0]["files"]
+    collector = text(node, f"{UNITS}/trainyard-slurm-metrics.service")
+    assert f" --targets {targets} --ports node=9100,neuron=8000 --output " in collector
+
+
+def test_an_agent_of_before_prometheus_3_is_enabled_as_it_was_then(tmp_path: Path) -> None:
+    node = make_full_node(tmp_path / "node", "controller", NodeSetup(exporters=Exporters(), metrics_agent=AGENT))
+    program = node.program("prometheus", "echo 'prometheus, version 2.42.0+ds (branch: debian/sid)'\n")
+    node.write("state/active.trainyard-node-exporter", "")
+    node.program("node_exporter", "")
+    node.run(ENTRY)
+    unit = text(node, f"{UNITS}/trainyard-metrics-agent.service")
+    assert f"ExecStart={program} --enable-feature=agent --config.file=" in unit
+    assert not any("prometheus.tar.gz" in call for call in node.calls)
+
+
+def test_prometheus_takes_the_configuration_of_the_agent(undisturbed: dict[str, FakeNode]) -> None:
+    path = undisturbed["controller"].root / "opt/trainyard/metrics-agent/prometheus.yml"
+    checked = promtool.run("promtool", "check", "config", "--agent", path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_the_images_own_exporter_is_left_alone_and_its_directory_used(node: FakeNode) -> None:

@@ -21,7 +21,12 @@ STYLED = sorted(map(str, [*ROOT.rglob("*.sh"), *EXAMPLES.rglob("*.sh"), *Path(__
 STEPS = sorted((ROOT / "hyperpod/steps").glob("*.sh"))
 TOOLS = Path(sys.executable).parent
 # What fetches; test_extras shows that none of it is called unless an option asks for it.
-FETCHING = {"packages.sh": {"apt", "apt-get", "curl"}, "exporters.sh": {"curl"}, "neuron_environment.sh": {"pip"}}
+FETCHING = {
+    "packages.sh": {"apt", "apt-get", "curl"},
+    "exporters.sh": {"curl"},
+    "metrics_agent.sh": {"curl"},
+    "neuron_environment.sh": {"pip"},
+}
 
 
 def entry_steps(name: str) -> list[str]:

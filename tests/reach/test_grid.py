@@ -48,6 +48,7 @@ def as_shipped(content: dict[str, Any]) -> None:
         content["cluster"] |= {"image_repositories": ["*"], "prometheus_workspace_arn": workspace}
     setup = EVERY_OPTION.get(content["name"])
     if setup:
+        content["monitoring"] = {}
         content["cluster"]["node_setup"] = setup
 
 
@@ -104,6 +105,7 @@ def options_on(deployment: Deployment, templates: Templates) -> set[str]:
     on = {
         "on_create": "on_create.sh" in text,
         "exporters": setup is not None and setup.exporters is not None,
+        "metrics": getattr(deployment, "monitoring", None) is not None,
         "s3_mounts": setup is not None and bool(setup.s3_mounts),
         "neuron_environment": setup is not None and setup.neuron_environment is not None,
         "accounting": slurm is not None and slurm.accounting is not None,

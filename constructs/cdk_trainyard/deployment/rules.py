@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from typing import Final
 
 from cdk_trainyard.deployment.alerts import alerts_problems
+from cdk_trainyard.deployment.monitoring import monitoring_problems
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.rules import serving_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -39,6 +40,7 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         within(("storage", "lustre"), _lustre_problems(deployment)),
         within(("storage", "buckets"), _buckets_problems(deployment)),
         within(("alerts",), _alerts_problems(deployment)),
+        within(("monitoring",), _monitoring_problems(deployment)),
         _cluster_problems(deployment),
         serving_problems(deployment),
     )
@@ -83,6 +85,11 @@ def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.alerts is not None:
         yield from alerts_problems(deployment.alerts)
+
+
+def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    if deployment.monitoring is not None and not unresolved(deployment.monitoring):
+        yield from monitoring_problems(deployment.monitoring, deployment.orchestrator)
 
 
 def _cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

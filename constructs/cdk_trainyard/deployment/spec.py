@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cdk_trainyard.deployment._document import Document
 from cdk_trainyard.deployment.alerts import AlertsSection
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.deployment.orchestrators import OrchestratorName, spec_of
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.storage import StorageSection
@@ -58,6 +59,9 @@ class DeploymentSpec:
     """A model that is served, from the deployment's models bucket. Default - none."""
     alerts: AlertsSection | None = None
     """Who is told of trouble; not with parallelcluster. Default - nobody."""
+
+    monitoring: MonitoringSection | None = None
+    """Metrics of the cluster, and alarms on them; with hyperpod. Default - none."""
 
     _document: Document | None = field(default=None, compare=False, repr=False)
 

@@ -11,12 +11,14 @@ from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
     LifecycleScripts,
+    MetricsAgent,
     NodeGroup,
     NodeLustre,
     NodeOpenZfs,
     NodeSettings,
     NodeSetup,
 )
+from cdk_trainyard.monitoring import ClusterMetrics
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount
 
 
@@ -28,6 +30,7 @@ def upload_bundle(
     mounts: Sequence[Mount],
     accounting: AccountingDatabaseBase | None,
     schema_name: str,
+    metrics: ClusterMetrics | None,
 ) -> LifecycleScripts:
     """Define the upload of the project's own scripts with this cluster's settings.
 
@@ -38,14 +41,16 @@ def upload_bundle(
         mounts: File systems of the cluster.
         accounting: Its accounting database.
         schema_name: Schema of the accounting database where the database names none.
+        metrics: Where its metrics go.
     """
+    setup = _with_metrics(_setup(cluster, accounting, schema_name), cluster.spec.cluster_name, metrics)
     files = [group.lifecycle.script for group in cluster.groups if group.lifecycle.is_own and group.lifecycle.script]
     return LifecycleScripts(
         scope,
         "Scripts",
         bucket=bucket,
         entry=files[0],
-        settings=_settings(cluster, mounts, _setup(cluster, accounting, schema_name)),
+        settings=_settings(cluster, mounts, setup),
         topology=cluster.spec.topology,
         legacy_topology=legacy_file(cluster.spec.multi_head, cluster.groups, mounts) if cluster.legacy else None,
     )
@@ -78,6 +83,19 @@ def _setup(cluster: ResolvedCluster, database: AccountingDatabaseBase | None, sc
         schema=database.schema_name or schema_name,
     )
     return replace(setup, accounting=accounting)
+
+
+def _with_metrics(setup: NodeSetup, cluster_name: str | None, metrics: ClusterMetrics | None) -> NodeSetup:
+    """Return what is set up, with the agent that takes metrics to their workspace."""
+    if metrics is None or setup.metrics_agent is not None:
+        return setup
+    agent = MetricsAgent(
+        url=metrics.workspace.remote_write_url,
+        region=metrics.workspace.region,
+        cluster=str(cluster_name),
+        scrape_seconds=metrics.scrape_seconds,
+    )
+    return replace(setup, metrics_agent=agent)
 
 
 def _openzfs(mounts: Sequence[Mount]) -> NodeOpenZfs | None:

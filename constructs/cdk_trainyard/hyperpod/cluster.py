@@ -29,14 +29,14 @@ from cdk_trainyard.hyperpod.spec import (
 )
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.hyperpod.warnings import WARNINGS
-from cdk_trainyard.hyperpod.wiring import distinct, wired
+from cdk_trainyard.hyperpod.wiring import database_rules, distinct, metrics_sources, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import either
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, OpenZfs, TrainingBuckets
-from cdk_trainyard.storage.reach import open_database
 from cdk_trainyard.surroundings import others, surroundings
 from cdk_trainyard.tokens import unresolved
 
@@ -69,6 +69,8 @@ class HyperPodCluster(HyperPodClusterBase):
         accounting: Database for Slurm's accounting. HyperPod sets it up with continuous provisioning, the project's own
             scripts where they configure the controller.
             Default - a MariaDB on the controller where HyperPod's image configures it; else ``node_setup`` says.
+        metrics: Where its metrics go. Every node then runs exporters, and the controller the agent that asks them; the
+            project's own scripts set both up. Default - nowhere, and ``node_setup`` says which exporters run.
         removal_policy: What becomes of the cluster when it leaves the stack. Default: DESTROY, since nodes keep nothing
             that should outlive them and cost by the hour.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
@@ -129,6 +131,7 @@ class HyperPodCluster(HyperPodClusterBase):
         scripts_bucket: s3.IBucket | None = None,
         mounts: Sequence[Mount] = (),
         accounting: AccountingDatabaseBase | None = None,
+        metrics: ClusterMetrics | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
         names: Naming | None = None,
         groups: Sequence[InstanceGroup],
@@ -164,6 +167,7 @@ class HyperPodCluster(HyperPodClusterBase):
             security_groups=len(given_groups),
             accounting=accounting is not None,
             scripts_bucket=scripts_bucket is not None,
+            metrics=metrics,
         )
         if cluster_name is not None:  # nobody else has a name that is made of the path
             facts = replace(facts, other_names=[other.cluster_name for other in others(self)])
@@ -189,6 +193,7 @@ class HyperPodCluster(HyperPodClusterBase):
                 mounts=mounts,
                 accounting=accounting,
                 schema_name=self._schema_name(),
+                metrics=metrics,
             )
         self.execution_role = ExecutionRole(
             self, "ExecutionRole", cluster_name=self.cluster_name, role=role, aws_managed_policy=aws_managed_policy
@@ -198,6 +203,9 @@ class HyperPodCluster(HyperPodClusterBase):
         self.controller_role = ControllerRole(
             self, "ControllerRole", nodes=self.execution_role, role=controller_role or role
         )
+        self._metrics = metrics
+        if metrics:
+            self.controller_role.allow_remote_write(metrics.workspace.workspace_arn)
         self._resource = CfnCluster(
             self,
             "Resource",
@@ -246,6 +254,11 @@ class HyperPodCluster(HyperPodClusterBase):
     def role(self) -> iam.IRole:
         """The nodes' role."""
         return self.execution_role.role
+
+    @property
+    def metrics_sources(self) -> Sequence[MetricsSource]:
+        """Whose metrics its nodes give, when they go anywhere."""
+        return metrics_sources(self._cluster)
 
     def connect_command(self, group: str, *, instance_id: str = "<instance-id>") -> str:
         """Return the command that opens a session on a node.
@@ -370,23 +383,12 @@ class HyperPodCluster(HyperPodClusterBase):
             self,
             networks=networks,
             security_groups=security_groups,
-            policies=[role.policy, *([self.controller_role.policy] if self._databases else [])],
+            policies=[role.policy, *([self.controller_role.policy] if self._databases or self._metrics else [])],
             scripts=[scripts.uploaded for scripts in bundles],
-            also=self._database_rules(),
+            also=database_rules(self, cluster, self._databases, self.security_groups),
         )
         self._resource.node.add_dependency(self._gate)
         self._reach()
-
-    def _database_rules(self) -> list[Construct]:
-        """Let the controllers reach their databases."""
-        controllers = self._cluster.of_role(GroupRole.CONTROLLER)
-        clients = distinct(
-            one for group in controllers for one in (group.spec.security_groups or self.security_groups)[:1]
-        )
-        groups = [client.security_group for client in clients]
-        return [
-            rules for one in self._databases for rules in open_database(self, one.connections, groups, port=one.port)
-        ]
 
     def _reach(self) -> None:
         """Let the nodes see and reach their file systems, and start after them."""

@@ -4,13 +4,13 @@ The constructor and the deployment file make the same value; the rules judge it,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cdk_trainyard.hyperpod.spec import HyperPodSpec, NodeProvisioning
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, SlurmTopology
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.lifecycle.spec import Exporters, GroupRole, NodeSetup, SlurmTopology
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At
 from cdk_trainyard.reach import Place
@@ -59,6 +59,7 @@ class Surroundings:
         security_groups: How many security groups were given.
         accounting: Whether there is a database for Slurm's accounting.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
+        scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
         groups: What groups are wired to, by their names.
         place: What the nodes' network lets them reach. None: nobody knows.
         endpoints_known: Whether ``place`` knows every endpoint of the network.
@@ -70,6 +71,7 @@ class Surroundings:
     security_groups: int = 0
     accounting: bool = False
     scripts_bucket: bool = False
+    scrape_seconds: int | None = None
     groups: Mapping[str, GroupFacts] = field(default_factory=dict)
     place: Place | None = None
     endpoints_known: bool = False
@@ -146,7 +148,16 @@ class ResolvedCluster:
     @property
     def setup(self) -> NodeSetup:
         """What the project's own scripts set up."""
-        return self.spec.node_setup or NodeSetup()
+        setup = self.spec.node_setup or NodeSetup()
+        if self.facts.scrape_seconds is None or setup.exporters is not None:
+            return setup
+        return replace(setup, exporters=Exporters(neuron=self.has_neuron))
+
+    @property
+    def has_neuron(self) -> bool:
+        """Whether some node has Neuron devices."""
+        kinds = (device.kind for group in self.groups for known in group.types for device in known.accelerators)
+        return AcceleratorKind.NEURON in kinds
 
     @property
     def runs_own_scripts(self) -> bool:

@@ -1,9 +1,10 @@
 """Whether what the options of nodes fetch can be reached from their network: pure functions, silent about Tokens."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
-from cdk_trainyard.lifecycle.spec import NodeSetup, NodeTool
+from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, NodeTool
 from cdk_trainyard.network.spec import Endpoint
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import At, Problem
@@ -21,6 +22,9 @@ def reach_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if place is None or region is None:
         return
     at, setup, spec, choices = Region(name=region), cluster.spec.node_setup, cluster.spec, list[Wanted]()
+    if cluster.facts.scrape_seconds is not None and not unresolved(setup):
+        setup = cluster.setup
+        choices += _metrics(cluster, setup, place)
     if cluster.runs_own_scripts and setup is not None and not unresolved(setup):
         architectures = {known.architecture for group in cluster.groups for known in group.types}
         choices += downloads(setup, architectures, place, at)
@@ -29,6 +33,19 @@ def reach_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         secret = ["accounting"] if cluster.facts.accounting and cluster.runs_own_scripts else []
         choices += [each for name in (*granted, *secret) for each in wanted(_ROOM, name, place, at=(name,))]
     yield from unreached_problems(choices, at, [endpoint.value for endpoint in Endpoint])
+
+
+def _metrics(cluster: ResolvedCluster, setup: NodeSetup, place: Place) -> Iterator[Wanted]:
+    """Yield what the agent of the metrics needs: itself, unless a file is given, and the workspace."""
+    controllers = {known.architecture for group in cluster.of_role(GroupRole.CONTROLLER) for known in group.types}
+    fetched = _is_pinned(setup, NodeTool.PROMETHEUS, controllers)
+    remedy = f"give 'tools' of 'node_setup' a file of {NodeTool.PROMETHEUS.value} by its key in the scripts bucket"
+    for each in wanted(_ROOM, "metrics", place, remedy=remedy, at=("metrics",)):
+        is_workspace = each.address.name == "prometheus"
+        if is_workspace and cluster.facts.endpoints_known:
+            yield replace(each, remedy="")
+        elif fetched and not is_workspace:
+            yield each
 
 
 def missing_packages(setup: NodeSetup) -> list[str]:

@@ -3,12 +3,17 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from cdk_trainyard.hyperpod.resolved import GroupFacts, SubnetFacts, Surroundings
+from constructs import Construct
+
+from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetFacts, Surroundings
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
-from cdk_trainyard.network import Network, TrainingNetwork
+from cdk_trainyard.lifecycle.spec import GroupRole
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.reach import Gateway, Place, Route
-from cdk_trainyard.storage import Mount
+from cdk_trainyard.storage import AccountingDatabaseBase, Mount
+from cdk_trainyard.storage.reach import open_database
 from cdk_trainyard.tokens import unresolved
 
 _Construct = TypeVar("_Construct", bound=Any)
@@ -23,6 +28,7 @@ def wired(
     security_groups: int,
     accounting: bool,
     scripts_bucket: bool,
+    metrics: ClusterMetrics | None,
 ) -> Surroundings:
     """Return what is known of the constructs that a cluster and its groups are wired to.
 
@@ -34,6 +40,7 @@ def wired(
         security_groups: How many security groups were given.
         accounting: Whether there is an accounting database.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
+        metrics: Where its metrics go.
     """
     groups = () if unresolved(spec.groups) else [group for group in spec.groups if not unresolved(group, group.name)]
     closed = isinstance(network, TrainingNetwork) and not network.has_nat
@@ -44,6 +51,7 @@ def wired(
         security_groups=security_groups,
         accounting=accounting,
         scripts_bucket=scripts_bucket,
+        scrape_seconds=None if metrics is None else metrics.scrape_seconds,
         groups={
             group.name: GroupFacts(
                 subnet=_subnet(group.network),
@@ -55,6 +63,45 @@ def wired(
         # of another network, and of an open one, nobody knows more than that things arrive
         place=Place(name="nodes", route=Route.NONE, gateways={"s3": Gateway()}) if closed else None,
     )
+
+
+def metrics_sources(cluster: ResolvedCluster) -> Sequence[MetricsSource]:
+    """Return whose metrics the nodes of a cluster give, when they go anywhere.
+
+    Args:
+        cluster: The cluster.
+    """
+    exporters, types = cluster.setup.exporters, [known for group in cluster.groups for known in group.types]
+    if cluster.facts.scrape_seconds is None or exporters is None:
+        return ()
+    there = {
+        MetricsSource.SLURM: exporters.slurm,
+        MetricsSource.NODE: True,
+        MetricsSource.EFA: exporters.efa and any(known.max_efa_interfaces for known in types),
+        MetricsSource.NEURON: exporters.neuron,
+        MetricsSource.GPU: exporters.gpu,
+    }
+    return [source for source, asked in there.items() if asked]
+
+
+def database_rules(
+    scope: Construct,
+    cluster: ResolvedCluster,
+    databases: Iterable[AccountingDatabaseBase],
+    security_groups: Sequence[EfaSecurityGroup],
+) -> list[Construct]:
+    """Let the controllers reach their databases, and return the rules that do.
+
+    Args:
+        scope: The cluster's construct.
+        cluster: The cluster.
+        databases: The databases.
+        security_groups: The security groups of nodes whose group names none.
+    """
+    controllers = cluster.of_role(GroupRole.CONTROLLER)
+    clients = distinct(one for group in controllers for one in (group.spec.security_groups or security_groups)[:1])
+    groups = [client.security_group for client in clients]
+    return [rules for one in databases for rules in open_database(scope, one.connections, groups, port=one.port)]
 
 
 def distinct(constructs: Iterable[_Construct | None]) -> list[_Construct]:

@@ -46,6 +46,7 @@ def render_setup(
         "containers": render_setting(setup.containers),
         "neuron_environment": _neuron(setup.neuron_environment, mount_path),
         "exporters": render_setting(setup.exporters),
+        "metrics_agent": render_setting(setup.metrics_agent),
         "s3_mounts": [_mount(mount) for mount in setup.s3_mounts],
         "pam_slurm_adopt": render_setting(setup.pam_slurm_adopt),
         "tools": render_setting(tool_files(_tools(setup), setup.tools, architectures, bucket=bucket)),
@@ -112,6 +113,7 @@ def _tools(setup: NodeSetup) -> list[NodeTool]:
     containers = setup.containers
     asked = {
         NodeTool.NODE_EXPORTER: setup.exporters is not None,
+        NodeTool.PROMETHEUS: setup.metrics_agent is not None,
         NodeTool.MOUNTPOINT: bool(setup.s3_mounts),
         NodeTool.ENROOT: containers is not None and containers.enroot,
         NodeTool.ENROOT_CAPS: containers is not None and containers.enroot,

@@ -17,6 +17,10 @@ AUTHORITY_FILE = "accounting-ca.pem"
 """Name of the certificates of an accounting database in the folder that nodes download."""
 ARCHITECTURES = ("x86_64", "arm64")
 """Processors, as the instance catalogue names them."""
+SCRAPE_SECONDS = Number(minimum=5, maximum=120, unit="seconds")
+"""How far apart samples of a series may be: after five minutes without one Prometheus takes it to have ended."""
+AGENT_PORT = 9090
+"""Port of the agent of a cluster's metrics, on the controller's loopback address: Prometheus' own."""
 SLURM_SCHEMA = "slurm_acct_db"
 """Schema of Slurm's accounting where nobody names one (``StorageLoc`` of slurmdbd.conf)."""
 
@@ -52,6 +56,8 @@ class NodeTool(StrEnum):
 
     NODE_EXPORTER = "node_exporter"
     """Metrics of the node: a ``.tar.gz`` with ``node_exporter`` in it. Pinned for both processors."""
+    PROMETHEUS = "prometheus"
+    """The agent of a cluster's metrics: a ``.tar.gz`` with ``prometheus`` in it. Pinned for both processors."""
     MOUNTPOINT = "mountpoint"
     """Mountpoint for Amazon S3: a ``.tar.gz`` with ``bin/mount-s3`` in it. Pinned for x86_64."""
     ENROOT = "enroot"
@@ -169,6 +175,25 @@ class Exporters:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MetricsAgent:
+    """The agent of a cluster's metrics, on its controller: Prometheus in agent mode, which writes to a workspace.
+
+    ``HyperPodCluster`` fills it in from its ``metrics``.
+    """
+
+    url: Annotated[str, FetchedUrl()]
+    """Where it writes to: the workspace's ``api/v1/remote_write``."""
+    region: Annotated[str, Text(pattern=r"[a-z0-9-]+", words="a Region", example="us-west-2")]
+    """The workspace's Region, for which requests are signed."""
+    cluster: Annotated[str, Text(pattern=r"[A-Za-z0-9-]+", words="the name of a cluster", example="llama2")]
+    """The label ``cluster`` of every sample."""
+    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
+    """How many seconds lie between two samples of a series. Default: 30."""
+    port: _Port = AGENT_PORT
+    """Its port on the controller, for itself. Default: 9090."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class S3Mount:
     """A prefix of a bucket as a directory on every node, with Mountpoint for Amazon S3.
 
@@ -276,10 +301,12 @@ class NodeSetup:
     """A Python environment with Neuron's packages on shared storage. Default - none."""
     exporters: Exporters | None = None
     """Metrics for Prometheus. Default - none but what the image runs."""
+    metrics_agent: Annotated[MetricsAgent | None, Said(None)] = None
+    """The agent that takes metrics to a workspace. Default - ``HyperPodCluster`` fills in its own, with ``metrics``."""
     s3_mounts: Sequence[S3Mount] = ()
     """Prefixes of buckets as directories. Default - none."""
     pam_slurm_adopt: PamSlurmAdopt | None = None
     """SSH to compute nodes for users with a job there only. Default - whoever has a key gets in."""
     tools: Sequence[ToolFile] = ()
     """Files of programs that the image lacks, in the place of those that are pinned here.
-    Default - what is pinned: node_exporter, and Mountpoint for x86_64."""
+    Default - what is pinned: node_exporter, Prometheus, and Mountpoint for x86_64."""

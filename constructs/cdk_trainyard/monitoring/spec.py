@@ -57,7 +57,7 @@ class MetricsWorkspaceSpec:
     """A workspace for metrics."""
 
     retention_days: Annotated[int, Number(minimum=1, maximum=1095, unit="days")] = 150
-    """How many days metrics are kept. Default: 150, as the service does."""
+    """How many days metrics are kept. Default: 150."""
     key: "kms.IKey | None" = None
     """KMS key of what is kept; another one is another workspace. Default - a key that AWS owns."""
 

@@ -36,6 +36,11 @@ class MetricsWorkspaceBase(Construct):
     endpoint: str
 
     @property
+    def region(self) -> str:
+        """Its Region: the stack's."""
+        return Stack.of(self).region
+
+    @property
     def remote_write_url(self) -> str:
         """Where Prometheus writes to, signed with Signature Version 4 for the service ``aps``."""
         return f"{self.endpoint}api/v1/remote_write"
@@ -70,7 +75,7 @@ class MetricsWorkspace(MetricsWorkspaceBase):
     Args:
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         removal_policy: What becomes of it when it leaves the stack. Default: RETAIN_ON_UPDATE_OR_DELETE.
-        retention_days: How many days metrics are kept. Default: 150, as the service does.
+        retention_days: How many days metrics are kept. Default: 150.
         key: KMS key of what is kept; another one is another workspace. Default - a key that AWS owns.
 
     Attributes:

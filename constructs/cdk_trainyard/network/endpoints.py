@@ -163,6 +163,7 @@ def _services() -> dict[Endpoint, ec2.InterfaceVpcEndpointAwsService]:
         Endpoint.FSX: service.FSX,
         Endpoint.LOGS: service.CLOUDWATCH_LOGS,
         Endpoint.MONITORING: service.CLOUDWATCH_MONITORING,
+        Endpoint.PROMETHEUS: service.PROMETHEUS_WORKSPACES,
         Endpoint.SAGEMAKER_API: service.SAGEMAKER_API,
         Endpoint.SECRETS_MANAGER: service.SECRETS_MANAGER,
         Endpoint.SSM: service.SSM,

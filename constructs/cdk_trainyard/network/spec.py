@@ -68,6 +68,8 @@ class Endpoint(StrEnum):
     """CloudWatch Logs."""
     MONITORING = "monitoring"
     """CloudWatch metrics."""
+    PROMETHEUS = "aps-workspaces"
+    """Amazon Managed Service for Prometheus: metrics that are written, and read."""
     SAGEMAKER_API = "sagemaker.api"
     """Amazon SageMaker's API, HyperPod's too."""
     SECRETS_MANAGER = "secretsmanager"

@@ -34,6 +34,18 @@ class ServiceWiring(Wiring):
     what, member = "an InferenceService", "InferenceService"
 
 
+class MetricsWiring(Wiring):
+    """Where metrics go."""
+
+    what, member = "ClusterMetrics", "ClusterMetrics"
+
+
+class WorkspaceWiring(Wiring):
+    """A workspace for metrics."""
+
+    what, member = "a MetricsWorkspace", "MetricsWorkspaceBase"
+
+
 class PlacementWiring(Wiring):
     """A placement group."""
 
@@ -45,11 +57,13 @@ WIRING: Final[dict[str, tuple[type[StandIn], ...]]] = {
     "cluster": (EcsClusterWiring,),
     "extra_security_groups": (SecurityGroupWiring, SecurityGroup),
     "fleet": (FleetWiring,),
+    "metrics": (MetricsWiring,),
     "mounts": (MountWiring,),
     "network": (NetworkWiring,),
     "placement_group": (PlacementWiring,),
     "security_group": (SecurityGroupWiring, SecurityGroup),
     "service": (ServiceWiring,),
+    "workspace": (WorkspaceWiring,),
 }
 """What constructors take beside their specification's options, by keyword."""
 

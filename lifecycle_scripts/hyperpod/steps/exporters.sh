@@ -203,7 +203,12 @@ exporters_is_fresh() {
 }
 
 exporters_unit_slurm() {
-  exporters_unit_textfile slurm '--slurm /opt/slurm/bin'
+  local targets='' ports
+  if [[ -n ${NODE[metrics_agent_url]-} ]]; then
+    ports=node=${NODE[exporters_port]}${NODE[exporters_neuron]:+,neuron=${NODE[exporters_neuron_port]}}
+    targets=" --targets /var/lib/trainyard/targets/nodes.json --ports ${ports}${NODE[exporters_gpu]:+,gpu=${NODE[exporters_gpu_port]}}"
+  fi
+  exporters_unit_textfile slurm "--slurm /opt/slurm/bin${targets}"
 }
 
 exporters_unit_efa() {

@@ -44,6 +44,7 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> H
             "security_group": around.security_group,
             "scripts_bucket": buckets.scripts if any(lifecycle.is_own for lifecycle in used) else None,
             "mounts": around.mounts,
+            "metrics": around.metrics,
             "accounting": around.accounting or _existing_accounting(stack, section.accounting),
             "groups": [bundles.group(group) for group in said["groups"]],
             "lifecycle": bundles.lifecycle(section.lifecycle),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone
 from cdk_trainyard.deployment.reach import node_place
 from cdk_trainyard.hyperpod.resolved import SubnetFacts, Surroundings
@@ -13,7 +14,11 @@ from cdk_trainyard.tokens import unresolved
 
 
 def surroundings(
-    cluster: HyperPodSection, network: object, mounts: Sequence[MountFacts], environment: Environment
+    cluster: HyperPodSection,
+    network: object,
+    mounts: Sequence[MountFacts],
+    environment: Environment,
+    monitoring: MonitoringSection | None = None,
 ) -> Surroundings:
     """Return what is known of what a cluster is wired to.
 
@@ -22,6 +27,7 @@ def surroundings(
         network: The network section, of whatever form.
         mounts: The file systems.
         environment: Where the deployment goes.
+        monitoring: Where its metrics go. Default - nowhere.
     """
     region = environment.region
     groups = () if unresolved(cluster.groups) else [group for group in cluster.groups if not unresolved(group)]
@@ -33,6 +39,7 @@ def surroundings(
         mounts=mounts,
         accounting=cluster.accounting is not None,
         scripts_bucket=any((group.lifecycle or cluster.lifecycle).is_own for group in groups),
+        scrape_seconds=None if monitoring is None or unresolved(monitoring) else monitoring.scrape_seconds,
         place=node_place(network, Region(name=region)) if region else None,
         endpoints_known=True,
     )

@@ -31,10 +31,12 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     network, environment = deployment.network, deployment.environment
     mounts = mounts_of(deployment.storage, accelerator_zone(network, environment.region))
     places = list(mounts)
-    facts = surroundings(cluster, network, list(mounts.values()), environment)
+    facts = surroundings(cluster, network, list(mounts.values()), environment, deployment.monitoring)
     for problem in room.cluster_problems(resolve(cluster, facts)):
         if problem.at[:1] == ("mounts",):
             yield replace(problem, at=(*places[int(problem.at[1])], *problem.at[2:]))
+        elif problem.at[:1] == ("metrics",):
+            yield replace(problem, at=("monitoring", *problem.at[1:]))
         else:
             yield replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path))

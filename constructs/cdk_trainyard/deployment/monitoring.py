@@ -1,0 +1,56 @@
+"""The ``monitoring:`` section. No CDK."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS
+from cdk_trainyard.monitoring.rules import override_problems
+from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsWorkspaceSpec
+from cdk_trainyard.options.fields import ByName
+from cdk_trainyard.options.kinds import Arn
+from cdk_trainyard.problems import Problem, option, within
+from cdk_trainyard.tokens import unresolved
+
+MONITORED = ("hyperpod",)
+"""Orchestrators whose nodes have exporters and an agent."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MonitoringSection(MetricsWorkspaceSpec):
+    """Metrics of the cluster in Amazon Managed Service for Prometheus, and alarms that tell whom ``alerts`` names."""
+
+    workspace_arn: Annotated[
+        str | None,
+        Arn(
+            service="aps",
+            resource=r"workspace/[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}",
+            form="workspace/<id>",
+            what="a workspace of Amazon Managed Service for Prometheus",
+        ),
+    ] = None
+    """A workspace of yours instead; its own alert manager tells whom its owner says. Default - one is made, and kept
+    when its stack goes."""
+    scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
+    """How many seconds lie between two samples of a series. Default: 30."""
+    alarms: Annotated[Sequence[AlarmOverride], ByName()] = ()
+    """What is other than in the table of alarms, by the alarm's name. Default - nothing."""
+
+
+def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> Iterator[Problem]:
+    """Check that there is a cluster whose nodes can be asked, and that a workspace that exists is left as it is.
+
+    Args:
+        monitoring: The section.
+        orchestrator: What runs the jobs.
+    """
+    if not unresolved(orchestrator) and orchestrator not in MONITORED:
+        who = "a deployment that only serves" if orchestrator is None else f"{option('orchestrator')} {orchestrator}"
+        yield Problem((), f"must be left out with {who}: only hyperpod's nodes have exporters and an agent")
+    if monitoring.workspace_arn is not None:
+        for field in fields(MetricsWorkspaceSpec):
+            if getattr(monitoring, field.name) != field.default:
+                text = f"must be left out beside {option('workspace_arn')}: the workspace stays as it is"
+                yield Problem((field.name,), text)
+    if not unresolved(monitoring.alarms):
+        yield from within(("alarms",), override_problems(monitoring.alarms))

@@ -1,0 +1,167 @@
+"""The section ``monitoring:``: what it makes, what a cluster's nodes are told, and what of it is refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aws_cdk import App
+from aws_cdk.assertions import Match, Template
+
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.monitoring.alarms import alarms
+from stacks import build_stacks
+from tests.monitoring.test_workspace import only, text
+from tests.support import DEPLOYMENTS, ROOT
+
+DATA = Path(__file__).parent / "data"
+
+
+def built(path: Path) -> Template:
+    stacks = build_stacks(App(), Deployment.load(path))
+    return Template.from_stack(next(stack for stack in stacks if stack.node.id == "TrainingStack"))
+
+
+@pytest.fixture(scope="module")
+def monitored() -> Template:
+    return built(DATA / "everything_monitored.yaml")
+
+
+def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template) -> None:
+    workspace = only(monitored, "AWS::APS::Workspace")["Properties"]
+    assert workspace["WorkspaceConfiguration"] == {"RetentionPeriodInDays": 400}
+    assert workspace["KmsKeyArn"]
+    namespace = only(monitored, "AWS::APS::RuleGroupsNamespace")["Properties"]
+    rules = [rule for group in yaml.safe_load(namespace["Data"])["groups"] for rule in group["rules"]]
+    asked = {rule["alert"]: rule for rule in rules if "alert" in rule}
+    there = {alarm.name for alarm in alarms() if alarm.needs in {"agent", "slurm", "node", "efa", "neuron"}}
+    assert set(asked) == there - {"JobsStarving"}
+    assert (asked["DiskFull"]["for"], asked["DiskFull"]["labels"]) == ("30m", {"severity": "critical"})
+    definition = yaml.safe_load(text(workspace["AlertManagerDefinition"]))
+    assert yaml.safe_load(definition["alertmanager_config"])["route"]["receiver"] == "topic"
+
+
+def test_the_controllers_role_alone_writes_and_to_this_workspace_alone(monitored: Template) -> None:
+    policies = monitored.find_resources("AWS::IAM::ManagedPolicy")
+    writers = {
+        name: statement
+        for name, policy in policies.items()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "aps:RemoteWrite"
+    }
+    ((name, statement),) = writers.items()
+    assert "ControllerRole" in name
+    (workspace,) = monitored.find_resources("AWS::APS::Workspace")
+    assert statement["Resource"] == {"Fn::GetAtt": [workspace, "Arn"]}
+
+
+def test_rules_know_the_cluster_by_the_name_that_its_agent_gives(monitored: Template) -> None:
+    name = only(monitored, "AWS::SageMaker::Cluster")["Properties"]["ClusterName"]
+    rules = only(monitored, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
+    assert f'cluster="{name}"' in rules
+
+
+def test_a_workspace_that_exists_gets_rules_and_is_left_as_it_is() -> None:
+    template = built(DATA / "existing_workspace.yaml")
+    template.resource_count_is("AWS::APS::Workspace", 0)
+    template.has_resource_properties(
+        "AWS::APS::RuleGroupsNamespace", {"Workspace": "arn:aws:aps:us-east-1:111111111111:workspace/ws-0123"}
+    )
+    template.has_resource_properties(
+        "AWS::IAM::ManagedPolicy",
+        {
+            "PolicyDocument": {
+                "Statement": Match.array_with(
+                    [
+                        Match.object_like(
+                            {
+                                "Action": "aps:RemoteWrite",
+                                "Resource": "arn:aws:aps:us-east-1:111111111111:workspace/ws-0123",
+                            }
+                        )
+                    ]
+                )
+            }
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in DEPLOYMENTS if path.stem.startswith("hyperpod")], ids=lambda path: path.stem
+)
+def test_shipped_deployments_take_monitoring(path: Path, write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load(path.read_text())
+    content["monitoring"] = {}
+    content["cluster"].setdefault("lifecycle", {"on_create": "on_create.sh"})
+    built(write(yaml.safe_dump(content))).resource_count_is("AWS::APS::RuleGroupsNamespace", 1)
+
+
+def changed(write: Callable[[str], Path], **sections: Any) -> Path:
+    content = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
+    for name, section in sections.items():
+        content[name] = section
+    return write(yaml.safe_dump({name: section for name, section in content.items() if section is not None}))
+
+
+@pytest.mark.parametrize(
+    ("sections", "answer"),
+    [
+        (
+            {"monitoring": {"workspace_arn": "arn:aws:aps:eu-west-1:111111111111:workspace/ws-1"}},
+            "'monitoring.workspace_arn' must be of Region us-east-1, got",
+        ),
+        (
+            {"monitoring": {"workspace_arn": "arn:aws:aps:us-east-1:111111111111:workspace/w", "retention_days": 30}},
+            "'monitoring.retention_days' must be left out beside 'workspace_arn': the workspace stays as it is",
+        ),
+        (
+            {"monitoring": {"alarms": {"DiskFul": {"threshold": 3}}}},
+            "got 'DiskFul'; did you mean 'DiskFull'?",
+        ),
+        (
+            {"monitoring": {"alarms": {"DiskFull": {"threshold": 300}}}},
+            "'monitoring.alarms.DiskFull.threshold' must be 1 to 90 percent, got 300",
+        ),
+        (
+            {"monitoring": {"scrape_seconds": 600}},
+            "'monitoring.scrape_seconds' must be 5 to 120 seconds, got 600",
+        ),
+        (
+            {"monitoring": {}, "network": {"zone": "use1-az4", "nat": "none"}},
+            "'monitoring' asks metrics to Amazon Managed Service for Prometheus at aps-workspaces.us-east-1",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused(write: Callable[[str], Path], sections: dict[str, Any], answer: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        Deployment.load(changed(write, **sections))
+    assert answer in str(refused.value)
+
+
+def test_ports_of_exporters_are_not_the_agents(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
+    content["cluster"]["node_setup"] = {"exporters": {"port": 9090}}
+    with pytest.raises(ConfigurationError, match="must be another port than 9090, which the agent of the metrics has"):
+        Deployment.load(write(yaml.safe_dump(content)))
+
+
+def test_nodes_without_our_scripts_have_no_exporters(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
+    del content["cluster"]["lifecycle"]
+    with pytest.raises(ConfigurationError, match="'monitoring' needs the project's own scripts on every group"):
+        Deployment.load(write(yaml.safe_dump(content)))
+
+
+@pytest.mark.parametrize("name", ["parallelcluster-hello", "fleet-p3dn-bert", "serving-inf2-vllm"])
+def test_other_orchestrators_are_not_monitored_yet_and_say_so(name: str, write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / f"{name}.yaml").read_text())
+    content["monitoring"] = {}
+    with pytest.raises(ConfigurationError, match="'monitoring' must be left out with "):
+        Deployment.load(write(yaml.safe_dump(content)))
+
+
+@pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_it_is_off_by_default(path: Path) -> None:
+    assert Deployment.load(path).monitoring is None
