@@ -28,7 +28,7 @@ STOREYS = (
     "cluster",
     "fleet hyperpod parallelcluster serving",
     "deployment local rehearsal report review",
-    "operations",
+    "doctor operations",
     "app cli",
     "__main__",
 )

@@ -79,7 +79,7 @@ class Account:
             call: The call.
         """
         try:
-            client = self.client(call.service)
+            client = self.client(call.service, call.region or None)
             if client.can_paginate(call.method):
                 value = client.get_paginator(call.method).paginate(**call.parameters).build_full_result()
             else:

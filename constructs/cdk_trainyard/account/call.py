@@ -23,11 +23,13 @@ class Call:
         service: The service as boto3 names it: ``"ec2"``.
         operation: The operation as AWS writes it: ``"DescribeInstances"``.
         parameters: Its parameters as AWS writes them. Default: none.
+        region: Where it is made. Default - in the account's Region.
     """
 
     service: str
     operation: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    region: str = ""
 
     def __str__(self) -> str:
         """Which one: ``ec2 DescribeInstances``."""
@@ -59,10 +61,10 @@ class Call:
         """Return the AWS CLI's command that makes the same call.
 
         Args:
-            region: The Region.
+            region: The Region of a call that names none.
         """
-        words = ["aws", self.service, str(xform_name(self.operation, "-")), *self._options(), "--region", region]
-        return shlex.join(words)
+        name, region = str(xform_name(self.operation, "-")), self.region or region
+        return shlex.join(["aws", self.service, name, *self._options(), "--region", region])
 
     def _options(self) -> Iterator[str]:
         for name, value in self.parameters.items():

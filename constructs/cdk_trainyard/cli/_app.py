@@ -33,6 +33,7 @@ class Row:
 COMMANDS: Final = {
     "init": Row(module="init", help="Begin a project of your own, in DIR or here.", extras="file"),
     "check": Row(module="check", help="Check deployment files: every rule, without CDK, Node or AWS.", extras="file"),
+    "doctor": Row(module="doctor", help="Say what the account lacks for a deployment.", extras="file aws"),
     "synth": Row(module="synth", help="Synthesize a deployment, with every check.", extras="cli review"),
     "diff": Row(module="diff", help="Compare a deployment with what is deployed.", extras="cli review"),
     "deploy": Row(module="deploy", help="Deploy to the AWS account of your credentials.", extras="cli review"),

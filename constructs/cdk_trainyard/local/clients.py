@@ -97,6 +97,29 @@ def client(service: str, region: str, credentials: Credentials | None = None, *,
         )
 
 
+class _Session(boto3.Session):  # type: ignore[misc]  # boto3 has no types
+    """A session whose clients speak to this server."""
+
+    def client(self, *words: Any, **more: Any) -> Any:
+        """Make a client."""
+        return super().client(*words, **{"endpoint_url": endpoint(), **more})
+
+
+def session(region: str) -> Any:
+    """Return a session of boto3 whose clients are those of a user of this server.
+
+    Args:
+        region: Of clients that name none.
+    """
+    _, administrator = _connection()
+    return _Session(
+        botocore_session=botocore.session.Session(session_vars=_SESSION_VARIABLES),
+        region_name=region,
+        aws_access_key_id=administrator.access_key_id,
+        aws_secret_access_key=administrator.secret_access_key,
+    )
+
+
 def is_own(environ: Mapping[str, Any]) -> bool:
     """Return whether the local AWS asks itself.
 

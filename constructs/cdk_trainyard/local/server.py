@@ -44,6 +44,7 @@ from cdk_trainyard.local.services import (
     rds,
     s3,
     sagemaker,
+    servicequotas,
     ssm,
 )
 from cdk_trainyard.local.services.sagemaker_nodes import fail
@@ -73,6 +74,7 @@ _EXTENDED = (
     rds,
     s3,
     sagemaker,
+    servicequotas,
     sessions,
     ssm,
 )
@@ -168,6 +170,22 @@ class LocalAws:
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a boto3 client of ``service`` here."""
         return clients.client(service, region or self.region, own=False)
+
+    @property
+    def session(self) -> Any:
+        """A session of boto3's own, as users' programs have: its clients make calls again that were throttled."""
+        return clients.session(self.region)
+
+    def set_quota(self, service: str, name: str, value: float, region: str | None = None) -> None:
+        """Set a quota of the account.
+
+        Args:
+            service: The code of its service: ``"sagemaker"``.
+            name: Its name: ``"ml.trn1.32xlarge for cluster usage"``.
+            value: Its value.
+            region: Where. Default - `region`.
+        """
+        servicequotas.set_quota(self.account, region or self.region, service, name, value)
 
     @staticmethod
     def shortage(instance_type: str, message: str = NO_CAPACITY) -> AbstractContextManager[None]:

@@ -19,6 +19,7 @@ _SERVICES = {
     "elasticfilesystem": "efs",
     "elasticloadbalancing": "elbv2",
     "monitoring": "cloudwatch",
+    "servicequotas": "service-quotas",
     "states": "stepfunctions",
     "tagging": "resourcegroupstaggingapi",
 }
