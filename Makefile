@@ -71,6 +71,18 @@ node_modules/.ready: package-lock.json .venv/.ready
 	@$(call install,.venv/bin/python -m pip --python .venv-docs/bin/python,requirements/docs.txt)
 	touch $@
 
+# Chromium comes packed, with the libraries and fonts that a bare machine lacks; it is unpacked once, here.
+.venv-browser/.ready: requirements/browser.txt requirements/browser/package-lock.json .venv/.locked
+	@echo "== setting up .venv-browser (a quarter of a minute, once)"
+	rm -rf .venv-browser
+	$(PYTHON) -m venv .venv-browser
+	@$(call install,.venv/bin/python -m pip --python .venv-browser/bin/python,requirements/browser.txt)
+	cp requirements/browser/package.json requirements/browser/package-lock.json .npmrc .venv-browser
+	.venv/bin/npm ci --prefix .venv-browser
+	mkdir .venv-browser/run
+	cd .venv-browser && AWS_EXECUTION_ENV=AWS_Lambda_nodejs24.x TMPDIR="$$PWD/run" ../.venv/node --eval 'import("@sparticuz/chromium").then((each) => each.default.executablePath())'
+	touch $@
+
 .PHONY: setup
 setup: .venv/.ready node_modules/.ready ## set everything up (the other targets do it themselves)
 
@@ -86,7 +98,7 @@ check: setup ## lint, format, types, shell, guard tests
 
 .PHONY: test
 test: setup ## every test
-	@$(MAKE) --jobs 3 .venv-checkov/.ready .venv-docs/.ready .venv-pcluster/.ready
+	@$(MAKE) --jobs 4 .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-pcluster/.ready
 	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
@@ -146,8 +158,10 @@ lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/pcluster.txt requirements/pcluster.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/docs.txt requirements/docs.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/browser.txt requirements/browser.in
 	npm install --package-lock-only --omit-lockfile-registry-resolved
+	npm install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/browser
 
 .PHONY: clean
 clean: ## remove everything that set-up and synthesis made
-	rm -rf .venv .venv-checkov .venv-docs .venv-pcluster .build .cache node_modules cdk.out
+	rm -rf .venv .venv-browser .venv-checkov .venv-docs .venv-pcluster .build .cache node_modules cdk.out

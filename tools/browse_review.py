@@ -1,13 +1,11 @@
-"""Look at reviews in a real browser: ``python -m tools.browse_review [--axe axe.min.js] [--shots DIR] review.html…``.
+"""Look at reviews in a real browser: ``.venv-browser/bin/python tools/browse_review.py [--shots DIR] review.html…``.
 
-For light, dark, forced colours and 320 px: no request, no console message, no horizontal scroll; labels of the picture
-within their boxes; the search hides and counts; Tab reaches everything that can be reached; with ``--axe`` (the file
-``axe.min.js`` of npm's axe-core) no violation. It needs Chromium (Debian: ``apt-get install chromium``) and ``pip
-install playwright``, which are in no lock: this is a check by hand, not a part of ``make test``.
+For light, dark, forced colours, 320 px and paper: no request, no console message, no horizontal scroll; labels of the
+picture within their boxes; the search hides and counts; Tab reaches everything that can be reached; axe-core finds no
+violation. The environment is ``make .venv-browser/.ready``: playwright, and Chromium with its libraries and fonts.
 """
 
 import argparse
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +13,22 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+HOME = Path(sys.prefix)
+"""The environment, which has Chromium and axe-core beside its Python."""
+FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>
+"""
+TALL = 6000
+"""Pixels of a page that a screenshot shows: a graphics card that is emulated has its limit."""
+PAPER = 718
+"""Pixels between the margins of an A4 sheet: 210 mm less 10 mm at each side, at 96 a sheet's inch."""
 MODES: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
     "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
     "forced": {"forced_colors": "active", "viewport": {"width": 1280, "height": 900}},
     "narrow": {"color_scheme": "light", "viewport": {"width": 320, "height": 800}},
+    "paper": {"color_scheme": "dark", "viewport": {"width": PAPER, "height": 1000}},
 }
 OUTSIDE = """() => {
   const boxes = [...document.querySelectorAll("#picture svg rect")].map((each) => each.getBBox());
@@ -42,31 +51,47 @@ def problems(browser: Any, file: Path, mode: str, axe: str, shots: Path | None) 
         browser: The browser.
         file: The page.
         mode: One of `MODES`.
-        axe: The text of ``axe.min.js``, or nothing.
-        shots: Where a screenshot goes. Default - nowhere.
+        axe: The text of ``axe.min.js``.
+        shots: Where a screenshot goes, and what a printer would get. Default - nowhere.
     """
-    context = browser.new_context(offline=True, bypass_csp=bool(axe), **MODES[mode])
+    context = browser.new_context(offline=True, bypass_csp=True, **MODES[mode])
     page = context.new_page()
     heard: list[str] = []
     page.on("console", lambda each: heard.append(f"console: {each.text}"))
     page.on("pageerror", lambda each: heard.append(f"error: {each}"))
     page.on("request", lambda each: heard.append(f"request: {each.url}") if each.url != file.as_uri() else None)
     page.goto(file.as_uri())
-    if shots:
-        page.screenshot(path=shots / f"{file.parent.name}-{mode}.png")
+    if mode == "paper":
+        yield from _paper(page, file, shots)
+    elif shots:
+        size = {"x": 0, "y": 0, "width": MODES[mode]["viewport"]["width"], "height": TALL}
+        page.screenshot(path=shots / f"{file.parent.name}-{mode}.png", full_page=True, clip=size)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if wide > 0:
         yield f"scrolls sideways by {wide} px"
     yield from (f"a label leaves its box: {each}" for each in page.evaluate(OUTSIDE))
-    yield from _search(page)
-    yield from _keyboard(page)
-    if axe:
+    if mode != "paper":
+        yield from _search(page)
+        yield from _keyboard(page)
         page.evaluate(axe)
-        yield from (
-            f"axe: {each['id']}: {each['nodes'][0]['html'][:90]}" for each in page.evaluate("axe.run()")["violations"]
-        )
+        found = page.evaluate("axe.run()")["violations"]
+        yield from (f"axe: {each['id']}: {each['nodes'][0]['html'][:90]}" for each in found)
     yield from heard
     context.close()
+
+
+def _paper(page: Any, file: Path, shots: Path | None) -> Iterator[str]:
+    """Yield what would be missing on paper: printed by day, opened, without what only a screen can do."""
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    if page.evaluate("[...document.querySelectorAll('details')].some((each) => !each.open)"):
+        yield "a folded part is not printed"
+    if page.evaluate("[...document.querySelectorAll('nav, input')].some((each) => each.offsetParent)"):
+        yield "what only a screen can do is printed"
+    if page.evaluate("getComputedStyle(document.body).color") != "rgb(27, 31, 36)":
+        yield "is printed in the colours of the night"
+    if not page.pdf(format="A4", path=shots / f"{file.parent.name}.pdf" if shots else None).startswith(b"%PDF"):
+        yield "cannot be printed"
 
 
 def _search(page: Any) -> Iterator[str]:
@@ -97,13 +122,12 @@ def main() -> int:
     """Check the pages that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--axe", type=Path)
     parser.add_argument("--shots", type=Path)
     given = parser.parse_args()
-    axe = given.axe.read_text(encoding="utf-8") if given.axe else ""
+    axe = (HOME / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     found = 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = _chromium(playwright)
         for file in given.files:
             for mode in MODES:
                 for problem in problems(browser, file.resolve(), mode, axe, given.shots):
@@ -112,6 +136,15 @@ def main() -> int:
         browser.close()
     print(f"{len(given.files)} pages in {len(MODES)} modes: {found} problems")
     return 1 if found else 0
+
+
+def _chromium(playwright: Any) -> Any:
+    """Start the environment's own Chromium, with its own libraries and fonts: the same on every machine."""
+    run = HOME / "run"
+    fonts = run / "fonts.conf"
+    fonts.write_text(FONTS.format(fonts=run / "fonts", cache=run / "fonts-cache"), encoding="utf-8")
+    environment = {"LD_LIBRARY_PATH": str(run / "al2023" / "lib"), "FONTCONFIG_FILE": str(fonts), "HOME": str(run)}
+    return playwright.chromium.launch(executable_path=run / "chromium", args=["--no-sandbox"], env=environment)
 
 
 if __name__ == "__main__":

@@ -205,6 +205,19 @@ def parallelcluster(**compute: Any) -> dict[str, Any]:
             [("head node", "c5.xlarge", 1, 1, "on demand"), ("q/c", "trn1.32xlarge", 2, 10, "on demand")],
         ),
         (
+            {
+                "C": {
+                    "Type": "Custom::PclusterCluster",
+                    "Properties": {
+                        "ClusterConfiguration": {
+                            "LoginNodes": {"Pools": [{"Name": "l", "InstanceType": "m5.large", "Count": 2}]}
+                        }
+                    },
+                }
+            },
+            [("login nodes l", "m5.large", 2, 2, "on demand")],
+        ),
+        (
             parallelcluster(CapacityType="SPOT", MaxCount=3),
             [("head node", "c5.xlarge", 1, 1, "on demand"), ("q/c", "trn1.32xlarge", 0, 3, "spot")],
         ),

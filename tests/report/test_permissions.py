@@ -159,3 +159,24 @@ def test_a_statement_that_nobody_understands_is_named_and_hides_no_other(graph: 
     found = Permissions(graph(S={"Data": BUCKET, "Role": role(allow("nonsense", 7), allow("s3:*", WITHIN))}))
     assert readers(found) == [("Role", "")]
     assert found.notes == ["S/Role (own): a statement that is no policy language that AWS describes"]
+
+
+def test_nodes_whose_roles_parallelcluster_makes_have_the_policies_that_it_is_given(graph: Any) -> None:
+    """AWS ParallelCluster User Guide, "AdditionalIamPolicies": policies that its own roles get beside their own."""
+    policy = {"PolicyDocument": {"Statement": [allow("s3:GetObject", WITHIN)]}}
+    iam = {"AdditionalIamPolicies": [{"Policy": {"Ref": "Nodes"}}]}
+    permissions = Permissions(
+        graph(
+            S={
+                "Data": BUCKET,
+                "Nodes": {"Type": "AWS::IAM::ManagedPolicy", "Properties": policy},
+                "Cluster": {
+                    "Type": "Custom::PclusterCluster",
+                    "Properties": {"ClusterConfiguration": {"HeadNode": {"Iam": iam}}},
+                },
+            }
+        )
+    )
+    assert readers(permissions) == [("Cluster", "")]
+    (nodes,) = permissions.roles
+    assert nodes.trusts == ("nodes, by roles that ParallelCluster makes in a stack of its own",)

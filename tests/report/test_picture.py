@@ -103,8 +103,48 @@ def test_every_text_stands_out(palette: dict[str, str], ground: str, ink: str) -
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_arrows_have_lanes_of_their_own(scene: dict[str, Any]) -> None:
-    many = {**scene, "arrows": scene["arrows"] * 5}
-    lanes = [*map(float, re.findall(r'd="M\S+ \S+ H(\S+) V', picture(many)))]
-    assert len(lanes) == 5
-    assert all(one < other for one, other in pairwise(lanes))
+def lanes(found: dict[str, Any]) -> list[float]:
+    return [*map(float, re.findall(r'd="M\S+ \S+ H(\S+) V', picture(found)))]
+
+
+def test_arrows_of_a_card_share_a_lane_and_others_have_their_own(scene: dict[str, Any]) -> None:
+    cards = ["S/Cluster", "S/Loose", "S/Files"]
+    apart = lanes({**scene, "arrows": [{"from": one, "to": "S/Data", "kind": "reads"} for one in cards]})
+    assert all(one < other for one, other in pairwise(apart))
+    together = lanes({**scene, "arrows": [{"from": "S/Cluster", "to": to, "kind": "reads"} for to in cards[1:]]})
+    assert len({*together}) == 1
+
+
+def test_arrows_show_which_machines_may_read_which_bucket(assembly: Any) -> None:
+    within = {"Fn::Join": ["", [{"Fn::GetAtt": ["Data", "Arn"]}, "/*"]]}
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": within}
+    policies = [{"PolicyName": "p", "PolicyDocument": {"Statement": [statement]}}]
+    profile = {"IamInstanceProfile": {"Arn": {"Fn::GetAtt": ["Profile", "Arn"]}}}
+    launch = {"LaunchTemplate": {"LaunchTemplateId": {"Ref": "Template"}}, "SubnetId": {"Ref": "Near"}}
+    reading = {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"Policies": policies}},
+        "Profile": {"Type": "AWS::IAM::InstanceProfile", "Properties": {"Roles": [{"Ref": "Role"}]}},
+        "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": profile}},
+        "Node": {"Type": "AWS::EC2::Instance", "Properties": launch},
+        "Other": {"Type": "AWS::S3::Bucket"},
+    }
+    found = review(assembly(S={**RESOURCES, **reading}))["picture"]
+    assert [each for each in found["arrows"] if each["kind"] == "reads"] == [
+        {"from": "S/Node", "to": "S/Data", "kind": "reads"}
+    ]
+    drawn = picture(found)
+    assert "S/Node may read S/Data" in drawn
+    assert "dotted arrow: a role of the machines may read what is stored" in drawn
+
+
+def test_a_database_stands_in_the_subnets_of_its_group(assembly: Any) -> None:
+    group = {"SubnetIds": [{"Ref": "Near"}, {"Ref": "Far"}]}
+    properties = {"DBSubnetGroupName": {"Ref": "Group"}, "VPCSecurityGroups": [{"Fn::GetAtt": ["Efa", "GroupId"]}]}
+    more = {
+        "Group": {"Type": "AWS::RDS::DBSubnetGroup", "Properties": group},
+        "Data": {"Type": "AWS::RDS::DBInstance", "Properties": properties},
+    }
+    found = review(assembly(S={**RESOURCES, **more}))
+    card = next(each for each in found["picture"]["networks"][0]["spread"] if each["title"] == "S/Data")
+    assert card["lines"] == ["security group S/Efa", "in S/Near and S/Far"]
+    assert "S/Data" in {each["what"] for each in found["network"]["members"]}

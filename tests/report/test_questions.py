@@ -1,7 +1,10 @@
 """Twelve questions that somebody who sees only the review asks, each answered from ``review.json``."""
 
 import json
+import platform
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,6 +62,7 @@ NODES = ["TrainingStack/Cluster/ControllerRole", "TrainingStack/Cluster/Executio
 
 
 def test_1_what_is_it(reviewed: Review) -> None:
+    assert reviewed(HYPERPOD)["title"] == "hyperpod-trn1-llama2: network, storage, training"
     said = reviewed(HYPERPOD)["verdict"]["sentence"]
     assert "4 ml.trn1.32xlarge" in said
     assert "1 SageMaker HyperPod cluster" in said
@@ -67,6 +71,7 @@ def test_1_what_is_it(reviewed: Review) -> None:
 
 def test_2_who_can_read_the_checkpoints(reviewed: Review) -> None:
     assert roles(reviewed(HYPERPOD), "StorageStack/Buckets/Checkpoints", "readers") == NODES
+    assert roles(reviewed(ULTRA), "StorageStack/Buckets/Checkpoints", "readers") == ["TrainingStack/Cluster"]
 
 
 def test_3_who_can_write_the_scripts_that_root_runs(reviewed: Review) -> None:
@@ -181,6 +186,26 @@ def test_what_would_two_more_nodes_and_another_network_do(assemblies: Callable[[
 def test_the_page_is_small(name: str, assemblies: Callable[[str], Path], tmp_path: Path) -> None:
     write_review(assemblies(name), tmp_path)
     assert (tmp_path / "review.html").stat().st_size < 2**20
+
+
+def test_a_real_browser_finds_nothing_wrong_with_the_page(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
+    """Chromium with axe-core: `tools/browse_review.py` says what it looks at. The page has every section."""
+    browser = ROOT / ".venv-browser" / "bin" / "python"
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip("the Chromium that is locked is for Linux on x86_64")
+    assert browser.exists(), "make test sets it up; alone: make .venv-browser/.ready"
+    old = shutil.copytree(assemblies(HYPERPOD), tmp_path / "old")
+    network = old / "NetworkStack.template.json"
+    network.write_text(network.read_text().replace("10.1.0.0/16", "10.2.0.0/16"))
+    write_review(assemblies(HYPERPOD), tmp_path / "every", against=old)
+    evil = "<script>alert(1)</script>" + "x" * 300
+    node = {"Type": "AWS::EC2::Instance", "Properties": {"InstanceType": evil}, "Metadata": {"aws:cdk:path": evil}}
+    (tmp_path / "evil.json").write_text(json.dumps({"Resources": {"Node": node, "Data": {"Type": "AWS::S3::Bucket"}}}))
+    write_review(tmp_path / "evil.json", tmp_path / "evil")
+    pages = [str(tmp_path / name / "review.html") for name in ("every", "evil")]
+    words = [str(browser), str(ROOT / "tools" / "browse_review.py"), *pages]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "2 pages in 5 modes: 0 problems\n"), done.stdout + done.stderr
 
 
 def test_the_readme_shows_the_picture_of_a_review(assemblies: Callable[[str], Path], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,7 +119,18 @@ def _read(given: Assembly | str | Path) -> Assembly:
 
 
 def _title(assembly: Assembly) -> str:
-    return ", ".join(stack.name for stack in assembly.stacks if stack.parent is None)
+    """Return the names of the stacks; what all of them begin with, is said once."""
+    names = [stack.name for stack in assembly.stacks if stack.parent is None]
+    shared = _shared([name.split("-") for name in names]) if len(names) > 1 else ""
+    if not shared:
+        return ", ".join(names)
+    return f"{shared}: {', '.join(name.removeprefix(f'{shared}-') for name in names)}"
+
+
+def _shared(names: Sequence[Sequence[str]]) -> str:
+    """Return the words that all names begin with; none is left without a word of its own."""
+    words = takewhile(lambda each: len({*each}) == 1, zip(*(name[:-1] for name in names), strict=False))
+    return "-".join(each[0] for each in words)
 
 
 def _verdict(document: Document, what: str) -> Document:

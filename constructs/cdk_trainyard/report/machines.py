@@ -81,12 +81,22 @@ def _hyperpod(graph: Graph, resource: Resource) -> Iterator[Machines]:
 
 
 def _parallelcluster(graph: Graph, resource: Resource) -> Iterator[Machines]:
-    """AWS ParallelCluster User Guide, "Scheduling section": MinCount 0 and MaxCount 10 by default."""
+    """AWS ParallelCluster User Guide, "Scheduling section" (MinCount 0, MaxCount 10 by default) and "LoginNodes"."""
     config = graph.properties(resource).get("ClusterConfiguration")
     head = config.get("HeadNode") if isinstance(config, Mapping) else None
     if isinstance(config, Mapping) and isinstance(head, Mapping):
         yield Machines(
             resource=resource, name="head node", type=graph.said(head.get("InstanceType", "?")), count=1, most=1
+        )
+    login = config.get("LoginNodes") if isinstance(config, Mapping) else None
+    for pool in _dicts(login, "Pools"):
+        count = _number(pool.get("Count"), 0)
+        yield Machines(
+            resource=resource,
+            name=f"login nodes {graph.said(pool.get('Name', '?'))}",
+            type=graph.said(pool.get("InstanceType", "?")),
+            count=count,
+            most=count,
         )
     for queue in _dicts(config, "SlurmQueues"):
         for compute in _dicts(queue, "ComputeResources"):

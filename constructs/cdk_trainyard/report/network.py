@@ -18,6 +18,8 @@ GROUP: Final = "AWS::EC2::SecurityGroup"
 SUBNET: Final = "AWS::EC2::Subnet"
 LAUNCH: Final = ("AWS::EC2::LaunchTemplate", "AWS::AutoScaling::LaunchConfiguration", "AWS::EC2::NetworkInterface")
 """Types that say how instances of others are made."""
+_SUBNET_GROUPS: Final = ("AWS::RDS::DBSubnetGroup",)
+"""Types by which others say where they stand."""
 _RULES: Final = {"AWS::EC2::SecurityGroupIngress": True, "AWS::EC2::SecurityGroupEgress": False}
 _LISTS: Final = {"SecurityGroupIngress": True, "SecurityGroupEgress": False}
 _GROUP_KEYS: Final = {
@@ -25,6 +27,7 @@ _GROUP_KEYS: Final = {
     "SecurityGroupIds",
     "AdditionalSecurityGroups",
     "VpcSecurityGroupIds",
+    "VPCSecurityGroups",
     "Groups",
     "GroupSet",
 }
@@ -135,7 +138,7 @@ class Network:
         found = []
         used: set[str] = set()
         for resource in self.graph.resources.values():
-            if resource.type in {GROUP, *LAUNCH, *_RULES} or resource.type.startswith("AWS::IAM::"):
+            if resource.type in {GROUP, *LAUNCH, *_RULES, *_SUBNET_GROUPS} or resource.type.startswith("AWS::IAM::"):
                 continue
             behind = [each.key for each in self.graph.targets(self.graph.properties(resource), *LAUNCH)]
             used.update(behind)
@@ -164,7 +167,8 @@ class Network:
             resource: The resource.
         """
         properties = self.graph.properties(resource)
-        made = [properties, *map(self.graph.properties, self.graph.targets(properties, *LAUNCH))]
+        behind = self.graph.targets(properties, *LAUNCH, *_SUBNET_GROUPS)
+        made = [properties, *map(self.graph.properties, behind)]
         values = (value for each in made for value in under(each, _SUBNET_KEYS))
         return [subnet.key for value in values for subnet in self.graph.targets(value, SUBNET)]
 

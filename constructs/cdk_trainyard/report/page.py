@@ -197,7 +197,7 @@ def _most(types: Mapping[str, int]) -> str:
 def _holders(holders: list[Mapping[str, Any]]) -> str:
     return (
         "; ".join(each["role"] + (f" (only {each['part']})" if each["part"] else "") for each in holders)
-        or "nobody here"
+        or "nobody in these templates"
     )
 
 

@@ -18,6 +18,8 @@ from cdk_trainyard.report.stores import ACCESS
 
 _WILD: Final = re.compile(r"[*?$]")
 ROLE: Final = "AWS::IAM::Role"
+_MADE_ELSEWHERE: Final = {"Custom::PclusterCluster": "nodes, by roles that ParallelCluster makes in a stack of its own"}
+"""Types whose roles are in no template, though their policies are; and who takes such a role on."""
 _POLICIES: Final = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
 _RESOURCE_POLICIES: Final = {
     "AWS::S3::BucketPolicy": ("Bucket", "PolicyDocument"),
@@ -114,8 +116,12 @@ class Permissions:
 
     @cached_property
     def roles(self) -> list[Role]:
-        """Every role."""
-        return sorted((self._role(each) for each in self.graph.of_type(ROLE)), key=lambda role: role.resource.path)
+        """Every role, and for what makes its own elsewhere, what its policies here give it."""
+        return sorted(map(self._role, self._holders), key=lambda role: role.resource.path)
+
+    @cached_property
+    def _holders(self) -> list[Resource]:
+        return self.graph.of_type(ROLE, *_MADE_ELSEWHERE)
 
     def _role(self, resource: Resource) -> Role:
         properties = self.graph.properties(resource)
@@ -125,7 +131,11 @@ class Permissions:
         )
         return Role(
             resource=resource,
-            trusts=tuple(dict.fromkeys(said for each in trust for said in self._trusts(each))),
+            trusts=tuple(
+                [_MADE_ELSEWHERE[resource.type]]
+                if resource.type in _MADE_ELSEWHERE
+                else dict.fromkeys(said for each in trust for said in self._trusts(each))
+            ),
             grants=grants,
             managed=tuple(self._managed(properties)),
             escalations=tuple(dict.fromkeys(said for grant in grants for said in _escalations(grant))),
@@ -180,7 +190,10 @@ class Permissions:
     @cached_property
     def documents(self) -> dict[str, list[tuple[str, Any]]]:
         """Key of a role to its policies: their names and documents."""
-        found: dict[str, list[tuple[str, Any]]] = {role.key: [] for role in self.graph.of_type(ROLE)}
+        found: dict[str, list[tuple[str, Any]]] = {role.key: [] for role in self._holders}
+        for cluster in self.graph.of_type(*_MADE_ELSEWHERE):
+            for policy in self.graph.targets(self.graph.properties(cluster), *_POLICIES):
+                self._attach(found, cluster.key, policy)
         for role in self.graph.of_type(ROLE):
             properties = self.graph.properties(role)
             for each in _list(properties.get("Policies", [])):
@@ -276,7 +289,7 @@ class Permissions:
 
     def _may(self, role: Resource, action: str, resource: str, policies: tuple[Policy, ...]) -> bool:
         request = Request(
-            principal=Principal.role_session(self.stand_ins.of(role, "Arn"), "session"),
+            principal=Principal.role_session(self.stand_ins.role(role), "session"),
             action=action,
             resource=resource,
             keys=_SECURE,

@@ -23,7 +23,7 @@ _INTERNET: Final = "internet"
 class _Canvas:
     parts: list[str] = field(default_factory=list)
     places: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Id of a card to the middle of its right edge."""
+    """Id of a card to the middle of the edge that arrows meet."""
 
     def box(self, x: float, y: float, width: float, height: float, style: str) -> None:
         self.parts.append(f'<rect class="{style}" x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>')
@@ -159,28 +159,34 @@ def _stores(canvas: _Canvas, stores: Sequence[Mapping[str, Any]], y: float) -> f
     canvas.text(x, y + _HEAD - 5, "Stores outside of networks", size=13, bold=True)
     y += _HEAD + _GAP / 2
     for card in stores:
-        y = _card(canvas, card, x, y, width) + _GAP
+        below = _card(canvas, card, x, y, width)
+        canvas.places[card["id"]] = (x, (y + below) / 2)
+        y = below + _GAP
     return y
 
 
 def _arrows(canvas: _Canvas, arrows: Sequence[Mapping[str, Any]]) -> None:
-    """Draw each arrow in a lane of its own, in the gutter at the right of the networks."""
-    lane = min(16.0, (_GUTTER - 3 * _GAP) / max(1, len(arrows)))
+    """Draw arrows in the gutter at the right of the networks; those of one card and kind leave it as one line."""
+    lines = list(dict.fromkeys((each["from"], each["kind"]) for each in arrows))
+    lane = min(16.0, (_GUTTER - 3 * _GAP) / max(1, len(lines)))
     taken: dict[str, int] = {}
-    for number, each in enumerate(arrows):
-        (x1, y1), (x2, y2) = (_port(canvas, taken, each[end]) for end in ("from", "to"))
-        middle = _GAP + _NETWORK + _GAP + lane * number
+    starts = {line: _port(canvas, taken, line[0]) for line in lines}
+    for each in arrows:
+        line = (each["from"], each["kind"])
+        (x1, y1), (x2, y2) = starts[line], _port(canvas, taken, each["to"])
+        middle = _GAP + _NETWORK + _GAP + lane * lines.index(line)
+        end = x2 + 1 if x2 < middle else x2 - 1
         canvas.parts.append(
             f'<path class="arrow {each["kind"]}" marker-end="url(#picture-head)" '
-            f'd="M{x1:g} {y1:g} H{middle:g} V{y2:g} H{x2 + 1:g}"/>'
+            f'd="M{x1:g} {y1:g} H{middle:g} V{y2:g} H{end:g}"/>'
         )
 
 
 def _port(canvas: _Canvas, taken: dict[str, int], name: str) -> tuple[float, float]:
-    """Return where the next arrow of a card begins or ends: a little below the last one."""
+    """Return where the next line of a card begins or ends: a little below the last one."""
     x, y = canvas.places[name]
     number = taken[name] = taken.get(name, -1) + 1
-    return x, y + (number + 1) // 2 * (5 if number % 2 else -5)
+    return x, y + (number + 1) // 2 * (7 if number % 2 else -7)
 
 
 def _legend(canvas: _Canvas, scene: Mapping[str, Any], y: float) -> float:
@@ -196,6 +202,7 @@ def _legend(canvas: _Canvas, scene: Mapping[str, Any], y: float) -> float:
 _LEGEND: Final = {
     "mounts": "whole arrow: mounts the file system",
     "traffic": "dashed arrow: traffic that is let through",
+    "reads": "dotted arrow: a role of the machines may read what is stored",
 }
 
 

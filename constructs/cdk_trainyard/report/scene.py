@@ -7,8 +7,9 @@ from typing import Any, Final
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines
-from cdk_trainyard.report.network import SUBNET, Member, Network
+from cdk_trainyard.report.network import LAUNCH, SUBNET, Member, Network
 from cdk_trainyard.report.openings import Opening
+from cdk_trainyard.report.permissions import ROLE
 from cdk_trainyard.report.verdict import counted, joined
 
 _VPC: Final = "AWS::EC2::VPC"
@@ -33,6 +34,10 @@ _STORES: Final = {
     "AWS::S3::Bucket": "S3 bucket",
     "AWS::SecretsManager::Secret": "Secret",
 }
+_READ: Final = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret"}
+"""Stores for which the picture shows who may read them: a key encrypts what is in the others."""
+_MADE_FROM: Final = (*LAUNCH, "AWS::ECS::TaskDefinition", "AWS::IAM::InstanceProfile")
+"""Types that say what others are made from: their file systems and their roles."""
 _FILE_SYSTEMS: Final = {"AWS::FSx::FileSystem", "AWS::EFS::FileSystem"}
 _MOST: Final = 40
 _MOST_ARROWS: Final = 24
@@ -63,8 +68,12 @@ def scene(
     stores = [_store(each, access) for each in kept]
     if not cards and not stores:
         return None
-    arrows = [*_mounts(graph, placed), *_traffic(network, members, openings)]
-    drawn = {*cards, "internet"}
+    arrows = [
+        *_mounts(graph, placed),
+        *_traffic(network, members, openings),
+        *_reads(graph, placed, [each for each in kept if each.type in _READ], access),
+    ]
+    drawn = {*cards, *(each["id"] for each in stores), "internet"}
     return {
         "region": joined(sorted({stack.region for stack in graph.assembly.stacks} - {""}) or ["a Region"]),
         "networks": [*_networks(graph, network, [each for each in placed if each.key in cards], cards)],
@@ -130,7 +139,7 @@ def _store(resource: Resource, access: Sequence[Mapping[str, Any]]) -> Scene:
         "title": resource.path,
         "kind": "store",
         "noun": noun,
-        "lines": lines or ["nobody here"],
+        "lines": lines or ["nobody in these templates"],
     }
 
 
@@ -200,11 +209,33 @@ def _mounts(graph: Graph, placed: Sequence[Resource]) -> Iterator[Scene]:
     for each in placed:
         if each.type in _FILE_SYSTEMS:
             continue
-        nearby = [each, *graph.targets(graph.properties(each), "AWS::EC2::LaunchTemplate", "AWS::ECS::TaskDefinition")]
-        for found in dict.fromkeys(
-            t.key for one in nearby for t in graph.targets(graph.properties(one), *_FILE_SYSTEMS)
-        ):
+        properties = [graph.properties(one) for one in _made_from(graph, each)]
+        for found in dict.fromkeys(t.key for one in properties for t in graph.targets(one, *_FILE_SYSTEMS)):
             yield {"from": each.key, "to": found, "kind": "mounts"}
+
+
+def _made_from(graph: Graph, resource: Resource) -> list[Resource]:
+    """Return a resource, and what it is made from: launch templates, task definitions, instance profiles."""
+    found = {resource.key: resource}
+    waiting = [resource]
+    while waiting:
+        behind = graph.targets(graph.properties(waiting.pop()), *_MADE_FROM)
+        waiting += [each for each in behind if each.key not in found]
+        found |= {each.key: each for each in behind}
+    return [*found.values()]
+
+
+def _reads(
+    graph: Graph, placed: Sequence[Resource], stores: Sequence[Resource], access: Sequence[Mapping[str, Any]]
+) -> Iterator[Scene]:
+    """Yield which machines may read which stores, by the roles that they take on."""
+    readers = {each["store"]: {one["role"] for one in each["readers"]} for each in access}
+    for each in placed:
+        properties = [graph.properties(one) for one in _made_from(graph, each)]
+        roles = {each.path} | {role.path for one in properties for role in graph.targets(one, ROLE)}
+        for store in stores:
+            if roles & readers.get(store.path, set()):
+                yield {"from": each.key, "to": store.key, "kind": "reads"}
 
 
 def _traffic(network: Network, members: Mapping[str, Member], openings: Sequence[Opening]) -> Iterator[Scene]:
@@ -223,7 +254,8 @@ def described(found: Mapping[str, Any]) -> str:
     Args:
         found: The scene.
     """
-    titles = {card["id"]: card["title"] for card in cards_of(found)} | {"internet": "the internet"}
+    cards = [*cards_of(found), *found["stores"]]
+    titles = {card["id"]: card["title"] for card in cards} | {"internet": "the internet"}
     said = [f"{titles[each['from']]} {_VERBS[each['kind']]} {titles[each['to']]}" for each in found["arrows"]]
     what = f"{counted(len(found['networks']), 'network')} and {counted(len(found['stores']), 'store')}"
     where = found["region"]
@@ -242,4 +274,4 @@ def cards_of(found: Mapping[str, Any]) -> Iterator[Scene]:
         yield from network["spread"]
 
 
-_VERBS: Final = {"mounts": "mounts", "traffic": "reaches"}
+_VERBS: Final = {"mounts": "mounts", "traffic": "reaches", "reads": "may read"}

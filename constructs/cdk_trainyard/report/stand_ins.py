@@ -58,6 +58,16 @@ class StandIns:
         form = ACCESS[resource.type].arn if resource.type in ACCESS else other
         return form.format(partition=partition_of(region), region=region, account=ACCOUNT, service=service, name=name)
 
+    def role(self, resource: Resource) -> str:
+        """Return the ARN of a role; of what makes its own elsewhere, that of one that it could have.
+
+        Args:
+            resource: The resource.
+        """
+        form = OTHER_ARNS["AWS::IAM::Role"]
+        partition = partition_of(self.graph.region(resource) or _REGION)
+        return form.format(partition=partition, account=ACCOUNT, name=self._name(resource))
+
     def _name(self, resource: Resource) -> str:
         """Return the name that the template gives a resource, or one that no other has."""
         given = self.graph.properties(resource).get(ACCESS[resource.type].named_by) if resource.type in ACCESS else None
