@@ -7,6 +7,7 @@ from cdk_trainyard.lazy import lazily
 if TYPE_CHECKING:
     from cdk_trainyard.monitoring.alert_rules import AlertRules
     from cdk_trainyard.monitoring.cluster import ClusterMetrics
+    from cdk_trainyard.monitoring.environment import EnvironmentMonitoring
     from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsSource
     from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
 else:  # or every misspelt name would be an Any
@@ -17,6 +18,7 @@ __all__ = [
     "AlarmSeverity",
     "AlertRules",
     "ClusterMetrics",
+    "EnvironmentMonitoring",
     "MetricsSource",
     "MetricsWorkspace",
     "MetricsWorkspaceBase",

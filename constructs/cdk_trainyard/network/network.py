@@ -60,6 +60,7 @@ class Network(Construct):
         service_zones: Their zones, by name or by id, as they were given. None for one that is not known.
         route_out: The nodes' way to packages, S3 and AWS services. Nodes that start before it stands fail.
         has_nat: Whether the nodes reach the internet.
+        nat_gateway_ids: The NAT gateways that were made for it; none where they are somebody else's.
     """
 
     vpc: ec2.IVpc
@@ -71,6 +72,7 @@ class Network(Construct):
     service_zones: tuple[str | None, ...]
     route_out: IDependable
     has_nat: bool
+    nat_gateway_ids: tuple[str, ...] = ()
 
 
 class TrainingNetwork(Network):
@@ -157,7 +159,7 @@ class TrainingNetwork(Network):
         layout = plan_subnets(request)
         vpc = self._define_vpc(cidr)
         subnets = define_subnets(self, vpc, request, layout)
-        add_nat(subnets, zone, nat)
+        self.nat_gateway_ids = add_nat(subnets, zone, nat)
         self.zone = zone
         self.accelerator_subnet = subnets.accelerator
         self.accelerator_cidr = str(layout.accelerator)

@@ -77,8 +77,8 @@ def define_subnets(scope: Construct, vpc: ec2.CfnVPC, request: LayoutRequest, la
     )
 
 
-def add_nat(subnets: NetworkSubnets, zone: str, nat: Nat) -> None:
-    """Give the private subnets their routes to NAT gateways.
+def add_nat(subnets: NetworkSubnets, zone: str, nat: Nat) -> tuple[str, ...]:
+    """Give the private subnets their routes to NAT gateways, and return the ids of those.
 
     Args:
         subnets: The subnets.
@@ -86,12 +86,13 @@ def add_nat(subnets: NetworkSubnets, zone: str, nat: Nat) -> None:
         nat: How many gateways.
     """
     if nat == Nat.NONE:
-        return
+        return ()
     private = [(zone, subnets.accelerator), *subnets.service.items()]
     with_gateway = [own if nat == Nat.PER_ZONE else zone for own, _ in private]
     gateways = {own: _nat_gateway(subnets.public[own], own) for own in dict.fromkeys(with_gateway)}
     for own, (_, subnet) in zip(with_gateway, private, strict=True):
         subnet.add_default_nat_route(gateways[own].ref)
+    return tuple(gateway.ref for gateway in gateways.values())
 
 
 def _public(

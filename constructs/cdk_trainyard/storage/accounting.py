@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import jsii
 from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -139,9 +140,14 @@ class AccountingDatabase(AccountingDatabaseBase):
             switches the protection on then, so that a first creation that fails can be taken back.
             Default: True.
 
+    Attributes:
+        storage_gb: The storage that it began with, in GB.
+
     Raises:
         ConfigurationError: The network, the schema's name or the retention cannot work.
     """
+
+    storage_gb: int
 
     def __init__(
         self,
@@ -211,6 +217,8 @@ class AccountingDatabase(AccountingDatabaseBase):
             deletion_protection=False,
             removal_policy=removal_policy,
         )
+        self.storage_gb = storage_gb
+        self._database = database
         self._key = key
         self._beside = removal_policy if is_kept(removal_policy) else RemovalPolicy.DESTROY
         # CDK itself would let the subnet group go beside a database that is kept (aws-cdk#37780)
@@ -248,6 +256,32 @@ class AccountingDatabase(AccountingDatabaseBase):
             if chosen:
                 acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule=aws_solutions, reason=reason)
                 acknowledge_nag(instance, pack=NIST_800_53_R5, rule=nist, reason=reason)
+
+    def metric(
+        self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
+    ) -> cloudwatch.Metric:
+        """Return a metric of the database instance.
+
+        Source: Amazon RDS User Guide, "Amazon CloudWatch metrics for Amazon RDS".
+
+        Args:
+            metric_name: The metric's name in the namespace ``AWS/RDS``.
+            statistic: What to make of its values. Default - their average.
+            period: What to sum up over. Default - five minutes.
+        """
+        return self._database.metric(metric_name, statistic=statistic, period=period)
+
+    def metric_cpu_utilization(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return how busy its processors are, in percent. Default - five minutes."""
+        return self.metric("CPUUtilization", period=period)
+
+    def metric_free_storage_space(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return its free space in bytes, at the least. Default - five minutes."""
+        return self.metric("FreeStorageSpace", statistic=cloudwatch.Stats.MINIMUM, period=period)
+
+    def metric_connections(self, *, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the connections to it, at the most. Default - five minutes."""
+        return self.metric("DatabaseConnections", statistic=cloudwatch.Stats.MAXIMUM, period=period)
 
     @property
     def password_secret(self) -> secretsmanager.ISecret:
