@@ -51,7 +51,55 @@ def _streams(aws: LocalAws, name: str) -> list[str]:
     return [stream["logStreamName"] for streams in found for stream in streams]
 
 
+_MANAGER = "alertmanager_config: |\n  route: {{receiver: {0}}}\n  receivers: [{{name: {0}}}]\n"
+
+
+def _workspace(aws: LocalAws, arn: str) -> list[object]:
+    amp, workspace = aws.client("amp"), arn.rpartition("/")[2]
+    told = amp.describe_workspace(workspaceId=workspace)["workspace"]
+    configuration = amp.describe_workspace_configuration(workspaceId=workspace)["workspaceConfiguration"]
+    manager = amp.describe_alert_manager_definition(workspaceId=workspace)["alertManagerDefinition"]["data"].decode()
+    return [told["alias"], told["tags"], configuration["retentionPeriodInDays"], manager]
+
+
+def _rules(aws: LocalAws, arn: str) -> str:
+    *_, workspace, name = arn.split("/")
+    amp = aws.client("amp")
+    found = amp.describe_rule_groups_namespace(workspaceId=workspace, name=name)["ruleGroupsNamespace"]
+    return str(found["data"].decode())
+
+
 CASES = (
+    # ---------------------------------------------------------------- Managed Prometheus
+    Case(
+        type="AWS::APS::Workspace",
+        properties={
+            "Alias": "first",
+            "AlertManagerDefinition": _MANAGER.format("a"),
+            "WorkspaceConfiguration": {"RetentionPeriodInDays": 30},
+            "Tags": _TAGS,
+        },
+        look=_workspace,
+        made=["first", {"Name": "first"}, 30, _MANAGER.format("a")],
+        change={
+            "Alias": "second",
+            "AlertManagerDefinition": _MANAGER.format("b"),
+            "WorkspaceConfiguration": {"RetentionPeriodInDays": 60},
+            "Tags": _OTHER_TAGS,
+        },
+        changed=["second", {"Name": "second"}, 60, _MANAGER.format("b")],
+        attributes=("Arn", "WorkspaceId", "PrometheusEndpoint"),
+    ),
+    Case(
+        type="AWS::APS::RuleGroupsNamespace",
+        properties={"Name": "rules", "Workspace": {"Fn::GetAtt": ["Workspace", "Arn"]}, "Data": "groups: []"},
+        needs={"Workspace": {"Type": "AWS::APS::Workspace", "Properties": {}}},
+        look=_rules,
+        made="groups: []",
+        change={"Data": "groups: [{name: x, rules: []}]"},
+        changed="groups: [{name: x, rules: []}]",
+        attributes=("Arn",),
+    ),
     # ---------------------------------------------------------------- IAM
     Case(
         type="AWS::IAM::Role",

@@ -145,3 +145,39 @@ def test_other_operations_say_that_they_are_not_emulated(aws: LocalAws) -> None:
     with pytest.raises(ClientError) as failure:
         aws.client("imagebuilder").list_images()
     assert failure.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
+
+
+@pytest.mark.parametrize(
+    ("topic", "answer"),
+    [
+        ("topic_arn: t, sigv4: {region: us-west-2}", None),
+        ("topic_arn: t", "missing region in sigv4"),
+        ("topic_arn: t, api_url: http://x, sigv4: {region: us-west-2}", "api_url is not allowed"),
+    ],
+)
+def test_an_alert_manager_tells_topics_as_the_service_lets_it(aws: LocalAws, topic: str, answer: str | None) -> None:
+    amp = aws.client("amp")
+    workspace = amp.create_workspace(tags={})["workspaceId"]
+    receivers = f"receivers: [{{name: a, sns_configs: [{{{topic}}}]}}]"
+    configuration = f"alertmanager_config: |\n  route: {{receiver: a}}\n  {receivers}\n"
+    if answer is None:
+        amp.create_alert_manager_definition(workspaceId=workspace, data=configuration.encode())
+        told = amp.describe_alert_manager_definition(workspaceId=workspace)["alertManagerDefinition"]
+        assert told["data"].decode() == configuration
+        amp.delete_alert_manager_definition(workspaceId=workspace)
+        with pytest.raises(ClientError, match="ResourceNotFoundException"):
+            amp.describe_alert_manager_definition(workspaceId=workspace)
+    else:
+        with pytest.raises(ClientError, match=answer):
+            amp.create_alert_manager_definition(workspaceId=workspace, data=configuration.encode())
+
+
+def test_an_alert_manager_that_calls_somebody_else_is_refused(aws: LocalAws) -> None:
+    amp = aws.client("amp")
+    workspace = amp.create_workspace(tags={})["workspaceId"]
+    for data, answer in (
+        ("alertmanager_config: |\n  receivers: [{name: a, webhook_configs: []}]\n", "webhook_configs is not supported"),
+        ("route: {}", "error validating Alertmanager config"),
+    ):
+        with pytest.raises(ClientError, match=answer):
+            amp.put_alert_manager_definition(workspaceId=workspace, data=data.encode())

@@ -25,6 +25,7 @@ from cdk_trainyard.local.faults import Fault, faults
 from cdk_trainyard.local.mishaps import NO_CAPACITY, shortage
 from cdk_trainyard.local.services import (
     accounts,
+    amp,
     apigateway,
     autoscaling,
     batch,
@@ -55,6 +56,7 @@ RECORDING_VARIABLE = "CDK_TRAINYARD_CALLS"
 _HOST = "127.0.0.1"
 _EXTENDED = (
     accounts,
+    amp,
     apigateway,
     autoscaling,
     batch,
