@@ -1,7 +1,6 @@
 """Status and nodes of shipped deployments in the local AWS: what the commands show is what the APIs say."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,11 @@ from cdk_trainyard.local import LocalAws
 from cdk_trainyard.operations.hyperpod import HyperPod
 from tests.deployed import deploy
 from tests.operations.asked import asked
-from tests.support import ROOT
+from tests.operations.pages import permissions
 
 pytestmark = pytest.mark.usefixtures("here")
 HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
-NAMES = {HYPERPOD: "HyperPod", FLEET: "fleet"}
-PAGE = (ROOT / "constructs" / "cdk_trainyard" / "operations" / "README.md").read_text()
+NAMES = (HYPERPOD, FLEET)
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -31,17 +29,6 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     capsys.readouterr()
     assert main([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
-
-
-def permissions(command: str, name: str) -> set[str]:
-    """Return what the page says that a command needs, without the account's number."""
-    section = PAGE.partition("## Permissions")[2].partition("\n## ")[0]
-    heads, _, *rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
-    row = next(row for row in rows if row[0] == f"`{command}`")
-    always = re.search("asks CloudFormation first: (.*?);", section)
-    also = re.search(f"`{command}` asks for .*, where the stacks have any: (.*)", section)
-    words = [row[heads.index(NAMES[name])], *(found[1] for found in (always, also) if found)]
-    return set(re.findall("`(.*?)`", " ".join(words)))
 
 
 def file_of(name: str) -> str:

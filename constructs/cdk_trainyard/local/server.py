@@ -46,6 +46,7 @@ from cdk_trainyard.local.services import (
     s3,
     sagemaker,
     servicequotas,
+    session_manager,
     ssm,
 )
 from cdk_trainyard.local.services.sagemaker_nodes import fail
@@ -77,6 +78,7 @@ _EXTENDED = (
     s3,
     sagemaker,
     servicequotas,
+    session_manager,
     sessions,
     ssm,
 )

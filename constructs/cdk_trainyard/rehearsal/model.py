@@ -132,8 +132,8 @@ class Cluster:
         return [node for group in self.groups if group.role in roles for node in self.nodes if node.group == group.name]
 
     def find(self, name: str) -> Node | None:
-        """Return the node of this name or host name, or None."""
-        return next((node for node in self.nodes if name in {node.name, node.host}), None)
+        """Return the node of this name, host name or instance id, or None."""
+        return next((node for node in self.nodes if name in {node.name, node.host, node.instance_id}), None)
 
     def with_nodes(self, nodes: Sequence[Node]) -> Self:
         """Return the cluster with other nodes."""

@@ -1,0 +1,78 @@
+"""Sessions on nodes: real systemd, real Slurm, real sshd; the data channel alone is a stand-in's."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdk_trainyard.cli import main
+from cdk_trainyard.local import LocalAws
+from cdk_trainyard.rehearsal import HyperPodMachines
+from tests.operations.nodes import HYPERPOD, rehearsed
+
+pytestmark = [pytest.mark.nodes, pytest.mark.usefixtures("here")]
+FILE = f"deployments/{HYPERPOD}.yaml"
+GROUP = "worker-group-1"
+
+
+@pytest.fixture(scope="module")
+def machines(here: LocalAws, image: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HyperPodMachines]:
+    with rehearsed(here, image, tmp_path_factory.mktemp("sessions")) as booted:
+        yield booted
+
+
+@pytest.fixture(scope="module")
+def workers(machines: HyperPodMachines) -> list[str]:
+    return [node.host for node in machines.cluster.nodes if node.group == GROUP]
+
+
+def trainyard(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "cdk_trainyard", *words],
+        input=text,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_connect_goes_to_the_controller_and_to_a_group(machines: HyperPodMachines, workers: list[str]) -> None:
+    head = next(node for node in machines.cluster.nodes if node.group == "controller-machine")
+    for words, host, group in (((), head.host, "controller-machine"), ((GROUP,), workers[0], GROUP)):
+        done = trainyard("connect", FILE, *words, text="hostname\nexit\n")
+        assert done.returncode == 0, done.stderr
+        assert host in done.stdout.splitlines()
+        assert f"{group} i-" in done.stderr
+        assert "Starting session with SessionId: trainyard-" in done.stdout
+
+
+def test_exec_runs_on_every_node_of_a_group(workers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exec", FILE, GROUP, "--", "hostname; id -un; printf 'a  b\n\nno end'"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for host in workers:
+        own = [line.removeprefix(host).strip() for line in lines if line.startswith(host)]
+        assert own == [host, "root", "a  b", "", "no end"]
+    assert len(lines) == 5 * len(workers)
+
+
+def test_exec_keeps_words_and_says_what_failed(workers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exec", FILE, GROUP, "--user", "ubuntu", "--", "printf", "%s|", "it's", "{{ x }}", "$HOME", "\\"]) == 0
+    assert capsys.readouterr().out.count("it's|{{ x }}|$HOME|\\|") == 2
+    assert main(["exec", FILE, GROUP, "--", f'[ "$(hostname)" = {workers[0]} ] || exit 7']) == 1
+    said = capsys.readouterr().err
+    assert f"{workers[1]}  exit code 7" in said
+    assert "failed on 1 of 2 nodes" in said
+    assert main(["exec", FILE, workers[0], "--", "if"]) == 1
+    assert "exit code 2" in capsys.readouterr().err
+
+
+def test_exec_as_somebody_who_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exec", FILE, GROUP, "--user", "nobody-here", "--", "true"]) == 1
+    assert "nobody-here does not exist" in capsys.readouterr().out
+    assert main(["exec", FILE, GROUP, "--user", "a; b", "--", "true"]) == 1
+    assert "'a; b' is no name of a user" in capsys.readouterr().err
