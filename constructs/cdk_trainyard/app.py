@@ -20,6 +20,7 @@ from aws_cdk import App
 
 from cdk_trainyard.deployment.explain import explain
 from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.origins import say_origins
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.project import project_folder
 from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
@@ -38,6 +39,7 @@ def run(build_stacks: Callable[[App, Deployment], object], context: Mapping[str,
     try:
         deployment = Deployment.load(app.node.get_context("deployment"))
         build_stacks(app, deployment)
+        say_origins(app, deployment)
     except (ConfigurationError, RuntimeError) as error:  # what CDK refuses, jsii raises as a RuntimeError
         sys.exit(explain(error, deployment))
     try:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.report.formats import parse_template
+from cdk_trainyard.report.origins import origin_of, origins
 
 _STACK: Final = "aws:cloudformation:stack"
 _NESTED_ASSEMBLY: Final = "cdk:cloud-assembly"
@@ -26,6 +27,8 @@ class Resource:
         type: CloudFormation's type.
         body: What the template says of it.
         path: Construct path, without the leaves that CDK adds; the stack and the logical id where there is none.
+        written: Where its app or its deployment file asks for it: ``file:line:column``. Default - nobody says.
+        made: What of a library makes it: ``module:line``. Default - nobody says.
     """
 
     stack: str
@@ -33,6 +36,8 @@ class Resource:
     type: str
     body: Mapping[str, Any] = field(compare=False)
     path: str
+    written: str = ""
+    made: str = ""
 
     @property
     def key(self) -> str:
@@ -146,6 +151,7 @@ class _Reader:
             "region": "" if region.startswith("unknown") else region,
             "account": "" if account.startswith("unknown") else account,
             "paths": _paths(entries or _mapping(artifact.get("metadata"))),
+            "origins": origins(entries or _mapping(artifact.get("metadata"))),
         }
         self.template(
             _inside(folder, str(properties.get("templateFile", ""))), str(artifact.get("displayName", name)), about
@@ -154,7 +160,7 @@ class _Reader:
     def template(self, file: Path, name: str, about: Mapping[str, Any], parent: Resource | None = None) -> None:
         text = _read(file)
         template = parse_template(file, text)
-        paths = about.get("paths", {})
+        paths, known = about.get("paths", {}), about.get("origins", {})
         resources = {}
         for logical, body in template["Resources"].items():
             if str(logical).startswith("Fn::") or (isinstance(body, Mapping) and [*body] == ["Fn::Transform"]):
@@ -165,7 +171,10 @@ class _Reader:
                     str(file), [f"Resources.{logical}: has no Type; a resource is an object with one"]
                 )
             path = _construct_path(body, paths.get(logical, "")) or f"{name}/{logical}"
-            resources[logical] = Resource(stack=name, name=logical, type=body["Type"], body=body, path=path)
+            written, made = origin_of(path, known)
+            resources[logical] = Resource(
+                stack=name, name=logical, type=body["Type"], body=body, path=path, written=written, made=made
+            )
         transforms = template.get("Transform", [])
         for transform in [transforms] if isinstance(transforms, str | Mapping) else transforms:
             self.notes.append(f"{name}: what the transform {_name_of(transform)} makes of the template")
@@ -207,9 +216,7 @@ def _with_unique_paths(resources: Mapping[str, Resource]) -> dict[str, Resource]
     for each in resources.values():
         seen[each.path] = seen.get(each.path, 0) + 1
     return {
-        name: each
-        if seen[each.path] == 1
-        else Resource(stack=each.stack, name=name, type=each.type, body=each.body, path=f"{each.path} ({name})")
+        name: each if seen[each.path] == 1 else replace(each, path=f"{each.path} ({name})")
         for name, each in resources.items()
     }
 

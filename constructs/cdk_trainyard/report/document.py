@@ -306,6 +306,8 @@ def _finding(finding: Finding) -> Document:
         "type": finding.type,
         "text": finding.text,
         "reason": finding.reason,
+        "written": finding.written,
+        "made": finding.made,
     }
 
 
@@ -339,6 +341,7 @@ def _provenance(assembly: Assembly, tools: Sequence[str], not_run: Mapping[str, 
         "trainyard": cdk_trainyard.__version__,
         "tools": [*tools],
         "not_run": dict(sorted(not_run.items())),
+        "command": f"write_review({assembly.folder.name!r}, …)",
         "validated": assembly.validation is not None or bool(tools),
         "templates": [{"file": each.file, "sha256": each.digest} for each in assembly.stacks],
     }

@@ -25,6 +25,8 @@ class Finding:
         key: The resource, as far as it is one of the assembly.
         type: Its type, as far as it is known.
         reason: Why it is accepted. Nothing: it is open.
+        written: Where its app or its deployment file asks for the resource, as far as the assembly says.
+        made: What of a library makes the resource, as far as the assembly says.
     """
 
     tools: tuple[str, ...]
@@ -35,6 +37,8 @@ class Finding:
     key: str = ""
     type: str = ""
     reason: str = ""
+    written: str = ""
+    made: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -109,9 +113,9 @@ def merged(findings: Iterable[Finding], assembly: Assembly) -> list[Finding]:
     for finding in sorted(findings, key=lambda each: each.is_open):
         path, meaning = _trimmed(finding.place), _meaning(finding)
         resource = by_path.get(path)
-        placed = replace(
-            finding, place=path, key=resource.key if resource else "", type=resource.type if resource else ""
-        )
+        placed = replace(finding, place=path)
+        if resource:
+            placed = replace(placed, key=resource.key, type=resource.type, written=resource.written, made=resource.made)
         if meaning not in finding.rules:  # what another tool has accepted for this place is accepted
             reason = accepted.setdefault((path, meaning), finding.reason)
         else:

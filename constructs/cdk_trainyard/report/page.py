@@ -239,11 +239,16 @@ def _findings(found: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _group(group: list[Mapping[str, Any]]) -> dict[str, Any]:
     first = group[0]
-    places = ", ".join(dict.fromkeys(each["place"] for each in group))
+    places = ", ".join(dict.fromkeys(map(_placed, group)))
     rules = ", ".join(first["rules"])
     status = f"accepted ({first['severity']})" if first["reason"] else f"open {first['severity']}"
     tone = "good" if first["reason"] else _TONES[first["severity"]]
     return {"cells": (status, first["text"], places, first["reason"], rules), "tone": tone}
+
+
+def _placed(finding: Mapping[str, Any]) -> str:
+    origin = ", ".join(filter(None, (finding["written"], finding["made"])))
+    return f"{finding['place']} ({origin})" if origin else str(finding["place"])
 
 
 def _change(each: Mapping[str, Any]) -> dict[str, Any]:

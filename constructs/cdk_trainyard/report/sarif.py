@@ -10,6 +10,7 @@ from cdk_trainyard.report.verdict import counted
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: Final = {"error": "error", "warning": "warning", "info": "note"}
 _SHOWN: Final = 10
+_WRITTEN: Final = re.compile(r"(?![/~]|[A-Za-z]:|\.\./)(?:\./)?([^:]+):([1-9]\d*):\d+")
 
 
 def as_sarif(review: Mapping[str, Any]) -> str:
@@ -39,8 +40,9 @@ def _result(finding: Mapping[str, Any], index: Mapping[str, int], files: Mapping
     stack = finding["resource"].rpartition("/")[0]
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": place, "kind": "resource"}]}
     # code scanning shows results in files alone; of what no template has, the first one stands for the app
-    file = files.get(stack) or next(iter(files.values()), "template.json")
-    location["physicalLocation"] = {"artifactLocation": {"uri": _uri(file)}, "region": {"startLine": 1}}
+    template = files.get(stack) or next(iter(files.values()), "template.json")
+    file, line = _line(finding["written"]) or (template, 1)
+    location["physicalLocation"] = {"artifactLocation": {"uri": _uri(file)}, "region": {"startLine": line}}
     result = {
         "ruleId": rule,
         "ruleIndex": index[rule],
@@ -51,6 +53,12 @@ def _result(finding: Mapping[str, Any], index: Mapping[str, int], files: Mapping
     if finding["reason"]:
         result["suppressions"] = [{"kind": "external", "justification": finding["reason"]}]
     return result
+
+
+def _line(written: str) -> tuple[str, int] | None:
+    """Return file and line of ``file:line:column``; None of a file that is outside of the repository."""
+    found = _WRITTEN.fullmatch(written)
+    return (found[1], int(found[2])) if found else None
 
 
 def _uri(file: str) -> str:

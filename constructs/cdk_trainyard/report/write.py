@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cdk_trainyard.report.assembly import Assembly, read_assembly
+from cdk_trainyard.report.assembly import Assembly
 from cdk_trainyard.report.change import Row
 from cdk_trainyard.report.document import review
 from cdk_trainyard.report.findings import Finding
@@ -47,9 +47,8 @@ def write_review(
     Raises:
         ConfigurationError: The assembly cannot be read.
     """
-    read = assembly if isinstance(assembly, Assembly) else read_assembly(assembly)
     found = review(
-        read,
+        assembly,
         against=against,
         findings=findings,
         tools=tools,
@@ -58,7 +57,8 @@ def write_review(
         updates=updates,
         not_run=not_run,
     )
-    found["provenance"]["command"] = command or f"write_review({read.folder.name!r}, …)"
+    if command:
+        found["provenance"]["command"] = command
     for name, text in files(found).items():
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)
