@@ -154,7 +154,7 @@ bench: setup ## measure synthesis and check side by side, and a review
 # ---------------------------------------------------------------- regenerating
 .PHONY: lock
 lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
-	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra cli --extra local --extra review --output-file requirements/dev.txt pyproject.toml requirements/dev.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --extra cli --extra dashboards --extra local --extra review --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/checkov.txt requirements/checkov.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/pcluster.txt requirements/pcluster.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/docs.txt requirements/docs.in

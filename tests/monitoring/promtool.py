@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import ROOT
 
-_PACKAGES = {"promtool": "prometheus", "amtool": "prometheus-alertmanager"}
+_PACKAGES = {"prometheus": "prometheus", "promtool": "prometheus", "amtool": "prometheus-alertmanager"}
 _FOLDER = ROOT / ".cache" / "prometheus"
 
 

@@ -43,6 +43,9 @@ COMMANDS: Final = {
     "plan": Row(module="plan.command", help="Say what a change does to data and clusters.", extras="cli local review"),
     "review": Row(module="review.command", help="Write what is synthesized as a page to judge.", extras="cli review"),
     "prices": Row(module="prices.command", help="Ask AWS for its prices, for reviews.", extras="local"),
+    "dashboards": Row(
+        module="dashboards", help="Write dashboards of Grafana on the metrics of clusters.", extras="dashboards"
+    ),
     "show": Row(module="show", help="Show what a deployment has made, read back from AWS.", extras="cli aws"),
     "status": Row(
         module="status", help="Show how a deployment is: stacks, groups, file systems, alarms.", extras="cli aws"

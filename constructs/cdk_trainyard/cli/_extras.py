@@ -12,6 +12,7 @@ from cdk_trainyard.cli._exits import Missing
 BRINGS: Final = {
     "aws": ("boto3",),
     "cli": ("rich", "yaml"),
+    "dashboards": ("grafana_foundation_sdk",),
     "file": ("yaml",),
     "review": ("cdk_nag", "cloudformation_validate", "jinja2"),
     "local": ("boto3", "moto", "jsonschema"),

@@ -34,8 +34,9 @@ _OLD = timedelta(days=90)
 @click.option(
     "--without",
     type=click.Choice(["cfn-lint", "checkov"]),
+    metavar="PROGRAM",
     multiple=True,
-    help="Do not ask this program; may be given again. Default: each that is installed is asked.",
+    help="Do not ask cfn-lint, or checkov; may be given again. Default: each that is installed is asked.",
 )
 def command(
     given: Path,
