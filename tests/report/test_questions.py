@@ -55,6 +55,13 @@ def roles(found: dict[str, Any], store: str, verb: str) -> list[str]:
     return [each["role"] for each in of(found["permissions"]["access"], "store", store)[verb]]
 
 
+def looked_at(tool: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    """Run a tool of the environment that looks at reviews."""
+    python = ROOT / ".venv-browser" / "bin" / "python"
+    assert python.exists(), "make test sets it up; alone: make .venv-browser/.ready"
+    return subprocess.run([python, ROOT / "tools" / tool, *files], capture_output=True, text=True, check=False)
+
+
 HYPERPOD = "hyperpod-trn1-llama2"
 SERVING = "serving-inf2-tgi"
 ULTRA = "parallelcluster-trn1-ultracluster"
@@ -190,10 +197,8 @@ def test_the_page_is_small(name: str, assemblies: Callable[[str], Path], tmp_pat
 
 def test_a_real_browser_finds_nothing_wrong_with_the_page(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
     """Chromium with axe-core: `tools/browse_review.py` says what it looks at. The page has every section."""
-    browser = ROOT / ".venv-browser" / "bin" / "python"
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         pytest.skip("the Chromium that is locked is for Linux on x86_64")
-    assert browser.exists(), "make test sets it up; alone: make .venv-browser/.ready"
     old = shutil.copytree(assemblies(HYPERPOD), tmp_path / "old")
     network = old / "NetworkStack.template.json"
     network.write_text(network.read_text().replace("10.1.0.0/16", "10.2.0.0/16"))
@@ -202,10 +207,21 @@ def test_a_real_browser_finds_nothing_wrong_with_the_page(assemblies: Callable[[
     node = {"Type": "AWS::EC2::Instance", "Properties": {"InstanceType": evil}, "Metadata": {"aws:cdk:path": evil}}
     (tmp_path / "evil.json").write_text(json.dumps({"Resources": {"Node": node, "Data": {"Type": "AWS::S3::Bucket"}}}))
     write_review(tmp_path / "evil.json", tmp_path / "evil")
-    pages = [str(tmp_path / name / "review.html") for name in ("every", "evil")]
-    words = [str(browser), str(ROOT / "tools" / "browse_review.py"), *pages]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = looked_at("browse_review.py", *(tmp_path / name / "review.html" for name in ("every", "evil")))
     assert (done.returncode, done.stdout) == (0, "2 pages in 5 modes: 0 problems\n"), done.stdout + done.stderr
+
+
+def test_sarif_is_what_its_schema_says(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
+    """The schema is OASIS's of SARIF 2.1.0, as models that were generated from it: `tools/check_sarif.py`."""
+    for name in (HYPERPOD, SERVING, ULTRA):
+        write_review(assemblies(name), tmp_path / name)
+    wrong = tmp_path / "wrong.sarif"
+    log = json.loads((tmp_path / ULTRA / "review.sarif").read_text())
+    log["runs"][0]["results"][0] |= {"level": "info", "more": 1}
+    wrong.write_text(json.dumps(log))
+    done = looked_at("check_sarif.py", *(tmp_path / name / "review.sarif" for name in (HYPERPOD, SERVING, ULTRA)))
+    assert (done.returncode, done.stdout) == (0, "3 logs: 0 problems\n"), done.stdout + done.stderr
+    assert looked_at("check_sarif.py", wrong).stdout.endswith("1 logs: 2 problems\n")
 
 
 def test_the_readme_shows_the_picture_of_a_review(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
