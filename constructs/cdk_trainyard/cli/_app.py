@@ -51,7 +51,7 @@ COMMANDS: Final = {
         module="status", help="Show how a deployment is: stacks, groups, file systems, alarms.", extras="cli aws"
     ),
     "nodes": Row(module="nodes", help="Show the nodes of a deployment, whatever runs them.", extras="cli aws"),
-    "connect": Row(module="connect", help="Open a session on a node, without typing ids.", extras="cli aws"),
+    "connect": Row(module="connect", help="Open a session on a node, by Session Manager.", extras="cli aws"),
     "exec": Row(module="exec", help="Run a command on every node of a group, side by side.", extras="cli aws"),
     "demo": Row(
         module="demo", help="Deploy to an AWS on this machine, and show what exists.", extras="cli local review"
