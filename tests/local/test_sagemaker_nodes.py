@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -134,6 +135,11 @@ def test_events_have_pages_and_an_order(client: Any, cluster: str) -> None:
     everything = client.list_cluster_events(ClusterName=cluster, SortOrder="Ascending")["Events"]
     pages = client.get_paginator("list_cluster_events").paginate(ClusterName=cluster, MaxResults=2)
     assert [row["EventId"] for page in pages for row in page["Events"]] == [row["EventId"] for row in everything][::-1]
+    first, last = everything[0]["EventTime"], everything[-1]["EventTime"]
+    assert client.list_cluster_events(ClusterName=cluster, EventTimeBefore=first - timedelta(minutes=1))["Events"] == []
+    since = client.list_cluster_events(ClusterName=cluster, EventTimeAfter=last, SortOrder="Ascending")["Events"]
+    assert since
+    assert since == everything[-len(since) :]
     with pytest.raises(ClientError, match=r"Event .* could not be found"):
         client.describe_cluster_event(ClusterName=cluster, EventId=str(uuid4()))
 

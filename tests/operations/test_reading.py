@@ -12,14 +12,12 @@ from cdk_trainyard.local import LocalAws
 from cdk_trainyard.operations.hyperpod import HyperPod
 from tests.deployed import deploy
 from tests.operations.asked import asked
-from tests.operations.pages import permissions
 
 pytestmark = pytest.mark.usefixtures("here")
 HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
-NAMES = (HYPERPOD, FLEET)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=[HYPERPOD, FLEET])
 def name(request: pytest.FixtureRequest, here: LocalAws) -> str:
     deploy(here, request.param)
     return str(request.param)
@@ -87,14 +85,6 @@ def test_people_read_a_table(name: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_name_that_there_is_not(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nodes", file_of(name), "wrokers"]) == 1
     assert "has no node or group 'wrokers'; " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["nodes", "status"])
-def test_the_page_names_the_permissions(name: str, command: str) -> None:
-    with asked() as kept:
-        assert main([command, file_of(name)]) == 0
-    assert permissions(command, name) - kept.permissions <= {"cloudwatch:DescribeAlarms"}  # these have no alarms
-    assert kept.permissions <= permissions(command, name)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,15 @@ COMMANDS: Final = {
     "nodes": Row(module="nodes", help="Show the nodes of a deployment, whatever runs them.", extras="cli aws"),
     "connect": Row(module="connect", help="Open a session on a node, by Session Manager.", extras="cli aws"),
     "exec": Row(module="exec", help="Run a command on every node of a group, side by side.", extras="cli aws"),
+    "events": Row(
+        module="events", help="Show what has happened, and the first cause of what failed.", extras="cli aws"
+    ),
+    "logs": Row(
+        module="logs", help="Show what nodes log: their set-up, and what watches their health.", extras="cli aws"
+    ),
+    "reboot": Row(module="reboot", help="Reboot nodes.", extras="cli aws"),
+    "replace": Row(module="replace", help="Put other machines in the place of nodes.", extras="cli aws"),
+    "update-image": Row(module="update_image", help="Give the nodes of groups the newest image.", extras="cli aws"),
     "demo": Row(
         module="demo", help="Deploy to an AWS on this machine, and show what exists.", extras="cli local review"
     ),

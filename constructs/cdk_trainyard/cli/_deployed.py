@@ -53,6 +53,16 @@ class Opened:
             nothing = not self.deployed.stacks and not self.deployed.refused
             raise Wrong(f"{error}: 'trainyard deploy {self.file}' makes it" if nothing else str(error)) from None
 
+    @property
+    def known(self) -> "list[System]":
+        """What runs on nodes, as far as there is any."""
+        from cdk_trainyard.operations import OperationError, systems_of
+
+        try:
+            return systems_of(self.account, self.deployed)
+        except OperationError:
+            return []
+
 
 def opened(file: Path) -> Opened:
     """Read a deployment file, and ask CloudFormation for its stacks.
@@ -77,19 +87,20 @@ def opened(file: Path) -> Opened:
     return Opened(file=file, deployment=deployment, account=account, deployed=deployed)
 
 
-def chosen(of: Opened, names: Sequence[str]) -> "Listing[Node]":
+def chosen(of: Opened, names: Sequence[str], systems: "Sequence[System] | None" = None) -> "Listing[Node]":
     """Return the nodes that are named.
 
     Args:
         of: The deployment.
         names: Ids, names in Slurm, addresses and groups. None of them: every node.
+        systems: What runs on them. Default - what the deployment has.
 
     Raises:
         Wrong: There is none, or nothing of such a name.
     """
     from cdk_trainyard.operations import Listing, OperationError, named
 
-    systems = of.systems
+    systems = of.systems if systems is None else systems
     with working("asking for the nodes"):
         found = Listing.joined(system.nodes() for system in systems)
     if not found.rows:

@@ -38,7 +38,7 @@ def command(file: Path, as_json: bool, watch: bool, every: float) -> None:
 def _read(of: Opened) -> "Status":
     from cdk_trainyard.operations import Status
 
-    return Status.read(of.account, of.deployed, of.systems)
+    return Status.read(of.account, of.deployed, of.known if of.deployed.stacks else of.systems)
 
 
 def _json(status: "Status") -> str:

@@ -5,20 +5,26 @@ instances" (the tag of a group's instances) and "Amazon EC2 Auto Scaling instanc
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import ClassVar, Final
 
 from cdk_trainyard.account import Account, Answer, Call
-from cdk_trainyard.operations import instances
+from cdk_trainyard.operations import instances, logs, scaling
+from cdk_trainyard.operations.action import Action
 from cdk_trainyard.operations.deployed import Stack
 from cdk_trainyard.operations.instances import Row
-from cdk_trainyard.operations.protocol import Condition, Group, Listing, Node
+from cdk_trainyard.operations.logs import Streams
+from cdk_trainyard.operations.protocol import Condition, Group, Listing, Node, OperationError, listed, refuse
+from cdk_trainyard.operations.timeline import Event
 
 TYPE: Final = "AWS::AutoScaling::AutoScalingGroup"
 _INSTANCE: Final = "AWS::EC2::Instance"
 _GROUP_TAG: Final = "aws:autoscaling:groupName"
 _ROLE_TAG: Final = "trainyard:role"
 """The tag by which the fleets of this library tell a worker from the master."""
+_LOG_OUTPUT: Final = "LogGroupName"
+"""The output of a stack that names the log group of a fleet's nodes."""
 _MASTER: Final = "master"
 _IN_SERVICE: Final = "InService"
 
@@ -37,6 +43,7 @@ class Fleet:
         self._account = account
         self._groups = stack.ids(TYPE)
         self._single = stack.ids(_INSTANCE)
+        self._logs = [stack.outputs[name] for name in (_LOG_OUTPUT,) if name in stack.outputs]
 
     def _ask(self) -> tuple[list[Row], dict[str, Row], list[Answer]]:
         """Return what Auto Scaling says of the groups, what EC2 says of the instances by their ids, and the answers."""
@@ -66,7 +73,9 @@ class Fleet:
         if self._single and alone:
             running = sum(instances.state(row) == "running" for row in alone)
             kind = _same(row["InstanceType"] for row in alone)
-            rows.append(Group(name=_alone(alone[0]), wanted=len(self._single), present=running, type=kind))
+            rows.append(
+                Group(name=_alone(alone[0]), wanted=len(self._single), present=running, type=kind, is_fixed=True)
+            )
         condition = Condition(kind=self.kind, name=", ".join(self._groups), state=_worst(rows), groups=tuple(rows))
         return Listing.of([condition] if rows else [], answers)
 
@@ -74,6 +83,65 @@ class Fleet:
         """Return the instances of every group, and the single ones."""
         groups, found, answers = self._ask()
         return Listing.of(self._nodes(groups, found), answers)
+
+    def events(self, since: datetime) -> Listing[Event]:
+        """Return the activities of the groups, and failures of the nodes' set-up."""
+        calls = [
+            *(
+                Call("autoscaling", "DescribeScalingActivities", {"AutoScalingGroupName": name})
+                for name in self._groups
+            ),
+            *(logs.call(Streams(group=name), since, logs.FAILURES) for name in self._logs),
+        ]
+        answers = self._account.ask_all(calls).values()
+        activities = (event for answer in answers for event in scaling.events(answer) if event.at >= since)
+        failures = (event for answer in answers for event in logs.failures(answer))
+        return Listing.of([*activities, *failures], answers)
+
+    def streams(self, node: Node) -> Listing[Streams]:
+        """Return where a node logs: its set-up, a stream for each start of it."""
+        return Listing(rows=tuple(Streams(group=name, prefix=f"{node.id}/") for name in self._logs))
+
+    def reboot(self, nodes: Sequence[Node]) -> Action:
+        """Return what reboots instances."""
+        return Action(
+            what=f"reboot {listed(nodes)}",
+            calls=tuple(instances.reboot(nodes)),
+            loses=(JOB,),
+            then="a node is back after some minutes, with the same id, address and volumes",
+        )
+
+    def replace(self, nodes: Sequence[Node]) -> Action:
+        """Return what terminates instances, which their groups replace."""
+        refuse(nodes, lambda node: node.is_head, ALONE)
+        asked = {"ShouldDecrementDesiredCapacity": False}
+        return Action(
+            what=f"replace {listed(nodes)}",
+            calls=tuple(
+                Call("autoscaling", "TerminateInstanceInAutoScalingGroup", {"InstanceId": node.id, **asked})
+                for node in nodes
+            ),
+            loses=(JOB, "everything on their volumes; file systems and buckets stay"),
+            then="the group launches others, with other ids and addresses, as soon as there is capacity",
+        )
+
+    def update_image(self, groups: Sequence[Group]) -> Action:
+        """Return what replaces the instances of groups, group by group, by such of the image that is newest then."""
+        known = {name: group for group, name in self._group_names().items()}
+        if alone := [group.name for group in groups if group.name not in known]:
+            raise OperationError(f"{', '.join(alone)}: {ALONE}")
+        return Action(
+            what=f"replace every node of {', '.join(group.name for group in groups)} by one of the newest image",
+            calls=tuple(
+                Call("autoscaling", "StartInstanceRefresh", {"AutoScalingGroupName": known[group.name]})
+                for group in groups
+            ),
+            loses=(JOB, "everything on the volumes of their nodes; file systems and buckets stay"),
+            then="Auto Scaling replaces a tenth of a group at once, by nodes of the image that its template then names",
+        )
+
+    def _group_names(self) -> dict[str, str]:
+        return _names(self._ask()[0])
 
     def _nodes(self, groups: list[Row], found: dict[str, Row]) -> Iterator[Node]:
         names, seen = _names(groups), set()
@@ -84,6 +152,7 @@ class Fleet:
                 yield instances.node(
                     found.get(identity, {}),
                     names[group["AutoScalingGroupName"]],
+                    system=self.kind,
                     id=identity,
                     type=member.get("InstanceType", ""),
                     state=member["LifecycleState"],
@@ -94,7 +163,14 @@ class Fleet:
         for identity, row in found.items():
             if identity not in seen:  # no instance of a group, or the group was not told
                 name = names.get(instances.tag(row, _GROUP_TAG)) or _alone(row)
-                yield instances.node(row, name, is_head=name == _MASTER)
+                yield instances.node(row, name, system=self.kind, is_head=name == _MASTER)
+
+
+JOB: Final = "the job: its processes on the other nodes end with theirs, and go on from the last checkpoint"
+ALONE: Final = (
+    "no group replaces it, since CloudFormation launched it alone; 'trainyard reboot' reboots it, and another image or "
+    "type in the file replaces it when it is deployed"
+)
 
 
 def _names(groups: list[Row]) -> dict[str, str]:

@@ -8,6 +8,8 @@ from cdk_trainyard.operations.protocol import Node
 
 Row = Mapping[str, Any]
 _ALIVE: Final = ["pending", "running", "shutting-down", "stopping", "stopped"]
+_BATCH: Final = 100
+"""How many instances are rebooted by one call; EC2 publishes no bound."""
 _PAGE: Final = 1000
 """The most that DescribeInstances tells at once."""
 
@@ -31,6 +33,15 @@ def single(ids: Sequence[str]) -> Call:
         ids: The ids.
     """
     return Call("ec2", "DescribeInstances", {"Filters": [{"Name": "instance-id", "Values": list(ids)}]})
+
+
+def reboot(nodes: Sequence[Node]) -> list[Call]:
+    """Return the calls that reboot instances.
+
+    Args:
+        nodes: The nodes.
+    """
+    return Call("ec2", "RebootInstances", {"InstanceIds": [node.id for node in nodes]}).split("InstanceIds", _BATCH)
 
 
 def described(answer: Answer) -> Iterator[Row]:

@@ -1,15 +1,22 @@
 """What runs on nodes, whatever runs it: the one protocol of HyperPod, ParallelCluster, fleets and services."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from cdk_trainyard.account import Answer
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.operations.action import Action
+from cdk_trainyard.operations.logs import Streams
+from cdk_trainyard.operations.timeline import Event
 from cdk_trainyard.problems import either
 
 T_co = TypeVar("T_co", covariant=True)
+
+
+JOBS: Final = "the jobs that run on them, unless Slurm may queue them again"
+"""What is lost with every node."""
 
 
 class OperationError(Exception):
@@ -67,6 +74,7 @@ class Node:
         since: When it was launched. None: not known.
         zone: Its Availability Zone. Empty: not known.
         target: The target of a session of Session Manager. Empty: no session can be opened.
+        system: The kind of what runs on it.
         is_head: Whether the others depend on it: a controller, a head node, a master.
     """
 
@@ -80,6 +88,7 @@ class Node:
     since: datetime | None = None
     zone: str = ""
     target: str = ""
+    system: str = ""
     is_head: bool = False
 
 
@@ -93,6 +102,7 @@ class Group:
         present: How many it has.
         type: The instance type as EC2 names it. Empty: several, or not known.
         state: What is done to it at the moment, in AWS's words. Empty: nothing, or not known.
+        is_fixed: Whether no other machine takes the place of one of its nodes.
     """
 
     name: str
@@ -100,6 +110,7 @@ class Group:
     present: int
     type: str = ""
     state: str = ""
+    is_fixed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,6 +143,80 @@ class System(Protocol):
 
     def nodes(self) -> Listing[Node]:
         """Return its nodes."""
+
+    def events(self, since: datetime) -> Listing[Event]:
+        """Return what has happened to it and its nodes, and what failed in their provisioning logs.
+
+        Args:
+            since: When the oldest event was.
+        """
+
+    def streams(self, node: Node) -> Listing[Streams]:
+        """Return where a node logs.
+
+        Args:
+            node: The node.
+        """
+
+    def reboot(self, nodes: Sequence[Node]) -> Action:
+        """Return what reboots nodes.
+
+        Args:
+            nodes: Nodes of its own.
+
+        Raises:
+            OperationError: It cannot be done to one of them.
+        """
+
+    def replace(self, nodes: Sequence[Node]) -> Action:
+        """Return what puts other machines in the place of nodes.
+
+        Args:
+            nodes: Nodes of its own.
+
+        Raises:
+            OperationError: It cannot be done to one of them.
+        """
+
+    def update_image(self, groups: Sequence[Group]) -> Action:
+        """Return what gives the nodes of groups the newest image.
+
+        Args:
+            groups: Groups of its own.
+
+        Raises:
+            OperationError: It cannot be done to one of them.
+        """
+
+
+def refuse(nodes: Sequence[Node], wrong: Callable[[Node], bool], why: str) -> None:
+    """Refuse to do something to nodes, unless it can be done to all of them.
+
+    Args:
+        nodes: The nodes.
+        wrong: Whether it cannot be done to one.
+        why: Why not, and the remedy.
+
+    Raises:
+        OperationError: It cannot be done to one.
+    """
+    if found := [f"{node.id} ({node.group})" for node in nodes if wrong(node)]:
+        raise OperationError(f"{', '.join(found)}: {why}")
+
+
+def listed(nodes: Sequence[Node]) -> str:
+    """Return nodes as a sentence lists them: ``3 nodes of workers (i-1, i-2, i-3)``.
+
+    Args:
+        nodes: The nodes.
+    """
+    groups: dict[str, list[str]] = {}
+    for node in nodes:
+        groups.setdefault(node.group, []).append(node.id)
+    return " and ".join(
+        f"{len(ids)} {'node' if len(ids) == 1 else 'nodes'} of {group} ({', '.join(ids)})"
+        for group, ids in groups.items()
+    )
 
 
 def named(nodes: Sequence[Node], names: Sequence[str], *, what: str) -> list[Node]:

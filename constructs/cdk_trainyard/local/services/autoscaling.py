@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from moto.autoscaling.models import FakeAutoScalingGroup, InstanceState, autoscaling_backends
+from moto.autoscaling.models import AutoScalingBackend, FakeAutoScalingGroup, InstanceState, autoscaling_backends
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
@@ -12,7 +12,15 @@ from moto.ec2.models.instances import Instance
 from moto.sns.models import sns_backends
 
 from cdk_trainyard.local.errors import ApiError
+from cdk_trainyard.local.mishaps import lacks
 from cdk_trainyard.local.services.api import Request, install, plain, remember, replace
+from cdk_trainyard.local.services.autoscaling_activities import (
+    describe_instance_refreshes,
+    describe_scaling_activities,
+    launched,
+    not_launched,
+    start_instance_refresh,
+)
 from cdk_trainyard.local.state import Store
 
 _GROUP_TAG = "aws:autoscaling:groupName"
@@ -39,6 +47,7 @@ _KEPT = {
 """What creating or updating a group takes, and moto does not keep."""
 _NOTICES: Store[dict[tuple[str, str], list[str]]] = Store(lambda _account, _region: {})
 """Which events of a group a topic is told, by group and topic."""
+_terminate_one = AutoScalingBackend.terminate_instance
 _create = AutoScalingResponse.create_auto_scaling_group
 _update = AutoScalingResponse.update_auto_scaling_group
 
@@ -75,16 +84,25 @@ def _launch(group: FakeAutoScalingGroup, count_needed: int, propagated_tags: dic
     if "Launch" in {process["ProcessName"] for process in group.suspended_processes}:
         return
     for _ in range(count_needed):
+        if why := _lacking(group):
+            not_launched(group, why)
+            return
         try:
             instance = _launch_one(group, propagated_tags)
         except ServiceException as error:
             message = f"You must use a valid fully-formed launch template. {error.message}"
             raise ApiError("ValidationError", message) from error
         remember(instance, {"autoscaling_group": group})
+        launched(group, instance.id)
         instance.placement.group_name = instance.placement.group_name or group.placement_group or ""
         group.instance_states.append(
             InstanceState(instance, protected_from_scale_in=group.new_instances_protected_from_scale_in)
         )
+
+
+def _lacking(group: FakeAutoScalingGroup) -> str:
+    """Return why the next instance does not come; empty: it does."""
+    return lacks(_source(group)[1] or group.instance_type)
 
 
 def _launch_one(group: FakeAutoScalingGroup, propagated_tags: dict[str, str]) -> Instance:
@@ -104,6 +122,14 @@ def _launch_one(group: FakeAutoScalingGroup, propagated_tags: dict[str, str]) ->
         subnet_id=_emptiest_subnet(group),
     )
     return reservation.instances[0]
+
+
+def _terminate(backend: AutoScalingBackend, instance_id: str, should_decrement: bool) -> Any:
+    groups = backend.autoscaling_groups.values()
+    if instance_id not in {state.instance.id for group in groups for state in group.instance_states}:
+        message = f"Instance Id not found - No managed instance found for instance ID: {instance_id}"
+        raise ApiError("ValidationError", message)
+    return _terminate_one(backend, instance_id, should_decrement)
 
 
 def _source(group: FakeAutoScalingGroup) -> tuple[dict[str, Any] | None, str | None]:
@@ -198,8 +224,12 @@ def extend() -> None:
         put_notification_configuration,
         delete_notification_configuration,
         describe_notification_configurations,
+        describe_scaling_activities,
+        describe_instance_refreshes,
+        start_instance_refresh,
     )
     install(AutoScalingResponse, {operation.__name__: operation for operation in operations})
+    replace(AutoScalingBackend, {"terminate_instance": _terminate})
     replace(
         AutoScalingResponse,
         {"create_auto_scaling_group": _create_with_hooks, "update_auto_scaling_group": _update_and_keep},

@@ -1,4 +1,4 @@
-"""CloudWatch Logs: a metric filter wants a log group that exists, and a prefix of log streams is heeded."""
+"""CloudWatch Logs: a metric filter wants a log group that exists; prefixes of streams and patterns of groups count."""
 
 import json
 from typing import Any
@@ -10,6 +10,7 @@ from moto.logs.responses import LogsResponse
 from cdk_trainyard.local.services.api import replace
 
 _put = LogsBackend.put_metric_filter
+_describe = LogsResponse.describe_log_groups
 _filter = LogsResponse.filter_log_events
 
 
@@ -31,7 +32,19 @@ def _filter_streams_of_a_prefix(response: LogsResponse) -> str:
     return _filter(response)
 
 
+def _describe_groups_of_a_pattern(response: LogsResponse) -> str:
+    """Return the log groups whose names contain a pattern; moto knows prefixes alone."""
+    pattern = json.loads(response.body).get("logGroupNamePattern")
+    if pattern is None:
+        return _describe(response)
+    found = [group.to_describe_dict() for name, group in response.logs_backend.groups.items() if pattern in name]
+    return json.dumps({"logGroups": found})
+
+
 def extend() -> None:
     """Correct moto's CloudWatch Logs."""
     replace(LogsBackend, {"put_metric_filter": _put_for_a_group_that_exists})
-    replace(LogsResponse, {"filter_log_events": _filter_streams_of_a_prefix})
+    replace(
+        LogsResponse,
+        {"describe_log_groups": _describe_groups_of_a_pattern, "filter_log_events": _filter_streams_of_a_prefix},
+    )

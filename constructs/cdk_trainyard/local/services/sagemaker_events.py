@@ -4,6 +4,7 @@ Which members an answer has is botocore's model of SageMaker; what descriptions 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from cdk_trainyard.local.errors import ApiError
@@ -41,11 +42,15 @@ def _wanted(request: Request, event: Event) -> bool:
         "ResourceType": event.resource_type,
         "OperationId": event.operation,
     }
-    return (
-        all(request.get(name) in {None, value} for name, value in asked.items())
-        and (request.get("EventTimeAfter") is None or event.at >= request["EventTimeAfter"])
-        and (request.get("EventTimeBefore") is None or event.at <= request["EventTimeBefore"])
-    )
+    return all(request.get(name) in {None, value} for name, value in asked.items()) and _time(
+        request, "EventTimeAfter", event.at
+    ) <= event.at <= _time(request, "EventTimeBefore", event.at)
+
+
+def _time(request: Request, name: str, otherwise: datetime) -> datetime:
+    """Return a time that was asked for, which moto reads without the zone that it was written in: UTC."""
+    asked: datetime | None = request.get(name)
+    return otherwise if asked is None else asked if asked.tzinfo else asked.replace(tzinfo=UTC)
 
 
 def _summary(cluster: Cluster, event: Event) -> dict[str, Any]:

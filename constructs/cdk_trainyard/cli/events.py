@@ -1,0 +1,86 @@
+"""``trainyard events FILE``: what has happened, as one time line, with the first cause of what failed."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from cdk_trainyard.cli import _tables
+from cdk_trainyard.cli._deployed import AS_JSON, Opened, opened, said, tell_refused
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._files import FILE
+from cdk_trainyard.cli._progress import working
+
+if TYPE_CHECKING:
+    from cdk_trainyard.operations import Event, Listing, TimeLine
+
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+class Since(click.ParamType[timedelta]):
+    """How long ago something was: ``30m``, ``6h``, ``2d``."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Read it."""
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"([1-9][0-9]{0,5})([mhd])", str(value))
+        if found is None:
+            self.fail(f"{value!r} is not a time like 30m, 6h or 2d", param, ctx)
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+SINCE = click.option(
+    "--since", type=Since(), default="1d", show_default=True, metavar="TIME", help="How far back: 30m, 6h, 2d."
+)
+
+
+@click.command("events")
+@click.argument("file", type=FILE)
+@SINCE
+@click.option("--all", "everything", is_flag=True, help="Every resource of every stack, too.")
+@AS_JSON
+def command(file: Path, since: timedelta, everything: bool, as_json: bool) -> None:
+    """Show what has happened, and the first cause of what failed.
+
+    Events of CloudFormation, of clusters and groups, and failures in the provisioning logs of nodes, in one time line.
+    """
+    of = opened(file)
+    from cdk_trainyard.operations import TimeLine
+
+    if not of.deployed.stacks:
+        _ = of.systems  # refuses: there is nothing
+    with working("asking for events"):
+        found = _read(of, datetime.now(UTC) - since)
+    line = TimeLine.of(event for event in found.rows if everything or not event.is_step)
+    if as_json:
+        click.echo(said({"cause": [line.cause] if line.cause else [], "events": line.events}, found.refused))
+        return
+    tell_refused(found.refused)
+    if not line.events:
+        raise Wrong(f"nothing has happened to {of.deployment.name} since then: --since looks further back")
+    click.echo("\n".join(_lines(line)))
+
+
+def _lines(line: "TimeLine") -> Iterator[str]:
+    if line.cause is not None:
+        yield f"first cause: {_when(line.cause)} {line.cause.source}, {line.cause.subject}\n  {line.cause.text}\n"
+    rows = [
+        (_when(each), "failed" if each.failed else "", each.source, each.subject, each.text) for each in line.events
+    ]
+    yield _tables.table(("WHEN", "", "SOURCE", "OF", "WHAT"), rows, _tables.width())
+
+
+def _read(of: Opened, since: datetime) -> "Listing[Event]":
+    from cdk_trainyard.operations import events_of
+
+    return events_of(of.account, of.deployed, of.known, since)
+
+
+def _when(event: "Event") -> str:
+    return event.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
