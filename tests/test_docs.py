@@ -103,7 +103,10 @@ def account(aws: LocalAws, page: Path, tmp_path: Path) -> Iterator[dict[str, str
     """The environment of a shell that is logged in to an account, with what the page takes for granted."""
     aws.reset()
     EXISTING.get(page.stem, lambda _: None)(aws)
-    yield aws.environment | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "HOME": str(tmp_path)}
+    own = {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]), "HOME": str(tmp_path)}
+    # jsii unpacks 60 MB of CDK for every home anew
+    own["JSII_RUNTIME_PACKAGE_CACHE_ROOT"] = str(Path.home() / ".cache" / "aws" / "jsii" / "package-cache")
+    yield aws.environment | own
     aws.reset()
 
 

@@ -67,7 +67,7 @@ def test_the_others_are_deployed(
     aws: LocalAws, stacks: dict[str, list[str]], failing: list[str], missing: list[str], again: int
 ) -> None:
     cli = _Cli(aws, stacks, failing)
-    assert _others.deploy(cli, cli.show, aws, ["*"], []) == missing
+    assert _others.deploy(cli, cli.show, aws, ["*"], [], "cdk.out") == missing
     assert len(cli.calls) == 1 + again
     there = {row["StackName"] for row in cli.cloud.describe_stacks()["Stacks"]}
     assert there >= stacks.keys() - {name.partition(" ")[0] for name in missing}
@@ -78,7 +78,7 @@ def test_an_app_that_cannot_be_synthesized_is_not_tried_again(aws: LocalAws) -> 
     cli = _Cli(aws, {"Z": []}, ["Z"])
     cli.run = lambda *_words: Done(code=1, lines=[])
     with pytest.raises(Wrong, match=r"^cdk deploy failed, as shown above$"):
-        _others.deploy(cli, cli.show, aws, ["Z"], [])
+        _others.deploy(cli, cli.show, aws, ["Z"], [], "cdk.out")
 
 
 _APP = """

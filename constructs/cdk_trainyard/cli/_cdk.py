@@ -1,5 +1,6 @@
 """The real cdk CLI: where it is, on which Node it runs, and which app it runs."""
 
+import json
 import os
 import re
 import shlex
@@ -247,12 +248,21 @@ def _wheel() -> str | None:
 
 
 def _judge_version(program: str, environment: Mapping[str, str]) -> None:
-    version = _said([program, "--version"], environment)
+    version = _packaged_version(program) or _said([program, "--version"], environment)
     number = re.match(r"(\d+)\.(\d+)", version)
     if number is None:
         raise Missing(f"{program} is no cdk CLI that runs ({version or 'it said nothing'}); get one: {_GET_CDK}")
     if int(number[1]) != 2:  # noqa: PLR2004  the major version of CDK
         raise Missing(f"{program} is {version}, and CDK's CLI of version 2 is needed; get it: {_GET_CDK}")
+
+
+def _packaged_version(program: str) -> str | None:
+    """Return what npm's package of the CLI says that it is: to be asked, the CLI takes a second to start."""
+    with suppress(OSError, ValueError):
+        package = json.loads((Path(program).resolve().parents[1] / "package.json").read_text(encoding="utf-8"))
+        if package.get("name") == "aws-cdk":
+            return str(package.get("version"))
+    return None
 
 
 def _said(words: Sequence[str], environment: Mapping[str, str]) -> str:

@@ -1,7 +1,6 @@
 """The cdk CLI stops at the first stack that fails; here the others are deployed all the same."""
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,7 +43,9 @@ def _id(row: Mapping[str, Any]) -> str:
     return str(row["id"]).partition(" ")[0]  # the CLI adds the name, where it is another
 
 
-def deploy(cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequence[str]) -> list[str]:
+def deploy(
+    cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequence[str], assembly: str
+) -> list[str]:
     """Deploy stacks and what they stand on; where one fails, all that do not stand on it.
 
     Args:
@@ -52,7 +53,8 @@ def deploy(cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequ
         run: Runs it and shows what it says.
         aws: Where.
         stacks: Ids of stacks, or patterns.
-        app: The CLI's words for the app.
+        app: The CLI's words for the app; it is synthesized into the assembly, or is there.
+        assembly: Folder of the cloud assembly.
 
     Returns:
         What was not deployed: the id of each such stack, and on which one it stands that was not.
@@ -62,22 +64,21 @@ def deploy(cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequ
     """
     if not run("deploy", *stacks, *app, "--require-approval", "never"):
         return []
-    with tempfile.TemporaryDirectory() as assembly:
-        found = cdk.run("list", *stacks, *app, "--show-dependencies", "--long", "--json", "--output", assembly)
-        if found.code:
-            raise Wrong("cdk deploy failed, as shown above")
-        listed = "\n".join(found.lines)
-        rows, _ = json.JSONDecoder().raw_decode(listed[listed.index("[\n") :])
-        waiting = [stack for row in rows if not _is_there(stack := _Stack.of(row, aws.region), aws)]
-        missing: dict[str, str] = {}
-        for stack in waiting:
-            below = [each for each in stack.stands_on if each in missing]
-            words = ("deploy", stack.id, "--exclusively", "--app", assembly, "--require-approval", "never")
-            if below:
-                missing[stack.id] = f"{stack.id} (stands on {' and '.join(below)})"
-            elif len(waiting) == 1 or run(*words):  # a single one is the one that has failed
-                missing[stack.id] = stack.id
-        return list(missing.values())
+    found = cdk.run("list", *stacks, "--app", assembly, "--show-dependencies", "--long", "--json")
+    if found.code:
+        raise Wrong("cdk deploy failed, as shown above")
+    listed = "\n".join(found.lines)
+    rows, _ = json.JSONDecoder().raw_decode(listed[listed.index("[\n") :])
+    waiting = [stack for row in rows if not _is_there(stack := _Stack.of(row, aws.region), aws)]
+    missing: dict[str, str] = {}
+    for stack in waiting:
+        below = [each for each in stack.stands_on if each in missing]
+        words = ("deploy", stack.id, "--exclusively", "--app", assembly, "--require-approval", "never")
+        if below:
+            missing[stack.id] = f"{stack.id} (stands on {' and '.join(below)})"
+        elif len(waiting) == 1 or run(*words):  # a single one is the one that has failed
+            missing[stack.id] = stack.id
+    return list(missing.values())
 
 
 def _is_there(stack: _Stack, aws: "LocalAws") -> bool:

@@ -6,6 +6,7 @@ network that it names by its ids. Here they are made up first.
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -115,19 +116,21 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
     at = f"arn:aws:ec2:{region}:{account}"
     named += [f"{at}:key-pair/{name}" for name in dict.fromkeys(key_pairs(file))]
     existing = [*named, *network(file.get("network"), at)]
-    with LocalAws(region=region, account=account) as aws:
+    with LocalAws(region=region, account=account) as aws, tempfile.TemporaryDirectory() as assembly:
         click.echo(f"{aws.endpoint}, account {aws.account}", err=quiet)
         if existing:
             make_existing(aws, existing, quiet=quiet)
         step("cdk bootstrap", quiet)
         cdk = cdk.within(aws.environment)
-        app = _cdk.app_words(deployment)
-        # a project may say how it is bootstrapped; without one, the CLI would synthesize for nothing
+        app = [*_cdk.app_words(deployment), "--output", assembly]
+        # a project may say how it is bootstrapped, so the CLI synthesizes it; without one, it would for nothing
+        project = app if Path("cdk.json").is_file() else []
         run = partial(_run, cdk, quiet)
-        if run("bootstrap", f"aws://{aws.account}/{region}", *(app if Path("cdk.json").is_file() else ())):
+        if run("bootstrap", f"aws://{aws.account}/{region}", *project):
             raise Wrong("cdk bootstrap failed, as shown above")
         step(f"cdk deploy {' '.join(stacks)} -c deployment={deployment}", quiet)
-        yield Deployed(aws, file, named, _others.deploy(cdk, run, aws, stacks, app))
+        app = ["--app", assembly] if project else app
+        yield Deployed(aws, file, named, _others.deploy(cdk, run, aws, stacks, app, assembly))
 
 
 def step(title: str, quiet: bool = False) -> None:
