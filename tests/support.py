@@ -49,6 +49,23 @@ def synthesize(deployment: Path, outdir: Path, *, cwd: Path = ROOT) -> Synthesis
     return Synthesis(outdir, run.returncode, run.stderr)
 
 
+def synthesize_here(deployment: Path, outdir: Path) -> Synthesis:
+    """Do what ``app.py`` does in this process, which has loaded CDK; tests/review holds the one to the other."""
+    from aws_cdk import App  # noqa: PLC0415  other tests need no CDK
+
+    from cdk_trainyard.deployment import Deployment  # noqa: PLC0415
+    from cdk_trainyard.review import attach_checks, unmatched_acknowledgments  # noqa: PLC0415
+    from stacks import build_stacks  # noqa: PLC0415
+
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    app = App(outdir=str(outdir), context=context, post_cli_context=STAGED)
+    attach_checks(app)
+    build_stacks(app, Deployment.load(deployment))
+    app.synth()
+    problems = unmatched_acknowledgments(app, outdir)
+    return Synthesis(outdir, 1 if problems else 0, "\n".join(problems))
+
+
 def every(client: Any, operation: str, **parameters: Any) -> dict[str, Any]:
     """Return the answer of an operation with all its pages: in an AWS that tests share, others' things may fill one."""
     if client.can_paginate(operation):

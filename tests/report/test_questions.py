@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cdk_trainyard.report import review, write_review
-from tests.support import ROOT, synthesize
+from tests.support import ROOT, synthesize_here
 
 pytestmark = pytest.mark.review
 
@@ -27,7 +27,7 @@ def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
     def assembly(name: str) -> Path:
         if name not in made:
             made[name] = tmp_path_factory.mktemp(name)
-            done = synthesize(ROOT / "deployments" / f"{name}.yaml", made[name])
+            done = synthesize_here(ROOT / "deployments" / f"{name}.yaml", made[name])
             assert done.returncode == 0, done.stderr
         return made[name]
 

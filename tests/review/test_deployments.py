@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.review.tools import Templates
-from tests.support import DEPLOYMENTS, ROOT, Synthesis, synthesize
+from tests.support import DEPLOYMENTS, ROOT, Synthesis, synthesize, synthesize_here
 
 pytestmark = pytest.mark.review
 VARIANTS = sorted((Path(__file__).parent / "deployments").glob("*.yaml"))
@@ -30,7 +30,7 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Synthesize:
 
     @cache
     def synthesized(name: str) -> Synthesis:
-        return synthesize(FILES[name].relative_to(ROOT), tmp_path_factory.mktemp(name))
+        return synthesize_here(FILES[name].relative_to(ROOT), tmp_path_factory.mktemp(name))
 
     return synthesized
 
@@ -99,6 +99,7 @@ def digest(folder: Path) -> dict[str, str]:
 def test_synthesis_is_the_same_to_the_byte_in_another_checkout(
     deployment: Path, synthesized: Synthesize, tmp_path: Path
 ) -> None:
+    """And in a process of its own: ``app.py``, as the cdk CLI runs it."""
     elsewhere = tmp_path / "another checkout"
     for name in ("app.py", "cdk.json", "stacks", "lifecycle_scripts", "deployments"):
         elsewhere.mkdir(exist_ok=True)

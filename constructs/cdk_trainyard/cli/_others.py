@@ -43,9 +43,7 @@ def _id(row: Mapping[str, Any]) -> str:
     return str(row["id"]).partition(" ")[0]  # the CLI adds the name, where it is another
 
 
-def deploy(
-    cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequence[str], assembly: str
-) -> list[str]:
+def deploy(cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequence[str], assembly: str) -> list[str]:
     """Deploy stacks and what they stand on; where one fails, all that do not stand on it.
 
     Args:
