@@ -67,13 +67,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return min(marked, default=len(_LONGEST_FIRST))
 
     places: dict[Path, int] = {}
-    waiting: dict[Path, None] = {}
+    waiting: set[Path] = set()
     for item in items:
         places[item.path] = min(places.get(item.path, len(_LONGEST_FIRST)), place(item))
         if item.get_closest_marker("nodes"):
-            waiting[item.path] = None
-    computing = sorted((path for path in places if path not in waiting), key=places.__getitem__)
-    in_turn = (path for pair in zip_longest(waiting, computing) for path in pair if path)
+            waiting.add(item.path)
+    modules = sorted(places, key=places.__getitem__)
+    computing = [path for path in modules if path not in waiting]
+    in_turn = (path for pair in zip_longest(filter(waiting.__contains__, modules), computing) for path in pair if path)
     turns = {path: number for number, path in enumerate(in_turn)}
     items.sort(key=lambda item: turns[item.path])
 
