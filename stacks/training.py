@@ -44,7 +44,7 @@ class TrainingStack(DeploymentStack):
         if deployment.alerts and self.cluster.publisher:
             topic = alerts_topic(self, "Alerts", deployment.alerts, self.cluster.publisher)
             self.cluster.tell(topic)
-        monitoring_build.alarms(self, deployment.monitoring, self.cluster, around.metrics, topic)
+        monitoring_build.alarms(self, deployment.monitoring, self.cluster, around, topic)
 
         for name, value in self.cluster.outputs.items():
             CfnOutput(self, name, value=value)

@@ -1,5 +1,6 @@
 """The section ``monitoring:``: what it makes, what a cluster's nodes are told, and what of it is refused."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,15 @@ def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template)
     assert (asked["DiskFull"]["for"], asked["DiskFull"]["labels"]) == ("30m", {"severity": "critical"})
     definition = yaml.safe_load(text(workspace["AlertManagerDefinition"]))
     assert yaml.safe_load(definition["alertmanager_config"])["route"]["receiver"] == "topic"
+
+
+def test_what_the_cluster_stands_on_tells_the_same_topic(monitored: Template) -> None:
+    found = monitored.find_resources("AWS::CloudWatch::Alarm")
+    made = {name.removeprefix("Environment")[:-8]: alarm["Properties"] for name, alarm in found.items()}
+    assert {"NatPorts1", "NatDrops1", "FileSystemFull"} <= set(made)
+    (topic,) = monitored.find_resources("AWS::SNS::Topic")
+    assert {json.dumps(alarm["AlarmActions"]) for alarm in made.values()} == {json.dumps([{"Ref": topic}])}
+    assert "NAT gateways" in text(only(monitored, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
 
 
 def test_the_controllers_role_alone_writes_and_to_this_workspace_alone(monitored: Template) -> None:

@@ -106,7 +106,11 @@ def test_what_nobody_knows_has_no_alarm() -> None:
     stack = new_stack()
     lustre = Lustre(stack, "Lustre")
     lustre.capacity_gib = None
-    assert EnvironmentMonitoring(stack, "Monitoring", lustre=lustre).alarms == {}
+    lustre.file_system_id = "fs-0123456789abcdef0"
+    made = EnvironmentMonitoring(stack, "Monitoring", lustre=lustre)
+    assert made.alarms == {}
+    assert made.dashboard is not None
+    assert EnvironmentMonitoring(stack, "Nothing").dashboard is None
 
 
 def test_a_percentage_that_is_none_is_refused() -> None:

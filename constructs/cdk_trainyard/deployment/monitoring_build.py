@@ -3,11 +3,18 @@
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.cluster import Cluster, Monitored
+from cdk_trainyard.cluster import Cluster, Monitored, Surroundings
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import MonitoringSection
-from cdk_trainyard.monitoring import AlertRules, ClusterMetrics, MetricsWorkspace, MetricsWorkspaceBase
+from cdk_trainyard.monitoring import (
+    AlertRules,
+    ClusterMetrics,
+    EnvironmentMonitoring,
+    MetricsWorkspace,
+    MetricsWorkspaceBase,
+)
+from cdk_trainyard.storage import AccountingDatabase, Lustre
 
 
 def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMetrics | None:
@@ -26,28 +33,39 @@ def alarms(
     scope: Construct,
     section: MonitoringSection | None,
     cluster: Cluster,
-    written: ClusterMetrics | None,
+    around: Surroundings,
     topic: sns.ITopic | None,
 ) -> None:
-    """Define the alarms on a cluster's metrics; whom a workspace of somebody else tells, its owner says.
+    """Define the alarms on a cluster's metrics, and on what it stands on.
+
+    Whom a workspace of somebody else tells, its owner says.
 
     Args:
         scope: The parent: a stack.
         section: What the file says.
         cluster: The cluster.
-        written: Where its metrics go.
+        around: What it has beside it, and where its metrics go.
         topic: Who is told of trouble. None: nobody.
     """
-    if section is None or written is None or not isinstance(cluster, Monitored):
+    if section is None or around.metrics is None or not isinstance(cluster, Monitored):
         return
     AlertRules(
         scope,
         "AlertRules",
-        workspace=written.workspace,
+        workspace=around.metrics.workspace,
         topic=topic if section.workspace_arn is None else None,
         cluster_name=cluster.cluster_name,
         sources=cluster.metrics_sources,
         overrides=section.alarms,
+    )
+    file_systems = [mount.file_system for mount in around.mounts]
+    EnvironmentMonitoring(
+        scope,
+        "Environment",
+        network=around.network,
+        lustre=next((each for each in file_systems if isinstance(each, Lustre)), None),
+        accounting=around.accounting if isinstance(around.accounting, AccountingDatabase) else None,
+        topic=topic,
     )
 
 

@@ -1,6 +1,6 @@
-"""CloudWatch alarms on what a cluster stands on: NAT gateways, the file system, the accounting database."""
+"""What a cluster stands on, in CloudWatch: alarms and a dashboard of NAT gateways, file system and database."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,7 +41,7 @@ class _Alarm:
 
 
 class EnvironmentMonitoring(Construct):
-    """CloudWatch alarms on what a cluster stands on, which no exporter on its nodes can see.
+    """CloudWatch alarms on what a cluster stands on, which no exporter on its nodes can see, and a dashboard of it.
 
     - NAT gateways that have no port left, or lose packets;
     - a file system whose fullest disk fills up: writes fail when one is full, whatever the others have. Its disks are
@@ -62,12 +62,14 @@ class EnvironmentMonitoring(Construct):
 
     Attributes:
         alarms: The alarms by their ids.
+        dashboard: The dashboard. None: there is nothing to show.
 
     Raises:
         ConfigurationError: The percentage is none.
     """
 
     alarms: Mapping[str, cloudwatch.Alarm]
+    dashboard: cloudwatch.Dashboard | None = None
 
     def __init__(
         self,
@@ -92,6 +94,17 @@ class EnvironmentMonitoring(Construct):
             *(_of_database(accounting) if accounting else ()),
         ]
         self.alarms = {each.id: self._alarm(each, topic) for each in wanted}
+        graphs = [
+            *(_graphs_of_network(network) if network else ()),
+            *(_graphs_of_file_system(lustre) if lustre else ()),
+            *(_graphs_of_database(accounting) if accounting else ()),
+        ]
+        if graphs:
+            self.dashboard = cloudwatch.Dashboard(self, "Dashboard")
+            if self.alarms:
+                told = cloudwatch.AlarmStatusWidget(alarms=[*self.alarms.values()], width=24, height=3, title="Alarms")
+                self.dashboard.add_widgets(told)
+            self.dashboard.add_widgets(*graphs)
 
     def _alarm(self, wanted: _Alarm, topic: sns.ITopic | None) -> cloudwatch.Alarm:
         operators = cloudwatch.ComparisonOperator
@@ -201,3 +214,42 @@ def _of_database(accounting: AccountingDatabase) -> Iterator[_Alarm]:
             says="The accounting database is nearly full: RDS stops it when it is. Raise 'max_storage_gb', or purge "
             "old jobs (slurmdbd.conf, PurgeJobAfter).",
         )
+
+
+# ---------------------------------------------------------------- the dashboard
+def _graph(
+    title: str, left: Sequence[cloudwatch.IMetric], right: Sequence[cloudwatch.IMetric] = ()
+) -> cloudwatch.IWidget:
+    return cloudwatch.GraphWidget(title=title, left=list(left), right=list(right), width=12)
+
+
+def _graphs_of_network(network: Network) -> Iterator[cloudwatch.IWidget]:
+    if gateways := network.nat_gateway_ids:
+        passed = [_nat(each, name) for each in gateways for name in ("BytesOutToDestination", "BytesInFromDestination")]
+        yield _graph("NAT gateways: bytes a minute", passed, [_nat(each, "PacketsDropCount") for each in gateways])
+        refused = [_nat(each, "ErrorPortAllocation") for each in gateways]
+        open_now = [_nat(each, "ActiveConnectionCount").with_(statistic=cloudwatch.Stats.MAXIMUM) for each in gateways]
+        yield _graph("NAT gateways: connections, and those for which no port was left", open_now, refused)
+
+
+def _graphs_of_file_system(lustre: Lustre) -> Iterator[cloudwatch.IWidget]:
+    minute = _minute()
+    yield _graph(
+        "File system: bytes a minute",
+        [lustre.metric_data_read_bytes(period=minute), lustre.metric_data_write_bytes(period=minute)],
+    )
+    yield _graph(
+        "File system: free bytes, of all disks and of the fullest",
+        [lustre.metric_free_storage_capacity(period=minute)],
+        [lustre.metric_free_storage_of_fullest_disk(period=minute)],
+    )
+    yield _graph("File system: metadata operations a minute", [lustre.metric_metadata_operations(period=minute)])
+
+
+def _graphs_of_database(accounting: AccountingDatabase) -> Iterator[cloudwatch.IWidget]:
+    minute = _minute()
+    yield _graph(
+        "Accounting database: processors in percent, free bytes",
+        [accounting.metric_cpu_utilization(period=minute)],
+        [accounting.metric_free_storage_space(period=minute)],
+    )
