@@ -15,10 +15,10 @@ from cdk_trainyard.cli._sessions import meant, plugin
 @click.argument("file", type=FILE)
 @click.argument("name", required=False, metavar="[NODE|GROUP]")
 def command(file: Path, name: str | None) -> None:
-    """Open a session on a node, by Session Manager.
+    """Open a session on a node, without typing ids.
 
-    NODE is an id, a name in Slurm or an address; of a GROUP the first node that runs. Without either the controller,
-    the head node or the master.
+    It is Session Manager's. NODE is an id, a name in Slurm or an address; of a GROUP the first node that runs. Without
+    either the controller, the head node or the master.
     """
     found = plugin()
     of = opened(file)
