@@ -76,3 +76,43 @@ def test_exec_as_somebody_who_is_not_there(capsys: pytest.CaptureFixture[str]) -
     assert "nobody-here does not exist" in capsys.readouterr().out
     assert main(["exec", FILE, GROUP, "--user", "a; b", "--", "true"]) == 1
     assert "'a; b' is no name of a user" in capsys.readouterr().err
+
+
+def test_ssh_reaches_nodes_by_their_names(
+    machines: HyperPodMachines, workers: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, key = tmp_path / "config", tmp_path / "key"
+    make = ["/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key]
+    subprocess.run(make, check=True)
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    assert main(["ssh-config", FILE, "--file", str(config), "--identity", str(key)]) == 0
+    line = f"mkdir -p ~/.ssh && echo {key.with_suffix('.pub').read_text().strip()} >> ~/.ssh/authorized_keys"
+    for group in (GROUP, "controller-machine"):
+        assert main(["exec", FILE, group, "--user", "ubuntu", "--", line]) == 0
+    head = next(node for node in machines.cluster.nodes if node.group == "controller-machine")
+    ids = {node.host: node.instance_id for node in machines.cluster.nodes}
+    for host, name in ((head.host, HYPERPOD), (workers[1], f"{HYPERPOD}-{GROUP}-2"), (workers[0], ids[workers[0]])):
+        known = tmp_path / "known"
+        done = subprocess.run(
+            ["/usr/bin/ssh", "-F", config, "-o", f"UserKnownHostsFile={known}", name, "hostname; id -un; cat"],
+            input="x" * 200_000,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.stdout.split() == [host, "ubuntu", "x" * 200_000], done.stderr
+        assert ids[host] in known.read_text()
+
+
+def test_ssh_says_why_there_is_no_session(machines: HyperPodMachines, tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(
+        "Host gone\n  ProxyCommand "
+        f"{sys.executable} -P -m cdk_trainyard.operations.proxy us-east-1 i-0123456789abcdef0 %p\n"
+    )
+    words = ["/usr/bin/ssh", "-F", tmp_path / "config", "gone", "true"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 255
+    assert "i-0123456789abcdef0: " in done.stderr
+    assert "is not connected" in done.stderr
+    assert machines.by_name

@@ -51,7 +51,8 @@ COMMANDS: Final = {
         module="status", help="Show how a deployment is: stacks, groups, file systems, alarms.", extras="cli aws"
     ),
     "nodes": Row(module="nodes", help="Show the nodes of a deployment, whatever runs them.", extras="cli aws"),
-    "connect": Row(module="connect", help="Open a session on a node, by Session Manager.", extras="cli aws"),
+    "connect": Row(module="connect", help="Open a session on a node, without typing ids.", extras="cli aws"),
+    "ssh-config": Row(module="ssh_config", help="Let ssh reach the nodes of a deployment, by name.", extras="cli aws"),
     "exec": Row(module="exec", help="Run a command on every node of a group, side by side.", extras="cli aws"),
     "events": Row(
         module="events", help="Show what has happened, and the first cause of what failed.", extras="cli aws"
