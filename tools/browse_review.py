@@ -64,8 +64,10 @@ def problems(browser: Any, file: Path, mode: str, axe: str, shots: Path | None) 
     if mode == "paper":
         yield from _paper(page, file, shots)
     elif shots:
-        size = {"x": 0, "y": 0, "width": MODES[mode]["viewport"]["width"], "height": TALL}
-        page.screenshot(path=shots / f"{file.parent.name}-{mode}.png", full_page=True, clip=size)
+        size = MODES[mode]["viewport"]
+        page.set_viewport_size({"width": size["width"], "height": TALL})
+        page.screenshot(path=shots / f"{file.parent.name}-{mode}.png")
+        page.set_viewport_size(size)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if wide > 0:
         yield f"scrolls sideways by {wide} px"
@@ -88,7 +90,7 @@ def _paper(page: Any, file: Path, shots: Path | None) -> Iterator[str]:
         yield "a folded part is not printed"
     if page.evaluate("[...document.querySelectorAll('nav, input')].some((each) => each.offsetParent)"):
         yield "what only a screen can do is printed"
-    if page.evaluate("getComputedStyle(document.body).color") != "rgb(27, 31, 36)":
+    if page.evaluate("getComputedStyle(document.documentElement).colorScheme") != "light":
         yield "is printed in the colours of the night"
     if not page.pdf(format="A4", path=shots / f"{file.parent.name}.pdf" if shots else None).startswith(b"%PDF"):
         yield "cannot be printed"

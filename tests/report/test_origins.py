@@ -65,7 +65,8 @@ def test_a_finding_has_its_lines(found: dict[str, Any]) -> None:
         ("deployments/mine.yaml:12:3", "cdk_trainyard.storage.lustre:62"),
         ("", ""),
     ]
-    assert "(deployments/mine.yaml:12:3, cdk_trainyard.storage.lustre:62)" in page(found).replace("<wbr>", "")
+    said = '<span class="note">deployments/mine.yaml:12:3, cdk_trainyard.storage.lustre:62</span>'
+    assert said in page(found).replace("<wbr>", "")
 
 
 def test_code_scanning_shows_it_at_the_line_of_the_deployment_file(found: dict[str, Any]) -> None:

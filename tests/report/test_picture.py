@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdk_trainyard.report import review
-from cdk_trainyard.report.page import DARK, LIGHT, style_sheet
+from cdk_trainyard.report.page import DARK, LIGHT, picture_style
 from cdk_trainyard.report.picture import _wrapped, picture
 
 
@@ -56,7 +56,7 @@ def test_things_stand_in_their_subnets(scene: dict[str, Any]) -> None:
 
 
 def test_the_picture_is_svg_with_a_title_and_a_description(scene: dict[str, Any]) -> None:
-    drawn = ET.fromstring(picture(scene, alone=True, style=style_sheet()))  # noqa: S314  we wrote it
+    drawn = ET.fromstring(picture(scene, alone=True, style=picture_style()))  # noqa: S314  we wrote it
     space = "{http://www.w3.org/2000/svg}"
     assert drawn.findtext(f"{space}title") == "Picture of what is deployed in us-west-2"
     assert drawn.findtext(f"{space}desc") == "1 network and 1 store in us-west-2; S/Cluster mounts S/Files."

@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.report.assembly import Assembly, Resource
 from cdk_trainyard.report.data import HOLDS_DATA, KEPT, policy_of
 from cdk_trainyard.report.replacement import perhaps_replacing, replaced
-from cdk_trainyard.report.verdict import counted, joined
+from cdk_trainyard.report.words import counted, joined
 
 EFFECTS: Final = ("lost", "refused", "replaced", "stopped", "drained", "removed", "changed", "added")
 """What a change does to a resource, the worst first; fleets are stopped or drained for some."""

@@ -12,7 +12,7 @@ from cdk_trainyard.report.billed import BY_USE, Billed, billed
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines
 from cdk_trainyard.report.prices import MONTH, PER_GIB, Prices
-from cdk_trainyard.report.verdict import counted, joined
+from cdk_trainyard.report.words import counted, joined
 
 NOT_PRICED: Final = "not priced"
 _CENT: Final = Decimal("0.01")
@@ -142,4 +142,6 @@ def _by_use(graph: Graph, prices: Prices, known: Collection[str]) -> Iterator[di
             line = Billed(
                 resource=found[0], name=name, items=(), count=len(found), most=len(found), assumption=assumption
             )
-            yield {**_line(graph, line, prices), "unit": ""}
+            more = f" and {counted(len(found) - 1, 'other')}" if len(found) > 1 else ""
+            said = _line(graph, line, prices)
+            yield {**said, "what": f"{said['what']}{more}", "unit": ""}

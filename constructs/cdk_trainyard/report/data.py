@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.nested import at
 
 KEPT: Final = {"Retain", "RetainExceptOnCreate", "Snapshot"}
 """Policies under which data outlives its resource."""
@@ -152,32 +153,32 @@ def _switched(flag: str) -> _Fact:
 
 def _bucket_encryption(graph: Graph, properties: Mapping[str, Any]) -> str:
     """Amazon S3 User Guide, "Setting default server-side encryption": SSE-S3 unless another is asked for."""
-    rules = _at(properties, "BucketEncryption", "ServerSideEncryptionConfiguration")
-    rule = _at(rules[0] if isinstance(rules, list) and rules else None, "ServerSideEncryptionByDefault")
-    algorithm, key = str(_at(rule, "SSEAlgorithm") or "AES256"), _at(rule, "KMSMasterKeyID")
+    rules = at(properties, "BucketEncryption", "ServerSideEncryptionConfiguration")
+    rule = at(rules[0] if isinstance(rules, list) and rules else None, "ServerSideEncryptionByDefault")
+    algorithm, key = str(at(rule, "SSEAlgorithm") or "AES256"), at(rule, "KMSMasterKeyID")
     if algorithm == "AES256":
         return "with keys of S3 (SSE-S3)"
     return f"with the key {graph.said(key)} ({algorithm})" if key else f"with the account's key of S3 ({algorithm})"
 
 
 def _bucket_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
-    rules = _at(properties, "LifecycleConfiguration", "Rules")
+    rules = at(properties, "LifecycleConfiguration", "Rules")
     said = [_expiry(each) for each in rules if isinstance(each, Mapping)] if isinstance(rules, list) else []
     return "; ".join(each for each in said if each) or "until somebody deletes it"
 
 
 def _expiry(rule: Mapping[str, Any]) -> str:
-    days, prefix = rule.get("ExpirationInDays"), rule.get("Prefix", _at(rule, "Filter", "Prefix"))
+    days, prefix = rule.get("ExpirationInDays"), rule.get("Prefix", at(rule, "Filter", "Prefix"))
     if days is None or rule.get("Status") != "Enabled":
         return ""
-    narrowed = prefix or _at(rule, "TagFilters")
+    narrowed = prefix or at(rule, "TagFilters")
     return (
         f"{f'objects under {prefix}' if prefix else 'some objects' if narrowed else 'objects'} expire after {days} days"
     )
 
 
 def _bucket_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
-    is_versioned = _at(properties, "VersioningConfiguration", "Status") == "Enabled"
+    is_versioned = at(properties, "VersioningConfiguration", "Status") == "Enabled"
     return "older versions stay" if is_versioned else "none: what is overwritten is gone"
 
 
@@ -189,14 +190,14 @@ def _file_system_encryption(graph: Graph, properties: Mapping[str, Any]) -> str:
 def _file_system_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
     """FSx API Reference, AutomaticBackupRetentionDays: Lustre has none by default."""
     for name in ("LustreConfiguration", "OpenZFSConfiguration", "OntapConfiguration", "WindowsConfiguration"):
-        days = _at(properties, name, "AutomaticBackupRetentionDays")
+        days = at(properties, name, "AutomaticBackupRetentionDays")
         if days is not None:
             return f"daily, kept for {days} days" if str(days) != "0" else "none"
     return "none" if properties.get("FileSystemType") == "LUSTRE" else "the service's default"
 
 
 def _file_system_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
-    kind = _at(properties, "LustreConfiguration", "DeploymentType")
+    kind = at(properties, "LustreConfiguration", "DeploymentType")
     if str(kind).startswith("SCRATCH"):
         return "scratch: a server that fails takes its files along"
     return "until somebody deletes it"
@@ -223,7 +224,7 @@ def _database_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
 
 
 def _table_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
-    on = _at(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
+    on = at(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
     return "point in time" if str(on).lower() == "true" else "none"
 
 
@@ -253,11 +254,3 @@ _KINDS: Final = {
     "AWS::S3::Bucket": _Kind(encryption=_bucket_encryption, retention=_bucket_retention, backup=_bucket_backup),
     "AWS::SecretsManager::Secret": _Kind(encryption=_key("KmsKeyId"), retention=_until_deleted),
 }
-
-
-def _at(value: Any, *keys: str) -> Any:
-    for key in keys:
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(key)
-    return value

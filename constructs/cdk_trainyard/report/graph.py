@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource, Stack
+from cdk_trainyard.report.nested import at
 
 _OPEN, _CLOSE, _OF = "\ue000", "\ue001", "\ue002"
 _MARK: Final = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}{_OF}]*){_OF}?([^{_OPEN}{_CLOSE}]*){_CLOSE}")
@@ -77,9 +78,9 @@ class Graph:
         self._open: set[tuple[str, ...]] = set()
         for stack in assembly.stacks:
             for output in _outputs(stack).values():
-                name = self.value(_at(output, "Export", "Name"), stack)
+                name = self.value(at(output, "Export", "Name"), stack)
                 if isinstance(name, str):
-                    self._exports[name] = (stack, _at(output, "Value"))
+                    self._exports[name] = (stack, at(output, "Value"))
 
     def properties(self, resource: Resource) -> dict[str, Any]:
         """Return a resource's properties, resolved.
@@ -185,12 +186,12 @@ class Graph:
 
     def _parameter(self, name: str, stack: Stack) -> Any:
         if stack.parent is not None:
-            given = _at(stack.parent.properties, "Parameters", name)
+            given = at(stack.parent.properties, "Parameters", name)
             if given is not None:
                 owner = self._stacks[stack.parent.stack]
                 return self._once(("parameter", stack.id, name), lambda: self._value(given, owner))
-        declared = _at(stack.template.get("Parameters"), name)
-        kind, default = str(_at(declared, "Type") or ""), _at(declared, "Default")
+        declared = at(stack.template.get("Parameters"), name)
+        kind, default = str(at(declared, "Type") or ""), at(declared, "Default")
         if default is None or kind.startswith("AWS::SSM"):
             return _mark(f"parameter {name}")
         text = str(default)
@@ -204,7 +205,7 @@ class Graph:
         name, attribute = str(parts[0]), parts[1] if isinstance(parts[1], str) else "?"
         nested = self._stacks.get(f"{stack.id}/{name}")
         if nested is not None and attribute.startswith("Outputs."):
-            output = _at(_outputs(nested).get(attribute.removeprefix("Outputs.")), "Value")
+            output = at(_outputs(nested).get(attribute.removeprefix("Outputs.")), "Value")
             return self._once(("output", nested.id, attribute), lambda: self._value(output, nested))
         return _mark(f"{stack.id}/{name}", attribute) if name in stack.resources else _mark(name, attribute)
 
@@ -279,7 +280,7 @@ class Graph:
     def find_in_map(self, argument: Any, stack: Stack) -> Any:
         """Resolve `Fn::FindInMap`."""
         keys = [self._value(each, stack) for each in argument[:3]] if isinstance(argument, list) else []
-        found = _at(stack.template.get("Mappings"), *map(str, keys)) if keys else None
+        found = at(stack.template.get("Mappings"), *map(str, keys)) if keys else None
         return _mark("Fn::FindInMap") if found is None else found
 
     def inner(self, argument: Any, stack: Stack) -> Any:
@@ -334,14 +335,6 @@ def _pseudo(name: str, stack: Stack) -> str:
 
 def _mark(key: str, attribute: str = "") -> str:
     return f"{_OPEN}{key}{_OF}{attribute}{_CLOSE}"
-
-
-def _at(value: Any, *keys: str) -> Any:
-    for key in keys:
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(key)
-    return value
 
 
 def _nth(value: Any, index: int) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdk_trainyard.report.picture import picture
-from cdk_trainyard.report.verdict import counted
+from cdk_trainyard.report.words import counted
 
 _DATA: Final = Path(__file__).parent / "data"
 LIGHT: Final = {
@@ -112,6 +112,8 @@ def _template() -> Any:
 
 def _breakable(value: object) -> Any:
     """Escape a value, with places where long names may go on in the next line."""
+    if hasattr(value, "__html__"):
+        return value
     text = str(value)
     if len(text) <= _SHORT and " " not in text:
         return _safe(f'<span class="whole">{escape(text)}</span>') if text else ""
@@ -126,10 +128,19 @@ def _safe(text: str) -> Any:
 
 
 def style_sheet() -> str:
-    """Return the style of the page, which the picture has as a file of its own, too."""
-    text = (_DATA / "page.css").read_text(encoding="utf-8")
-    for name, palette in (("@LIGHT@", LIGHT), ("@DARK@", DARK)):
-        text = text.replace(name, ";".join(f"--{key}:{value}" for key, value in palette.items()))
+    """Return the style of the page."""
+    return picture_style() + _coloured("page.css")
+
+
+def picture_style() -> str:
+    """Return the style of the picture alone, as a file of its own has it."""
+    return _coloured("picture.css")
+
+
+def _coloured(name: str) -> str:
+    text = (_DATA / name).read_text(encoding="utf-8")
+    for mark, palette in (("@LIGHT@", LIGHT), ("@DARK@", DARK)):
+        text = text.replace(mark, ";".join(f"--{key}:{value}" for key, value in palette.items()))
     return text
 
 
@@ -239,16 +250,20 @@ def _findings(found: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _group(group: list[Mapping[str, Any]]) -> dict[str, Any]:
     first = group[0]
-    places = ", ".join(dict.fromkeys(map(_placed, group)))
     rules = ", ".join(first["rules"])
     status = f"accepted ({first['severity']})" if first["reason"] else f"open {first['severity']}"
     tone = "good" if first["reason"] else _TONES[first["severity"]]
-    return {"cells": (status, first["text"], places, first["reason"], rules), "tone": tone}
+    return {"cells": (status, first["text"], _where(group), first["reason"], rules), "tone": tone}
 
 
-def _placed(finding: Mapping[str, Any]) -> str:
-    origin = ", ".join(filter(None, (finding["written"], finding["made"])))
-    return f"{finding['place']} ({origin})" if origin else str(finding["place"])
+def _where(group: Iterable[Mapping[str, Any]]) -> Any:
+    """Return every place of a group, each with the lines that it comes from."""
+    found = {each["place"]: ", ".join(filter(None, (each["written"], each["made"]))) for each in group}
+    noted = (
+        f'{_breakable(place)}<span class="note">{_breakable(origin)}</span>' if origin else f"{_breakable(place)}, "
+        for place, origin in found.items()
+    )
+    return _safe("".join(noted).removesuffix(", "))
 
 
 def _change(each: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,7 +277,7 @@ def _cost(each: Mapping[str, Any]) -> dict[str, Any]:
             each["what"],
             f"{each['quantity']:,}",
             f"{each['price']} {each['unit']}" if each["is_priced"] else each["price"],
-            each["hourly"],
+            each["hourly"] if each["is_priced"] else "",
             each["assumption"],
             f"{each['source_name']}, {each['date']}" if each["is_priced"] else "",
         ),

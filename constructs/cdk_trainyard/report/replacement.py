@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cdk_trainyard.data_files import load
+from cdk_trainyard.report.nested import at
 
 Template = Mapping[str, Any]
 Replacing = Callable[[str, Template, Any], list[str]]
@@ -53,7 +54,7 @@ def _facts(kind: str) -> Mapping[str, Sequence[str]]:
 
 
 def _differing(before: Template, after: Any, paths: Sequence[str]) -> list[str]:
-    return sorted({path.split("/")[0] for path in paths if at(before, path) != at(after, path)})
+    return sorted({path.split("/")[0] for path in paths if at(before, *path.split("/")) != at(after, *path.split("/"))})
 
 
 def replaced(
@@ -123,7 +124,7 @@ def exports(template: Template) -> dict[str, Any]:
     return {
         output["Export"]["Name"]: output.get("Value")
         for output in (outputs.values() if isinstance(outputs, Mapping) else ())
-        if isinstance(at(output, "Export/Name"), str)
+        if isinstance(at(output, "Export", "Name"), str)
     }
 
 
@@ -137,17 +138,3 @@ def resources(template: Template) -> Mapping[str, Template]:
     return {
         name: each for name, each in found.items() if isinstance(each, Mapping) and isinstance(each.get("Type"), str)
     }
-
-
-def at(value: Any, path: str) -> Any:
-    """Return what stands in nested mappings; None where there is nothing.
-
-    Args:
-        value: The outermost.
-        path: The keys, joined by slashes.
-    """
-    for key in path.split("/"):
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(key)
-    return value

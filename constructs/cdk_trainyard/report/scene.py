@@ -10,7 +10,7 @@ from cdk_trainyard.report.machines import Machines
 from cdk_trainyard.report.network import LAUNCH, SUBNET, Member, Network
 from cdk_trainyard.report.openings import Opening
 from cdk_trainyard.report.permissions import ROLE
-from cdk_trainyard.report.verdict import counted, joined
+from cdk_trainyard.report.words import counted, joined
 
 _VPC: Final = "AWS::EC2::VPC"
 _KINDS: Final = {

@@ -6,6 +6,7 @@ from typing import Final
 
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines
+from cdk_trainyard.report.words import counted, joined
 
 _NOUNS: Final = {
     "AWS::SageMaker::Cluster": "SageMaker HyperPod cluster",
@@ -49,22 +50,3 @@ def _fleet(machines: Sequence[Machines]) -> Iterator[str]:
         kinds[each.type] = (count + each.count, most + each.most)
     for kind, (count, most) in kinds.items():
         yield f"{count} {kind}" if count == most else f"{count} to {most} {kind}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number and a noun: ``1 bucket``, ``1,200 buckets``.
-
-    Args:
-        number: The number.
-        noun: The noun, for one.
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Return a list in words.
-
-    Args:
-        parts: The parts.
-    """
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -9,7 +9,7 @@ from cdk_trainyard.report.assembly import Assembly
 from cdk_trainyard.report.change import Row
 from cdk_trainyard.report.document import review
 from cdk_trainyard.report.findings import Finding
-from cdk_trainyard.report.page import page, style_sheet
+from cdk_trainyard.report.page import page, picture_style
 from cdk_trainyard.report.picture import picture
 from cdk_trainyard.report.sarif import as_sarif
 
@@ -72,7 +72,7 @@ def files(found: Mapping[str, Any]) -> dict[str, str]:
     Args:
         found: The review.
     """
-    drawn = picture(found["picture"], alone=True, style=style_sheet())
+    drawn = picture(found["picture"], alone=True, style=picture_style())
     return {
         **({"picture.svg": drawn + "\n"} if drawn else {}),
         "review.html": page(found),
