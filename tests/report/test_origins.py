@@ -69,6 +69,12 @@ def test_a_finding_has_its_lines(found: dict[str, Any]) -> None:
     assert said in page(found).replace("<wbr>", "")
 
 
+def test_lines_of_a_hostile_assembly_are_text(found: dict[str, Any]) -> None:
+    for name in ("written", "made", "place"):
+        found["findings"][0][name] = "<script>alert(1)</script>"
+    assert "<script>alert" not in page(found).replace("<wbr>", "")
+
+
 def test_code_scanning_shows_it_at_the_line_of_the_deployment_file(found: dict[str, Any]) -> None:
     results = json.loads(as_sarif(found))["runs"][0]["results"]
     assert [each["locations"][0]["physicalLocation"] for each in results] == [

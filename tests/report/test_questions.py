@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,7 @@ def test_12_what_was_not_checked_and_what_was_it_made_of(reviewed: Review) -> No
         in found["not_checked"]
     )
     assert "quotas, capacity and what exists in the account already" in found["not_checked"]
+    assert found["provenance"]["libraries"] == [f"aws-cdk-lib {version('aws-cdk-lib')}"]
     assert [each["file"] for each in found["provenance"]["templates"]] == [
         "NetworkStack.template.json",
         "StorageStack.template.json",

@@ -10,7 +10,7 @@ from cdk_trainyard.report.assembly import Assembly, read_assembly
 from cdk_trainyard.report.change import Row, change
 from cdk_trainyard.report.cost import cost
 from cdk_trainyard.report.data import Store, stores
-from cdk_trainyard.report.findings import Finding, findings_of, merged, tools_of
+from cdk_trainyard.report.findings import Finding, findings_of, libraries_of, merged, tools_of
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import machines
 from cdk_trainyard.report.network import EFA, Member, Network
@@ -340,6 +340,7 @@ def _provenance(assembly: Assembly, tools: Sequence[str], not_run: Mapping[str, 
     return {
         "trainyard": cdk_trainyard.__version__,
         "tools": [*tools],
+        "libraries": libraries_of(assembly),
         "not_run": dict(sorted(not_run.items())),
         "command": f"write_review({assembly.folder.name!r}, …)",
         "validated": assembly.validation is not None or bool(tools),

@@ -52,13 +52,12 @@ def findings_of(assembly: Assembly) -> list[Finding]:
     Args:
         assembly: The assembly.
     """
-    reports = (assembly.validation or {}).get("pluginReports")
-    found: list[Finding] = []
-    for report in reports if isinstance(reports, list) else []:
-        tool = str(report.get("pluginName", "?"))
-        for accepted, name in ((False, "violations"), (True, "suppressedViolations")):
-            for violation in report.get(name) or []:
-                found += _each(tool, violation, accepted=accepted)
+    found = [
+        finding
+        for report in _reports(assembly)
+        for accepted, violation in _violations(report)
+        for finding in _each(str(report.get("pluginName", "?")), violation, accepted=accepted)
+    ]
     return merged(found, assembly)
 
 
@@ -68,8 +67,34 @@ def tools_of(assembly: Assembly) -> list[str]:
     Args:
         assembly: The assembly.
     """
+    return sorted({str(each.get("pluginName", "?")) for each in _reports(assembly)})
+
+
+def libraries_of(assembly: Assembly) -> list[str]:
+    """Return the libraries of the constructs that an assembly's findings are about, with their versions.
+
+    Args:
+        assembly: The assembly.
+    """
+    constructs = (
+        each
+        for report in _reports(assembly)
+        for _, violation in _violations(report)
+        for each in violation.get("violatingConstructs") or []
+    )
+    named = ((str(each.get("constructFqn", "")).partition(".")[0], each.get("libraryVersion")) for each in constructs)
+    return sorted({f"{library} {version}" for library, version in named if library and isinstance(version, str)})
+
+
+def _reports(assembly: Assembly) -> list[Mapping[str, Any]]:
     reports = (assembly.validation or {}).get("pluginReports")
-    return sorted({str(each.get("pluginName", "?")) for each in reports}) if isinstance(reports, list) else []
+    return reports if isinstance(reports, list) else []
+
+
+def _violations(report: Mapping[str, Any]) -> Iterator[tuple[bool, Mapping[str, Any]]]:
+    """Yield what a tool says, and whether it is accepted."""
+    for accepted, name in ((False, "violations"), (True, "suppressedViolations")):
+        yield from ((accepted, violation) for violation in report.get(name) or [])
 
 
 def _each(tool: str, violation: Mapping[str, Any], *, accepted: bool) -> Iterator[Finding]:
