@@ -5,7 +5,7 @@ import re
 from tests.support import ROOT
 
 PAGE = (ROOT / "constructs" / "cdk_trainyard" / "operations" / "README.md").read_text()
-_SYSTEMS = {"hyperpod": "HyperPod", "fleet": "fleet"}
+_SYSTEMS = {"hyperpod": "HyperPod", "fleet": "fleet", "parallelcluster": "ParallelCluster", "serving": "service"}
 
 
 def permissions(command: str, name: str) -> set[str]:

@@ -11,11 +11,18 @@ from cdk_trainyard.local import LocalAws
 from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions
+from tests.operations.stages import hosts, log_group, queue_node
 
-NAMES = ("hyperpod-cpu-ddp", "fleet-p3dn-bert")
+NAMES = ("hyperpod-cpu-ddp", "parallelcluster-trn1", "fleet-p3dn-bert", "serving-inf2-vllm")
 COMMANDS = ("status", "nodes", "events", "logs", "reboot", "replace", "update-image")
-NEVER_HERE = {"cloudwatch:DescribeAlarms", "logs:DescribeLogGroups"}
-"""What these deployments have no use for: alarms, and clusters that were rolled back (`test_events`)."""
+NEVER_HERE = {
+    ("status", "hyperpod-cpu-ddp"): {"cloudwatch:DescribeAlarms"},
+    ("status", "parallelcluster-trn1"): {"cloudwatch:DescribeAlarms"},
+    ("status", "fleet-p3dn-bert"): {"cloudwatch:DescribeAlarms"},
+    ("status", "serving-inf2-vllm"): {"fsx:DescribeFileSystems"},
+    ("events", "hyperpod-cpu-ddp"): {"logs:DescribeLogGroups"},
+}
+"""What these deployments have no use for: alarms, a file system, clusters that were rolled back (`test_events`)."""
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +35,9 @@ def there(here: LocalAws) -> Iterator[LocalAws]:
     cluster = client.list_clusters()["ClusterSummaries"][0]["ClusterName"]
     client.update_cluster(ClusterName=cluster, NodeProvisioningMode="Continuous", Orchestrator={"Slurm": {}})
     here.fail_node(client.list_cluster_nodes(ClusterName=cluster)["ClusterNodeSummaries"][-1]["InstanceId"], "broken")
+    queue_node(here, "trn1-st-trn1-32xlarge-1")
+    log_group(here)
+    hosts(here)
     yield here
     here.reset()
 
@@ -40,9 +50,11 @@ def test_a_command_needs_what_the_page_says(
     del there
     file = f"deployments/{name}.yaml"
     assert main(["nodes", file, "--json"]) == 0
-    node = next(each for each in json.loads(capsys.readouterr().out)["nodes"] if not each["is_head"])
-    words = {"logs": [node["id"]], "reboot": [node["id"], "--yes"], "replace": [node["id"], "--yes"]}
+    found = json.loads(capsys.readouterr().out)["nodes"]
+    node = next((each for each in found if not each["is_head"]), found[0])
+    head = next((each for each in found if each["is_head"]), node)
+    words = {"logs": [node["id"]], "reboot": [head["id"], "--yes"], "replace": [node["id"], "--yes"]}
     words["update-image"] = [node["group"], "--yes"]
     with asked() as kept:
         main([command, file, *words.get(command, [])])
-    assert kept.permissions == permissions(command, name) - (NEVER_HERE if command in {"status", "events"} else set())
+    assert kept.permissions == permissions(command, name) - NEVER_HERE.get((command, name), set())

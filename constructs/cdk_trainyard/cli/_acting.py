@@ -61,10 +61,12 @@ def act(of: Opened, actions: "Sequence[Action]", *, yes: bool, as_json: bool) ->
 
     Raises:
         UsageError: There is nobody to ask.
-        Wrong: The answer is no.
+        Wrong: The answer is no, or there is nothing to do.
     """
     from cdk_trainyard.operations import make
 
+    if not actions:
+        raise Wrong("there is nothing to which it could be done")
     for action in actions:
         click.echo("\n".join(_lines(action, of.deployment.region)), err=True)
     if not yes:

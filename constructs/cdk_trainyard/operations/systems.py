@@ -28,7 +28,9 @@ class Row:
 _ROOM: Final = "cdk_trainyard.operations"
 ROWS: Final = (
     Row(part="training", type="AWS::SageMaker::Cluster", system=f"{_ROOM}.hyperpod:HyperPod"),
+    Row(part="training", type="Custom::PclusterCluster", system=f"{_ROOM}.parallelcluster:ParallelCluster"),
     Row(part="training", type="AWS::AutoScaling::AutoScalingGroup", system=f"{_ROOM}.fleet:Fleet"),
+    Row(part="serving", type="AWS::ECS::Service", system=f"{_ROOM}.service:Service"),
 )
 
 
