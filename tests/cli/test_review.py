@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.cli import main
+from cdk_trainyard.review.engine import engine_version
 
 TEMPLATE = '{"Resources": {"Data": {"Type": "AWS::S3::Bucket"}}}'
 
@@ -69,7 +70,7 @@ def wrong(tmp_path: Path) -> Path:
 def test_templates_are_validated(wrong: Path, tmp_path: Path) -> None:
     assert main(["review", str(wrong), "-o", str(tmp_path / "out")]) == 0
     found = json.loads((tmp_path / "out" / "review.json").read_text())
-    assert found["provenance"]["tools"] == ["TemplateValidation"]
+    assert found["provenance"]["tools"] == [f"TemplateValidation {engine_version()}"]
     errors = [each for each in found["findings"] if each["severity"] == "error"]
     assert [(each["place"], each["resource"]) for each in errors] == [("wrong/Data", "wrong/Data")]
     assert "Nonsense" in errors[0]["text"]

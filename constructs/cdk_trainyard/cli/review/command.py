@@ -1,5 +1,6 @@
 """``trainyard review FILE|cdk.out``: what is synthesized, as one page that a person can judge."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +13,7 @@ from cdk_trainyard.cli.synth import synthesize
 from cdk_trainyard.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cdk_trainyard.report import Assembly, Finding
+    from cdk_trainyard.report import Assembly
 
 _GIVEN = click.Path(path_type=Path)
 _OLD = timedelta(days=90)
@@ -53,45 +54,54 @@ def command(
     is synthesized first, or a CloudFormation template in JSON or YAML; CDK.OUT is a folder that cdk synth wrote, of any
     app.
     """
-    from cdk_trainyard.cli.review.linters import asked
-    from cdk_trainyard.cli.review.updates import ASKED, updates
-    from cdk_trainyard.report import write_review
-
+    words = f"trainyard review {given}" + (f" --against {against}" if against else "")
     with TemporaryDirectory() as directory:
         old = read(against, Path(directory) / "old") if against else None
         new = read(given, Path(directory) / "new")
-        words = f"trainyard review {given}" + (f" --against {against}" if against else "")
-        findings, tools = validated(new)
-        answers = asked(new, without)
-        rows, silent = updates(old, new) if old else ([], "")
         try:
-            found = write_review(
-                new,
-                output,
-                against=old,
-                findings=[*findings, *(each for answer in answers for each in answer.findings)],
-                tools=[*tools, *(answer.tool for answer in answers if not answer.failure)],
-                title=_title(given),
-                prices=_prices(prices),
-                updates=rows,
-                not_run={answer.tool: answer.failure for answer in answers if answer.failure}
-                | ({ASKED: silent} if silent else {}),
-                command=words,
-            )
+            found = _written(new, old, output, without, title=_title(given), prices=_prices(prices), command=words)
         except ConfigurationError as error:
             raise _wrong(error) from None
-    click.echo(found["verdict"]["sentence"])
-    click.echo(found["cost"]["sentence"])
-    if _is_old(found["cost"]["date"]):
-        click.echo(f"Prices are of {found['cost']['date']}; 'trainyard prices refresh REGION' asks AWS for today's.")
-    if found["change"]:
-        click.echo(found["change"]["sentence"])
+    _say(found)
     if markdown is not None:
         from cdk_trainyard.report.sarif import as_markdown
 
         markdown.write_text(as_markdown(found), encoding="utf-8")
     click.echo(f"{output / 'review.html'}")
     return 1 if fail_on != "never" and _is_bad(found, fail_on) else 0
+
+
+def _written(
+    new: "Assembly", old: "Assembly | None", output: Path, without: Sequence[str], **about: Any
+) -> dict[str, Any]:
+    """Write the review, with what every program says that is there to be asked."""
+    from cdk_trainyard.cli.review.linters import asked
+    from cdk_trainyard.cli.review.updates import ASKED, updates
+    from cdk_trainyard.report import write_review
+
+    answers = asked(new, without)
+    rows, silent = updates(old, new) if old else ([], "")
+    return write_review(
+        new,
+        output,
+        against=old,
+        findings=[finding for answer in answers for finding in answer.findings],
+        tools=[answer.tool for answer in answers if not answer.failure],
+        updates=rows,
+        not_run={answer.tool: answer.failure for answer in answers if answer.failure}
+        | ({ASKED: silent} if silent else {}),
+        **about,
+    )
+
+
+def _say(found: Mapping[str, Any]) -> None:
+    """Say what the page begins with."""
+    click.echo(found["verdict"]["sentence"])
+    click.echo(found["cost"]["sentence"])
+    if _is_old(found["cost"]["date"]):
+        click.echo(f"Prices are of {found['cost']['date']}; 'trainyard prices refresh REGION' asks AWS for today's.")
+    if found["change"]:
+        click.echo(found["change"]["sentence"])
 
 
 def _is_old(day: str) -> bool:
@@ -141,34 +151,6 @@ def read(given: Path, workspace: Path) -> "Assembly":
 
 def _wrong(error: ConfigurationError) -> Wrong:
     return Wrong("\n".join(f"{error.path}: {problem}" for problem in error.problems))
-
-
-def validated(assembly: "Assembly") -> tuple[list["Finding"], list[str]]:
-    """Return what AWS's template validation finds in templates that no synthesis has validated, and its name.
-
-    Args:
-        assembly: What is synthesized.
-    """
-    from cdk_trainyard.report import Finding
-    from cdk_trainyard.review import engine
-
-    if assembly.validation is not None:
-        return [], []
-    rules = engine.start_engine()
-    findings = []
-    for stack in assembly.stacks:
-        for each in engine.diagnostics(rules, str(assembly.folder / stack.file), stack.region or None):
-            resource = stack.resources.get(engine.logical_id(each) or "")
-            findings.append(
-                Finding(
-                    tools=(engine.NAME,),
-                    rules=(each.rule_id,),
-                    severity=engine.SEVERITIES[each.severity.name],
-                    text=engine.description(each),
-                    place=resource.path if resource else stack.id,
-                )
-            )
-    return findings, [engine.NAME]
 
 
 def _is_template(given: Path) -> bool:

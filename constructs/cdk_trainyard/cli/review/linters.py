@@ -1,4 +1,4 @@
-"""cfn-lint and checkov, asked about templates when they are installed: programs of environments of their own."""
+"""What others say of templates: AWS's template validation, and cfn-lint and checkov when they are installed."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report import Assembly, Finding
 from cdk_trainyard.report.assembly import Stack
-from cdk_trainyard.review.engine import IGNORED_RULES
+from cdk_trainyard.review import engine
 
 CFN_LINT: Final = "cfn-lint"
 CHECKOV: Final = "checkov"
@@ -35,16 +35,35 @@ class Answer:
 
 
 def asked(assembly: Assembly, without: Sequence[str] = ()) -> list[Answer]:
-    """Return what each program says of an assembly's templates; one that is not installed says that.
+    """Return what each says of an assembly's templates; a program that is not installed says that.
 
     Args:
-        assembly: The assembly.
+        assembly: The assembly. What its own synthesis has validated, AWS's validation is not asked about again.
         without: Programs that are not to be asked.
     """
     return [
-        Answer(tool=name, failure="left out") if name in without else _answer(name, ask, assembly)
-        for name, ask in _PROGRAMS.items()
+        *([] if assembly.validation is not None else [_validated(assembly)]),
+        *(
+            Answer(tool=name, failure="left out") if name in without else _answer(name, ask, assembly)
+            for name, ask in _PROGRAMS.items()
+        ),
     ]
+
+
+def _validated(assembly: Assembly) -> Answer:
+    rules = engine.start_engine()
+    findings = [
+        Finding(
+            tools=(engine.NAME,),
+            rules=(each.rule_id,),
+            severity=engine.SEVERITIES[each.severity.name],
+            text=engine.description(each),
+            place=_place(stack, engine.logical_id(each) or ""),
+        )
+        for stack in assembly.stacks
+        for each in engine.diagnostics(rules, str(assembly.folder / stack.file), stack.region or None)
+    ]
+    return Answer(tool=f"{engine.NAME} {engine.engine_version()}", findings=tuple(findings))
 
 
 def variable(tool: str) -> str:
@@ -87,7 +106,7 @@ def _cfn_lint(program: str, assembly: Assembly) -> tuple[str, Iterator[Finding]]
         files = [str(file) for file, stack in by_file.items() if (stack.region or _ELSEWHERE) == region]
         found += json.loads(_said(program, "--format", "json", "--regions", region, "--", *files))
     version = _said(program, "--version").split()[-1]
-    return version, (_linted(each, by_file) for each in found if each["Rule"]["Id"] not in IGNORED_RULES)
+    return version, (_linted(each, by_file) for each in found if each["Rule"]["Id"] not in engine.IGNORED_RULES)
 
 
 def _linted(each: Mapping[str, Any], by_file: Mapping[Path, Stack]) -> Finding:
