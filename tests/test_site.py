@@ -18,6 +18,7 @@ import pytest
 
 from tools.pages import ROOT, main, shown
 
+BROWSER = ROOT / ".venv-browser" / "bin" / "python"
 ZENSICAL = ROOT / ".venv-docs" / "bin" / "zensical"
 CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
 ROOMS = sorted(path.stem for path in (ROOT / "docs" / "api").glob("*.md"))
@@ -66,6 +67,24 @@ def site() -> dict[Path, Page]:
     return pages
 
 
+def test_every_page_has_its_own_title_in_the_navigation(site: dict[Path, Page]) -> None:
+    """A section that takes its first page for itself hides it."""
+    text = (ROOT / CONFIGURATION["site_dir"] / "docs" / "api" / "errors" / "index.html").read_text()
+    shown_titles = {" ".join(each.split()) for each in re.findall(r'md-ellipsis">(.*?)</span>', text, re.DOTALL)}
+    assert {title for title, _ in named(CONFIGURATION["nav"]) if title not in shown_titles} == set()
+    assert site
+
+
+@pytest.mark.review
+def test_a_real_browser_finds_nothing_wrong_with_any_page(site: dict[Path, Page]) -> None:
+    """Chromium, as wide as a desk and as a phone: `tools/browse_site.py` says what it looks at."""
+    assert BROWSER.exists(), "make test sets it up; alone: make .venv-browser/.ready"
+    words = [BROWSER, "-m", "tools.browse_site", CONFIGURATION["site_dir"]]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    said = f"{len(site)} pages on desk and phone: 0 problems\n"
+    assert (done.returncode, done.stdout) == (0, said), done.stdout + done.stderr
+
+
 def target(page: Path, link: str) -> tuple[Path, str]:
     """Return the file that a link within the site leads to, and the place in it."""
     parts = urlsplit(link)
@@ -110,15 +129,15 @@ def test_every_public_name_is_in_the_reference(room: str, site: dict[Path, Page]
     assert {name for name in names if not places[name] & page.ids} == set()
 
 
-def named(entries: list[Any]) -> Iterator[str]:
-    """Yield the pages of the navigation."""
+def named(entries: list[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the pages of the navigation with their titles in it."""
     for entry in entries:
-        (inner,) = entry.values()
-        yield from [inner] if isinstance(inner, str) else named(inner)
+        ((title, inner),) = entry.items()
+        yield from [(title, inner)] if isinstance(inner, str) else named(inner)
 
 
 def test_every_page_is_in_the_navigation_or_in_a_list_of_its_folder() -> None:
-    listed = {ROOT / name for name in named(CONFIGURATION["nav"])}
+    listed = {ROOT / name for _, name in named(CONFIGURATION["nav"])}
     decisions = set((ROOT / "docs" / "decisions").glob("0*.md"))
     text = (ROOT / "docs" / "decisions" / "README.md").read_text()
     assert {page.name for page in decisions if f"]({page.name})" not in text} == set()

@@ -1,4 +1,4 @@
-"""Look at reviews in a real browser: ``.venv-browser/bin/python tools/browse_review.py [--shots DIR] review.html…``.
+"""Look at reviews in a real browser: ``.venv-browser/bin/python -m tools.browse_review [--shots DIR] review.html…``.
 
 For light, dark, forced colours, 320 px and paper: no request, no console message, no horizontal scroll; labels of the
 picture within their boxes; the search hides and counts; Tab reaches everything that can be reached; axe-core finds no
@@ -13,12 +13,8 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-HOME = Path(sys.prefix)
-"""The environment, which has Chromium and axe-core beside its Python."""
-FONTS = """<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>
-"""
+from tools.chromium import HOME, chromium
+
 TALL = 6000
 """Pixels of a page that a screenshot shows: a graphics card that is emulated has its limit."""
 PAPER = 718
@@ -129,7 +125,7 @@ def main() -> int:
     axe = (HOME / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     found = 0
     with sync_playwright() as playwright:
-        browser = _chromium(playwright)
+        browser = chromium(playwright)
         for file in given.files:
             for mode in MODES:
                 for problem in problems(browser, file.resolve(), mode, axe, given.shots):
@@ -138,15 +134,6 @@ def main() -> int:
         browser.close()
     print(f"{len(given.files)} pages in {len(MODES)} modes: {found} problems")
     return 1 if found else 0
-
-
-def _chromium(playwright: Any) -> Any:
-    """Start the environment's own Chromium, with its own libraries and fonts: the same on every machine."""
-    run = HOME / "run"
-    fonts = run / "fonts.conf"
-    fonts.write_text(FONTS.format(fonts=run / "fonts", cache=run / "fonts-cache"), encoding="utf-8")
-    environment = {"LD_LIBRARY_PATH": str(run / "al2023" / "lib"), "FONTCONFIG_FILE": str(fonts), "HOME": str(run)}
-    return playwright.chromium.launch(executable_path=run / "chromium", args=["--no-sandbox"], env=environment)
 
 
 if __name__ == "__main__":

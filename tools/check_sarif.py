@@ -1,4 +1,4 @@
-"""Hold SARIF logs against the schema of SARIF 2.1.0: ``.venv-browser/bin/python tools/check_sarif.py FILE…``.
+"""Hold SARIF logs against the schema of SARIF 2.1.0: ``.venv-browser/bin/python -m tools.check_sarif FILE…``.
 
 The models of pydantic-sarif are generated from OASIS's schema: members that it does not know are refused.
 """

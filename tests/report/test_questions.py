@@ -60,7 +60,9 @@ def looked_at(tool: str, *files: Path) -> subprocess.CompletedProcess[str]:
     """Run a tool of the environment that looks at reviews."""
     python = ROOT / ".venv-browser" / "bin" / "python"
     assert python.exists(), "make test sets it up; alone: make .venv-browser/.ready"
-    return subprocess.run([python, ROOT / "tools" / tool, *files], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [python, "-m", f"tools.{tool}", *files], cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
 
 HYPERPOD = "hyperpod-trn1-llama2"
@@ -209,7 +211,7 @@ def test_a_real_browser_finds_nothing_wrong_with_the_page(assemblies: Callable[[
     node = {"Type": "AWS::EC2::Instance", "Properties": {"InstanceType": evil}, "Metadata": {"aws:cdk:path": evil}}
     (tmp_path / "evil.json").write_text(json.dumps({"Resources": {"Node": node, "Data": {"Type": "AWS::S3::Bucket"}}}))
     write_review(tmp_path / "evil.json", tmp_path / "evil")
-    done = looked_at("browse_review.py", *(tmp_path / name / "review.html" for name in ("every", "evil")))
+    done = looked_at("browse_review", *(tmp_path / name / "review.html" for name in ("every", "evil")))
     assert (done.returncode, done.stdout) == (0, "2 pages in 5 modes: 0 problems\n"), done.stdout + done.stderr
 
 
@@ -221,9 +223,9 @@ def test_sarif_is_what_its_schema_says(assemblies: Callable[[str], Path], tmp_pa
     log = json.loads((tmp_path / ULTRA / "review.sarif").read_text())
     log["runs"][0]["results"][0] |= {"level": "info", "more": 1}
     wrong.write_text(json.dumps(log))
-    done = looked_at("check_sarif.py", *(tmp_path / name / "review.sarif" for name in (HYPERPOD, SERVING, ULTRA)))
+    done = looked_at("check_sarif", *(tmp_path / name / "review.sarif" for name in (HYPERPOD, SERVING, ULTRA)))
     assert (done.returncode, done.stdout) == (0, "3 logs: 0 problems\n"), done.stdout + done.stderr
-    assert looked_at("check_sarif.py", wrong).stdout.endswith("1 logs: 2 problems\n")
+    assert looked_at("check_sarif", wrong).stdout.endswith("1 logs: 2 problems\n")
 
 
 def test_the_readme_shows_the_picture_of_a_review(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
