@@ -79,7 +79,7 @@ def test_what_exists_is_not_of_a_stack(aws: LocalAws) -> None:
         ),
         (
             f"arn:aws:ec2:us-west-2:{_ACCOUNT}:instance/i-1",
-            "cannot be made up: of those that can are acm certificate, ec2 internet-gateway, ec2 key-pair, ",
+            "cannot be made up: of those that can are acm certificate, ec2 capacity-reservation, ",
         ),
     ],
 )

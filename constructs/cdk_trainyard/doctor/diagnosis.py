@@ -6,12 +6,33 @@ from typing import Any, Final
 from cdk_trainyard.account import Account, Answer
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import Answers, Check
-from cdk_trainyard.doctor.checks import identity, quotas
+from cdk_trainyard.doctor.checks import (
+    addresses,
+    bootstrap,
+    capacity,
+    deployer,
+    identity,
+    images,
+    quotas,
+    service_roles,
+    taken,
+    things,
+    zones,
+)
 from cdk_trainyard.doctor.finding import Finding
 
 CHECKS: Final[tuple[Check, ...]] = (
     identity.CHECK,
+    bootstrap.CHECK,
+    deployer.CHECK,
+    service_roles.CHECK,
     quotas.CHECK,
+    zones.CHECK,
+    capacity.CHECK,
+    images.CHECK,
+    things.CHECK,
+    taken.CHECK,
+    addresses.CHECK,
 )
 """Every check, in the order of the table."""
 

@@ -12,6 +12,7 @@ from cdk_trainyard.local.environment import DEFAULT_REGION
 from cdk_trainyard.local.existing_arn import Arn
 from cdk_trainyard.local.existing_network import KINDS, make
 from cdk_trainyard.local.services.accounts import current
+from cdk_trainyard.local.services.capacity import add_plan, add_reservation
 
 _SUFFIX = "-XXXXXX"  # Secrets Manager ends the ARN of every secret with six characters of its own
 _ANYBODY = {
@@ -24,7 +25,7 @@ def _certificate(arn: Arn) -> None:
     backend = acm_backends[current()][arn.region]
     made = client("acm", arn.region).request_certificate(DomainName="existing.example", ValidationMethod="DNS")
     bundle = backend._certificates.pop(made["CertificateArn"])  # noqa: SLF001  the API chooses its ARNs itself
-    bundle.arn = arn.text
+    bundle.arn, bundle.status = arn.text, "ISSUED"
     backend._certificates[arn.text] = bundle  # noqa: SLF001  as above
 
 
@@ -61,6 +62,22 @@ def _topic(arn: Arn) -> None:
     client("sns", arn.region).create_topic(Name=arn.name)
 
 
+def _keep(add: Callable[[str, str, str, dict[str, str]], object], arn: Arn) -> None:
+    add(current(), arn.region, arn.name, dict(arn.said))
+
+
+_SAID: Mapping[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {
+    ("ec2", "capacity-reservation"): (
+        ("InstanceType", "InstanceCount", "AvailabilityZone"),
+        ("State", "StartDate", "EndDate", "ReservationType"),
+    ),
+    ("sagemaker", "training-plan"): (
+        ("InstanceType", "InstanceCount", "AvailabilityZone"),
+        ("Status", "TargetResources"),
+    ),
+    **{("ec2", name): (kind.needs, kind.may) for name, kind in KINDS.items()},
+}
+"""What must be said beside an ARN, and what may be, too."""
 _MAKERS: Mapping[tuple[str, str], Callable[[Arn], None]] = {
     ("acm", "certificate"): _certificate,
     ("ec2", "key-pair"): _key_pair,
@@ -69,6 +86,8 @@ _MAKERS: Mapping[tuple[str, str], Callable[[Arn], None]] = {
     ("s3", ""): _bucket,
     ("secretsmanager", "secret"): _secret,
     ("sns", ""): _topic,
+    ("ec2", "capacity-reservation"): lambda arn: _keep(add_reservation, arn),
+    ("sagemaker", "training-plan"): lambda arn: _keep(add_plan, arn),
     **{("ec2", kind): make for kind in KINDS},
 }
 
@@ -86,12 +105,11 @@ def make_existing(text: str) -> None:
     if maker is None:
         known = ", ".join(sorted(f"{service} {kind}".strip() for service, kind in _MAKERS))
         raise ValueError(f"'{arn.text}' cannot be made up: of those that can are {known}")
-    kind = KINDS.get(arn.kind) if arn.service == "ec2" else None
-    needs, may = (kind.needs, kind.may) if kind else ((), ())
+    needs, may = _SAID.get((arn.service, arn.kind), ((), ()))
     if missing := [key for key in needs if key not in arn.said]:
         example = ",".join([arn.text, *(f"{key}=…" for key in needs)])
         raise ValueError(f"'{text}' lacks {' and '.join(missing)}, which the ARN does not say: {example}")
     if extra := sorted(arn.said.keys() - {*needs, *may}):
-        takes = f"a {arn.kind} takes {', '.join([*needs, *may])}" if kind else "its ARN says everything"
+        takes = f"a {arn.kind} takes {', '.join([*needs, *may])}" if needs else "its ARN says everything"
         raise ValueError(f"'{text}' has {' and '.join(extra)}, but {takes}")
     maker(arn)

@@ -9,7 +9,7 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.ec2.models import ec2_backends
 from moto.ecr.models import ecr_backends
 from moto.events.models import events_backends
-from moto.iam.models import ManagedPolicy, Role, iam_backends
+from moto.iam.models import ManagedPolicy, Role, User, iam_backends
 from moto.kinesis.models import kinesis_backends
 from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
@@ -32,15 +32,15 @@ def policies_for(call: Call, role: Role, access_key_id: str, resource: str, endp
     """
     return Policies(
         identity=identity_of(role),
-        boundary=_boundary(call, role),
+        boundary=boundary_of(role, call.account, call.partition),
         session=_session(call, access_key_id),
         resource=resource_policies(call, resource),
         endpoint=endpoint,
     )
 
 
-def identity_of(role: Role) -> tuple[Policy, ...]:
-    """Return the policies of a role, inline and managed."""
+def identity_of(role: Role | User) -> tuple[Policy, ...]:
+    """Return the policies of a role or a user, inline and managed."""
     inline = [_read(text, PolicyKind.IDENTITY, f"policy {name} of {role.arn}") for name, text in role.policies.items()]
     managed = [_read(_document(found), PolicyKind.IDENTITY, found.arn) for found in role.managed_policies.values()]
     return (*inline, *managed)
@@ -55,11 +55,12 @@ def _read(document: str, kind: PolicyKind, name: str) -> Policy:
     return parse_policy(document, kind=kind, name=name)
 
 
-def _boundary(call: Call, role: Role) -> Policy | None:
-    arn = role.permissions_boundary_arn
+def boundary_of(role: Role | User, account: str, partition: str) -> Policy | None:
+    """Return the permissions boundary of a role or a user; None: it has none."""
+    arn = getattr(role, "permissions_boundary_arn", None)
     if not arn:
         return None
-    found = iam_backends[call.account][call.partition].managed_policies[arn]
+    found = iam_backends[account][partition].managed_policies[arn]
     return _read(_document(found), PolicyKind.IDENTITY, arn)
 
 

@@ -99,6 +99,15 @@ def _named(*names: str) -> Finder:
     return find
 
 
+def _source(kind: str) -> Finder:
+    """Find whose policies are simulated, if it is of a kind."""
+
+    def find(call: Call) -> list[str]:
+        return [source for source in _named("PolicySourceArn")(call) if f":{kind}/" in source]
+
+    return find
+
+
 def _nothing(_call: Call) -> list[str]:
     """Find none: a kind of resource that nothing here uses."""
     return []
@@ -219,6 +228,7 @@ _FINDERS: Mapping[str, Finder] = {
     "batch:job-queue": _named("jobQueue", "jobQueueName"),
     "batch:scheduling-policy": _nothing,
     "batch:service-environment": _nothing,
+    "acm:certificate": _named("CertificateArn"),
     "cloudformation:stack": _named("StackName"),
     "cloudwatch:alarm": _named("AlarmName", "AlarmNames"),
     "cloudwatch:dashboard": _named("DashboardName"),
@@ -236,10 +246,14 @@ _FINDERS: Mapping[str, Finder] = {
     "events:event-busv2": _nothing,
     "events:rule-on-custom-event-bus": _rules,
     "events:rule-on-default-event-bus": _rules,
+    "fsx:backup": _named("BackupId", "BackupIds"),
     "fsx:file-system": _named("FileSystemId", "FileSystemIds"),
     "fsx:volume": _named("VolumeId"),
     "fsx:storage-virtual-machine": _named("StorageVirtualMachineId"),
-    "iam:role": _named("RoleName"),
+    "iam:group": _source("group"),
+    "iam:policy": _named("PolicyArn"),
+    "iam:role": lambda call: [*_named("RoleName")(call), *_source("role")(call)],
+    "iam:user": _source("user"),
     "kinesis:kmsKey": _nothing,
     "kinesis:stream": _streams,
     "kms:alias": _named("AliasName"),
@@ -259,6 +273,7 @@ _FINDERS: Mapping[str, Finder] = {
     "s3:bucket": lambda call: [f"arn:{call.partition}:s3:::{call.get('Bucket')}"] if call.get("Bucket") else [],
     "s3:object": _objects,
     "sagemaker:cluster": _named("ClusterName"),
+    "sagemaker:training-plan": _named("TrainingPlanName", "TrainingPlanArn"),
     "secretsmanager:Secret": _secrets,
     "sns:topic": _named("TopicArn", "TargetArn"),
     "sqs:queue": lambda call: [str(call.get("QueueUrl") or call.get("QueueName") or "").rpartition("/")[2]],

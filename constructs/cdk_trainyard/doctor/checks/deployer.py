@@ -1,0 +1,154 @@
+"""Whether who deploys may do what CloudFormation does: asked of IAM's policy simulation.
+
+With the cdk CLI that is the role of its bootstrap, with which CloudFormation works, and the caller needs no more than
+to assume the CLI's roles. Without a bootstrap it is the caller.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from cdk_trainyard.account import Call
+from cdk_trainyard.data_files import load
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
+from cdk_trainyard.doctor.checks.bootstrap import QUALIFIER, VERSION, role_name
+from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
+from cdk_trainyard.doctor.parts import parts_of
+
+NAME: Final = "deployer"
+_AT_ONCE: Final = 100
+_ALLOWED: Final = "allowed"
+
+
+def types_of(deployment: DeploymentSpec) -> list[str]:
+    """Return the resource types that the deployment makes, those that every deployment with its parts has.
+
+    Args:
+        deployment: The deployment.
+    """
+    made = load("doctor", "deployer")["types"]
+    return sorted({kind for part in parts_of(deployment) for kind in made.get(part, ())})
+
+
+def actions_of(kinds: Sequence[str]) -> list[str]:
+    """Return the actions that CloudFormation calls to make resources, and to delete them when it rolls back.
+
+    Args:
+        kinds: The resource types.
+    """
+    known = load("doctor", "deployer")["permissions"]
+    return sorted({action for kind in kinds for action in known.get(kind, ())})
+
+
+def principal_of(arn: str) -> str:
+    """Return the user or role behind an ARN of STS: IAM simulates no sessions. Empty: it is nobody's.
+
+    A role's path is in no ARN of its sessions, so roles with one, as those of IAM Identity Center, are not found.
+
+    Args:
+        arn: ARN of who asks.
+    """
+    parts = arn.split(":")
+    if len(parts) < 6 or parts[5] == "root":  # noqa: PLR2004  arn:partition:service:region:account:resource
+        return ""
+    kind, _, name = parts[5].partition("/")
+    if parts[2] == "iam":
+        return arn
+    if kind == "assumed-role":
+        return f"arn:{parts[1]}:iam::{parts[4]}:role/{name.partition('/')[0]}"
+    return ""
+
+
+def _simulated(principal: str, actions: Sequence[str], resources: Sequence[str] = ()) -> Call:
+    more = {"ResourceArns": list(resources)} if resources else {}
+    parameters = {"PolicySourceArn": principal, "ActionNames": list(actions), **more}
+    return Call("iam", "SimulatePrincipalPolicy", parameters)
+
+
+def _is_bootstrapped(answers: Answers) -> bool:
+    return answers[VERSION].refusal is None
+
+
+def _worker(deployment: DeploymentSpec, answers: Answers) -> str:
+    """Return the principal that makes the resources."""
+    if _is_bootstrapped(answers):
+        return f"arn:{answers.partition}:iam::{answers.account}:role/{role_name(deployment, answers)}"
+    return principal_of(answers.caller)
+
+
+def _may_work(deployment: DeploymentSpec, answers: Answers) -> list[Call]:
+    actions, worker = actions_of(types_of(deployment)), _worker(deployment, answers)
+    parts = range(0, len(actions), _AT_ONCE)
+    return [_simulated(worker, actions[start : start + _AT_ONCE]) for start in parts] if worker else []
+
+
+def _may_assume(deployment: DeploymentSpec, answers: Answers) -> Call | None:
+    """Return the call that asks whether the caller may assume the cdk CLI's roles."""
+    caller = principal_of(answers.caller)
+    if not caller or not _is_bootstrapped(answers):
+        return None
+    name = f"cdk-{QUALIFIER}-{{}}-role-{answers.account}-{deployment.region}"
+    roles = [name.format(kind) for kind in ("deploy", "file-publishing")]
+    arns = [f"arn:{answers.partition}:iam::{answers.account}:role/{role}" for role in roles]
+    return _simulated(caller, ["sts:AssumeRole"], arns)
+
+
+def calls(_deployment: DeploymentSpec) -> Iterator[Call]:
+    """Yield who asks, and whether the account is bootstrapped."""
+    yield IDENTITY
+    yield VERSION
+
+
+def then(deployment: DeploymentSpec, answers: Answers) -> Iterator[Call]:
+    """Yield the simulations."""
+    if answers.account:
+        yield from _may_work(deployment, answers)
+        assume = _may_assume(deployment, answers)
+        yield from [assume] if assume else []
+
+
+def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
+    """Yield whether the stacks' resources may be made, and what of it nobody can tell."""
+    kinds = types_of(deployment)
+    actions = actions_of(kinds)
+    words = f"{len(actions)} actions, with which CloudFormation makes {len(kinds)} types of resources"
+    if refused := answers.refused([IDENTITY]):
+        yield unanswered(NAME, words, refused)
+        return
+    worker, asked = _worker(deployment, answers), _may_work(deployment, answers)
+    assume = _may_assume(deployment, answers)
+    if not worker:
+        has = f"IAM simulates no policies of {answers.caller}"
+        yield Finding(check=NAME, needed=words, has=has, verdict=Verdict.UNKNOWN, call=IDENTITY)
+    else:
+        yield _judged(answers, words, worker, asked)
+    if assume:
+        yield _judged(answers, "to assume the cdk CLI's roles", principal_of(answers.caller), [assume])
+
+
+def _judged(answers: Answers, words: str, principal: str, asked: Sequence[Call]) -> Finding:
+    for call in asked:
+        if answers[call].refusal:
+            return unanswered(NAME, words, answers[call])
+    rows = [row for call in asked for row in answers.items(call, "EvaluationResults")]
+    denied = sorted({_said(row) for row in rows if row["EvalDecision"] != _ALLOWED})
+    verdict, has = (Verdict.SHORT, f"{principal} may not {', '.join(denied)}") if denied else (Verdict.OK, principal)
+    remedy = f"allow them in the policies of {principal}; asked was for every resource" if denied else ""
+    return Finding(check=NAME, needed=words, has=has, verdict=verdict, call=asked[0], remedy=remedy)
+
+
+def _said(row: dict[str, Any]) -> str:
+    forbidden = row["EvalDecision"] == "explicitDeny" or (
+        row.get("OrganizationsDecisionDetail", {}).get("AllowedByOrganizations") is False
+    )
+    return f"{row['EvalActionName']}{' (denied)' if forbidden else ''}"
+
+
+CHECK: Final = Check(
+    name=NAME,
+    asks=("sts GetCallerIdentity", "ssm GetParameter", "iam SimulatePrincipalPolicy"),
+    calls=calls,
+    then=then,
+    findings=findings,
+)
+"""The deployer."""

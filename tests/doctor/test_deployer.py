@@ -1,0 +1,49 @@
+"""The data about what a deployer needs is what its sources say, and IAM knows all of it."""
+
+import json
+
+import pytest
+
+from cdk_trainyard.doctor.checks import deployer
+from tests.doctor.parts import shipped
+from tests.stacks.snapshots import shipped_templates
+from tests.support import DEPLOYMENTS
+from tools import generate_deployer
+
+
+def test_the_data_is_generated_again() -> None:
+    assert generate_deployer.OUTPUT.read_text() == generate_deployer.text(
+        generate_deployer.always(generate_deployer.deployments())
+    )
+
+
+def test_there_are_actions_for_every_type_and_no_wildcards() -> None:
+    """IAM's simulation takes no wildcards."""
+    data = json.loads(generate_deployer.OUTPUT.read_text())
+    found, types = data["permissions"], {kind for each in data["types"].values() for kind in each}
+    assert found.keys() == types
+    assert [kind for kind, actions in found.items() if not actions or any("*" in action for action in actions)] == []
+
+
+@pytest.mark.parametrize("name", [path.stem for path in DEPLOYMENTS])
+def test_a_deployment_makes_the_types_that_are_asked_about(name: str) -> None:
+    templates = shipped_templates()[name].values()
+    made = {row["Type"] for each in templates for row in each["Resources"].values()}
+    types = deployer.types_of(shipped(name))
+    assert types
+    assert set(types) <= made
+
+
+@pytest.mark.parametrize(
+    ("arn", "principal"),
+    [
+        ("arn:aws:sts::123456789012:assumed-role/admin/me@here", "arn:aws:iam::123456789012:role/admin"),
+        ("arn:aws-cn:sts::123456789012:assumed-role/admin/i-1", "arn:aws-cn:iam::123456789012:role/admin"),
+        ("arn:aws:iam::123456789012:user/team/me", "arn:aws:iam::123456789012:user/team/me"),
+        ("arn:aws:iam::123456789012:root", ""),
+        ("arn:aws:sts::123456789012:federated-user/me", ""),
+        ("", ""),
+    ],
+)
+def test_a_session_is_simulated_as_its_role(arn: str, principal: str) -> None:
+    assert deployer.principal_of(arn) == principal

