@@ -88,16 +88,21 @@ def test_the_plugin_is_told_what_the_cli_tells_it(
 
 
 @pytest.mark.usefixtures("recorder")
-@pytest.mark.parametrize("command", ["connect", "exec"])
+@pytest.mark.parametrize("command", ["connect", "exec", "submit"])
 def test_the_page_names_the_permissions(
-    name: str, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "execve", lambda *_words: None)
     words = ["worker-group-1" if name == HYPERPOD else "worker", "--", "true"] if command == "exec" else []
+    if command == "submit":
+        if name == FLEET:
+            return  # it has no Slurm
+        (tmp_path / "job").write_text("#!/bin/sh\n")
+        words = [str(tmp_path / "job")]
     with asked() as kept:
         main([command, f"deployments/{name}.yaml", *words])
     assert kept.permissions == permissions(command, name)
-    if command == "exec":
+    if command != "connect":
         assert "the session ended before the command did" in capsys.readouterr().err
 
 

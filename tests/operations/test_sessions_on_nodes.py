@@ -1,5 +1,6 @@
 """Sessions on nodes: real systemd, real Slurm, real sshd; the data channel alone is a stand-in's."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -116,3 +117,37 @@ def test_ssh_says_why_there_is_no_session(machines: HyperPodMachines, tmp_path: 
     assert "i-0123456789abcdef0: " in done.stderr
     assert "is not connected" in done.stderr
     assert machines.by_name
+
+
+def test_a_job_is_submitted_and_followed_to_its_end(
+    machines: HyperPodMachines, workers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert machines.by_name
+    folder = tmp_path / "my job"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "noise").write_bytes(os.urandom(90_000))  # more than one session carries
+    lines = ["#!/bin/bash", "srun hostname | sort", "sha256sum data/noise", "echo", "sleep 3", "echo said $1",
+             "printf 'no end'", "exit 5"]  # fmt: skip
+    (folder / "job.sbatch").write_text("\n".join(lines))
+    words = ["submit", FILE, str(folder), "--follow", "--", "--nodes=2", "--job-name=a b", "--export=ALL,X=1"]
+    assert main(words) == 5
+    shown = capsys.readouterr()
+    digest = hashlib.sha256((folder / "data" / "noise").read_bytes()).hexdigest()
+    assert shown.out.splitlines() == [*sorted(workers), f"{digest}  data/noise", "", "said", "no end"]
+    assert "FAILED NonZeroExitCode" in shown.err
+    assert "/trainyard-jobs/my-job-" in shown.err
+
+
+def test_a_job_that_slurm_refuses_or_ends(
+    machines: HyperPodMachines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "quick.sh"
+    script.write_text("#!/bin/sh\nscancel $SLURM_JOB_ID; sleep 60\n")
+    assert main(["submit", FILE, str(script), "--", "--partition=nowhere"]) == 1
+    assert "invalid partition specified: nowhere" in capsys.readouterr().err
+    assert main(["submit", FILE, str(script), "--follow"]) not in {0, 75}
+    assert "CANCELLED" in capsys.readouterr().err
+    assert main(["submit", FILE, str(script), "--", "--hold"]) == 0
+    number = capsys.readouterr().out.split()[1]
+    assert f"JobId={number} JobName=quick.sh" in machines.slurm.controller.run("scontrol", "show", "job", number).out
+    machines.slurm.controller.run("scancel", number)
