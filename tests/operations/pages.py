@@ -17,4 +17,5 @@ def permissions(command: str, name: str) -> set[str]:
     also = re.search(f"`{command}` asks for .*, where the stacks have any: (.*)", section)
     system = _SYSTEMS[name.partition("-")[0]]
     words = [row[heads.index(system)], *(found[1] for found in (always, also) if found)]
-    return set(re.findall("`(.*?)`", " ".join(words)))
+    of_events = permissions("events", name) if command == "status" else set[str]()
+    return of_events | {word for word in re.findall("`(.*?)`", " ".join(words)) if ":" in word}

@@ -71,6 +71,8 @@ def test_a_node_that_fails_is_the_cause(there: LocalAws, cluster: tuple[Any, str
     assert main(["events", HYPERPOD]) == 0
     shown = capsys.readouterr()
     assert re.match(rf"first cause: \S+Z HyperPod, {node['InstanceId']}\n  .*GPU has fallen off the bus\n\n", shown.out)
+    assert main(["status", HYPERPOD]) == 0
+    assert re.search(r"failed +HyperPod .*GPU has fallen off the bus$", capsys.readouterr().out, re.MULTILINE)
     with there.faults(Fault(call="sagemaker DescribeClusterEvent", code="AccessDeniedException", message="not you")):
         assert main(["events", HYPERPOD]) == 0
     shown = capsys.readouterr()

@@ -16,7 +16,7 @@ from tests.operations.stages import hosts, log_group, queue_node
 NAMES = ("hyperpod-cpu-ddp", "parallelcluster-trn1", "fleet-p3dn-bert", "serving-inf2-vllm")
 COMMANDS = ("status", "nodes", "events", "logs", "reboot", "replace", "update-image")
 NEVER_HERE = {
-    ("status", "hyperpod-cpu-ddp"): {"cloudwatch:DescribeAlarms"},
+    ("status", "hyperpod-cpu-ddp"): {"cloudwatch:DescribeAlarms", "logs:DescribeLogGroups"},
     ("status", "parallelcluster-trn1"): {"cloudwatch:DescribeAlarms"},
     ("status", "fleet-p3dn-bert"): {"cloudwatch:DescribeAlarms"},
     ("status", "serving-inf2-vllm"): {"fsx:DescribeFileSystems"},

@@ -48,7 +48,9 @@ COMMANDS: Final = {
     ),
     "show": Row(module="show", help="Show what a deployment has made, read back from AWS.", extras="cli aws"),
     "status": Row(
-        module="status", help="Show how a deployment is: stacks, groups, file systems, alarms.", extras="cli aws"
+        module="status",
+        help="Show how a deployment is: stacks, groups, file systems, alarms, last events.",
+        extras="cli aws",
     ),
     "nodes": Row(module="nodes", help="Show the nodes of a deployment, whatever runs them.", extras="cli aws"),
     "connect": Row(module="connect", help="Open a session on a node, without typing ids.", extras="cli aws"),

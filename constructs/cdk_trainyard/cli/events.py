@@ -1,7 +1,7 @@
 """``trainyard events FILE``: what has happened, as one time line, with the first cause of what failed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -70,10 +70,18 @@ def command(file: Path, since: timedelta, everything: bool, as_json: bool) -> No
 def _lines(line: "TimeLine") -> Iterator[str]:
     if line.cause is not None:
         yield f"first cause: {_when(line.cause)} {line.cause.source}, {line.cause.subject}\n  {line.cause.text}\n"
-    rows = [
-        (_when(each), "failed" if each.failed else "", each.source, each.subject, each.text) for each in line.events
-    ]
-    yield _tables.table(("WHEN", "", "SOURCE", "OF", "WHAT"), rows, _tables.width())
+    yield events_table(line.events, _tables.width())
+
+
+def events_table(events: "Sequence[Event]", columns: int | None) -> str:
+    """Return events as a table.
+
+    Args:
+        events: The events.
+        columns: How many columns of text a line may have; None: any number.
+    """
+    rows = [(_when(each), "failed" if each.failed else "", each.source, each.subject, each.text) for each in events]
+    return _tables.table(("WHEN", "", "SOURCE", "OF", "WHAT"), rows, columns)
 
 
 def _read(of: Opened, since: datetime) -> "Listing[Event]":

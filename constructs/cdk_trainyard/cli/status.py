@@ -2,17 +2,23 @@
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from cdk_trainyard.cli import _tables
 from cdk_trainyard.cli._deployed import AS_JSON, Opened, opened, said, tell_refused
 from cdk_trainyard.cli._files import FILE
+from cdk_trainyard.cli.events import events_table
 
 if TYPE_CHECKING:
     from cdk_trainyard.operations import Condition, Status
+
+
+SINCE: Final = timedelta(days=1)
+"""How far back the last events are looked for."""
 
 
 @click.command("status")
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--watch", is_flag=True, help="Say it again whenever it has changed, until Ctrl-C.")
 @click.option("--every", type=click.FloatRange(1), default=30, show_default=True, help="Seconds between two looks.")
 def command(file: Path, as_json: bool, watch: bool, every: float) -> None:
-    """Show how a deployment is: stacks, groups, file systems, alarms."""
+    """Show how a deployment is: stacks, groups, file systems, alarms, last events."""
     shown = ""
     while True:
         status = _read(opened(file))
@@ -38,11 +44,13 @@ def command(file: Path, as_json: bool, watch: bool, every: float) -> None:
 def _read(of: Opened) -> "Status":
     from cdk_trainyard.operations import Status
 
-    return Status.read(of.account, of.deployed, of.known if of.deployed.stacks else of.systems)
+    return Status.read(
+        of.account, of.deployed, of.known if of.deployed.stacks else of.systems, datetime.now(UTC) - SINCE
+    )
 
 
 def _json(status: "Status") -> str:
-    rows = {name: getattr(status, name) for name in ("stacks", "conditions", "file_systems", "alarms")}
+    rows = {name: getattr(status, name) for name in ("stacks", "conditions", "file_systems", "alarms", "events")}
     return said(rows, status.refused)
 
 
@@ -62,6 +70,8 @@ def _lines(status: "Status") -> Iterator[str]:
     if status.alarms:
         alarms = [(row.name, row.state, row.reason) for row in status.alarms]
         yield "\n" + _tables.table(("ALARM", "STATE", "WHY"), alarms, columns)
+    if status.events:
+        yield "\n" + events_table(status.events, columns)
 
 
 def _groups(condition: "Condition") -> Iterator[tuple[str, ...]]:

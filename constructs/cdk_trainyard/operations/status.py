@@ -1,13 +1,18 @@
-"""How a deployment is: its stacks, what runs on nodes, file systems, alarms."""
+"""How a deployment is: its stacks, what runs on nodes, file systems, alarms, the last events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Self
 
 from cdk_trainyard.account import Account, Answer, Call
 from cdk_trainyard.operations.deployed import Deployed, Stack
+from cdk_trainyard.operations.events import events_of
 from cdk_trainyard.operations.protocol import Condition, Listing, System
+from cdk_trainyard.operations.timeline import Event, TimeLine
 
+_LAST: Final = 5
+"""How many events a status has."""
 _MOST_ALARMS: Final = 100
 _MOST_SYSTEMS: Final = 50
 """The most that DescribeAlarms and DescribeFileSystems take by name (botocore's models of CloudWatch and FSx)."""
@@ -56,6 +61,7 @@ class Status:
         conditions: What runs on nodes.
         file_systems: Its file systems.
         alarms: Its alarms.
+        events: What happened last, the newest last, without the steps of stacks.
         refused: What was not told.
     """
 
@@ -63,17 +69,21 @@ class Status:
     conditions: tuple[Condition, ...]
     file_systems: tuple[FileSystem, ...]
     alarms: tuple[Alarm, ...]
+    events: tuple[Event, ...]
     refused: tuple[Answer, ...]
 
     @classmethod
-    def read(cls, account: Account, deployed: Deployed, systems: Sequence[System]) -> Self:
+    def read(cls, account: Account, deployed: Deployed, systems: Sequence[System], since: datetime) -> Self:
         """Ask each service.
 
         Args:
             account: The account.
             deployed: The stacks of the deployment.
             systems: What runs on nodes.
+            since: When the oldest event was.
         """
+        events = events_of(account, deployed, systems, since)
+        line = TimeLine.of(event for event in events.rows if not event.is_step)
         conditions = Listing.joined(system.status() for system in systems)
         alarms, file_systems = (deployed.ids(f"AWS::{kind}") for kind in ("CloudWatch::Alarm", "FSx::FileSystem"))
         calls = [
@@ -90,7 +100,11 @@ class Status:
                 for answer in answers
                 for row in answer.items("MetricAlarms")
             ),
-            refused=(*deployed.refused, *conditions.refused, *Listing.of((), answers).refused),
+            events=line.events[-_LAST:],
+            refused=(
+                *(*deployed.refused, *conditions.refused),
+                *(*events.refused, *Listing.of((), answers).refused),
+            ),
         )
 
 
