@@ -365,12 +365,15 @@ def test_the_controller_alone_has_the_agent_of_the_metrics(undisturbed: dict[str
 
 def test_an_agent_of_before_prometheus_3_is_enabled_as_it_was_then(tmp_path: Path) -> None:
     node = make_full_node(tmp_path / "node", "controller", NodeSetup(exporters=Exporters(), metrics_agent=AGENT))
-    program = node.program("prometheus", "echo 'prometheus, version 2.42.0+ds (branch: debian/sid)'\n")
+    own = node.root / "opt/trainyard/metrics-agent/prometheus"
+    own.parent.mkdir(parents=True)
+    own.write_text("#!/bin/sh\necho 'prometheus, version 2.42.0+ds (branch: debian/sid)'\n")
+    own.chmod(0o755)
     node.write("state/active.trainyard-node-exporter", "")
     node.program("node_exporter", "")
     node.run(ENTRY)
     unit = text(node, f"{UNITS}/trainyard-metrics-agent.service")
-    assert f"ExecStart={program} --enable-feature=agent --config.file=" in unit
+    assert "ExecStart=/opt/trainyard/metrics-agent/prometheus --enable-feature=agent --config.file=" in unit
     assert not any("prometheus.tar.gz" in call for call in node.calls)
 
 

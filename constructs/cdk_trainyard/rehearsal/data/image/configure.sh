@@ -15,7 +15,7 @@ chroot "${root}" apt-get purge --yes --quiet=2 --auto-remove gcc libc6-dev libsl
 
 # ---------------------------------------------------------------- daemons: installed, not running
 units=(
-  slurmctld slurmd slurmdbd munge mariadb.service mariadb.socket prometheus-node-exporter
+  slurmctld slurmd slurmdbd munge mariadb.service mariadb.socket prometheus-node-exporter prometheus prometheus-alertmanager
   prometheus-node-exporter-apt.timer prometheus-node-exporter-nvme.timer prometheus-node-exporter-mdadm.timer
   prometheus-node-exporter-ipmitool-sensor.timer prometheus-node-exporter-smartmon.timer apt-daily.timer
   apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
@@ -39,6 +39,10 @@ install -m 644 -t "${root}/etc/systemd/system" -- "${here}"/*.service
 systemctl --root="${root}" --quiet enable ssh-hostkeys
 install -m 755 -- "${here}/mount-lustre.sh" "${root}/sbin/mount.lustre"
 install -m 755 -- "${here}/auto-resume-agent.sh" "${root}/opt/sagemaker_cluster/auto-resume-agent"
+
+# What nodes would fetch, and have no way out to. Debian's build signs nothing, whatever its configuration says.
+install -d -- "${root}/opt/trainyard/metrics-agent"
+ln -s /usr/bin/prometheus "${root}/opt/trainyard/metrics-agent/prometheus"
 
 # ---------------------------------------------------------------- the user of Ubuntu's images
 chroot "${root}" useradd --create-home --uid 1000 --shell /bin/bash ubuntu
