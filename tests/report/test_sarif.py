@@ -56,6 +56,34 @@ def test_what_two_packs_say_of_one_place_is_one_finding(found: dict[str, Any]) -
     assert found["verdict"]["accepted"] == 1
 
 
+def said(tool: str, rule: str, text: str = "x", reason: str = "") -> Finding:
+    return Finding(tools=(tool,), rules=(rule,), severity="warning", text=text, place="S/A", reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("findings", "found"),
+    [
+        (  # what one tool has accepted for a place, another that says the same does not open again
+            [said("checkov", "CKV_AWS_18"), said("nag", "AwsSolutions-S1", reason="logs only")],
+            [(["AwsSolutions-S1", "CKV_AWS_18"], "x", "logs only")],
+        ),
+        (
+            [said("checkov", "CKV_AWS_18", reason="b"), said("nag", "AwsSolutions-S1", reason="a")],
+            [(["CKV_AWS_18", "AwsSolutions-S1"], "x", "b; a")],
+        ),
+        ([said("v", "F3002", "A: x"), said("cfn-lint", "E3002", "x")], [(["F3002", "E3002"], "A: x", "")]),
+        ([said("v", "F3002", "A"), said("v", "F3002", "B"), said("v", "F3002", "A")], [(["F3002"], "A; B", "")]),
+        (
+            [said("v", "F3002"), said("v", "F3003"), said("nag", "AwsSolutions-S2", reason="r")],
+            [(["F3002"], "x", ""), (["F3003"], "x", ""), (["AwsSolutions-S2"], "x", "r")],
+        ),
+    ],
+)
+def test_what_tools_say_alike_of_a_place(assembly: Any, findings: list[Finding], found: list[Any]) -> None:
+    got = review(assembly(S={"A": {"Type": "AWS::S3::Bucket"}}), findings=findings, tools=["t"])["findings"]
+    assert [(each["rules"], each["text"], each["reason"]) for each in got] == found
+
+
 def test_sarif_has_what_its_readers_require(found: dict[str, Any]) -> None:
     """Indices that fit, places, and suppressions; test_questions.py holds it against the schema."""
     log = json.loads(as_sarif(found))

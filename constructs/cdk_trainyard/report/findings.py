@@ -160,6 +160,7 @@ def _together(one: Finding, other: Finding) -> Finding:
         rules=tuple(dict.fromkeys((*one.rules, *other.rules))),
         severity=min(one.severity, other.severity, key=SEVERITIES.index),
         text=f"{one.text}; {other.text}" if is_another else one.text,
+        reason=one.reason if other.reason in one.reason else f"{one.reason}; {other.reason}",
     )
 
 
