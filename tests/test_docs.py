@@ -63,7 +63,9 @@ def pages() -> list[pytest.ParameterSet]:
     """Return the pages that are run: of two, not the one whose commands the other has, in the same order."""
     commands = {page: [step.command for step in run_on(page)] for page in sorted(ROOT.glob("docs/**/*.md"))}
     return [
-        pytest.param(page, id=page.stem, marks=pytest.mark.cli if HEAVY.search("\n".join(run)) else ())
+        pytest.param(
+            page, id=page.stem, marks=pytest.mark.cli if HEAVY.search("\n".join(run)) else pytest.mark.programs
+        )
         for page, run in commands.items()
         if run and not any(within(run, other) for name, other in commands.items() if name != page)
     ]

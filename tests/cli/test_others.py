@@ -84,6 +84,7 @@ def test_an_app_that_cannot_be_synthesized_is_not_tried_again(aws: LocalAws) -> 
 _APP = """
 import aws_cdk as cdk
 
+print("run", file=open("runs", "a"))
 app = cdk.App()
 for name, kind in {"Good": "AWS::SNS::Topic", "Bad": "AWS::AppSync::Api", "Other": "AWS::SNS::Topic"}.items():
     cdk.CfnResource(cdk.Stack(app, name), "Thing", type=kind)
@@ -96,6 +97,7 @@ app.synth()
 
 @pytest.mark.cli
 def test_with_the_real_cli(tmp_path: Path) -> None:
+    """In a project, which is synthesized once."""
     (tmp_path / "app.py").write_text(_APP)
     (tmp_path / "cdk.json").write_text(json.dumps({"app": f"{sys.executable} app.py"}))
     done = demo(tmp_path, "--stack", "*")
@@ -103,3 +105,4 @@ def test_with_the_real_cli(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "not deployed, as shown above: Bad, Upper (stands on Bad)"
     assert "AWS::AppSync::Api (Thing) is not emulated here" in done.stderr
     assert [name for name in ("Good", "Other") if f"✅  {name}" not in done.stderr] == []
+    assert (tmp_path / "runs").read_text() == "run\n"

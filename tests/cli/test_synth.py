@@ -103,6 +103,20 @@ def test_the_cli_is_found_in_node_modules(programs: Path) -> None:
     assert _cdk.find().program == str(folder / "cdk")
 
 
+def test_the_version_is_that_of_npms_package_and_nothing_is_started(
+    programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(programs / "node", "echo v24.1.0")
+    package, links = programs / "node_modules" / "aws-cdk", programs / "node_modules" / ".bin"
+    (package / "bin").mkdir(parents=True)
+    links.mkdir()
+    (package / "package.json").write_text('{"name": "aws-cdk", "version": "3.0.0"}')
+    program(package / "bin" / "cdk", "exit 1")
+    (links / "cdk").symlink_to("../aws-cdk/bin/cdk")
+    assert main(["synth", str(FILE)]) == 3
+    assert f"{links / 'cdk'} is 3.0.0, and CDK's CLI of version 2 is needed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("says", "answer"),
     [
