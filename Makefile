@@ -147,9 +147,10 @@ docs: setup .venv-docs/.ready ## build the documentation site in .build/site; wa
 	@echo "to read it: python -m http.server --bind 127.0.0.1 --directory .build/site"
 
 .PHONY: bench
-bench: setup ## measure synthesis and check side by side, a review, and the nodes of a large cluster
+bench: setup ## measure synthesis and check side by side, a review, doctor, and the nodes of a large cluster
 	python bench/synthesis.py
 	python bench/review.py
+	python bench/doctor.py
 	python bench/nodes.py
 
 # ---------------------------------------------------------------- regenerating

@@ -71,3 +71,17 @@ def test_throttling_and_empty_pages_change_nothing(here: LocalAws) -> None:
     )
     with here.faults(*bad_day):
         assert diagnose(LLAMA, account) == usual
+
+
+def test_what_the_deployment_has_made_is_not_counted_twice(here: LocalAws) -> None:
+    region = LLAMA.region
+    usual = of(asked(here, LLAMA), "quota", "VPCs per Region").has
+    block = '{"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.77.0.0/16"}}'
+    stacks = here.client("cloudformation", region)
+    template = f'{{"Resources": {{"Vpc": {block}}}}}'
+    stacks.create_stack(StackName=f"{LLAMA.name}-network", TemplateBody=template)
+    assert of(asked(here, LLAMA), "quota", "VPCs per Region").has == usual
+    stacks.create_stack(StackName="others", TemplateBody=template)
+    assert of(asked(here, LLAMA), "quota", "VPCs per Region").has != usual
+    for name in ("others", f"{LLAMA.name}-network"):
+        stacks.delete_stack(StackName=name)

@@ -1,9 +1,11 @@
 """A deployment held against an account: every check, all calls side by side, and the policy that asking needs."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Any, Final
 
-from cdk_trainyard.account import Account, Answer
+from cdk_trainyard.account import Account, Answer, Call
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import Answers, Check
 from cdk_trainyard.doctor.checks import (
@@ -21,6 +23,7 @@ from cdk_trainyard.doctor.checks import (
 )
 from cdk_trainyard.doctor.finding import Finding
 
+_AT_ONCE: Final = 16
 CHECKS: Final[tuple[Check, ...]] = (
     identity.CHECK,
     bootstrap.CHECK,
@@ -50,11 +53,43 @@ def diagnose(
         account: The account, in the deployment's Region.
         heard: Told each answer when it has come, in the thread that asked. Default - nobody is told.
     """
-    first = [call for check in CHECKS for call in check.calls(deployment)]
-    answers = Answers(account.ask_all(first, heard))
-    second = [call for check in CHECKS for call in check.then(deployment, answers) if call not in answers.said]
-    answers = Answers({**answers.said, **account.ask_all(second, heard)})
+    asking = _Asking(account, heard)
+    with asking.pool, ThreadPoolExecutor(len(CHECKS)) as checks:
+        said = checks.map(lambda check: asking.answers(check, deployment), CHECKS)
+        answers = Answers({call: answer for each in said for call, answer in each.said.items()})
     return [finding for check in CHECKS for finding in check.findings(deployment, answers)]
+
+
+class _Asking:
+    """Asks for several checks side by side; a call that two make is made once.
+
+    Checks do not wait for one another: a long list of quotas takes as long as all the rest.
+    """
+
+    def __init__(self, account: Account, heard: Callable[[Answer], None]) -> None:
+        self.pool = ThreadPoolExecutor(_AT_ONCE)
+        self._account, self._heard, self._lock = account, heard, Lock()
+        self._asked: dict[Call, Future[Answer]] = {}
+
+    def answers(self, check: Check, deployment: DeploymentSpec) -> Answers:
+        """Return what the account says to a check's calls, and to those that follow from the answers."""
+        first = self._all(check.calls(deployment))
+        return Answers({**first, **self._all(check.then(deployment, Answers(first)))})
+
+    def _all(self, calls: Iterable[Call]) -> dict[Call, Answer]:
+        waiting = {call: self._future(call) for call in calls}
+        return {call: future.result() for call, future in waiting.items()}
+
+    def _future(self, call: Call) -> Future[Answer]:
+        with self._lock:
+            if call not in self._asked:
+                self._asked[call] = self.pool.submit(self._ask, call)
+            return self._asked[call]
+
+    def _ask(self, call: Call) -> Answer:
+        answer = self._account.ask(call)
+        self._heard(answer)
+        return answer
 
 
 def policy(checks: Iterable[Check] = CHECKS) -> dict[str, Any]:

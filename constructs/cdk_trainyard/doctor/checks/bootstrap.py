@@ -5,7 +5,7 @@ from typing import Final
 
 from cdk_trainyard.account import Call
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.doctor.check import Answers, Check
+from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 
 NAME: Final = "bootstrap"
@@ -37,8 +37,9 @@ def _role(deployment: DeploymentSpec, answers: Answers) -> Call:
 
 
 def calls(_deployment: DeploymentSpec) -> Iterator[Call]:
-    """Yield the version."""
+    """Yield the version, and who asks."""
     yield VERSION
+    yield IDENTITY
 
 
 def then(deployment: DeploymentSpec, answers: Answers) -> Iterator[Call]:
@@ -83,7 +84,7 @@ def _there(answers: Answers, words: str, call: Call, remedy: str) -> Finding:
 
 CHECK: Final = Check(
     name=NAME,
-    asks=("ssm GetParameter", "s3 HeadBucket", "iam GetRole"),
+    asks=("sts GetCallerIdentity", "ssm GetParameter", "s3 HeadBucket", "iam GetRole"),
     calls=calls,
     then=then,
     findings=findings,
