@@ -14,7 +14,7 @@ from tests.operations.pages import permissions
 from tests.operations.stages import hosts, log_group, queue_node
 
 NAMES = ("hyperpod-cpu-ddp", "parallelcluster-trn1", "fleet-p3dn-bert", "serving-inf2-vllm")
-COMMANDS = ("status", "nodes", "events", "logs", "reboot", "replace", "update-image")
+COMMANDS = ("status", "nodes", "events", "logs", "reboot", "replace", "update-image", "costs")
 NEVER_HERE = {
     ("status", "hyperpod-cpu-ddp"): {"cloudwatch:DescribeAlarms", "logs:DescribeLogGroups"},
     ("status", "parallelcluster-trn1"): {"cloudwatch:DescribeAlarms"},

@@ -63,6 +63,7 @@ COMMANDS: Final = {
     "logs": Row(
         module="logs", help="Show what nodes log: their set-up, and what watches their health.", extras="cli aws"
     ),
+    "costs": Row(module="costs", help="Show what a deployment has cost, by service.", extras="cli aws"),
     "reboot": Row(module="reboot", help="Reboot nodes.", extras="cli aws"),
     "replace": Row(module="replace", help="Put other machines in the place of nodes.", extras="cli aws"),
     "update-image": Row(module="update_image", help="Give the nodes of groups the newest image.", extras="cli aws"),

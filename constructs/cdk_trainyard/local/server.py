@@ -1,7 +1,9 @@
 """The server: moto's services with this package's CloudFormation, on 127.0.0.1 and nowhere else."""
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from decimal import Decimal
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
@@ -30,6 +32,7 @@ from cdk_trainyard.local.services import (
     autoscaling,
     batch,
     capacity,
+    ce,
     cloudtrail,
     cloudwatch,
     codebuild,
@@ -64,6 +67,7 @@ _EXTENDED = (
     autoscaling,
     batch,
     capacity,
+    ce,
     cloudtrail,
     cloudwatch,
     codebuild,
@@ -194,6 +198,16 @@ class LocalAws:
             region: Where. Default - `region`.
         """
         servicequotas.set_quota(self.account, region or self.region, service, name, value)
+
+    def charge(self, service: str, amount: str, tags: Mapping[str, str]) -> None:
+        """Have something cost money, every day, as Cost Explorer tells it.
+
+        Args:
+            service: The service as bills name it.
+            amount: USD a day.
+            tags: Its cost allocation tags.
+        """
+        ce.charge(self.account, ce.Daily(service=service, amount=Decimal(amount), tags=tags))
 
     @staticmethod
     def shortage(instance_type: str, message: str = NO_CAPACITY) -> AbstractContextManager[None]:
