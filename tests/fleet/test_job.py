@@ -8,6 +8,8 @@ import pytest
 
 from cdk_trainyard.lifecycle import scripts_folder
 
+pytestmark = pytest.mark.programs
+
 JOB = scripts_folder() / "jobs/fleet-ddp"
 # ssh HOST COMMAND runs it here, unless the host is down; as the program of each node stands a small one that counts
 # steps in its checkpoint and may be told to die once

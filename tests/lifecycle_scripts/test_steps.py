@@ -13,6 +13,8 @@ import pytest
 
 from cdk_trainyard.lifecycle import scripts_folder
 
+pytestmark = pytest.mark.programs
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 NOTHING = "step_one_done() { false; }\nstep_one_run() { :; }\nstep_one_verify() { :; }\n"
 
