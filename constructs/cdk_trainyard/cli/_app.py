@@ -57,6 +57,7 @@ COMMANDS: Final = {
     "ssh-config": Row(module="ssh_config", help="Let ssh reach the nodes of a deployment, by name.", extras="cli aws"),
     "exec": Row(module="exec", help="Run a command on every node of a group, side by side.", extras="cli aws"),
     "submit": Row(module="submit", help="Copy a job to the cluster, and submit it to Slurm.", extras="cli aws"),
+    "scale": Row(module="scale", help="Give a group another number of nodes.", extras="cli aws local review"),
     "events": Row(
         module="events", help="Show what has happened, and the first cause of what failed.", extras="cli aws"
     ),

@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,10 +32,25 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, as_json: bool, verbo
     Without STACK every stack; with it, that stack and those that it stands on.
     """
     load(file)
+    if not yes:
+        ask(_cdk.find(), f"deploy {file}", *(stacks or ("*",)), *_cdk.app_words(file))
+    deployed(file, stacks, as_json=as_json, verbose=verbose)
+
+
+def deployed(file: Path, stacks: Sequence[str], *, as_json: bool, verbose: bool) -> None:
+    """Deploy, without a question, and say what exists then.
+
+    Args:
+        file: The deployment file.
+        stacks: Stacks. None of them: every stack.
+        as_json: Whether the outputs are said as JSON.
+        verbose: Whether what the CLI says is shown.
+
+    Raises:
+        Wrong: It failed; with what failed.
+    """
     cdk = _cdk.find()
     app, chosen = _cdk.app_words(file), stacks or ("--all",)
-    if not yes:
-        ask(cdk, f"deploy {file}", *(stacks or ("*",)), *app)
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder, "outputs.json")
         words = ["deploy", *chosen, *app, "--require-approval", "never", "--outputs-file", str(kept)]

@@ -7,6 +7,7 @@ storage and everything else (by CloudFormation's provider schemas).
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,19 +28,12 @@ def command(old: Path, new: Path, as_json: bool) -> int:
     OLD and NEW are deployment files, or folders that cdk synth wrote. Exit code 1 when data or a cluster would be
     lost, or when the update would be refused.
     """
-    from cdk_trainyard.cli.assemblies import load
-    from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
-    from cdk_trainyard.cli.plan.resources import plan_resources
-
-    with TemporaryDirectory() as directory:
-        before, after = (load(given, Path(directory) / side) for side, given in (("old", old), ("new", new)))
-    rows = [*plan_clusters(before, after), *plan_resources(before.stacks, after.stacks)]
+    rows = planned(old, new)
     worst = max((row.effect for row in rows), default=Effect.FREE)
     if as_json:
         click.echo(json.dumps({"worst": worst.name.lower(), "changes": [*map(_data, ordered(rows))]}, indent=2))
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        click.echo(table(rows, width) if rows else "nothing changes")
+        click.echo(shown(rows))
         if worst >= Effect.REFUSED:
             click.echo(
                 "\ndata or a cluster would be lost"
@@ -47,6 +41,35 @@ def command(old: Path, new: Path, as_json: bool) -> int:
                 else "\nthe update would be refused; nothing would be lost"
             )
     return 1 if worst >= Effect.REFUSED else 0
+
+
+def planned(old: Path, new: Path) -> list[PlanRow]:
+    """Return what a change does.
+
+    Args:
+        old: A deployment file, or a folder that cdk synth wrote.
+        new: The same of after the change.
+
+    Raises:
+        Wrong: One of them is neither, or is refused.
+    """
+    from cdk_trainyard.cli.assemblies import load
+    from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
+    from cdk_trainyard.cli.plan.resources import plan_resources
+
+    with TemporaryDirectory() as directory:
+        before, after = (load(given, Path(directory) / side) for side, given in (("old", old), ("new", new)))
+    return [*plan_clusters(before, after), *plan_resources(before.stacks, after.stacks)]
+
+
+def shown(rows: Sequence[PlanRow]) -> str:
+    """Return changes as people read them.
+
+    Args:
+        rows: The changes.
+    """
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return table(rows, width) if rows else "nothing changes"
 
 
 def _data(row: PlanRow) -> dict[str, str]:

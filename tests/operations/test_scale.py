@@ -1,0 +1,116 @@
+"""Another number of nodes: in the file and in the account, or in neither."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.cli import deploy as cli_deploy
+from cdk_trainyard.cli import main
+from cdk_trainyard.cli.plan import command as plan
+from cdk_trainyard.cli.plan.rows import Effect, PlanRow
+from cdk_trainyard.local import LocalAws
+from tests.deployed import deploy
+from tests.operations.asked import asked
+from tests.operations.pages import permissions
+
+pytestmark = pytest.mark.usefixtures("here")
+HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
+GROUP = "worker-group-1"
+
+
+@pytest.fixture
+def file(here: LocalAws, tmp_path: Path) -> Path:
+    copy = tmp_path / "mine.yaml"
+    copy.write_text(deploy(here, HYPERPOD).read_text())
+    return copy
+
+
+@pytest.fixture
+def deployed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Keep what is deployed, and plan what is free."""
+    kept: list[str] = []
+    row = PlanRow(where="mine-training/Cluster", what="InstanceGroups", effect=Effect.FREE)
+    monkeypatch.setattr(plan, "planned", lambda _old, _new: [row])
+    monkeypatch.setattr(cli_deploy, "deployed", lambda file, *_more, **_options: kept.append(file.read_text()))
+    return kept
+
+
+def test_the_file_is_changed_and_deployed(file: Path, deployed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    text = file.read_text()
+    file.chmod(0o640)
+    assert main(["scale", str(file), GROUP, "5", "--yes"]) == 0
+    assert file.read_text() == text.replace("count: 2\n", "count: 5\n") == deployed[0]
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert "free" in capsys.readouterr().out
+    assert main(["scale", str(file), GROUP, "5", "--yes"]) == 0
+    assert capsys.readouterr().out == f"{file}: {GROUP} has 5 nodes already\n"
+    assert main(["scale", str(file), GROUP, "1", "--yes"]) == 0
+    said = capsys.readouterr().err
+    assert f"{GROUP} wants 2 nodes in the account and 5 in {file}: somebody has scaled it beside the file" in said
+    assert f"which nodes of {GROUP} go, AWS chooses" in said
+    assert [path.name for path in file.parent.iterdir()] == ["mine.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("group", "count", "said"),
+    [
+        ("controller-machine", "2", ":25:14: 'cluster.groups.controller-machine.count'"),
+        (GROUP, "7000", "6758"),
+        ("worker-grup-1", "3", "did you mean 'worker-group-1'?"),
+    ],
+)
+def test_what_rules_refuse_leaves_the_file(
+    file: Path, deployed: list[str], group: str, count: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = file.read_text()
+    assert main(["scale", str(file), group, count, "--yes"]) == 1
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert str(file) in shown
+    assert ".mine." not in shown
+    assert (file.read_text(), deployed) == (text, [])
+    assert [path.name for path in file.parent.iterdir()] == ["mine.yaml"]
+
+
+def test_what_the_plan_refuses_leaves_the_file(
+    file: Path, deployed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = file.read_text()
+    row = PlanRow(where="x", what="y", effect=Effect.REFUSED)
+    monkeypatch.setattr(plan, "planned", lambda _old, _new: [row])
+    assert main(["scale", str(file), GROUP, "5", "--yes"]) == 1
+    assert "it is as it was: the plan refuses the change" in capsys.readouterr().err
+    assert (file.read_text(), deployed) == (text, [])
+
+
+def test_nobody_to_ask(file: Path, deployed: list[str]) -> None:
+    assert main(["scale", str(file), GROUP, "5"]) == 2
+    assert main(["scale", str(file), GROUP, "-1"]) == 2
+    assert deployed == []
+
+
+@pytest.mark.usefixtures("deployed")
+@pytest.mark.parametrize(("name", "group"), [(HYPERPOD, GROUP), (FLEET, "worker")])
+def test_the_page_names_the_permissions(name: str, group: str, here: LocalAws, tmp_path: Path) -> None:
+    copy = tmp_path / "x.yaml"
+    copy.write_text(deploy(here, name).read_text())
+    with asked() as kept:
+        assert main(["scale", str(copy), group, "5", "--yes"]) == 0
+    assert kept.permissions == permissions("scale", name)
+
+
+@pytest.mark.cli
+def test_the_cluster_has_what_the_file_says(file: Path, here: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path('.venv/bin').resolve()}:{os.environ['PATH']}")
+    client: Any = here.client("sagemaker", "us-east-1")
+    (cluster,) = client.list_clusters()["ClusterSummaries"]
+    try:
+        assert main(["scale", str(file), GROUP, "3", "--yes"]) == 0
+        groups = client.describe_cluster(ClusterName=cluster["ClusterName"])["InstanceGroups"]
+        assert {group["InstanceGroupName"]: group["CurrentCount"] for group in groups}[GROUP] == 3
+        nodes = client.list_cluster_nodes(ClusterName=cluster["ClusterName"])["ClusterNodeSummaries"]
+        assert len(nodes) == 4
+    finally:
+        here.reset()
