@@ -27,8 +27,6 @@ class Environment:
         self.folder = folder
         self.assemblies: dict[str, Path] = {}
         self.region = self.content["region"]
-        if not self.client("ssm").get_parameters(Names=[BOOTSTRAPPED])["Parameters"]:
-            self.cdk("bootstrap", f"aws://{aws.account}/{self.region}")
 
     def client(self, service: str) -> Any:
         return self.aws.client(service, self.region)
@@ -57,6 +55,8 @@ class Environment:
         return re.sub(r"\x1b\[[0-9;]*m", "", run.stdout)
 
     def deploy(self, stack: str = "TrainingStack", *, code: int = 0) -> str:
+        if not self.client("ssm").get_parameters(Names=[BOOTSTRAPPED])["Parameters"]:
+            self.cdk("bootstrap", f"aws://{self.aws.account}/{self.region}")  # its assembly is deployed
         return self.cdk("deploy", stack, "--require-approval", "never", code=code)
 
     def destroy(self) -> None:
