@@ -29,7 +29,7 @@ from stacks import build_stacks
 from tests.monitoring.test_workspace import only, text
 from tests.rehearsal import workspace_stand_in as stand_in
 from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
-from tests.rehearsal.script_cluster import CONTROLLER, FIRST, SOURCE, USERS, shell
+from tests.rehearsal.script_cluster import CONTROLLER, FIRST, SECOND, SOURCE, USERS, shell
 
 pytestmark = pytest.mark.nodes
 
@@ -207,3 +207,49 @@ def test_a_power_cut_rings_once_and_ends_when_the_node_is_back(machines: HyperPo
     wait("the end of the alarm", lambda: ringing(machines) == set())
     wait("the message of the end", lambda: len(messages(machines)) > before + 1)
     assert messages(machines)[before:] == ["[FIRING] NodeDown of demo (1)", "[RESOLVED] NodeDown of demo (1)"]
+
+
+def test_a_drained_node_rings_until_it_is_resumed(machines: HyperPodMachines) -> None:
+    host, before = machines.machine(SECOND).node.host, len(messages(machines))
+    machines.slurm.controller.run("scontrol", "update", f"NodeName={host}", "State=DRAIN", "Reason=a test of alarms")
+    wait("the alarm", lambda: ringing(machines) == {("NodeDrained", host)})
+    machines.slurm.controller.run("scontrol", "update", f"NodeName={host}", "State=RESUME")
+    wait("the end of the alarm", lambda: ringing(machines) == set())
+    wait("both messages", lambda: len(messages(machines)) == before + 2)
+    assert messages(machines)[before:] == ["[FIRING] NodeDrained of demo (1)", "[RESOLVED] NodeDrained of demo (1)"]
+
+
+def test_a_slurmctld_that_is_stopped_rings_alone(machines: HyperPodMachines) -> None:
+    controller, before = machines.machine(CONTROLLER), len(messages(machines))
+    controller.run("systemctl", "stop", "slurmctld")
+    wait("the alarm", lambda: ringing(machines) == {("SlurmctldDown", "")})
+    controller.run("systemctl", "start", "slurmctld")
+    wait("the end of the alarm", lambda: ringing(machines) == set())
+    wait("both messages", lambda: len(messages(machines)) == before + 2)
+    assert {subject.split()[1] for subject in messages(machines)[before:]} == {"SlurmctldDown"}
+    wait_until_idle(machines)
+
+
+def test_what_cannot_be_written_is_written_later(machines: HyperPodMachines) -> None:
+    """Nothing is lost while the workspace does not answer."""
+    controller = machines.machine(CONTROLLER)
+    controller.run("touch", "/run/shut")
+    time.sleep(90)
+    controller.run("rm", "/run/shut")
+    samples = 'count_over_time(up{job="node"}[2m])'
+    expected = 2 * 60 / 5 - 2
+    wait(
+        "what was kept",
+        lambda: (
+            len(found := query(machines, samples)) == 3 and all(int(each["value"][1]) >= expected for each in found)
+        ),
+        seconds=100,
+    )
+
+
+def test_an_exporter_that_is_stopped_rings(machines: HyperPodMachines) -> None:
+    worker = machines.machine(SECOND)
+    worker.run("systemctl", "stop", "trainyard-node-exporter")
+    wait("the alarm", lambda: ringing(machines) == {("ExporterDown", worker.node.host)})
+    worker.run("systemctl", "start", "trainyard-node-exporter")
+    wait("the end of the alarm", lambda: ringing(machines) == set())
