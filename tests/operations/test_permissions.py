@@ -42,6 +42,7 @@ def there(here: LocalAws) -> Iterator[LocalAws]:
     here.reset()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_command_needs_what_the_page_says(
