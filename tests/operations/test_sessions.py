@@ -6,11 +6,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cdk_trainyard.account import Refusal, Why
 from cdk_trainyard.cli import main
+from cdk_trainyard.cli._sessions import login_user
+from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.local import Fault, LocalAws
 from cdk_trainyard.operations import Node, OperationError
 from cdk_trainyard.operations.sessions import PLUGIN, first, heads, refused
@@ -165,6 +168,21 @@ def test_a_name_that_there_is_not(
     deploy(here, HYPERPOD)
     assert main(words) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("system", "user"),
+    [
+        ("ubuntu2204", "ubuntu"),
+        ("alinux2023", "ec2-user"),
+        ("rhel9", "ec2-user"),
+        ("rocky9", "rocky"),
+        (None, "ubuntu"),
+    ],
+)
+def test_the_user_is_of_the_operating_system(system: str | None, user: str) -> None:
+    assert login_user(SimpleNamespace(orchestrator="x", cluster=SimpleNamespace(operating_system=system))) == user
+    assert {login_user(Deployment.load(f"deployments/{name}.yaml")) for name in (HYPERPOD, FLEET)} == {"ubuntu"}
 
 
 def test_every_kind_of_refusal_is_explained() -> None:

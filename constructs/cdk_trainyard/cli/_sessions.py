@@ -7,6 +7,7 @@ from cdk_trainyard.cli._deployed import Opened, chosen, tell_refused
 from cdk_trainyard.cli._exits import Missing, Wrong
 
 if TYPE_CHECKING:
+    from cdk_trainyard.deployment.model import Deployment
     from cdk_trainyard.operations import Node
     from cdk_trainyard.operations.sessions import Plugin
 
@@ -51,3 +52,20 @@ def _head_groups(of: Opened) -> list[str]:
     """Return the groups that the file gives a controller's role: scripts that configure Slurm tell the API none."""
     groups = getattr(of.deployment.cluster, "groups", ())
     return [group.name for group in groups if getattr(group, "role", "") == "controller"]
+
+
+def login_user(of: "Deployment") -> str:
+    """Return the user that people work as on a deployment's nodes: that of their image or operating system.
+
+    Source: AWS ParallelCluster user guide, "pcluster ssh" and "Image" (default users), read 2026-11.
+
+    Args:
+        of: The deployment.
+    """
+    if of.orchestrator == "fleet":
+        from cdk_trainyard.fleet.images import known_image
+
+        return known_image(of.cluster.image).user
+    system = str(getattr(of.cluster, "operating_system", None) or "ubuntu")
+    users = {"alinux": "ec2-user", "rhel": "ec2-user", "rocky": "rocky"}
+    return next((user for start, user in users.items() if system.startswith(start)), "ubuntu")

@@ -13,6 +13,7 @@ import click
 from cdk_trainyard.cli._deployed import chosen, opened, tell_refused
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
+from cdk_trainyard.cli._sessions import login_user
 
 if TYPE_CHECKING:
     from cdk_trainyard.deployment.model import Deployment
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 @click.option(
     "--file", "other", type=click.Path(path_type=Path), metavar="PATH", help="Write there, and include nothing."
 )
-@click.option("--user", default="ubuntu", show_default=True, help="The user of the nodes.")
+@click.option("--user", help="The user of the nodes. Default - that of their operating system.")
 @click.option("--identity", default="", metavar="PATH", help="The file of the key. Default - ssh's own choice.")
 @click.option("--remove", is_flag=True, help="Remove the deployment's entries; asks nothing of AWS.")
-def command(file: Path, other: Path | None, user: str, identity: str, remove: bool) -> None:
+def command(file: Path, other: Path | None, user: str | None, identity: str, remove: bool) -> None:
     """Let ssh reach the nodes of a deployment, by name.
 
     The entries stand between markers in ~/.ssh/trainyard.conf, which one line of ~/.ssh/config includes. What changes
@@ -57,7 +58,7 @@ def _home(name: str) -> Path:
     return Path.home() / ".ssh" / name
 
 
-def _written(file: Path, own: Path, config: Path | None, user: str, identity: str) -> Mapping[Path, str]:
+def _written(file: Path, own: Path, config: Path | None, user: str | None, identity: str) -> Mapping[Path, str]:
     of = opened(file)
     found = chosen(of, [])
     tell_refused(found.refused)
@@ -66,7 +67,7 @@ def _written(file: Path, own: Path, config: Path | None, user: str, identity: st
     entries = ssh_config.Entries(
         name=of.deployment.name,
         region=of.deployment.region,
-        user=user,
+        user=user or login_user(of.deployment),
         identity=identity,
         proxy=proxy.words(sys.executable, os.environ.get("AWS_PROFILE", "")),
     )

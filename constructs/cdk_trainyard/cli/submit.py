@@ -8,7 +8,7 @@ from cdk_trainyard.cli._deployed import opened
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._progress import working
-from cdk_trainyard.cli._sessions import meant, plugin
+from cdk_trainyard.cli._sessions import login_user, meant, plugin
 
 _HAVE_SLURM = ("hyperpod", "parallelcluster")
 
@@ -18,11 +18,11 @@ _HAVE_SLURM = ("hyperpod", "parallelcluster")
 @click.argument("job", type=click.Path(path_type=Path))
 @click.argument("options", nargs=-1, metavar="[-- SBATCH-OPTION...]")
 @click.option("--follow", is_flag=True, help="Show its output until it ends, and return its exit code.")
-@click.option("--user", default="ubuntu", show_default=True, help="Who submits it.")
+@click.option("--user", help="Who submits it. Default - the user of the nodes' operating system.")
 @click.option(
     "--on", "name", metavar="NODE|GROUP", help="The node that submits it. Default - the controller, the head."
 )
-def command(file: Path, job: Path, options: tuple[str, ...], follow: bool, user: str, name: str | None) -> int:
+def command(file: Path, job: Path, options: tuple[str, ...], follow: bool, user: str | None, name: str | None) -> int:
     """Copy a job to the cluster, and submit it to Slurm.
 
     JOB is a script, or a folder with job.sbatch. Its files go to a folder of their own in the user's home. Ctrl-C ends
@@ -42,7 +42,7 @@ def command(file: Path, job: Path, options: tuple[str, ...], follow: bool, user:
         found = plugin()
         of = opened(file)
         node = first(meant(of, [name] if name is not None else []))
-        jobs = Jobs(Commands(of.account, found), node, user)
+        jobs = Jobs(Commands(of.account, found), node, user or login_user(of.deployment))
         with working(f"copying {len(files.data)} bytes to {node.group}"):
             submitted = jobs.submit(files, options)
         click.echo(f"job {submitted.number} in {submitted.folder}", err=follow)
