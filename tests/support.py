@@ -54,13 +54,16 @@ def synthesize_here(deployment: Path, outdir: Path) -> Synthesis:
     from aws_cdk import App  # noqa: PLC0415  other tests need no CDK
 
     from cdk_trainyard.deployment import Deployment  # noqa: PLC0415
+    from cdk_trainyard.deployment.origins import say_origins  # noqa: PLC0415
     from cdk_trainyard.review import attach_checks, unmatched_acknowledgments  # noqa: PLC0415
     from stacks import build_stacks  # noqa: PLC0415
 
     context = json.loads((ROOT / "cdk.json").read_text())["context"]
     app = App(outdir=str(outdir), context=context, post_cli_context=STAGED)
     attach_checks(app)
-    build_stacks(app, Deployment.load(deployment))
+    loaded = Deployment.load(deployment)
+    build_stacks(app, loaded)
+    say_origins(app, loaded)
     app.synth()
     problems = unmatched_acknowledgments(app, outdir)
     return Synthesis(outdir, 1 if problems else 0, "\n".join(problems))

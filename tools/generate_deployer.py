@@ -27,11 +27,11 @@ _OWN_ACTIONS = {
     "AWS::CodeBuild::Project": ["codebuild:BatchGetProjects", "codebuild:CreateProject", "codebuild:DeleteProject"],
     "AWS::FSx::FileSystem": [
         *("fsx:CreateFileSystem", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"),
-        *("ec2:CreateNetworkInterface", "ec2:DescribeSubnets", "kms:CreateGrant", "kms:DescribeKey"),
     ],
 }
-"""Of types whose schemas name no handlers: the actions of making and deleting one. Source: Service Authorization
-Reference; FSx for Lustre user guide, "Using tag-based access control" and "Encryption at rest"; read 2026-11."""
+"""Of types whose schemas name no handlers: the operations of the service's own API that make, describe and delete one
+(botocore's models). What a service does on its behalf is its service-linked role's: FSx makes network interfaces so
+(FSx for Lustre user guide, "Using service-linked roles for Amazon FSx", read 2026-11)."""
 _NO_RESOURCE = ("AWS::CDK::", "Custom::")
 
 

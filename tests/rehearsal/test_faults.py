@@ -55,7 +55,7 @@ SHARED = {"user_keys"}
 # Nothing to do on nodes without OpenZFS, EFA or an accelerator, and without being asked for: tested elsewhere.
 IDLE = {
     "openzfs", "lustre_efa", "lustre_io", "kernel", "clock", "devices", "containers", "neuron_environment", "exporters",
-    "s3_mounts", "pam_slurm_adopt",
+    "s3_mounts", "pam_slurm_adopt", "metrics_agent",
 }  # fmt: skip
 
 

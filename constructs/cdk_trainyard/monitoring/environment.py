@@ -57,8 +57,8 @@ class EnvironmentMonitoring(Construct):
         accounting: The database. Default - none.
         topic: What alarms tell; it must let CloudWatch publish. Default - nobody is told.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
-        free_percent: So much of the fullest disk of a file system must be free.
-            Default: 15, as FSx for Lustre's guide asks.
+        free_percent: So much of the fullest disk of a file system must be free, as FSx for Lustre's guide asks.
+            Default: 15.
 
     Attributes:
         alarms: The alarms by their ids.

@@ -67,7 +67,7 @@ class EnvironmentMonitoringSpec:
     """When alarms on a network and on storage ring."""
 
     free_percent: Annotated[float, Number(minimum=1, maximum=99, unit="percent")] = 15
-    """So much of the fullest disk of a file system must be free. Default: 15, as FSx for Lustre's guide asks."""
+    """So much of the fullest disk of a file system must be free, as FSx for Lustre's guide asks. Default: 15."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
