@@ -99,7 +99,7 @@ check: setup ## lint, format, types, shell, guard tests
 .PHONY: test
 test: setup ## every test
 	@$(MAKE) --jobs 4 .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-pcluster/.ready
-	python -m pytest -n 6 --dist loadscope --no-loadscope-reorder
+	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
 test-unit: setup ## the tests without the CLI, other programs and exhaustive grids (about a minute)

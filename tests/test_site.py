@@ -67,6 +67,7 @@ def site() -> dict[Path, Page]:
     return pages
 
 
+@pytest.mark.review
 def test_every_page_has_its_own_title_in_the_navigation(site: dict[Path, Page]) -> None:
     """A section that takes its first page for itself hides it."""
     text = (ROOT / CONFIGURATION["site_dir"] / "docs" / "api" / "errors" / "index.html").read_text()
