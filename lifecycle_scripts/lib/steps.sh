@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Runs named steps, so that a node converges however often, and wherever, it was stopped before.
 #
-# A step NAME is a file steps/NAME.sh beside the entry script. It calls `step NAME TITLE CAUSE [NEEDS]` and defines
+# A step NAME is a file steps/NAME.sh beside the entry script, or of this library. It calls `step NAME TITLE CAUSE [NEEDS]` and defines
 #   step_NAME_done    succeeds when there is nothing to do: quick, changes nothing
 #   step_NAME_run     does it
 #   step_NAME_verify  fails when it did not work after all
@@ -151,17 +151,19 @@ step() {
   [[ $# -lt 4 ]] || STEP_NEEDS[$1]=$4
 }
 
-# provision DIRECTORY STEP...: runs the steps of DIRECTORY/steps. The one call of an entry script.
+# provision DIRECTORY STEP...: runs the steps of DIRECTORY/steps and DIRECTORY/lib/steps. The one call of an entry script.
 provision() {
-  local name
+  local name file
   BUNDLE=$1
   shift
   start_log
   take_run
   for name in "$@"; do
     STEP_STATE[${name}]=waiting
+    file=${BUNDLE}/steps/${name}.sh
+    [[ -e ${file} ]] || file=${BUNDLE}/lib/steps/${name}.sh
     # shellcheck source=/dev/null
-    source "${BUNDLE}/steps/${name}.sh"
+    source "${file}"
   done
   # shellcheck disable=SC2312  # it does nothing
   exec {ENDS}<> <(:) # a pipe whose two ends are here: a step that ends says so in it

@@ -18,7 +18,7 @@ PYTHON = [*(path for path in DOWNLOADED if path.suffix == ".py"), ROOT / "fleet/
 # Every shell file of nodes and examples, and the stand-ins of the tests.
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STYLED = sorted(map(str, [*ROOT.rglob("*.sh"), *EXAMPLES.rglob("*.sh"), *Path(__file__).parents[1].rglob("stub*.sh")]))
-STEPS = sorted((ROOT / "hyperpod/steps").glob("*.sh"))
+STEPS = [path for folder in ("hyperpod", "lib") for path in sorted((ROOT / folder / "steps").glob("*.sh"))]
 TOOLS = Path(sys.executable).parent
 # What fetches; test_extras shows that none of it is called unless an option asks for it.
 FETCHING = {
@@ -99,8 +99,9 @@ def needs_of(path: Path) -> list[str] | None:
 @pytest.mark.parametrize("entry", ["on_create.sh", "on_init_complete.sh"])
 def test_a_step_comes_after_what_it_needs(entry: str) -> None:
     order = entry_steps(entry)
+    paths = {path.stem: path for path in STEPS}
     for number, name in enumerate(order):
-        needs = needs_of(ROOT / "hyperpod/steps" / f"{name}.sh") or []
+        needs = needs_of(paths[name]) or []
         known = {path.stem for path in ROOT.glob("*/steps/*.sh")}  # fleets have steps that some of these need there
         assert set(needs) <= known, name
         assert [need for need in needs if need in order[number:]] == [], name
@@ -113,7 +114,7 @@ def test_slurm_alone_comes_after_everything() -> None:
 
 
 def test_every_step_is_run_by_the_script_that_does_everything() -> None:
-    assert sorted(entry_steps("on_create.sh")) == [path.stem for path in STEPS]
+    assert sorted(entry_steps("on_create.sh")) == sorted(path.stem for path in STEPS)
     assert set(entry_steps("on_init_complete.sh")) < set(entry_steps("on_create.sh"))
 
 

@@ -12,7 +12,7 @@ from tests.lifecycle_scripts.programs import load
 
 SCRIPTS = scripts_folder() / "hyperpod"
 slurm_metrics, efa_metrics, plugstack = (
-    load(f"hyperpod/{name}.py") for name in ("slurm_metrics", "efa_metrics", "plugstack")
+    load(f"{name}.py") for name in ("lib/slurm_metrics", "lib/efa_metrics", "hyperpod/plugstack")
 )
 
 ANSWERS = {

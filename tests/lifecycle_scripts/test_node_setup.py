@@ -395,9 +395,12 @@ def test_neither_kernel_nor_lustre_is_changed_by_what_is_installed(node: FakeNod
     assert "[kernel] hold the kernel and Lustre's modules: nothing to do" in run(node, "kernel")
 
 
-@pytest.mark.parametrize("step", ["containers", "neuron_environment", "exporters", "s3_mounts"])
+@pytest.mark.parametrize(
+    "step",
+    ["hyperpod/steps/containers", "hyperpod/steps/neuron_environment", "lib/steps/exporters", "hyperpod/steps/s3_mounts"],
+)
 def test_what_installs_packages_waits_for_that(step: str) -> None:
-    text = (scripts_folder() / "hyperpod/steps" / f"{step}.sh").read_text()
+    text = (scripts_folder() / f"{step}.sh").read_text()
     assert re.search(r"^  'network clock kernel", text, re.MULTILINE)
 
 

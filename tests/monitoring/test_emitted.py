@@ -32,11 +32,11 @@ def parsed(text: str) -> Series:
 def emitted(source: str, tmp_path: Path) -> Series:
     """What a source gives: recorded, or written by our own program here."""
     if source == "slurm":
-        return parsed(load("hyperpod/slurm_metrics.py").collect(answer)) | emitted("node", tmp_path)
+        return parsed(load("lib/slurm_metrics.py").collect(answer)) | emitted("node", tmp_path)
     if source == "efa":
         counters = (EMITTED / "efa.counters").read_text().splitlines()[1:]
         make_device(tmp_path, "rdmap16s2", "efa", dict.fromkeys(counters, "1"))
-        return parsed(load("hyperpod/efa_metrics.py").collect(tmp_path))
+        return parsed(load("lib/efa_metrics.py").collect(tmp_path))
     return parsed((EMITTED / f"{source}.prom").read_text())
 
 

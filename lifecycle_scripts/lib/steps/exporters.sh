@@ -3,9 +3,9 @@
 # (controller) and the counters of EFA; monitors of Neuron devices and GPUs. One that the image runs already is left alone.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
-# shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
+# shellcheck source-path=SCRIPTDIR source=../packages.sh
 source "${BUNDLE}/lib/packages.sh"
-# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+# shellcheck source-path=SCRIPTDIR source=../restarts.sh
 source "${BUNDLE}/lib/restarts.sh"
 
 EXPORTERS_PROGRAMS=/opt/trainyard/exporters
@@ -185,7 +185,7 @@ exporters_add_textfile() {
   local name=$1 program directory
   directory=$(exporters_directory)
   mkdir -p -- "${ROOT}${directory}"
-  program=$(<"${BUNDLE}/${name}_metrics.py")
+  program=$(<"${BUNDLE}/lib/${name}_metrics.py")
   put_file "${ROOT}${EXPORTERS_PROGRAMS}/${name}_metrics.py" 0755 "${program}"
   exporters_write "${name}" "trainyard-${name}-metrics.service"
   exporters_start timer "trainyard-${name}-metrics.timer"
@@ -193,7 +193,7 @@ exporters_add_textfile() {
 
 exporters_has_textfile() {
   local program
-  program=$(<"${BUNDLE}/$1_metrics.py") && holds "${ROOT}${EXPORTERS_PROGRAMS}/$1_metrics.py" "${program}" \
+  program=$(<"${BUNDLE}/lib/$1_metrics.py") && holds "${ROOT}${EXPORTERS_PROGRAMS}/$1_metrics.py" "${program}" \
     && exporters_unit_is "$1" && systemctl is-active --quiet "trainyard-$1-metrics.timer"
 }
 

@@ -4,9 +4,9 @@
 # says (slurm_metrics.py). What cannot be written waits on disk.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
-# shellcheck source-path=SCRIPTDIR source=../../lib/packages.sh
+# shellcheck source-path=SCRIPTDIR source=../packages.sh
 source "${BUNDLE}/lib/packages.sh"
-# shellcheck source-path=SCRIPTDIR source=../../lib/restarts.sh
+# shellcheck source-path=SCRIPTDIR source=../restarts.sh
 source "${BUNDLE}/lib/restarts.sh"
 
 METRICS_AGENT=trainyard-metrics-agent
