@@ -5,7 +5,7 @@
 set -Eeuo pipefail
 : "${SLURM_JOB_ID:?runs inside a job}" "${SLURM_STEP_ID:?runs inside a job step}"
 : "${SLURM_STEP_NODELIST:?runs inside a job step}" "${SLURM_STEP_NUM_NODES:?runs inside a job step}"
-: "${PYTHON:?set by run.sh}" "${CORES_PER_NODE:?set by run.sh}"
+: "${JOB_NODES:?set by run.sh}" "${PYTHON:?set by run.sh}" "${CORES_PER_NODE:?set by run.sh}"
 : "${RUN_DIRECTORY:?set by run.sh}" "${CACHE_DIRECTORY:?set by run.sh}"
 folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 mode=$1
@@ -14,6 +14,11 @@ shift
 fail() {
   printf 'launch.sh on %s: %s\n' "${SLURMD_NODENAME:-${HOSTNAME}}" "$*" >&2
   exit 2
+}
+
+((SLURM_STEP_NUM_NODES == JOB_NODES)) || {
+  printf 'the step has %d of the %d nodes of the job\n' "${SLURM_STEP_NUM_NODES}" "${JOB_NODES}" >&2
+  exit 75 # of sysexits.h: it may be better the next time
 }
 
 first_node() {

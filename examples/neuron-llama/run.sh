@@ -18,6 +18,17 @@ requeues=${SLURM_RESTART_COUNT:-0}
 # wrong arguments are wrong the next time too: such a job is not requeued
 check_arguments "${folder}" "${SLURM_JOB_NUM_NODES}" "$@"
 
+# As many nodes as the first start had: Slurm may strike a node that it lost from the job, and srun would start on the
+# others. launch.sh refuses that with a code of its own.
+too_few=75
+asked=${RUN_DIRECTORY}/.nodes-${SLURM_JOB_ID}
+export JOB_NODES=${SLURM_JOB_NUM_NODES}
+if ((requeues > 0)) && [[ -s ${asked} ]]; then
+  JOB_NODES=$(<"${asked}")
+elif [[ -d ${RUN_DIRECTORY} && -w ${RUN_DIRECTORY} ]]; then # else launch.sh says what is wrong with it
+  printf '%s\n' "${JOB_NODES}" >"${asked}"
+fi
+
 # HyperPod's auto-resume is a plugin of srun, and plain Slurm ends the job at once with "unrecognized option". srun is
 # asked. The job that compiles does without: it has nothing to go on from.
 auto_resume=()
@@ -38,8 +49,8 @@ srun --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_ON_NODE:-1}" "${auto_res
 
 # A job that lost a node is requeued by Slurm (--requeue). A step that failed on nodes that live is not, so the job asks
 # for it, a bounded number of times: SLURM_RESTART_COUNT counts both. A graph that does not compile does not the next
-# time either.
-if ((code != 0 && ${#auto_resume[@]} == 0 && requeues < MAX_REQUEUES)) && [[ ${mode} == train ]]; then
+# time either. Auto-resume has tried again already, but brings no node back that the job no longer has.
+if ((code != 0 && (${#auto_resume[@]} == 0 || code == too_few) && requeues < MAX_REQUEUES)) && [[ ${mode} == train ]]; then
   printf 'the step ended with code %d: requeue %d of %d\n' "${code}" "$((requeues + 1))" "${MAX_REQUEUES}"
   scontrol requeue "${SLURM_JOB_ID}"
   sleep 60 # slurmctld ends this script

@@ -146,6 +146,20 @@ def test_a_step_that_failed_is_requeued_a_bounded_number_of_times(stage: Stage, 
     assert stage.called("scontrol") == (["requeue 7"] if requeued else [])
 
 
+@pytest.mark.parametrize("offered", [False, True])
+def test_a_job_that_slurm_has_struck_a_node_from_is_requeued_for_as_many_as_at_first(
+    stage: Stage, *, offered: bool
+) -> None:
+    stage.run_directory.mkdir()
+    stage.srun(offers_auto_resume=offered, code=0)
+    assert stage.run("train.sbatch", *stage.words, **JOB).returncode == 0
+    stage.srun(offers_auto_resume=offered, code=75)
+    struck = JOB | {"SLURM_JOB_NUM_NODES": "1", "SLURM_RESTART_COUNT": "1"}
+    assert stage.run("train.sbatch", *stage.words, **struck).returncode == 75
+    assert stage.passed_on()["JOB_NODES"] == "2"
+    assert stage.called("scontrol") == ["requeue 7"]
+
+
 def test_fails_without_a_requeue_when_the_arguments_are_wrong(stage: Stage) -> None:
     stage.srun(offers_auto_resume=False, code=0)
     done = stage.run("train.sbatch", *stage.words, "--keep=0", **JOB)
@@ -162,7 +176,8 @@ def test_what_is_asked_of_slurm(name: str) -> None:
 
 # ---------------------------------------------------------------- launch.sh
 ULIMIT = "BASH_FUNC_ulimit%%"  # as bash exports a function: what this machine allows is not the question
-STEP = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "n[1-2]", "SLURM_STEP_NUM_NODES": "2"}
+STEP = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "n[1-2]", "SLURM_STEP_NUM_NODES": "2",
+        "JOB_NODES": "2"}  # fmt: skip
 
 
 @pytest.fixture
@@ -191,6 +206,11 @@ def test_the_processes_meet_on_the_first_node_of_the_step(node: Stage) -> None:
         f"--rdzv-id=7.0.0 --rdzv-conf=timeout=600 {LLAMA}/train.py --directory {node.run_directory} --steps=3"
     )
     assert node.called("scontrol") == ["show hostnames n[1-2]"]
+
+
+def test_a_step_on_fewer_nodes_than_the_job_is_refused(node: Stage) -> None:
+    done = node.run("launch.sh", "train", SLURM_STEP_NUM_NODES="1")
+    assert (done.returncode, "the step has 1 of the 2 nodes of the job" in done.stderr) == (75, True), done.stderr
 
 
 def test_the_environment_is_that_of_neuron_and_efa(node: Stage) -> None:

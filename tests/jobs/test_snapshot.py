@@ -31,7 +31,7 @@ def train(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_straggler_does_not_write_into_the_snapshot_of_the_next_attempt(
     train: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    snapshot = train.Snapshot(tmp_path)
+    snapshot = train.Snapshot(tmp_path, 4)
 
     def whole(state: dict[str, Any], file: IO[bytes]) -> None:
         file.write(b"step %d" % state["step"])
@@ -59,10 +59,20 @@ def test_what_was_being_written_is_cleared_away_and_the_snapshot_is_not(
         raise CutError
 
     monkeypatch.setattr(train.torch, "save", cut, raising=False)
-    snapshot = train.Snapshot(tmp_path)
+    snapshot = train.Snapshot(tmp_path, 4)
     with pytest.raises(CutError):
         snapshot.save(MODEL, MODEL, 10)
     (tmp_path / "snapshot.pt").touch()
     assert len(list(tmp_path.iterdir())) == 2
     snapshot.clear_away()
     assert [path.name for path in tmp_path.iterdir()] == ["snapshot.pt"]
+
+
+def test_a_snapshot_of_another_number_of_ranks_is_refused(
+    train: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "snapshot.pt").touch()
+    monkeypatch.setattr(train.torch, "load", lambda *_, **__: {"world": 4, "step": 10}, raising=False)
+    assert train.Snapshot(tmp_path, 4).read()["step"] == 10
+    with pytest.raises(SystemExit, match=r"snapshot.pt is of 4 ranks, and 2 would go on with it: start as many"):
+        train.Snapshot(tmp_path, 2).read()

@@ -13,21 +13,26 @@ JOB = Path(__file__).parents[2] / "lifecycle_scripts" / "jobs" / "cpu-ddp"
 @pytest.fixture
 def stage(tmp_path: Path) -> JobStage:
     made = JobStage(JOB, tmp_path)
-    made.environment |= {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_SUBMIT_DIR": str(JOB)}
+    made.environment |= {
+        "SLURM_JOB_ID": "7",
+        "SLURM_JOB_NODELIST": "n[1-2]",
+        "SLURM_JOB_NUM_NODES": "2",
+        "SLURM_SUBMIT_DIR": str(tmp_path),
+    }
     return made
 
 
-def test_auto_resume_is_asked_for_where_srun_offers_it(stage: JobStage) -> None:
+def test_auto_resume_is_asked_for_where_srun_offers_it(stage: JobStage, tmp_path: Path) -> None:
     stage.srun(offers_auto_resume=True, code=5)
     assert stage.run("job.sbatch", "--steps", "3").returncode == 5
-    assert stage.step() == f"--label --kill-on-bad-exit=1 --auto-resume=1 bash {JOB}/launch.sh --steps 3"
+    assert stage.step() == f"--label --kill-on-bad-exit=1 --auto-resume=1 bash {tmp_path}/launch.sh --steps 3"
     assert stage.called("scontrol") == []  # the plugin has tried again already
 
 
-def test_plain_slurm_never_sees_the_option(stage: JobStage) -> None:
+def test_plain_slurm_never_sees_the_option(stage: JobStage, tmp_path: Path) -> None:
     stage.srun(offers_auto_resume=False, code=0)
     assert stage.run("job.sbatch").returncode == 0
-    assert stage.step() == f"--label --kill-on-bad-exit=1 bash {JOB}/launch.sh"
+    assert stage.step() == f"--label --kill-on-bad-exit=1 bash {tmp_path}/launch.sh"
     assert stage.called("scontrol") == []
 
 
@@ -38,12 +43,34 @@ def test_a_step_that_failed_is_requeued_a_bounded_number_of_times(stage: JobStag
     assert stage.called("scontrol") == (["requeue 7"] if requeued else [])
 
 
-def test_the_job_has_defaults_and_takes_settings(stage: JobStage) -> None:
+@pytest.mark.parametrize("offered", [False, True])
+def test_a_job_that_slurm_has_struck_a_node_from_is_requeued_for_as_many_as_at_first(
+    stage: JobStage, *, offered: bool
+) -> None:
+    stage.srun(offers_auto_resume=offered, code=0)
+    assert stage.run("job.sbatch").returncode == 0
+    stage.srun(offers_auto_resume=offered, code=75)
+    for count, requeued in (("1", ["requeue 7"]), ("3", ["requeue 7"])):
+        assert stage.run("job.sbatch", SLURM_RESTART_COUNT=count, SLURM_JOB_NUM_NODES="1").returncode == 75
+        assert stage.passed_on()["JOB_NODES"] == "2"
+        assert stage.called("scontrol") == requeued
+
+
+def test_a_step_on_fewer_nodes_than_the_job_is_refused(stage: JobStage) -> None:
+    done = stage.run("launch.sh", PYTHON="python", **LAUNCH | {"SLURM_STEP_NUM_NODES": "1"})
+    assert (done.returncode, "the step has 1 of the 2 nodes of the job" in done.stderr) == (75, True), done.stderr
+
+
+def test_the_job_has_defaults_and_takes_settings(stage: JobStage, tmp_path: Path) -> None:
     stage.srun(offers_auto_resume=False, code=0)
     stage.run("job.sbatch")
-    defaults = {"PYTHON": "python3", "PROCESSES_PER_NODE": "4", "TRAIN_DIRECTORY": f"{JOB}/run-7"}
+    defaults = {
+        "PYTHON": "python3",
+        "PROCESSES_PER_NODE": "4",
+        "TRAIN_DIRECTORY": f"{tmp_path}/run-7",
+    }
     assert defaults.items() <= stage.passed_on().items()
-    chosen = {"PYTHON": "/venv/python", "TRAIN_DIRECTORY": "/fsx/run"}
+    chosen = {"PYTHON": "/venv/python", "TRAIN_DIRECTORY": f"{tmp_path}/x/run"}
     stage.run("job.sbatch", **chosen)
     assert chosen.items() <= stage.passed_on().items()
 
@@ -52,6 +79,7 @@ LAUNCH = {
     "SLURM_STEP_ID": "0",
     "SLURM_STEP_NODELIST": "n[1-2]",
     "SLURM_STEP_NUM_NODES": "2",
+    "JOB_NODES": "2",
     "PROCESSES_PER_NODE": "4",
     "TRAIN_DIRECTORY": "/fsx/run",
 }

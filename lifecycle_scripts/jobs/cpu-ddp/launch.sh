@@ -5,7 +5,13 @@ set -Eeuo pipefail
 
 : "${SLURM_JOB_ID:?runs inside a job}" "${SLURM_STEP_ID:?runs inside a job step}"
 : "${SLURM_STEP_NODELIST:?runs inside a job step}" "${SLURM_STEP_NUM_NODES:?runs inside a job step}"
+: "${JOB_NODES:?set by job.sbatch}"
 : "${PYTHON:?set by job.sbatch}" "${PROCESSES_PER_NODE:?set by job.sbatch}" "${TRAIN_DIRECTORY:?set by job.sbatch}"
+((SLURM_STEP_NUM_NODES == JOB_NODES)) || {
+  printf 'the step has %d of the %d nodes of the job: fewer processes would learn something else\n' \
+    "${SLURM_STEP_NUM_NODES}" "${JOB_NODES}" >&2
+  exit 75 # of sysexits.h: it may be better the next time
+}
 folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 
 first_node() {

@@ -30,14 +30,29 @@ _WIDTH = 64
 class Snapshot:
     """The training state on shared storage: either the old one or the new one is there, whole, at any moment."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, world: int) -> None:
         self._path = directory / "snapshot.pt"
+        self._world = world
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the state, or None when there is none; another number of ranks would go on with other bits."""
+        if not self._path.exists():
+            return None
+        state: dict[str, Any] = torch.load(self._path, map_location="cpu", weights_only=True)
+        if state["world"] != self._world:
+            sys.exit(
+                f"{self._path} is of {state['world']} ranks, and {self._world} would go on with it: "
+                "start as many, or take another --directory"
+            )
+        return state
 
     def load(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> int:
-        """Restore the state and return the number of steps done, or 0 when there is none."""
-        if not self._path.exists():
+        """Restore what rank 0 reads, on every rank, and return the number of steps done, or 0 when there is none."""
+        found = [self.read() if distributed.get_rank() == 0 else None]
+        distributed.broadcast_object_list(found)
+        (state,) = found
+        if state is None:
             return 0
-        state = torch.load(self._path, map_location="cpu", weights_only=True)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         return int(state["step"])
@@ -55,7 +70,8 @@ class Snapshot:
         writer = (*_attempt().values(), socket.gethostname(), str(os.getpid()))
         temporary = self._path.with_name(f"{self._path.stem}-{'-'.join(writer)}.tmp")
         with temporary.open("wb") as file:
-            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, file)
+            states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save({**states, "step": step, "world": self._world}, file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(self._path)
@@ -118,7 +134,7 @@ def run(chosen: argparse.Namespace) -> None:
     rank, world = distributed.get_rank(), distributed.get_world_size()
     log = Log(chosen.directory / "log.jsonl", rank)
     model, optimizer = build()
-    snapshot = Snapshot(chosen.directory)
+    snapshot = Snapshot(chosen.directory, world)
     if rank == 0:
         snapshot.clear_away()
     step = snapshot.load(model.module, optimizer)
