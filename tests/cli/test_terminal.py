@@ -58,7 +58,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def _read(self) -> None:
-        assert select.select([self._to], [], [], 120)[0], self.said
+        assert select.select([self._to], [], [], 600)[0], self.said
         found = os.read(self._to, 4096)
         if not found:
             raise OSError(f"it ended, and had said {self.said!r}")
@@ -131,7 +131,10 @@ def test_ctrl_c_ends_the_cli_and_says_what_goes_on(kept: Path, terminal: Termina
     terminal.type(CTRL_C)
     assert terminal.end() == 130
     assert f"trainyard deploy {FILE} goes on from there" in " ".join(terminal.said.split())
-    assert [each for each in Path("/proc").glob("[0-9]*/environ") if holds(each, f"KEPT={kept}")] == []
+    deadline = time.monotonic() + 300  # a signal takes its time where much else runs
+    while left := [each for each in Path("/proc").glob("[0-9]*/environ") if holds(each, f"KEPT={kept}")]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
 
 
 def holds(environment: Path, text: str) -> bool:

@@ -38,7 +38,7 @@ def answers(node: FakeNode) -> list[str]:
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not what():
         assert time.monotonic() < deadline
         time.sleep(0.02)

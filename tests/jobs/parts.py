@@ -78,7 +78,7 @@ def torchrun(
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(STAND_INS), "OMP_NUM_THREADS": "1", **variables},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1200,
         check=False,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
 pytestmark = pytest.mark.nodes
 
 HOME = "/fsx/ubuntu"
-SECONDS = 300
+SECONDS = 1200
 PYTHON = f"""\
 #!/bin/sh
 export PYTHONPATH={HOME}/stand_ins${{PYTHONPATH:+:${{PYTHONPATH}}}}

@@ -54,7 +54,7 @@ def start_hook(node: FakeNode, name: str, job: str = "9") -> subprocess.Popen[st
 def hook(node: FakeNode, name: str) -> subprocess.CompletedProcess[str]:
     """Run a prolog or an epilog of job 9."""
     process = start_hook(node, name)
-    told, said = process.communicate(timeout=30)
+    told, said = process.communicate(timeout=300)
     return subprocess.CompletedProcess(process.args, process.returncode, told, said)
 
 
@@ -98,7 +98,7 @@ def test_every_node_has_them_before_slurm_conf_speaks_of_them(tmp_path: Path, gr
 def start_process(node: FakeNode, job: str | None) -> subprocess.Popen[bytes]:
     """A process that a job has left, where the hooks look for it."""
     environment = {"SLURM_JOB_ID": job} if job else {}
-    process = subprocess.Popen(["/bin/sleep", "60"], env=environment)
+    process = subprocess.Popen(["/bin/sleep", "3600"], env=environment)
     place = node.root / "proc" / str(process.pid)
     place.mkdir()
     (place / "environ").write_bytes(b"A=1\0" + (f"SLURM_JOB_ID={job}\0".encode() if job else b""))
@@ -118,7 +118,7 @@ def test_a_hook_ends_what_was_left_and_nothing_else(
 ) -> None:
     ended, *kept = (start_process(hooks, job) for job in (left, *others))
     assert hook(hooks, script).returncode == 0
-    assert ended.wait(timeout=5) == -9
+    assert ended.wait(timeout=300) == -9
     assert [process.poll() for process in kept] == [None, None]
     for process in kept:
         process.kill()
@@ -159,10 +159,10 @@ def test_the_prolog_spares_the_hooks_of_other_jobs(hooks: FakeNode, name: str, c
         (hooks.root / "proc" / str(process)).symlink_to(f"/proc/{process}")
     left = start_process(hooks, "7")
     assert hook(hooks, "prolog.sh").returncode == 0
-    assert left.wait(timeout=5) == -9
+    assert left.wait(timeout=300) == -9
     way = os.open(hooks.root / "state/way", os.O_RDWR)  # does not wait for somebody who reads
     os.write(way, b"go\n")
-    _, said = other.communicate(timeout=30)
+    _, said = other.communicate(timeout=300)
     os.close(way)
     assert (other.returncode, said) == (0, "")
 

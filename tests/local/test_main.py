@@ -112,7 +112,7 @@ def serving() -> Iterator["subprocess.Popen[str]"]:
 @pytest.mark.slow
 def test_serve_says_how_it_is_called_and_ends_when_it_is_told_to(serving: "subprocess.Popen[str]") -> None:
     serving.terminate()
-    said, _ = serving.communicate(timeout=60)
+    said, _ = serving.communicate(timeout=600)
     assert serving.returncode == 143
     assert re.search(r"^export AWS_ENDPOINT_URL=http://127.0.0.1:\d+$", said, re.MULTILINE)
     assert re.search(r"^export AWS_ACCESS_KEY_ID=AKIA[A-Z2-7]{16}$", said, re.MULTILINE)

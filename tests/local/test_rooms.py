@@ -106,7 +106,7 @@ class _Cloud:
         return [*ignored, *(f"{row['LogicalResourceId']}: {row.get('ResourceStatusReason')}" for row in failed)]
 
     def _settled(self) -> str:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             status = str(self.client.describe_stacks(StackName=self.stack)["Stacks"][0]["StackStatus"])
             if not status.endswith("_IN_PROGRESS"):

@@ -11,7 +11,7 @@ from cdk_trainyard.local import LocalAws, clients
 def test_it_listens_on_loopback_only(aws: LocalAws) -> None:
     port = int(aws.endpoint.rsplit(":", 1)[1])
     assert aws.endpoint == f"http://127.0.0.1:{port}"
-    with socket.create_connection(("127.0.0.1", port), timeout=1):
+    with socket.create_connection(("127.0.0.1", port), timeout=60):
         pass
     with socket.socket() as other:
         other.settimeout(0.2)

@@ -56,7 +56,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def connect(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "cdk_trainyard", "connect", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_the_node_that_is_meant() -> None:

@@ -38,7 +38,7 @@ def trainyard(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
 
 
@@ -100,7 +100,7 @@ def test_ssh_reaches_nodes_by_their_names(
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=600,
         )
         assert done.stdout.split() == [host, "ubuntu", "x" * 200_000], done.stderr
         assert ids[host] in known.read_text()
@@ -112,7 +112,7 @@ def test_ssh_says_why_there_is_no_session(machines: HyperPodMachines, tmp_path: 
         f"{sys.executable} -P -m cdk_trainyard.operations.proxy us-east-1 i-0123456789abcdef0 %p\n"
     )
     words = ["/usr/bin/ssh", "-F", tmp_path / "config", "gone", "true"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 255
     assert "i-0123456789abcdef0: " in done.stderr
     assert "is not connected" in done.stderr
@@ -142,7 +142,7 @@ def test_a_job_that_slurm_refuses_or_ends(
     machines: HyperPodMachines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "quick.sh"
-    script.write_text("#!/bin/sh\nscancel $SLURM_JOB_ID; sleep 60\n")
+    script.write_text("#!/bin/sh\nscancel $SLURM_JOB_ID; sleep 3600\n")
     assert main(["submit", FILE, str(script), "--", "--partition=nowhere"]) == 1
     assert "invalid partition specified: nowhere" in capsys.readouterr().err
     assert main(["submit", FILE, str(script), "--follow"]) not in {0, 75}

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.cli, pytest.mark.nodes]
 QUOTA = "ml.c5.4xlarge for cluster usage"
 JOB = """#!/bin/bash
 echo "attempt ${SLURM_RESTART_COUNT:-0}"
-[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || srun sleep 600
+[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || srun sleep 3600
 srun hostname | sort
 """
 TRAINYARD = [sys.executable, "-P", "-m", "cdk_trainyard"]
@@ -109,6 +109,6 @@ def test_from_a_file_to_a_job_that_ends(
             victim = next(node for node in machines.cluster.nodes if node.instance_id == failed)
             fresh = machines.replace(victim)  # HyperPod does, and the rehearsal is HyperPod here
             assert [run.code for run in machines.provision([fresh])] == [0]
-            assert follower.wait(120) == 0, log.read_text()
+            assert follower.wait(1200) == 0, log.read_text()
         workers = [node.host for node in machines.cluster.with_role("compute")]
         assert log.read_text().count("\n".join(sorted(workers))) == 1

@@ -8,7 +8,7 @@ from cdk_trainyard.rehearsal import Cluster, Group, HyperPodMachines, LifecycleC
 SUBNET = IPv4Network("10.1.128.0/17")
 SYSTEM = Lustre(dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com", mount_name="abcdefgh")
 MOUNT = (SYSTEM.dns_name, SYSTEM.mount_name, "/fsx")
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 600
 """How long tests wait for what takes seconds: a busy machine is slow, and they must not fail there."""
 
 

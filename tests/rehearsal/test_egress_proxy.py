@@ -75,7 +75,7 @@ def test_what_both_ends_say_at_once_is_passed_on_whole(echo: tuple[int, ssl.SSLC
     def talk(number: int) -> bool:
         pieces = [bytes([number % 251, piece % 251]) * (_PIECE // 2) for piece in range(40)]
         with (
-            socket.create_connection(("127.0.0.1", port), timeout=30) as plain,
+            socket.create_connection(("127.0.0.1", port), timeout=300) as plain,
             trust.wrap_socket(plain, server_hostname="aws.example") as near,
         ):
             near.sendall(f"{len(pieces)}\n".encode())

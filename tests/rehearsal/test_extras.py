@@ -6,7 +6,6 @@ Docker, and the plugin of Pyxis (another plugin, which adds an option to srun ju
 
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -108,7 +107,7 @@ WantedBy=multi-user.target
 """
 HOLD_LOCK = (
     "import fcntl, sys, time; lock = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(lock, fcntl.LOCK_EX); "
-    "print('held', flush=True); time.sleep(300)"
+    "print('held', flush=True); time.sleep(3600)"
 )
 
 
@@ -203,7 +202,7 @@ def test_what_slurm_does_is_among_the_controllers_metrics(machines: HyperPodMach
     until("slurm_up", lambda: "slurm_up 1" in scrape(controller))
     until("an idle node", lambda: 'slurm_nodes{partition="dev",state="idle"} 1' in scrape(controller))
     assert [line for line in scrape(controller) if line.startswith('slurm_cpus{partition="dev",state="total"} ')]
-    machines.slurm.controller.run("sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 60")
+    machines.slurm.controller.run("sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 3600")
     until("the job", lambda: 'slurm_jobs{partition="dev",state="running"} 1' in scrape(controller))
     machines.slurm.controller.run("scancel", "--user=root")
     wait_until_idle(machines, [machines.machine(FIRST).node])
@@ -286,7 +285,7 @@ def test_a_user_gets_in_with_a_job_on_the_node_and_not_without(machines: HyperPo
     controller = machines.machine(CONTROLLER)
     assert_refused(machines, key, "ada")
     job = controller.run(
-        "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 300"
+        "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 3600"
     ).out.strip()
     until("the job", lambda: log_in(machines, key, "ada") == (0, "ada\n"))
     cancel(machines, job)
@@ -296,13 +295,13 @@ def test_a_user_gets_in_with_a_job_on_the_node_and_not_without(machines: HyperPo
 def test_a_log_in_ends_with_the_job(machines: HyperPodMachines, key: str) -> None:
     controller, worker = machines.machine(CONTROLLER), machines.machine(FIRST)
     job = controller.run(
-        "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 300"
+        "runuser", "-u", "ada", "--", "sbatch", "--parsable", "--chdir=/tmp", "--wrap=sleep 3600"
     ).out.strip()
     until("the job", lambda: log_in(machines, key, "ada")[0] == 0)
     log_in(machines, key, "ada", "setsid sleep 4242 >/dev/null 2>&1 &")
     assert shell(worker, "pgrep -u ada -f 'sleep 4242'")
     cancel(machines, job)
-    assert not shell(worker, "pgrep -u ada -f 'sleep 4242'")
+    until("the end of what it left", lambda: not shell(worker, "pgrep -u ada -f 'sleep 4242'"))
     assert_refused(machines, key, "ada")
 
 
@@ -435,11 +434,10 @@ def test_a_package_is_installed_once(machines: HyperPodMachines, without_docker:
 
 def test_a_repository_without_a_known_key_is_named(machines: HyperPodMachines, without_docker: Machine) -> None:
     without_docker.write("/etc/apt/sources.list", NodeFile(text="deb file:/srv/repository ./\n"))
-    started = time.monotonic()
     ended = again(machines, FIRST, setup(**DOCKER), TRAINYARD_LOG_GRACE="0")
     assert ended.code != 0
     assert "WARNING: the package lists are not all new: E: The repository 'file:/srv/repository ./" in ended.output
-    assert time.monotonic() - started < 200  # what does not pass by itself is not waited for
+    assert "waited in vain" not in ended.output  # what does not pass by itself is not waited for
 
 
 def test_a_repository_that_is_down_is_waited_for_and_named(machines: HyperPodMachines, without_docker: Machine) -> None:

@@ -22,7 +22,7 @@ def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[str]:
         words = [*PROGRAM, str(file), "--no-job", "--keep"]
         with subprocess.Popen(words, cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log) as program:
             try:
-                deadline = time.monotonic() + 600
+                deadline = time.monotonic() + 1800
                 while "the nodes are kept" not in (said := (tmp_path / "log").read_text()):
                     assert program.poll() is None, said
                     assert time.monotonic() < deadline, said

@@ -181,7 +181,7 @@ def test_packages_wait_for_another_program(bare: Machine) -> None:
     (folder,) = (bare.root / "opt/trainyard/scripts").iterdir()
     steps = (
         "here=$PWD; source lib/steps.sh; source neuron_node.sh\n"
-        f"install_packages 60 aws-neuronx-tools {PINS.tools} >>{PROVISIONING_LOG}"
+        f"install_packages 900 aws-neuronx-tools {PINS.tools} >>{PROVISIONING_LOG}"
     )
     words, directory = ["bash", "-c", steps], f"/opt/trainyard/scripts/{folder.name}"
     ended = run_beside_another(bare, lambda: run_unit(bare, "step", words, directory=directory))

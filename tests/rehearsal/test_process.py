@@ -83,7 +83,7 @@ def test_processes_are_found_by_their_parent() -> None:
         assert _process.parent_of(child.pid) == os.getpid()
         assert _process.alive(child.pid)
         child.kill()
-        _process.wait_for("its end", lambda: not _process.alive(child.pid), seconds=5)
+        _process.wait_for("its end", lambda: not _process.alive(child.pid), seconds=120)
     assert _process.parent_of(child.pid) is None
     assert _process.name_of(child.pid) == ""
     _process.end(child.pid, signal.SIGTERM)

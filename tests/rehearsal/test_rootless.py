@@ -57,7 +57,7 @@ def test_a_process_that_is_killed_changes_no_bit(image: Path, torch_environment:
                       ["addr", "add", "10.1.0.1/24", "dev", "eth0"], ["link", "set", "eth0", "up"]):  # fmt: skip
             namespaces.run("ip", *words)
         said = namespaces.run(
-            "chroot", "--userspec=ubuntu", str(root), *user, "/usr/bin/python3", "-c", PROGRAM, timeout=500
+            "chroot", "--userspec=ubuntu", str(root), *user, "/usr/bin/python3", "-c", PROGRAM, timeout=3600
         ).out.splitlines()
     assert said[0] == "two nodes are idle"
     again = re.match(r"killed: started again at step (\d+), weights ", said[3])

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.nodes, pytest.mark.usefixtures("image")]  # skipped, o
 ASK_THE_NAME_SERVICE = f"""
 import socket
 asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-asked.settimeout(10)
+asked.settimeout(120)
 asked.connect(("{SUBNET[2]}", 53))
 asked.send(b"")
 try:

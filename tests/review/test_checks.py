@@ -113,7 +113,7 @@ def test_an_acknowledgment_above_the_resource_counts_where_it_is_what_hides_the_
 @pytest.mark.slow
 def test_an_app_that_is_never_validated_ends_without_a_word() -> None:
     code = "from cdk_trainyard.review import TemplateValidation; kept = TemplateValidation()"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     assert (run.stdout, run.stderr) == ("", "")
 
 

@@ -22,7 +22,7 @@ from tests.serving.stand_in import HASTE, Door
 _FILTERS = "type.googleapis.com/envoy.extensions.filters"
 _JWT, _RBAC, _ROUTER = (f"envoy.filters.http.{name}" for name in ("jwt_authn", "rbac", "router"))
 _REFUSED = 403
-_STARTED = 120.0
+_STARTED = 600.0
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def _port(envoy: "subprocess.Popen[bytes]", admin: Path, log: Path) -> int:
 def _listening(admin: str) -> list[dict[str, Any]]:
     """Return the listeners; nothing before the main loop answers, which is after the address is written."""
     try:
-        with urlopen(f"http://{admin}/listeners?format=json", timeout=5) as answer:
+        with urlopen(f"http://{admin}/listeners?format=json", timeout=60) as answer:
             return list(json.load(answer).get("listener_statuses", []))
     except OSError:
         return []

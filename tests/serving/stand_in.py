@@ -22,7 +22,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-HASTE = 100
+HASTE = 40
 WORDS = ("Hello", " from", " inf2")
 
 
@@ -158,7 +158,7 @@ def stand_in_proxy(door: Door, engine: int, keys: Mapping[str, rsa.RSAPublicKey]
 def token(key: rsa.RSAPrivateKey, **claims: Any) -> str:
     """Return a token (RS256) of an issuer."""
     header = _encode(json.dumps({"alg": "RS256", "typ": "JWT"}).encode())
-    payload = _encode(json.dumps({"exp": time.time() + 60, **claims}).encode())
+    payload = _encode(json.dumps({"exp": time.time() + 3600, **claims}).encode())
     signature = key.sign(f"{header}.{payload}".encode(), padding.PKCS1v15(), hashes.SHA256())
     return f"{header}.{payload}.{_encode(signature)}"
 

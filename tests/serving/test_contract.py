@@ -83,7 +83,7 @@ def headers(key: rsa.RSAPrivateKey) -> dict[str, str]:
 
 def chat(url: str, headers: dict[str, str], **fields: Any) -> requests.Response:
     body = {"model": "llama", "messages": MESSAGES, **fields}
-    return requests.post(f"{url}/v1/chat/completions", json=body, headers=headers, stream=True, timeout=30)
+    return requests.post(f"{url}/v1/chat/completions", json=body, headers=headers, stream=True, timeout=300)
 
 
 def streamed(response: requests.Response) -> list[str]:
@@ -103,7 +103,7 @@ def test_a_chat_completion_at_once(with_tokens: str, headers: dict[str, str]) ->
 
 
 def test_models_are_listed(with_tokens: str, headers: dict[str, str]) -> None:
-    listed = requests.get(f"{with_tokens}/v1/models", headers=headers, timeout=30)
+    listed = requests.get(f"{with_tokens}/v1/models", headers=headers, timeout=300)
     assert [model["id"] for model in listed.json()["data"]] == ["llama"]
 
 
@@ -137,14 +137,14 @@ def test_a_request_without_a_token_is_refused(with_tokens: str) -> None:
     "path", ["/metrics", "/invocations", "/info", "/health", "/generate", "/", "/v2/models", "/v1"]
 )
 def test_other_paths_are_not_there(path: str, with_tokens: str, headers: dict[str, str]) -> None:
-    answer = requests.get(f"{with_tokens}{path}", headers=headers, timeout=30)
+    answer = requests.get(f"{with_tokens}{path}", headers=headers, timeout=300)
     assert answer.status_code == 404
     assert answer.json()["error"]["message"] == "there is nothing here"
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
 def test_other_methods_are_not_there(method: str, with_tokens: str, headers: dict[str, str]) -> None:
-    assert requests.request(method, f"{with_tokens}/v1/models", headers=headers, timeout=30).status_code == 404
+    assert requests.request(method, f"{with_tokens}/v1/models", headers=headers, timeout=300).status_code == 404
 
 
 def test_a_body_of_eight_megabytes_is_refused_by_tgi(with_tokens: str, headers: dict[str, str]) -> None:
@@ -192,7 +192,7 @@ def test_an_api_key(with_a_key: str) -> None:
     assert chat(with_a_key, {"Authorization": f"Bearer {API_KEY}"}).status_code == 200
     assert chat(with_a_key, {"Authorization": "Bearer wrong"}).status_code == 401
     assert chat(with_a_key, {}).status_code == 401
-    assert requests.get(f"{with_a_key}/metrics", timeout=30).status_code == 404
+    assert requests.get(f"{with_a_key}/metrics", timeout=300).status_code == 404
 
 
 def test_the_openai_client_streams(with_tokens: str, headers: dict[str, str]) -> None:

@@ -25,7 +25,7 @@ from cdk_trainyard.rehearsal.scenario import AnyScenario, Options
 REQUIRE_NODES = "REQUIRE_NODES"
 """With the value 1, a machine that cannot boot nodes is a failure, not a reason to rehearse less."""
 
-_END_SECONDS = 60
+_END_SECONDS = 300
 _MISSING = 69  # EX_UNAVAILABLE: this machine cannot
 
 

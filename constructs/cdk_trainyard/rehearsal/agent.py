@@ -15,7 +15,7 @@ PROVISIONING_LOG = "/var/log/provision/provisioning.log"
 Bundle = Mapping[str, bytes]
 """The files of a prefix in a bucket, by name below it."""
 
-_UNIT_SECONDS = 900
+_UNIT_SECONDS = 1800
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -145,7 +145,7 @@ class EgressProxy:
                 raise RehearsalError(f"the nodes' egress proxy does not run: {log_file.read_text()}")
             return ":01BB " in namespaces.run("cat", "/proc/net/tcp").out  # port 443 as the kernel writes it
 
-        wait_for("the nodes' egress proxy", listens, seconds=60, every=0.05)
+        wait_for("the nodes' egress proxy", listens, seconds=300, every=0.05)
 
 
 class _Relay(socketserver.ThreadingUnixStreamServer):

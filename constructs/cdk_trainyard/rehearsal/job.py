@@ -21,7 +21,7 @@ NODES = 2
 PROCESSES_PER_NODE = 2
 """How many processes it has on each: enough to talk within a node and between two."""
 
-_SECONDS = 600
+_SECONDS = 1200
 _SHOWN_LINES = 25
 
 

@@ -279,7 +279,7 @@ class Machines(Closing, Generic[AgentT]):
         ]  # fmt: skip
         with self._namespaces.path(_SUBNET_LOG).open("w") as log:
             self._namespaces.start(words, output=log)
-        wait_for("the subnet's services", self._subnet_answers, seconds=60, every=0.05)
+        wait_for("the subnet's services", self._subnet_answers, seconds=300, every=0.05)
 
     def _subnet_answers(self) -> bool:
         listening = self._namespaces.run("cat", "/proc/net/tcp").out

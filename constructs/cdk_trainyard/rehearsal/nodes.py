@@ -18,8 +18,8 @@ from cdk_trainyard.rehearsal.model import Node
 from cdk_trainyard.rehearsal.namespaces import STATE, Namespaces
 from cdk_trainyard.rehearsal.switch import Switch
 
-_BOOT_SECONDS = 180
-_STOP_SECONDS = 120
+_BOOT_SECONDS = 600
+_STOP_SECONDS = 300
 _NODE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _DISK_SIZE = "4g"  # of what the node writes; the memory is taken as it fills
 _UP = {"running", "degraded"}  # a unit that failed is for the test to find, not a reason not to be up
@@ -135,7 +135,7 @@ class Machine:
         path = self._namespaces.path(self._directory / "console.log")
         return path.read_text(errors="replace")[-2000:] if path.exists() else ""
 
-    def run(self, *words: str, check: bool = True, timeout: float | None = 60) -> Finished:
+    def run(self, *words: str, check: bool = True, timeout: float | None = 300) -> Finished:
         """Run a program on the node, as root."""
         shown = f"{self.node.name}: {' '.join(words)}"
         return _process.run([*self.enter(), *words], check=check, timeout=timeout, shown=shown)
@@ -235,7 +235,7 @@ class Machine:
     def _unfinished(self) -> str:
         """Return what systemd has yet to start, or why it does not answer."""
         try:
-            done = self.run("systemctl", "list-jobs", "--no-pager", check=False, timeout=10)
+            done = self.run("systemctl", "list-jobs", "--no-pager", check=False, timeout=60)
         except RehearsalError as error:
             return str(error)
         return f"process 1 is {self._leader} here; {done.out}{done.err}"

@@ -29,8 +29,8 @@ PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "sr
 """The Debian package of every program that is started."""
 
 _NODES = 2
-_UP_SECONDS = 120
-_JOB_SECONDS = 600
+_UP_SECONDS = 300
+_JOB_SECONDS = 1200
 _EVERY = 0.2
 _EPHEMERAL = 32768  # from here on Linux takes ports for connections
 _STEPS, _CUT_AT = 40, 10

@@ -76,7 +76,7 @@ def request(action, chosen, body):
         f"{method} {path} HTTP/1.0",
         *(f"{name}: {value}" for name, value in headers.items()),
     ]
-    with socket.create_connection((place.hostname, place.port), timeout=60) as link, link.makefile("rb") as answer:
+    with socket.create_connection((place.hostname, place.port), timeout=300) as link, link.makefile("rb") as answer:
         link.sendall("\r\n".join([*lines, "", ""]).encode() + body)
         head, _, content = answer.read().partition(b"\r\n\r\n")
     status, *fields = head.decode().split("\r\n")

@@ -61,7 +61,7 @@ class _Answer:
 
 def _send(aws: LocalAws, headers: dict[str, str], body: str = "", *, method: str = "POST", path: str = "/") -> _Answer:
     """Send a request as it is: every header is the sender's own."""
-    connection = http.client.HTTPConnection(urlsplit(aws.endpoint).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlsplit(aws.endpoint).netloc, timeout=600)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in ({"Host": urlsplit(aws.endpoint).netloc} | headers | {"Content-Length": str(len(body))}).items():
         connection.putheader(name, value)

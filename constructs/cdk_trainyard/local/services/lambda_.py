@@ -31,7 +31,7 @@ from cdk_trainyard.local.services.accounts import current
 from cdk_trainyard.local.services.api import remember, replace
 from cdk_trainyard.local.services.on_behalf import read_events
 
-_GRACE_S = 10
+_GRACE_S = 60
 _INVOCATION = "RequestId: 00000000-0000-0000-0000-000000000000"
 _BOOT = Path(__file__).with_name("lambda_boot.py")
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")

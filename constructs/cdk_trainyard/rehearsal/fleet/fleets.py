@@ -12,7 +12,7 @@ from cdk_trainyard.rehearsal.model import Cluster, Group, Node
 
 FLEET_TAG, ROLE_TAG, READY_TAG = "trainyard:fleet", "trainyard:role", "trainyard:ready"
 _GROUP_TAG = "aws:autoscaling:groupName"
-_SECONDS = 120
+_SECONDS = 600
 
 
 class Fleets:

@@ -21,7 +21,7 @@ from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 
-_JOB_SECONDS = 600
+_JOB_SECONDS = 1200
 _ANSWER = "CompleteLifecycleAction"
 _HOSTFILE = "/opt/trainyard/hostfile"
 _SHOWN_LINES = 25

@@ -14,7 +14,7 @@ from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 
-_IDLE_SECONDS = 180
+_IDLE_SECONDS = 600
 _RENDERED = ("settings.json", "provisioning_parameters.json", "shared_users.txt")
 
 

@@ -29,7 +29,7 @@ from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.roles import InstanceRoles
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 
-_IDLE_SECONDS = 180
+_IDLE_SECONDS = 600
 _BOOTSTRAP = "trainyard/bootstrap.sh"
 _EVENTS = ("OnNodeStart", "OnNodeConfigured")
 
