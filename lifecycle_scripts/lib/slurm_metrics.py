@@ -124,6 +124,16 @@ def gres(told: str) -> list[Sample]:
     return [({"gres": name, "state": state}, number) for (name, state), number in sorted(totals.items())]
 
 
+def held(told: str) -> list[Sample]:
+    """Say how many generic resources jobs have of every node of which they have some."""
+    return [
+        ({"node": node["NodeName"], "gres": name}, number)
+        for node in described(told)
+        for name, number in resources(node.get("GresUsed", ""))
+        if number
+    ]
+
+
 def resources(told: str) -> Iterator[tuple[str, int]]:
     """Yield name and number from Slurm's words: ``gpu:h100:8(S:0-1),neuron:16``."""
     for part in re.sub(r"\([^)]*\)", "", told).split(","):
@@ -153,6 +163,7 @@ _FAMILIES = (
      waiting, "squeue", ["--noheader", "--all", "--states=PENDING", "--format=%P|%V|%r"]),
     ("slurm_node_unavailable", "Nodes that take no jobs, and were not meant to be away.", unavailable, *_NODES),
     ("slurm_gres", "Generic resources of all nodes: neuron, gpu.", gres, *_NODES),
+    ("slurm_node_gres_allocated", "Generic resources that jobs have, by node.", held, *_NODES),
     *((name, text, queue(label), "sdiag", []) for name, text, label in _QUEUES),
 )  # fmt: skip
 
@@ -174,9 +185,22 @@ def collect(run: Ask) -> str:
         families = [render(name, text, parse(run(program, args))) for name, text, parse, program, args in _FAMILIES]
     except (OSError, subprocess.SubprocessError):
         return state(0)
+    families += accounting(run)
     took = time.monotonic() - started
     families.append(render("slurm_collect_seconds", "How long its answers took.", [({}, round(took, 3))]))
     return state(1) + "".join(families)
+
+
+def accounting(run: Ask) -> Iterator[str]:
+    """Yield whether slurmdbd answers, where there is one."""
+    try:
+        if "accounting_storage/slurmdbd" not in run("scontrol", ["show", "config"]):
+            return
+        run("sacctmgr", ["--noheader", "--parsable2", "show", "cluster", "format=cluster"])
+        up = 1
+    except (OSError, subprocess.SubprocessError):
+        up = 0
+    yield render("slurm_dbd_up", "Whether slurmdbd answered.", [({}, up)])
 
 
 def once(run: Ask) -> Ask:

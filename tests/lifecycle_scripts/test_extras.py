@@ -336,9 +336,9 @@ def test_every_role_has_the_metrics_that_it_can_have(undisturbed: dict[str, Fake
         for group, node in undisturbed.items()
     }
     assert units == {
-        "controller": {"trainyard-slurm-metrics.timer"},
-        "login": set(),
-        "worker": {"trainyard-efa-metrics.timer"},
+        "controller": {"trainyard-slurm-metrics.timer", "trainyard-lustre-metrics.timer"},
+        "login": {"trainyard-lustre-metrics.timer"},
+        "worker": {"trainyard-efa-metrics.timer", "trainyard-lustre-metrics.timer"},
     }
     neuron = {
         group

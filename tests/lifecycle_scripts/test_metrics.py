@@ -9,10 +9,12 @@ import pytest
 
 from cdk_trainyard.lifecycle import scripts_folder
 from tests.lifecycle_scripts.programs import load
+from tests.support import ROOT
 
 SCRIPTS = scripts_folder() / "hyperpod"
-slurm_metrics, efa_metrics, plugstack = (
-    load(f"{name}.py") for name in ("lib/slurm_metrics", "lib/efa_metrics", "hyperpod/plugstack")
+slurm_metrics, efa_metrics, lustre_metrics, plugstack = (
+    load(f"{name}.py")
+    for name in ("lib/slurm_metrics", "lib/efa_metrics", "lib/lustre_metrics", "hyperpod/plugstack")
 )
 
 ANSWERS = {
@@ -37,6 +39,8 @@ ANSWERS = {
             ]
         )
     ),
+    ("scontrol", "config"): "AccountingStorageType   = accounting_storage/slurmdbd\n",
+    ("sacctmgr", None): "llama2\n",
     ("sdiag", None): "Server thread count:  3\nAgent queue size:     1\nAgent count: 0\nDBD Agent queue size: 7\n",
 }
 
@@ -80,6 +84,9 @@ def test_devices_waits_and_queues_are_told(monkeypatch: pytest.MonkeyPatch) -> N
         'slurm_gres{gres="neuron",state="allocated"} 4',
         'slurm_gres{gres="gpu",state="total"} 8',
         'slurm_gres{gres="gpu",state="allocated"} 3',
+        'slurm_node_gres_allocated{node="w1",gres="neuron"} 4',
+        'slurm_node_gres_allocated{node="w3",gres="gpu"} 3',
+        "slurm_dbd_up 1",
         'slurm_jobs_longest_wait_seconds{partition="dev",reason="Resources"} 1500',
         'slurm_jobs_longest_wait_seconds{partition="b",reason="Other"} 1100',
         "slurm_agent_queue_size 1",
@@ -88,6 +95,24 @@ def test_devices_waits_and_queues_are_told(monkeypatch: pytest.MonkeyPatch) -> N
     ):
         assert line in told
     assert not [line for line in told if "Priority" in line]
+
+
+def test_a_slurmdbd_that_does_not_answer_is_down_and_slurm_is_not() -> None:
+    def refused(program: str, arguments: list[str]) -> str:
+        if program == "sacctmgr":
+            raise subprocess.CalledProcessError(1, program)
+        return answer(program, arguments)
+
+    told = slurm_metrics.collect(refused).splitlines()
+    assert "slurm_up 1" in told
+    assert "slurm_dbd_up 0" in told
+
+
+def test_where_jobs_are_not_accounted_for_there_is_no_slurmdbd() -> None:
+    def without(program: str, arguments: list[str]) -> str:
+        return "AccountingStorageType = (null)\n" if "config" in arguments else answer(program, arguments)
+
+    assert "slurm_dbd_up" not in slurm_metrics.collect(without)
 
 
 def test_what_is_scraped_comes_from_slurm(tmp_path: Path) -> None:
@@ -191,6 +216,70 @@ def test_counters_of_efa_have_the_names_of_awss_exporter(tmp_path: Path) -> None
 
 def test_a_node_without_efa_has_no_ports(tmp_path: Path) -> None:
     assert "node_amazonefa_ports 0\n" in efa_metrics.collect(tmp_path)
+
+
+# ---------------------------------------------------------------- Lustre
+LCTL = (ROOT / "tests/monitoring/data/emitted/lustre.answers").read_text()
+
+
+def test_the_lustre_client_is_counted_and_what_is_lost_is_named() -> None:
+    told = lustre_metrics.collect(LCTL).splitlines()
+    assert [line for line in told if line.startswith("lustre_target_disconnected{")] == [
+        'lustre_target_disconnected{filesystem="fsxabc",target="fsxabc-OST0001"} 1'
+    ]
+    for line in (
+        "lustre_up 1",
+        'lustre_targets{filesystem="fsxabc",kind="ost",state="connected"} 2',
+        'lustre_targets{filesystem="fsxabc",kind="ost",state="disconnected"} 1',
+        'lustre_targets{filesystem="fsxabc",kind="mdt",state="connected"} 1',
+        'lustre_last_eviction_timestamp_seconds{filesystem="fsxabc"} 1795393601',
+        'lustre_rpc_timeouts_total{filesystem="fsxabc"} 12',
+        'lustre_read_bytes_total{filesystem="fsxabc"} 145121869',
+        'lustre_write_bytes_total{filesystem="fsxabc"} 468230469',
+        'lustre_operations_total{filesystem="fsxabc",operation="open"} 13812423',
+        'lustre_operations_total{filesystem="fsxabc",operation="other"} 272605744',
+    ):
+        assert line in told
+
+
+def test_a_thousand_lost_targets_are_few_series() -> None:
+    lost = "".join(
+        f"osc.big-OST{number:04x}-osc-ffff0.import=\n    target: big-OST{number:04x}_UUID\n    state: DISCONN\n"
+        for number in range(1000)
+    )
+    told = [line for line in lustre_metrics.collect(lost).splitlines() if not line.startswith("#")]
+    assert len(told) == 26
+    assert 'lustre_target_disconnected{filesystem="big",target="other"} 980' in told
+
+
+@pytest.mark.parametrize("told", ["", "error: get_param: param_path 'osc/*/import': No such file or directory\n"])
+def test_a_client_that_has_mounted_nothing_yet_has_no_targets(told: str) -> None:
+    assert lustre_metrics.collect(told).splitlines()[2:] == ["lustre_up 1"]
+
+
+@pytest.mark.parametrize("body", ["kill -STOP $$", None], ids=["hangs", "missing"])
+def test_a_client_that_does_not_answer_is_down(tmp_path: Path, body: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, output = tmp_path / "lctl", tmp_path / "lustre.prom"
+    if body is not None:
+        program.write_text(f"#!/bin/sh\n{body}\n")
+        program.chmod(0o755)
+    monkeypatch.setattr(lustre_metrics, "_SECONDS", 0.2)
+    assert lustre_metrics.main(["--lctl", str(program), "--output", str(output)]) == 0
+    assert output.read_text().splitlines()[2:] == ["lustre_up 0"]
+
+
+def test_the_client_is_asked_for_what_is_read(tmp_path: Path) -> None:
+    """A stand-in for lctl tells what the real one would, and fails for what the node has not."""
+    program, answers, output = tmp_path / "lctl", tmp_path / "answers", tmp_path / "lustre.prom"
+    answers.write_text(LCTL)
+    program.write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/asked\ncat {answers}\nexit 2\n')
+    program.chmod(0o755)
+    assert lustre_metrics.main(["--lctl", str(program), "--output", str(output)]) == 0
+    assert (tmp_path / "asked").read_text() == (
+        "get_param osc.*.import mdc.*.import osc.*.state mdc.*.state llite.*.stats\n"
+    )
+    assert output.read_text() == lustre_metrics.collect(LCTL)
+    assert output.stat().st_mode & 0o777 == 0o644
 
 
 # ---------------------------------------------------------------- plugstack.conf

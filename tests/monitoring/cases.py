@@ -104,6 +104,29 @@ _STATES = ("down", "drained", "draining", "fail", "invalid")
 _GPU = W1 | {"gpu": "3"}
 _LOST = {f"prometheus_remote_storage_samples_{name}_total{{{C}}}": step(0, 0, 0) for name in ("failed", "dropped")}
 
+_OST = f'{NODE},filesystem="f"'
+_FILE = 'node_textfile_mtime_seconds{%s,file="/x/%s.prom"}'
+
+
+def _idle(source: str, metric: str, one_percent: float) -> list[Case]:
+    """Devices that a job has all the time, and hardly uses from minute 10 to 90."""
+    held = f'slurm_node_gres_allocated{{{NODE},gres="{source}"}}'
+    up = f'up{{{NODE},job="{source}"}}'
+    used = {f"{metric}{{{NODE}}}": step(5.1 * one_percent, 5 * one_percent, 10, 90)}
+    return [
+        Case(
+            series={held: step(16, 16, 0), up: step(1, 1, 0), **used},
+            rings=[70, 89],
+            quiet=[9, 69, 90],
+            labels=W1,
+        ),
+        Case(series={held: step(16, 16, 0), up: step(1, 1, 0)}, rings=[60, 100], quiet=[59], labels=W1),
+        # nobody has them, or nobody knows
+        Case(series={up: step(1, 1, 0), **used}, quiet=[70, 89]),
+        Case(series={held: step(16, 16, 0), up: step(0, 0, 0)}, quiet=[70, 89]),
+    ]
+
+
 CASES: Mapping[str, Sequence[Case]] = {
     "ClusterSilent": [
         Case(
@@ -162,6 +185,13 @@ CASES: Mapping[str, Sequence[Case]] = {
             quiet=[9, 24, 60],
         )
     ],
+    "SlurmdbdDown": [
+        Case(series={f"slurm_dbd_up{{{NODE}}}": step(1, 0, 10, 60)}, rings=[20, 59], quiet=[9, 19, 60]),
+        Case(series={f"slurm_up{{{NODE}}}": step(1, 1, 0)}, quiet=[30, 100]),
+    ],
+    "SlurmctldBehind": [
+        Case(series={f"slurm_agent_queue_size{{{NODE}}}": step(100, 101, 10, 60)}, rings=[15, 59], quiet=[9, 14, 60]),
+    ],
     "ExporterDown": [
         Case(
             series={f'up{{{NODE},job="node"}}': step(1, 0, 10, 60)},
@@ -204,6 +234,19 @@ CASES: Mapping[str, Sequence[Case]] = {
             labels=W1,
         )
     ],
+    "NodeMetricsStale": [
+        *(
+            Case(
+                series={_FILE % (NODE, name): "0+60x10 659x49 3660+60x59"},
+                rings=[21, 59],
+                quiet=[10, 15, 20, 61],
+                labels=W1 | {"file": f"/x/{name}.prom"},
+            )
+            for name in ("efa", "lustre")
+        ),
+        Case(series={_FILE % (NODE, "efa"): "-290+60x120"}, quiet=[10, 60]),
+        Case(series={_FILE % (NODE, "slurm"): step(0, 0, 0)}, quiet=[10, 60]),
+    ],
     "EfaErrors": [
         *(
             _counter(
@@ -216,6 +259,58 @@ CASES: Mapping[str, Sequence[Case]] = {
     "EfaDrops": [
         _counter("node_amazonefa_rx_drops", ',device="rdmap0",port="1"', W1, rings=[21, 63], quiet=[20, 66]),
         _constant("node_amazonefa_rx_drops", ',device="rdmap0",port="1"'),
+    ],
+    "EfaRetransmits": [
+        *(
+            Case(
+                series={
+                    f'node_amazonefa_tx_pkts{{{NODE},device="rdmap0",port="1"}}': f"0+1000x{SAMPLES}",
+                    f'node_amazonefa_retrans_pkts{{{NODE},device="rdmap0",port="1"}}': retransmitted,
+                },
+                rings=rings,
+                quiet=quiet,
+                labels=W1,
+            )
+            for retransmitted, rings, quiet in (
+                (count(7, 500, 10, 60), [21, 63], [20, 66]),
+                (f"0+10.2x{SAMPLES}", [60], [0]),
+                (f"0+9.8x{SAMPLES}", [], [60, 100]),
+            )
+        ),
+    ],
+    "EfaImpaired": [
+        _counter(
+            "node_amazonefa_impaired_remote_conn_events", ',device="rdmap0",port="1"', W1, rings=[11, 69], quiet=[10, 71]
+        ),
+        _constant("node_amazonefa_impaired_remote_conn_events", ',device="rdmap0",port="1"'),
+    ],
+    "LustreTargetLost": [
+        Case(
+            series={f'lustre_target_disconnected{{{_OST},target="{name}"}}': there(10, 60) for name in ("a", "other")},
+            rings=[20, 59],
+            quiet=[9, 19, 66],
+            labels=W1 | {"filesystem": "f"},
+        ),
+        Case(series={f'lustre_targets{{{_OST},kind="ost",state="disconnected"}}': step(0, 0, 0)}, quiet=[30, 100]),
+    ],
+    "LustreEvicted": [
+        # evicted in second 3001 and 2999: 899 and 901 seconds ago at minute 65
+        *(
+            Case(
+                series={f"lustre_last_eviction_timestamp_seconds{{{_OST}}}": step(0, second, 51)},
+                rings=[51, last],
+                quiet=[10, 50, last + 1, 100],
+                labels=W1 | {"filesystem": "f"},
+            )
+            for second, last in ((3001, 65), (2999, 64))
+        ),
+        Case(series={f"lustre_last_eviction_timestamp_seconds{{{_OST}}}": step(0, 0, 0)}, quiet=[0, 5, 100]),
+    ],
+    "LustreTimeouts": [
+        _counter(
+            "lustre_rpc_timeouts_total", ',filesystem="f"', W1 | {"filesystem": "f"}, rings=[21, 69], quiet=[20, 71]
+        ),
+        _constant("lustre_rpc_timeouts_total", ',filesystem="f"'),
     ],
     "EfaUnresponsiveRemote": [
         _counter(
@@ -251,6 +346,8 @@ CASES: Mapping[str, Sequence[Case]] = {
             quiet=[11, 30, 100],
         ),
     ],
+    "NeuronIdle": _idle("neuron", "neuroncore_utilization_ratio", 0.01),
+    "GpuIdle": _idle("gpu", "DCGM_FI_DEV_GPU_UTIL", 1),
     "GpuFault": [
         *(
             Case(series={_XID: step(0, xid, 10)}, rings=[10, 24], quiet=[9, 26, 100], labels=_GPU)

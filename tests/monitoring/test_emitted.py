@@ -13,6 +13,8 @@ EMITTED = Path(__file__).parent / "data" / "emitted"
 ANYWHERE = {"up"}
 """What Prometheus itself makes of every scrape."""
 WORDS = {"and", "or", "unless", "on", "by", "ignoring", "without", "group_left", "group_right", "bool"}
+BESIDE_SLURM = {"ExporterDown", "GpuIdle", "NeuronIdle"}
+"""Alarms that ask Slurm, too."""
 LABELS = {"job", "node", "cluster"}
 """What discovery and agent give to every sample."""
 Series = dict[str, dict[str, set[str]]]
@@ -37,6 +39,8 @@ def emitted(source: str, tmp_path: Path) -> Series:
         counters = (EMITTED / "efa.counters").read_text().splitlines()[1:]
         make_device(tmp_path, "rdmap16s2", "efa", dict.fromkeys(counters, "1"))
         return parsed(load("lib/efa_metrics.py").collect(tmp_path))
+    if source == "lustre":
+        return parsed(load("lib/lustre_metrics.py").collect((EMITTED / "lustre.answers").read_text()))
     return parsed((EMITTED / f"{source}.prom").read_text())
 
 
@@ -56,11 +60,11 @@ def asked(expr: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
 @pytest.mark.parametrize("row", [*alarms(), *records()], ids=lambda row: row.name)
 def test_what_it_asks_for_is_given_by_an_exporter(row: Alarm | Record, tmp_path: Path) -> None:
     given = emitted(row.needs, tmp_path)
-    others = {"slurm_node_unavailable"} if row.name == "ExporterDown" else set()
+    given |= emitted("slurm", tmp_path) if row.name in BESIDE_SLURM else {}
     names = asked(row.expr)
     assert names
     for name, matchers in names:
-        if name in ANYWHERE | others:
+        if name in ANYWHERE:
             continue
         assert name in given, f"{row.name} asks for {name}, which no exporter of {row.needs} gives"
         for label, how, value in matchers:

@@ -154,6 +154,8 @@ class Exporters:
     """Nodes, CPUs and jobs by state, through the controller's node_exporter. Default: true."""
     efa: bool = True
     """Counters of EFA interfaces through node_exporter, where the instance type has them. Default: true."""
+    lustre: bool = True
+    """What the Lustre client says of FSx for Lustre, where a node mounts it. Default: true."""
     neuron: bool = False
     """Metrics of Neuron devices, from neuron-monitor, where the instance type has them. Default: false."""
     neuron_port: _Port = 8000

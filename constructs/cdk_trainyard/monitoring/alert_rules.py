@@ -54,6 +54,7 @@ class AlertRules(Construct):
             MetricsSource.SLURM,
             MetricsSource.NODE,
             MetricsSource.EFA,
+            MetricsSource.LUSTRE,
             MetricsSource.NEURON,
             MetricsSource.GPU,
         ),

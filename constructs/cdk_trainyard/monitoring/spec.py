@@ -30,6 +30,8 @@ class MetricsSource(StrEnum):
     """Every node: disks, memory, clock."""
     EFA = "efa"
     """Counters of EFA interfaces."""
+    LUSTRE = "lustre"
+    """The Lustre client of nodes that mount FSx for Lustre."""
     NEURON = "neuron"
     """Neuron devices, from neuron-monitor."""
     GPU = "gpu"

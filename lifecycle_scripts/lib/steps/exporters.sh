@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Metrics for Prometheus, by option: node_exporter on every node; through its textfile collector what Slurm does
-# (controller) and the counters of EFA; monitors of Neuron devices and GPUs. One that the image runs already is left alone.
+# (controller), the counters of EFA and the Lustre client; monitors of Neuron devices and GPUs. One that the image runs already is left alone.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../packages.sh
@@ -45,7 +45,7 @@ step_exporters_verify() {
 # What this node has of what is asked for.
 exporters_wanted() {
   local name
-  for name in node slurm efa neuron gpu; do
+  for name in node slurm efa lustre neuron gpu; do
     # shellcheck disable=SC2310  # a question
     if "exporters_wants_${name}"; then
       printf '%s\n' "${name}"
@@ -63,6 +63,10 @@ exporters_wants_slurm() {
 
 exporters_wants_efa() {
   [[ -n ${NODE[exporters_efa]-} ]] && ((NODE[efa_interfaces] > 0))
+}
+
+exporters_wants_lustre() {
+  [[ -n ${NODE[exporters_lustre]-} && -n ${NODE[lustre_dns_name]-} ]]
 }
 
 exporters_wants_neuron() {
@@ -164,6 +168,10 @@ exporters_add_efa() {
   exporters_add_textfile efa
 }
 
+exporters_add_lustre() {
+  exporters_add_textfile lustre
+}
+
 exporters_has_slurm() {
   exporters_has_textfile slurm
 }
@@ -172,12 +180,20 @@ exporters_has_efa() {
   exporters_has_textfile efa
 }
 
+exporters_has_lustre() {
+  exporters_has_textfile lustre
+}
+
 exporters_answers_slurm() {
   exporters_is_fresh slurm
 }
 
 exporters_answers_efa() {
   exporters_is_fresh efa
+}
+
+exporters_answers_lustre() {
+  exporters_is_fresh lustre
 }
 
 # The bundle is in /tmp, which a reboot may clear: the program moves out of it.
@@ -213,6 +229,10 @@ exporters_unit_slurm() {
 
 exporters_unit_efa() {
   exporters_unit_textfile efa ''
+}
+
+exporters_unit_lustre() {
+  exporters_unit_textfile lustre ''
 }
 
 exporters_unit_textfile() {
@@ -275,6 +295,7 @@ exporters_unit_gpu() {
 # ---------------------------------------------------------------- units
 declare -gA EXPORTERS_FILES=(
   [node]=${EXPORTERS_NODE}.service [slurm]=trainyard-slurm-metrics.service [efa]=trainyard-efa-metrics.service
+  [lustre]=trainyard-lustre-metrics.service
 )
 
 # A service and its timer are one: systemd has the new text of both once the timer has been started again.
