@@ -49,6 +49,11 @@ def test_nodes_give_what_they_have(stack: Stack, build: Build, instance_type: st
     assert list(made.metrics_sources) == [MetricsSource(source) for source in sources]
 
 
+def test_nodes_that_mount_lustre_say_what_its_client_says(stack: Stack, build: Build) -> None:
+    made = build(metrics=metrics(stack), mounts=[Mount(file_system=file_system(stack))], **own_scripts(stack))
+    assert MetricsSource.LUSTRE in made.metrics_sources
+
+
 def test_exporters_that_are_said_are_those_that_run(stack: Stack, build: Build) -> None:
     said = NodeSetup(exporters=Exporters(slurm=False, efa=False))
     made = build(metrics=metrics(stack), node_setup=said, **own_scripts(stack))

@@ -105,7 +105,7 @@ def test_each_option_is_written_under_its_name() -> None:
             "pythons": ["3.10", "3.11", "3.12"],
             "driver": "2.25.4.0",
         },
-        "exporters": {"port": 9100, "efa": True, "neuron_port": 8000, "gpu_port": 9400},
+        "exporters": {"port": 9100, "efa": True, "lustre": True, "neuron_port": 8000, "gpu_port": 9400},
         "s3_mounts": [
             {"bucket": "datasets", "path": "/data", "prefix": "v1/", "read_only": True},
             {"bucket": "datasets", "path": "/out"},

@@ -122,7 +122,7 @@ def test_it_is_what_grafana_reads(made: Dashboard) -> None:
 
 def test_each_is_another() -> None:
     names = [made.name for made in dashboards()]
-    assert len(set(names)) == len(names) == 5
+    assert len(set(names)) == len(names) == 7
     for made in dashboards():
         titles = [panel.title for panel in made.panels]
         assert len(set(titles)) == len(titles)

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Metrics for Prometheus, by option: node_exporter on every node; through its textfile collector what Slurm does
-# (controller), the counters of EFA and the Lustre client; monitors of Neuron devices and GPUs. One that the image runs already is left alone.
+# (controller), the counters of EFA and what the Lustre client says; monitors of Neuron devices and GPUs. One that the
+# image runs already is left alone.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../packages.sh
