@@ -46,12 +46,12 @@ def ask(program: str) -> str:
 def answers(told: str) -> Answers:
     """Return the lines of every parameter, by its name."""
     found: Answers = {}
-    lines: list[str] = []
+    name = ""
     for line in told.splitlines():
-        if begun := re.match(r"((?:osc|mdc|llite)\.\S+\.(?:import|state|stats))=(.*)", line):
-            lines = found.setdefault(begun[1], [])
-            line = begun[2]
-        lines.append(line)
+        begun = re.match(r"((?:osc|mdc|llite)\.\S+\.(?:import|state|stats))=(.*)", line)
+        name, rest = begun.groups() if begun else (name, line)
+        if name:
+            found.setdefault(name, []).append(rest)
     return found
 
 

@@ -13,7 +13,8 @@ from cdk_trainyard.hyperpod.bundle import _with_metrics
 from cdk_trainyard.lifecycle import Exporters, NodeSetup
 from cdk_trainyard.lifecycle.render import render_setup
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource, MetricsWorkspace
-from tests.hyperpod.parts import controller, statements, worker
+from cdk_trainyard.storage import Mount
+from tests.hyperpod.parts import controller, existing_lustre, existing_network, shared_group, statements, worker
 
 WORKSPACE = "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"
 Build = Callable[..., HyperPodCluster]
@@ -50,7 +51,10 @@ def test_nodes_give_what_they_have(stack: Stack, build: Build, instance_type: st
 
 
 def test_nodes_that_mount_lustre_say_what_its_client_says(stack: Stack, build: Build) -> None:
-    made = build(metrics=metrics(stack), mounts=[Mount(file_system=file_system(stack))], **own_scripts(stack))
+    network = existing_network(stack)
+    group = shared_group(stack, network)
+    mounts = [Mount(file_system=existing_lustre(stack, group))]
+    made = build(metrics=metrics(stack), network=network, security_group=group, mounts=mounts, **own_scripts(stack))
     assert MetricsSource.LUSTRE in made.metrics_sources
 
 

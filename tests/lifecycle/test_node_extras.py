@@ -70,6 +70,7 @@ def test_defaults_one_by_one() -> None:
         "port": 9100,
         "slurm": True,
         "efa": True,
+        "lustre": True,
         "neuron": False,
         "neuron_port": 8000,
         "gpu": False,

@@ -13,8 +13,7 @@ from tests.support import ROOT
 
 SCRIPTS = scripts_folder() / "hyperpod"
 slurm_metrics, efa_metrics, lustre_metrics, plugstack = (
-    load(f"{name}.py")
-    for name in ("lib/slurm_metrics", "lib/efa_metrics", "lib/lustre_metrics", "hyperpod/plugstack")
+    load(f"{name}.py") for name in ("lib/slurm_metrics", "lib/efa_metrics", "lib/lustre_metrics", "hyperpod/plugstack")
 )
 
 ANSWERS = {
@@ -258,7 +257,9 @@ def test_a_client_that_has_mounted_nothing_yet_has_no_targets(told: str) -> None
 
 
 @pytest.mark.parametrize("body", ["kill -STOP $$", None], ids=["hangs", "missing"])
-def test_a_client_that_does_not_answer_is_down(tmp_path: Path, body: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_does_not_answer_is_down(
+    tmp_path: Path, body: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program, output = tmp_path / "lctl", tmp_path / "lustre.prom"
     if body is not None:
         program.write_text(f"#!/bin/sh\n{body}\n")

@@ -397,7 +397,12 @@ def test_neither_kernel_nor_lustre_is_changed_by_what_is_installed(node: FakeNod
 
 @pytest.mark.parametrize(
     "step",
-    ["hyperpod/steps/containers", "hyperpod/steps/neuron_environment", "lib/steps/exporters", "hyperpod/steps/s3_mounts"],
+    [
+        "hyperpod/steps/containers",
+        "hyperpod/steps/neuron_environment",
+        "lib/steps/exporters",
+        "hyperpod/steps/s3_mounts",
+    ],
 )
 def test_what_installs_packages_waits_for_that(step: str) -> None:
     text = (scripts_folder() / f"{step}.sh").read_text()

@@ -280,7 +280,11 @@ CASES: Mapping[str, Sequence[Case]] = {
     ],
     "EfaImpaired": [
         _counter(
-            "node_amazonefa_impaired_remote_conn_events", ',device="rdmap0",port="1"', W1, rings=[11, 69], quiet=[10, 71]
+            "node_amazonefa_impaired_remote_conn_events",
+            ',device="rdmap0",port="1"',
+            W1,
+            rings=[11, 69],
+            quiet=[10, 71],
         ),
         _constant("node_amazonefa_impaired_remote_conn_events", ',device="rdmap0",port="1"'),
     ],

@@ -78,9 +78,8 @@ def metrics_sources(cluster: ResolvedCluster) -> Sequence[MetricsSource]:
         MetricsSource.SLURM: exporters.slurm,
         MetricsSource.NODE: True,
         MetricsSource.EFA: exporters.efa and any(known.max_efa_interfaces for known in types),
-        MetricsSource.LUSTRE: exporters.lustre and any(
-            mount.kind == "Lustre" for group in cluster.groups for mount in group.mounts
-        ),
+        MetricsSource.LUSTRE: exporters.lustre
+        and any(mount.kind == "Lustre" for group in cluster.groups for mount in group.mounts),
         MetricsSource.NEURON: exporters.neuron,
         MetricsSource.GPU: exporters.gpu,
     }
