@@ -72,6 +72,10 @@ class Slurm:
         state = self.job(number).get("JobState", "")
         return state if state in _OVER else None
 
+    def resume(self, host: str) -> None:
+        """Take a node back that is down; it may have come back by itself, which is fine."""
+        self.controller.run("scontrol", "update", f"nodename={host}", "state=resume", check=False)
+
     def mark(self, host: str, state: str, reason: str = "") -> None:
         """Set a node's state, as an administrator does."""
         words = [f"nodename={host}", f"state={state}", *([f"reason={reason}"] if reason else [])]

@@ -22,8 +22,8 @@ CONTROLLER_PORT = 6817
 _SETTINGS = """\
 SlurmUser=slurm
 AuthType=auth/munge
-# rehearsal: a job that is requeued waits this long, 120 s by default
-AuthInfo=cred_expire=5
+# rehearsal: a job that is requeued waits this long, 120 s by default; a node of a busy machine starts a task late
+AuthInfo=cred_expire=15
 StateSaveLocation=/var/spool/slurmctld
 SlurmdSpoolDir=/var/spool/slurmd
 SlurmctldLogFile=/var/log/slurm/slurmctld.log
@@ -36,7 +36,7 @@ TaskPlugin=task/none
 MpiDefault=none
 ReturnToService=2
 # rehearsal: a dead node is noticed after this many seconds, 300 by default
-SlurmdTimeout=20
+SlurmdTimeout=30
 SlurmctldTimeout=30
 KillWait=3
 UnkillableStepTimeout=30

@@ -225,7 +225,19 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
         ]
 
     def _wait_until_idle(self, nodes: Sequence[Node]) -> None:
-        self.machines.slurm.wait_until("idle", [node.host for node in nodes], seconds=_IDLE_SECONDS)
+        """Wait for nodes; what Slurm set down while it booted is resumed, as ParallelCluster's daemon does."""
+        slurm, wanted = self.machines.slurm, {node.host for node in nodes}
+
+        def idle() -> bool:
+            states = {host: state for host, state in slurm.states().items() if host in wanted}
+            for host in [host for host, state in states.items() if state.startswith("down")]:
+                slurm.resume(host)
+            return states == dict.fromkeys(wanted, "idle")
+
+        try:
+            wait_for("idle nodes", idle, seconds=_IDLE_SECONDS)
+        except RehearsalError as error:
+            raise RehearsalError(f"{error}; Slurm says: {slurm.states()}") from error
 
     def _queues(self) -> list[str]:
         """Return the queues that may have enough nodes for a job."""

@@ -38,11 +38,11 @@ SuspendTimeout=120
 PrivateData=cloud
 ResumeRate=0
 SuspendRate=0
-# rehearsal: a job that is requeued waits this long, 70 s there
-AuthInfo=cred_expire=5
+# rehearsal: a job that is requeued waits this long, 70 s there; a node of a busy machine starts a task late
+AuthInfo=cred_expire=15
 SlurmctldTimeout=300
 # rehearsal: a dead node is noticed after this many seconds, 180 there
-SlurmdTimeout=10
+SlurmdTimeout=60
 UnkillableStepTimeout=180
 MessageTimeout=60
 EnforcePartLimits=ALL
