@@ -81,8 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and not words[0].startswith("-") and words[0] not in commands:
         words.insert(0, "run")
     options = parser.parse_args(words, argparse.Namespace(given=words))
-    signal.signal(signal.SIGTERM, _end)
-    signal.signal(signal.SIGHUP, _end)
+    handlers = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         code: int = options.act(options)
     except RehearsalError as error:
@@ -91,6 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("rehearsal: ended\n")
         return 130
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     return code
 
 
