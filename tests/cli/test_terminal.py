@@ -47,6 +47,17 @@ class Terminal:
         while Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
             time.sleep(0.01)
 
+    def interrupt(self) -> int:
+        """Type Ctrl-C, and again when nothing came of it; return the exit code."""
+        self.wait()
+        self.type(CTRL_C)
+        with suppress(OSError):  # as in `end`
+            while True:
+                if not select.select([self._to], [], [], 30)[0]:
+                    self.type(CTRL_C)
+                self._read()
+        return self.end()
+
     def type(self, keys: str) -> None:
         os.write(self._to, keys.encode())
 
@@ -116,9 +127,7 @@ def test_nothing_is_asked_where_the_comparison_failed(kept: Path, terminal: Term
 
 def test_ctrl_c_at_the_question_changes_nothing(kept: Path, terminal: Terminal) -> None:
     terminal.until("[y/N]")
-    terminal.wait()
-    terminal.type(CTRL_C)
-    assert terminal.end() == 130
+    assert terminal.interrupt() == 130
     assert asked(kept) == ["diff"]
 
 

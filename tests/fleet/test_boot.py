@@ -15,7 +15,7 @@ pytestmark = pytest.mark.programs
 
 FLEET = "aws ec2 describe-instances --output"
 """How the question for all members begins; boot.sh asks for its own instance otherwise."""
-PATIENT = {"TRAINYARD_DEADLINE": "60"}
+PATIENT = {"TRAINYARD_DEADLINE": "600"}
 ONCE = 'if mkdir "${TRAINYARD_ROOT}/once" 2>/dev/null; then exit 75; fi\n'
 WAIT = """\
 if [[ $* == *hostfile.trainyard-new* ]] && mkdir "${TRAINYARD_ROOT}/stands" 2>/dev/null; then

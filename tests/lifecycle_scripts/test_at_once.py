@@ -70,7 +70,7 @@ def test_a_lock_that_is_taken_again_after_it_was_seen_free_is_waited_for(node: F
     installing(node, "one")
     node.write("state/told", f"{LOCKED}\nNote: removing the lock file is always wrong\n")
     node.program("dpkg", DPKG)
-    run(node, "one", TRAINYARD_DEADLINE="60")
+    run(node, "one", TRAINYARD_DEADLINE="600")
     assert node.calls.count("dpkg --configure -a") == 2
     assert (node.root / "state/installed.one").exists()
 
@@ -108,7 +108,7 @@ def test_steps_that_run_at_once_install_one_after_the_other(node: FakeNode) -> N
     flock = (node.directory / "bin/flock").readlink()
     node.program("flock", f'{FLOCK}exec {flock} "$@"')
     node.program("apt-get", APT_GET)
-    run(node, "one", "two", TRAINYARD_AT_ONCE="64", TRAINYARD_DEADLINE="60")
+    run(node, "one", "two", TRAINYARD_AT_ONCE="64", TRAINYARD_DEADLINE="600")
     assert not (node.root / "state/overlap").exists()
     assert node.calls.count("flock 9") == 2
 

@@ -280,7 +280,7 @@ def test_a_node_waits_for_the_one_that_builds_and_says_which_it_is(tmp_path: Pat
         told = failure(second)
         (tmp_path / "go").touch()
         assert f"waited in vain for the node that builds it: ip-10-1-0-5 has the lock {second.root}/fsx/neuron-" in told
-        late = second.run(ENTRY, TRAINYARD_DEADLINE="30")
+        late = second.run(ENTRY, TRAINYARD_DEADLINE="600")
         assert building.result().returncode == 0
     assert late.returncode == 0, late.stdout
     assert not any(call.startswith("python -m pip") for call in second.calls)

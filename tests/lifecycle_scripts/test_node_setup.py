@@ -52,7 +52,8 @@ def test_a_clock_that_is_off_stops_the_run_before_slurm(node: FakeNode) -> None:
     CLOCK.ahead = 600
     node.program("chronyc", 'echo "chronyc $*" >>"${TRAINYARD_ROOT}/state/calls"')
     told = failing(node)
-    assert f"[clock] waited in vain for a clock that is right: the clock is 600 s slow ({CLOCK.address})" in told
+    waited = f"[clock] waited in vain for a clock that is right: the clock is {{}} s slow ({CLOCK.address})"
+    assert any(waited.format(seconds) in told for seconds in (599, 600, 601)), told  # an answer may take its time
     assert "chronyc makestep" in node.calls
     assert not any("slurm" in call for call in node.calls)
 
@@ -68,7 +69,7 @@ def test_a_clock_that_chrony_sets_right_is_gone_on_with(node: FakeNode, steps: t
         CLOCK.ahead = 0
 
     threading.Thread(target=correct, daemon=True).start()
-    told = run(node, *steps, TRAINYARD_DEADLINE="20")
+    told = run(node, *steps, TRAINYARD_DEADLINE="600")
     assert "[clock] done in" in " ".join(told)
 
 

@@ -146,7 +146,7 @@ def failure(node: FakeNode, script: str = "on_create.sh", **environment: str) ->
 
 @some_or_all("lustre")
 def test_a_mount_that_fails_at_first_is_tried_again(node: FakeNode, steps: tuple[str, ...]) -> None:
-    assert node.run(entry_of(node, steps), STUB_FAIL="mount:2:110", TRAINYARD_DEADLINE="20").returncode == 0
+    assert node.run(entry_of(node, steps), STUB_FAIL="mount:2:110", TRAINYARD_DEADLINE="600").returncode == 0
     assert node.calls.count("mount -- /fsx") == 3
 
 

@@ -28,9 +28,12 @@ CLOCK, TOPOLOGY, DBD = (load(f"hyperpod/{name}.py") for name in ("clock", "slurm
         (-600, 1, "the clock is 600 s fast (127.0.0.1:"),
     ],
 )
-def test_the_clock_is_compared(ahead: float, code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_clock_is_compared(
+    ahead: float, code: int, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     service = Clock()
     service.ahead = ahead
+    monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)  # of both: an answer may take its time
     assert CLOCK.main(["--server", service.address]) == code
     assert capsys.readouterr().out.startswith(told)
 

@@ -56,7 +56,7 @@ def test_a_node_that_comes_after_the_look_is_left_to_the_watch(with_tree: FakeNo
     grow += f'{{ echo "{GROWS}" >>"{etc}/slurm.conf"; touch "{etc}/grown"; }}'
     before(with_tree, "python3", grow)
     with_tree.program("sleep", f'python3 {with_tree.bundle}/slurm_topology.py "{etc}"')
-    run(with_tree, "slurm_conf", "slurm_topology", TRAINYARD_DEADLINE="30")
+    run(with_tree, "slurm_conf", "slurm_topology", TRAINYARD_DEADLINE="600")
     assert "ip-10-1-0-9" in (with_tree.root / "opt/slurm/etc/topology.conf").read_text()
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -61,23 +60,26 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     made = promtool.run("promtool", "tsdb", "create-blocks-from", "openmetrics", folder / "metrics", folder / "data")
     assert made.returncode == 0, made.stderr
     (folder / "prometheus.yml").write_text("{}")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     words = [
         promtool.tool("prometheus"),
         f"--config.file={folder}/prometheus.yml",
         f"--storage.tsdb.path={folder}/data",
-        f"--web.listen-address=127.0.0.1:{port}",
+        "--web.listen-address=127.0.0.1:0",
     ]
     with (folder / "log").open("w") as log, subprocess.Popen(words, stdout=log, stderr=log) as process:
         try:
-            yield answering(f"http://127.0.0.1:{port}", until, process)
+            yield answering(folder / "log", until, process)
         finally:
             process.terminate()
 
 
-def answering(address: str, now: int, process: "subprocess.Popen[bytes]") -> Ask:
+def answering(log: Path, now: int, process: "subprocess.Popen[bytes]") -> Ask:
+    """Wait until it answers at the port that it has taken, and says in its log."""
+    while not (found := re.search(r'msg="Listening on".*? address=(\S+)', log.read_text())):
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.1)
+    address = f"http://{found[1]}"
+
     def query(text: str) -> list[Any]:
         words = urllib.parse.urlencode({"query": text, "time": now})
         with urllib.request.urlopen(f"{address}/api/v1/query?{words}") as said:  # noqa: S310  on this machine

@@ -50,7 +50,7 @@ def test_a_fetch_that_was_cut_off_is_done_again(node: ClusterNode) -> None:
 
 def test_a_fetch_that_fails_is_tried_for_a_while(node: ClusterNode) -> None:
     node.program("sleep", 'echo "$*" >>"${TRAINYARD_ROOT}/state/slept"')
-    done = node.run(BOOTSTRAP, "run", FOLDER, "setup.sh", STUB_FAIL="aws:1", TRAINYARD_DEADLINE="60")
+    done = node.run(BOOTSTRAP, "run", FOLDER, "setup.sh", STUB_FAIL="aws:1", TRAINYARD_DEADLINE="600")
     assert done.returncode == 0, done.stdout
     assert node.read("state/slept") == "5\n"
     assert len([call for call in node.calls if call.startswith("aws")]) == 2

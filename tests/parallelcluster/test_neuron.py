@@ -108,7 +108,7 @@ def test_fails_when_the_repository_is_down(node: ClusterNode) -> None:
 
 
 def test_what_fails_for_a_while_is_tried_again(node: ClusterNode) -> None:
-    succeeds(node, STUB_FAIL="curl:2", TRAINYARD_DEADLINE="20")
+    succeeds(node, STUB_FAIL="curl:2", TRAINYARD_DEADLINE="600")
 
 
 def test_a_driver_of_the_image_stays(node: ClusterNode) -> None:

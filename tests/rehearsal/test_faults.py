@@ -296,7 +296,7 @@ def assert_ends(machines: HyperPodMachines, number: str, *, restarts: int = 0) -
 
 def test_a_worker_before_its_controller_needs_nobody(machines: HyperPodMachines, worker: Machine) -> None:
     controller = crash_controller(machines)
-    done = run(machines, worker, TRAINYARD_DEADLINE="2")
+    done = run(machines, worker, TRAINYARD_DEADLINE="10")
     assert done.code == 0, done.output
     machines.boot([controller.node])
     assert_right(machines)
@@ -368,7 +368,7 @@ def test_a_worker_that_slurm_conf_does_not_name_yet_joins_when_it_does(
         joining = machines.cluster.nodes[3]
         machines.boot([joining])
         machine = machines.machine(joining.name)
-        done = run(machines, machine, TRAINYARD_DEADLINE="2")
+        done = run(machines, machine, TRAINYARD_DEADLINE="10")
     assert done.code == 0, done.output
     assert "until the controller (10.1.128.10) knows this node" in done.output
     machines.change(machines.cluster)
