@@ -223,7 +223,11 @@ def test_references_in_a_circle_and_macros(tmp_path: Path) -> None:
         ("Resources: [", "is neither JSON nor YAML"),
         ('{"Resources": []}', "it has no Resources"),
         ('{"Resources": {"A": {}}}', "Resources.A: has no Type"),
-        ('{"Resources": {"A": {"Type": 7}}}', "Resources.A: has no Type"),
+        ('{"Resources": {"A": {"Type": 7}}}', "Resources.A.Type: must be a name such as AWS::S3::Bucket, got 7;"),
+        (
+            "Resources: {A: {Type: !Rain::Module vpc.yml}}",
+            'Resources.A.Type: must be a name such as AWS::S3::Bucket, got {"Fn::Rain::Module": "vpc.yml"}; ',
+        ),
         ("Resources: {A: &a {Type: X}, B: *a}", "line 1 has an alias, which CloudFormation refuses"),
         ("Resources: !!python/object/apply:os.system [id]", "is neither JSON nor YAML"),
         (

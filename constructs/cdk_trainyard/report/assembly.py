@@ -166,10 +166,8 @@ class _Reader:
             if str(logical).startswith("Fn::") or (isinstance(body, Mapping) and [*body] == ["Fn::Transform"]):
                 self.notes.append(f"{name}: what {logical} makes")
                 continue
-            if not isinstance(body, Mapping) or not isinstance(body.get("Type"), str):
-                raise ConfigurationError(
-                    str(file), [f"Resources.{logical}: has no Type; a resource is an object with one"]
-                )
+            if problem := _type_problem(body):
+                raise ConfigurationError(str(file), [f"Resources.{logical}{problem}"])
             path = _construct_path(body, paths.get(logical, "")) or f"{name}/{logical}"
             written, made = origin_of(path, known)
             resources[logical] = Resource(
@@ -208,6 +206,18 @@ class _Reader:
 
     def _name(self, file: Path) -> str:
         return file.relative_to(self.root).as_posix()
+
+
+def _type_problem(body: Any) -> str:
+    """Return what is wrong with the type of a resource; nothing where it has one."""
+    if not isinstance(body, Mapping) or "Type" not in body:
+        return ": has no Type; a resource is an object with one"
+    if isinstance(body["Type"], str):
+        return ""
+    return (
+        f".Type: must be a name such as AWS::S3::Bucket, got {json.dumps(body['Type'], default=str)}; "
+        "what a program still makes a template of is reviewed when it is made"
+    )
 
 
 def _with_unique_paths(resources: Mapping[str, Resource]) -> dict[str, Resource]:
