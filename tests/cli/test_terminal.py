@@ -6,7 +6,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,8 +23,11 @@ CDK = """#!/bin/bash
 [[ $1 != --version ]] || { echo 2.1148.1; exit; }
 echo "$*" >> "$KEPT/asked"
 [[ " $* " != *" diff "* ]] || { echo "IAM Statement Changes"; exit "$(cat "$KEPT/diff" 2> /dev/null || echo 0)"; }
+touch "$TMPDIR/of-a-moment"
+[[ ! -e $KEPT/deaf ]] || trap "" INT TERM
 while [[ -e $KEPT/hold ]]; do sleep 0.1; done
 """
+PATIENCE = 300
 
 
 class Terminal:
@@ -41,22 +44,6 @@ class Terminal:
         """Read until it says something; pytest's time limit ends a wait in vain."""
         while text not in self.said:
             self._read()
-
-    def wait(self) -> None:
-        """Wait until it sleeps: between its question and its reading, Python's input() hears no signal."""
-        while Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
-            time.sleep(0.01)
-
-    def interrupt(self) -> int:
-        """Type Ctrl-C, and again when nothing came of it; return the exit code."""
-        self.wait()
-        self.type(CTRL_C)
-        with suppress(OSError):  # as in `end`
-            while True:
-                if not select.select([self._to], [], [], 30)[0]:
-                    self.type(CTRL_C)
-                self._read()
-        return self.end()
 
     def type(self, keys: str) -> None:
         os.write(self._to, keys.encode())
@@ -81,6 +68,7 @@ def kept(tmp_path: Path) -> Path:
     for name, text in (("node", "#!/bin/sh\necho v24.0.0\n"), ("cdk", CDK)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
+    (tmp_path / "tmp").mkdir()
     return tmp_path
 
 
@@ -90,6 +78,7 @@ def terminal(kept: Path) -> Iterator[Terminal]:
         "PATH": f"{kept}:{os.environ['PATH']}",
         "JSII_NODE": str(kept / "node"),
         "KEPT": str(kept),
+        "TMPDIR": str(kept / "tmp"),
         "NO_COLOR": "1",
         "TERM": "dumb",
     }
@@ -127,23 +116,58 @@ def test_nothing_is_asked_where_the_comparison_failed(kept: Path, terminal: Term
 
 def test_ctrl_c_at_the_question_changes_nothing(kept: Path, terminal: Terminal) -> None:
     terminal.until("[y/N]")
-    assert terminal.interrupt() == 130
+    terminal.type(CTRL_C)
+    assert terminal.end() == 130
     assert asked(kept) == ["diff"]
 
 
-def test_ctrl_c_ends_the_cli_and_says_what_goes_on(kept: Path, terminal: Terminal) -> None:
+def begun(kept: Path, terminal: Terminal) -> None:
+    """Answer the question, and wait until the CLI deploys."""
     (kept / "hold").touch()
     terminal.until("[y/N]")
     terminal.type("y\n")
-    while not (kept / "asked").exists() or "deploy" not in asked(kept):
+    until(lambda: (kept / "asked").exists() and "deploy" in asked(kept))
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    ends = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < ends
         time.sleep(0.05)
+
+
+def nothing_is_left(kept: Path) -> bool:
+    """Whether no process runs that the command has started, and no file of a moment is there."""
+    running = [each for each in Path("/proc").glob("[0-9]*/environ") if holds(each, f"KEPT={kept}")]
+    return not running and not [*(kept / "tmp").iterdir()]
+
+
+def test_ctrl_c_ends_the_cli_and_says_what_goes_on(kept: Path, terminal: Terminal) -> None:
+    begun(kept, terminal)
     terminal.type(CTRL_C)
     assert terminal.end() == 130
     assert f"trainyard deploy {FILE} goes on from there" in " ".join(terminal.said.split())
-    deadline = time.monotonic() + 300  # a signal takes its time where much else runs
-    while left := [each for each in Path("/proc").glob("[0-9]*/environ") if holds(each, f"KEPT={kept}")]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.05)
+    until(lambda: nothing_is_left(kept))
+
+
+def test_a_second_ctrl_c_leaves_nothing_running_either(kept: Path, terminal: Terminal) -> None:
+    """While the CLI, which does not want to end, is given its time."""
+    (kept / "deaf").touch()
+    begun(kept, terminal)
+    terminal.type(CTRL_C)
+    time.sleep(0.5)
+    with suppress(OSError):  # the CLI may have been quicker than its trap
+        terminal.type(CTRL_C)
+    assert terminal.end() == 130
+    until(lambda: nothing_is_left(kept))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_it_ends_the_cli(number: signal.Signals, kept: Path, terminal: Terminal) -> None:
+    begun(kept, terminal)
+    os.kill(terminal.pid, number)
+    assert terminal.end() == 128 + number
+    until(lambda: nothing_is_left(kept))
 
 
 def holds(environment: Path, text: str) -> bool:

@@ -27,10 +27,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code.
     """
     if arguments is None:
-        signal.signal(signal.SIGTERM, _end)  # so that what was started ends, and files of a moment go
+        for number in (signal.SIGTERM, signal.SIGHUP):  # so that what was started ends, and files of a moment go
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
     try:
         from cdk_trainyard.cli._app import run
 
+        if arguments is None:
+            from click import termui
+
+            from cdk_trainyard.cli._signals import answered
+
+            termui.visible_prompt_func = answered
         return run(sys.argv[1:] if arguments is None else list(arguments))
     except ModuleNotFoundError as error:
         if error.name != "click":

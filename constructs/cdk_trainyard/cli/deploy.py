@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +11,7 @@ import click
 from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
+from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli._stacks import listening
 
 _CONNECT: Final = ("ConnectCommand", "SshCommand", "NodesCommand", "ResumeCommand", "CompileCommand", "CallWithCurl")
@@ -51,8 +51,8 @@ def deployed(file: Path, stacks: Sequence[str], *, as_json: bool, verbose: bool)
     """
     cdk = _cdk.find()
     app, chosen = _cdk.app_words(file), stacks or ("--all",)
-    with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder, "outputs.json")
+    with scratch_folder() as folder:
+        kept = folder / "outputs.json"
         words = ["deploy", *chosen, *app, "--require-approval", "never", "--outputs-file", str(kept)]
         tell(cdk, *words, verbose=verbose, quiet=as_json, resume=f"trainyard deploy {file}")
         outputs = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}

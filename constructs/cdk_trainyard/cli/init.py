@@ -1,7 +1,6 @@
 """``trainyard init [DIR]``: a project of one's own, that synthesizes at once and is its owner's to change."""
 
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 import click
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli._new import DEFAULTS, Choice, beginning, chosen_file, edited, project_name, shipped
 from cdk_trainyard.cli._new_project import write
 
@@ -93,8 +93,8 @@ def _judge(text: str) -> None:
     from cdk_trainyard.deployment.model import Deployment
     from cdk_trainyard.errors import ConfigurationError
 
-    with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch, "deployment.yaml")
+    with scratch_folder() as scratch:
+        file = scratch / "deployment.yaml"
         file.write_text(text, encoding="utf-8")
         try:
             Deployment.load(file)

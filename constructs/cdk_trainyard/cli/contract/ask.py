@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import click
@@ -13,7 +12,7 @@ import click
 import cdk_trainyard
 from cdk_trainyard.cli._cdk import node
 from cdk_trainyard.cli._exits import Missing, Wrong
-from cdk_trainyard.cli._folders import cache_folder
+from cdk_trainyard.cli._folders import cache_folder, scratch_folder
 from cdk_trainyard.project import project_folder
 
 VARIABLE: Final = "TRAINYARD_PCLUSTER_PYTHON"
@@ -71,15 +70,15 @@ def ask(requests: dict[str, Any]) -> dict[str, Any]:
         Wrong: The question could not be put.
     """
     program = python()
-    with TemporaryDirectory() as directory:
+    with scratch_folder() as directory:
         # of this package's environment it sees this package alone
-        Path(directory, "cdk_trainyard").symlink_to(Path(cdk_trainyard.__file__).parent, target_is_directory=True)
-        source, target = Path(directory, "requests.json"), Path(directory, "answers.json")
+        (directory / "cdk_trainyard").symlink_to(Path(cdk_trainyard.__file__).parent, target_is_directory=True)
+        source, target = directory / "requests.json", directory / "answers.json"
         source.write_text(json.dumps(requests), encoding="utf-8")
         done = subprocess.run(
             [str(program), "-m", _CHECKS, str(source), str(target)],
             cwd=directory,
-            env=environment() | {"PYTHONPATH": directory},
+            env=environment() | {"PYTHONPATH": str(directory)},
             check=False,
             stdout=subprocess.DEVNULL,
             stderr=None,

@@ -5,10 +5,11 @@ Its validators run as far as they need no account.
 
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from cdk_trainyard.cli._folders import scratch_folder
 
 if TYPE_CHECKING:
     from cdk_trainyard.cli.contract.collect import Found
@@ -53,10 +54,8 @@ def _judged(given: tuple[Path, ...]) -> "tuple[list[Found], list[dict[str, Any]]
     from cdk_trainyard.cli.assemblies import load
     from cdk_trainyard.cli.contract.ask import ask
 
-    with TemporaryDirectory() as directory:
-        found = [
-            cluster for number, one in enumerate(given) for cluster in load(one, Path(directory, str(number))).clusters
-        ]
+    with scratch_folder() as directory:
+        found = [cluster for number, one in enumerate(given) for cluster in load(one, directory / str(number)).clusters]
     if not found:
         return [], [], []
     answers = ask({"checks": [question(one) for one in found]})

@@ -9,10 +9,10 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
+from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, ordered, table
 
 _GIVEN = click.Path(path_type=Path)
@@ -57,8 +57,8 @@ def planned(old: Path, new: Path) -> list[PlanRow]:
     from cdk_trainyard.cli.plan.parallelclusters import plan_clusters
     from cdk_trainyard.cli.plan.resources import plan_resources
 
-    with TemporaryDirectory() as directory:
-        before, after = (load(given, Path(directory) / side) for side, given in (("old", old), ("new", new)))
+    with scratch_folder() as directory:
+        before, after = (load(given, directory / side) for side, given in (("old", old), ("new", new)))
     return [*plan_clusters(before, after), *plan_resources(before.stacks, after.stacks)]
 
 

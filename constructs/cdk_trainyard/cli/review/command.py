@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli.synth import synthesize
 from cdk_trainyard.errors import ConfigurationError
 
@@ -55,9 +55,9 @@ def command(
     app.
     """
     words = f"trainyard review {given}" + (f" --against {against}" if against else "")
-    with TemporaryDirectory() as directory:
-        old = read(against, Path(directory) / "old") if against else None
-        new = read(given, Path(directory) / "new")
+    with scratch_folder() as directory:
+        old = read(against, directory / "old") if against else None
+        new = read(given, directory / "new")
         try:
             found = _written(new, old, output, without, title=_title(given), prices=_prices(prices), command=words)
         except ConfigurationError as error:
