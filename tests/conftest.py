@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -89,6 +90,39 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+_OF_THE_SESSION = {"PYTEST_CURRENT_TEST", "MOTO_PORT"}
+"""Variables that come and go within a module: pytest's own, and that of the local AWS, which all modules share."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD, signal.SIGALRM)
+
+
+def _process_state() -> dict[str, object]:
+    """What modules share without a word: variables, the current folder, the mask of new files, signal handlers."""
+    os.umask(mask := os.umask(0))
+    variables = {name: value for name, value in os.environ.items() if name not in _OF_THE_SESSION}
+    handlers = {number.name: signal.getsignal(number) for number in _SIGNALS}
+    return {**variables, "current folder": str(Path.cwd()), "umask": oct(mask), **handlers}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Give the next module the process as this one found it, and fail a module that leaves it changed."""
+    before = _process_state()
+    yield
+    after = _process_state()
+    left = {name: after.get(name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    for name in left.keys() - {"current folder", "umask", *(number.name for number in _SIGNALS)}:
+        if name in before:
+            os.environ[name] = str(before[name])
+        else:
+            del os.environ[name]
+    os.chdir(str(before["current folder"]))
+    os.umask(int(str(before["umask"]), 8))
+    for number in _SIGNALS:
+        if number.name in left:
+            signal.signal(number, before[number.name])
+    assert not left, "this module leaves the process changed"
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str], Path]:
     """Write a deployment file."""
@@ -105,8 +139,11 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 def aws() -> "Iterator[LocalAws]":
     """One local AWS for every test of this process; it has every region, so rooms take different ones."""
     from cdk_trainyard.local import LocalAws  # noqa: PLC0415  only these tests should pay for moto
+    from cdk_trainyard.local.engine import operations  # noqa: PLC0415  as above
 
-    with LocalAws(region="us-west-2") as running:
+    with pytest.MonkeyPatch.context() as patch, LocalAws(region="us-west-2") as running:
+        # tests look at a stack when the call has returned: on a busy machine that is more than its 25 s after it
+        patch.setattr(operations, "_PATIENCE_S", 600.0)
         yield running
 
 
