@@ -11,7 +11,12 @@ import pytest
 
 from tests.support import ROOT
 
-_PACKAGES = {"prometheus": "prometheus", "promtool": "prometheus", "amtool": "prometheus-alertmanager"}
+_PACKAGES = {
+    "prometheus": "prometheus",
+    "promtool": "prometheus",
+    "amtool": "prometheus-alertmanager",
+    "prometheus-node-exporter": "prometheus-node-exporter",
+}
 _FOLDER = ROOT / ".cache" / "prometheus"
 
 

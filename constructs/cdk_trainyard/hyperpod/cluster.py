@@ -219,6 +219,7 @@ class HyperPodCluster(HyperPodClusterBase):
         self._resource.apply_removal_policy(removal_policy)
         self.cluster_arn: str = self._resource.attr_cluster_arn
         render.override(self._resource, cluster)
+        render.series(self._resource, cluster, self.metrics_sources)
         self._allow_and_wait()
 
     @staticmethod

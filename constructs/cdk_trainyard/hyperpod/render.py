@@ -18,6 +18,8 @@ from cdk_trainyard.hyperpod.spec_groups import (
 )
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole
+from cdk_trainyard.monitoring import MetricsSource
+from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import AccountingDatabaseBase, Mount
 
@@ -207,3 +209,17 @@ def override(resource: CfnCluster, cluster: ResolvedCluster) -> None:
     for index, group in enumerate(cluster.groups):
         for path, value in (group.spec.raw_overrides or {}).items():
             resource.add_property_override(f"InstanceGroups.{index}.{path}", value)
+
+
+def series(resource: CfnCluster, cluster: ResolvedCluster, sources: Sequence[MetricsSource]) -> None:
+    """Let a cluster say how many series of metrics it gives, when they go anywhere.
+
+    Args:
+        resource: The L1 cluster.
+        cluster: The cluster.
+        sources: Whose metrics there are.
+    """
+    seconds = cluster.facts.scrape_seconds
+    if sources and seconds is not None:
+        groups = [(group.name, group.types) for group in cluster.groups]
+        resource.add_metadata(SERIES, series_metadata(groups, sources, scrape_seconds=seconds))

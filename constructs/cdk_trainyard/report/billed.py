@@ -1,6 +1,7 @@
 """What of an assembly is paid by the hour or by its size, and as which items of a price list.
 
-Sources: the pricing pages of EC2, SageMaker AI, VPC, Elastic Load Balancing, RDS and FSx for Lustre (read 2026-11).
+Sources: the pricing pages of EC2, SageMaker AI, VPC, Elastic Load Balancing, RDS, FSx for Lustre and Managed Service
+for Prometheus (read 2026-11).
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import ON_DEMAND, Machines
+from cdk_trainyard.report.metered import WORKSPACE, metered
 from cdk_trainyard.report.prices import LOAD_BALANCERS, NAT_GATEWAY, database, hyperpod, instance, lustre
 
 _TRAINING: Final = "training"
@@ -54,6 +56,15 @@ def billed(graph: Graph, machines: Sequence[Machines]) -> Iterator[Billed]:
     for resource in graph.resources.values():
         if of_type := _TYPES.get(resource.type):
             yield from of_type(graph, resource)
+        for each in metered(graph, resource, machines):
+            yield Billed(
+                resource=resource,
+                name=each.name,
+                items=((each.item, ""),) if each.item else (),
+                count=each.count,
+                most=each.most,
+                assumption=each.assumption,
+            )
 
 
 def _machines(each: Machines) -> Billed:
@@ -119,6 +130,7 @@ _TYPES: Final = {
 }
 
 BY_USE: Final = {
+    WORKSPACE: "by samples that alarms and dashboards query; those that are written and kept are the clusters'",
     "AWS::DynamoDB::Table": "by what is stored, read and written",
     "AWS::EC2::EIP": "by the hour, each public address",
     "AWS::EC2::VPCEndpoint": "interface endpoints by the hour and by traffic; gateway endpoints are free",

@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.report.billed import BY_USE, Billed, billed
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines
-from cdk_trainyard.report.prices import MONTH, PER_GIB, Prices
+from cdk_trainyard.report.prices import MONTH, Prices, by_month
 from cdk_trainyard.report.words import counted, joined
 
 NOT_PRICED: Final = "not priced"
@@ -106,8 +106,8 @@ def _line(graph: Graph, each: Billed, prices: Prices) -> dict[str, Any]:
     region = graph.region(each.resource)
     known = ((item, instead, prices.of(item, region)) for item, instead in each.items)
     item, instead, price = next((one for one in known if one[2]), ("", "", None))
-    is_size = item.startswith(PER_GIB)
-    one = (price.usd / MONTH if is_size else price.usd) if price else None
+    monthly = by_month(item)
+    one = (price.usd / MONTH if monthly else price.usd) if price else None
     other = price.region if price and price.region != region else ""
     stand_in = " in ".join(filter(None, (instead, other)))
     group = f", {each.group}" if each.group else ""
@@ -117,7 +117,7 @@ def _line(graph: Graph, each: Billed, prices: Prices) -> dict[str, Any]:
         "where": each.resource.path,
         "type": each.resource.type,
         "quantity": each.count,
-        "unit": "GiB, a month" if is_size else "an hour",
+        "unit": monthly or "an hour",
         "price": _usd(price.usd) if price else NOT_PRICED,
         "hourly": _sum(one, each.count),
         "most": _sum(one, each.most),

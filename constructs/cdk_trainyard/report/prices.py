@@ -2,7 +2,8 @@
 
 They come from files of one form: the shipped snapshot, a copy of AWS's price list, and the user's own, which go before
 one another in the other direction. ``{"sources": {NAME: {"title": …, "date": …}}, "regions": {REGION: {NAME: {ITEM:
-USD}}}}``; an item is one of `instance`, `hyperpod`, `database`, `lustre`, or one of the names below.
+USD}}}}``; an item is one of `instance`, `hyperpod`, `database`, `lustre`, `prometheus_samples`, or one of the
+names below.
 """
 
 import json
@@ -24,7 +25,15 @@ LOAD_BALANCERS: Final = {
 }
 """Type of a load balancer to its item."""
 PER_GIB: Final = "Lustre:"
-"""How the items begin whose price is for a gibibyte and month; all others are for an hour."""
+"""How the items of storage begin."""
+PROMETHEUS_STORAGE: Final = "PrometheusStorage"
+_SAMPLES: Final = "PrometheusSamples:"
+BY_MONTH: Final = {
+    PER_GIB: "GiB, a month",
+    PROMETHEUS_STORAGE: "GB, a month",
+    _SAMPLES: "million, a month",
+}
+"""How the items begin whose price is for a month, and of what; all others are for an hour."""
 MONTH: Final = 730
 """Hours of a month, as AWS's price examples count them."""
 _FORM: Final = '{"sources": {NAME: {"title": …, "date": "2026-09-24"}}, "regions": {REGION: {NAME: {ITEM: "1.25"}}}}'
@@ -66,6 +75,24 @@ def lustre(storage: str, throughput: int) -> str:
         throughput: MB/s per TiB; 0 for scratch.
     """
     return f"{PER_GIB}{storage}:{throughput}"
+
+
+def prometheus_samples(least: int) -> str:
+    """Return the item of a million samples that Amazon Managed Service for Prometheus takes.
+
+    Args:
+        least: The millions a month from which the tier is.
+    """
+    return f"{_SAMPLES}{least}"
+
+
+def by_month(item: str) -> str:
+    """Return of what and for how long the price of an item is, when it is for a month; else nothing.
+
+    Args:
+        item: The item.
+    """
+    return next((unit for begin, unit in BY_MONTH.items() if item.startswith(begin)), "")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
