@@ -6,7 +6,7 @@ import subprocess
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from datetime import date
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def series(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def served(program: str, *words: str) -> Iterator[str]:
+def served(program: str, *words: str) -> Generator[str]:
     """What a program serves again and again, on a port that nobody else took meanwhile."""
     for _ in range(20):
         with socket.socket() as free:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
@@ -74,6 +74,6 @@ def _counted(numbers: Mapping[str, Mapping[str, int]]) -> int:
     )
 
 
-def _data() -> Mapping[str, Mapping[str, int]]:
-    found: Mapping[str, Mapping[str, int]] = load("monitoring", "series")
+def _data() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = load("monitoring", "series")
     return found
