@@ -111,6 +111,10 @@ def test_without_credentials_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) ->
         ("InvalidSubnetID.NotFound", "none", Why.ABSENT),
         ("ValidationError", "Stack with id x does not exist", Why.ABSENT),
         ("ValidationError", "1 validation error detected", Why.REFUSED),
+        ("ValidationError", "Stack:x is in UPDATE_IN_PROGRESS state and can not be updated.", Why.BUSY),
+        ("ValidationException", "Cluster is currently updating", Why.BUSY),
+        ("InstanceRefreshInProgress", "wait", Why.BUSY),
+        ("ConflictException", "wait", Why.BUSY),
         ("InternalFailure", "oh", Why.REFUSED),
     ],
 )

@@ -58,7 +58,7 @@ def test_nodes_are_rebooted(there: LocalAws, capsys: Capsys, file: str, group: s
     before = nodes(capsys, file, group)
     assert main(["reboot", file, group, "--yes", "--json"]) == 0
     outcomes = json.loads(capsys.readouterr().out)["outcomes"]
-    assert outcomes == [{"subject": each, "done": True, "text": ""} for each in before]
+    assert outcomes == [{"subject": each, "done": True, "text": "", "busy": False} for each in before]
     assert nodes(capsys, file, group).keys() == before.keys()
 
 

@@ -11,6 +11,7 @@ from cdk_trainyard.cli import main
 from cdk_trainyard.operations import Node, OperationError
 from cdk_trainyard.operations.commands import Ended, Heard
 from cdk_trainyard.operations.jobs import Job, Jobs, _following, packed
+from cdk_trainyard.operations.transfers import MOST_BY_SESSIONS_BYTES
 
 NODE = Node(id="i-1", group="head", type="m5.large", state="Running", target="i-1")
 SCRIPT = "#!/bin/sh\ntrue\n"
@@ -73,11 +74,15 @@ def test_what_sbatch_would_refuse(
     assert said in capsys.readouterr().err
 
 
-def test_what_is_too_large(tmp_path: Path) -> None:
+def test_what_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job(name="mine", script="x.sh", data=b"x" * (MOST_BY_SESSIONS_BYTES + 1))
+    made, told = jobs()
+    with pytest.raises(OperationError, match=r"mine: 2.0 MiB, packed, and sessions carry 2 MiB, where .* no bucket"):
+        made.submit(job)
+    assert told.lines == []
+    monkeypatch.setattr("cdk_trainyard.operations.jobs.MOST_BY_BUCKET_BYTES", 100)
     (tmp_path / "job.sbatch").write_text(SCRIPT)
-    with (tmp_path / "noise").open("wb") as noise, Path("/dev/urandom").open("rb") as source:
-        noise.write(source.read(3 * 2**20))
-    with pytest.raises(OperationError, match="packed, and sessions carry 2 MiB at most"):
+    with pytest.raises(OperationError, match="packed, and a job's folder may have 0 MiB at most"):
         packed(tmp_path)
 
 

@@ -14,6 +14,7 @@ from cdk_trainyard.local import LocalAws
 from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions
+from tests.operations.stages import PARALLELCLUSTER, queue_node
 
 pytestmark = pytest.mark.usefixtures("here")
 HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
@@ -92,13 +93,31 @@ def test_nobody_to_ask(file: Path, deployed: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("deployed")
-@pytest.mark.parametrize(("name", "group"), [(HYPERPOD, GROUP), (FLEET, "worker")])
+@pytest.mark.parametrize(("name", "group"), [(HYPERPOD, GROUP), (FLEET, "worker"), (PARALLELCLUSTER, "trn1")])
 def test_the_page_names_the_permissions(name: str, group: str, here: LocalAws, tmp_path: Path) -> None:
     copy = tmp_path / "x.yaml"
     copy.write_text(deploy(here, name).read_text())
     with asked() as kept:
         assert main(["scale", str(copy), group, "5", "--yes"]) == 0
     assert kept.permissions == permissions("scale", name)
+
+
+def test_a_queue_of_parallelcluster(
+    here: LocalAws, tmp_path: Path, deployed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = deploy(here, PARALLELCLUSTER).read_text().replace("max_count: 16", "max_count: 1")
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    for number in (1, 2):
+        queue_node(here, f"trn1-dy-trn1-32xlarge-{number}")
+    assert main(["scale", str(file), "trn1", "3", "--min", "4", "--yes"]) == 1
+    assert "min_count" in capsys.readouterr().err
+    assert (file.read_text(), deployed) == (text, [])
+    assert main(["scale", str(file), "trn1", "8", "--min", "1", "--yes"]) == 0
+    assert deployed == [text.replace("max_count: 1", "max_count: 8").replace("min_count: 0", "min_count: 1")]
+    assert f"trn1 wants 2 nodes in the account and 1 in {file}: somebody has scaled it" in capsys.readouterr().err
+    assert main(["scale", str(file), "trn1", "4", "--yes"]) == 0
+    assert "which nodes of trn1 go, AWS chooses" in capsys.readouterr().err
 
 
 @pytest.mark.cli

@@ -21,9 +21,12 @@ from cdk_trainyard.rehearsal import session_plugin
 from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions
+from tests.operations.stages import PARALLELCLUSTER, SERVING, hosts, queue_node
 
 pytestmark = [pytest.mark.usefixtures("here"), pytest.mark.programs]
 HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
+GROUPS = {HYPERPOD: "worker-group-1", FLEET: "worker", PARALLELCLUSTER: "trn1", SERVING: "hosts"}
+"""A group of each that has no head."""
 FILE = f"deployments/{HYPERPOD}.yaml"
 HEAD = Node(id="i-1", group="head", type="m5.large", state="Running", target="i-1", is_head=True)
 STARTING = Node(id="i-2", group="workers", type="c5.large", state="Pending", target="i-2")
@@ -31,9 +34,13 @@ RUNNING = Node(id="i-3", group="workers", type="c5.large", state="InService", ta
 COMING = Node(id="slot-1", group="workers", type="c5.large", state="Pending")
 
 
-@pytest.fixture(scope="module", params=[HYPERPOD, FLEET])
+@pytest.fixture(scope="module", params=GROUPS)
 def name(request: pytest.FixtureRequest, here: LocalAws) -> str:
     deploy(here, request.param)
+    if request.param == PARALLELCLUSTER:
+        queue_node(here, "trn1-st-trn1-32xlarge-1")
+    if request.param == SERVING:
+        hosts(here)
     return str(request.param)
 
 
@@ -84,7 +91,7 @@ def test_the_plugin_is_told_what_the_cli_tells_it(
     assert (given == "AWS_SSM_START_SESSION_RESPONSE", variable != "") == (by_variable, by_variable)
     response = json.loads(variable if by_variable else given)
     assert set(response) == {"SessionId", "TokenValue", "StreamUrl"}
-    assert (region, operation, profile) == ("us-east-1" if name == HYPERPOD else "us-west-2", "StartSession", "")
+    assert (region, operation, profile) == (Deployment.load(f"deployments/{name}.yaml").region, "StartSession", "")
     assert endpoint == os.environ["AWS_ENDPOINT_URL"]
     target = json.loads(asked_for)["Target"]
     assert "_controller-machine-i-" in target if name == HYPERPOD else target.startswith("i-")
@@ -96,9 +103,9 @@ def test_the_page_names_the_permissions(
     name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "execve", lambda *_words: None)
-    words = ["worker-group-1" if name == HYPERPOD else "worker", "--", "true"] if command == "exec" else []
+    words = [GROUPS[name], "--", "true"] if command == "exec" else []
     if command == "submit":
-        if name == FLEET:
+        if name in {FLEET, SERVING}:
             return  # it has no Slurm
         (tmp_path / "job").write_text("#!/bin/sh\n")
         words = [str(tmp_path / "job")]

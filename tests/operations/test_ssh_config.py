@@ -14,6 +14,7 @@ from cdk_trainyard.operations.ssh_config import Entries, included, markers, not_
 from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions
+from tests.operations.stages import PARALLELCLUSTER, SERVING, hosts, queue_node
 
 NODES = [
     Node(id="i-1", group="head", type="m5.large", state="Running", target="i-1", is_head=True),
@@ -149,8 +150,17 @@ class TestCommand:
         assert self.ssh_config(self.FILES[0]) == 1
         assert "no text in UTF-8" in capsys.readouterr().err
 
-    @pytest.mark.parametrize("name", FILES)
-    def test_the_page_names_the_permissions(self, name: str) -> None:
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", [*FILES, PARALLELCLUSTER, SERVING])
+    def test_the_page_names_the_permissions(self, here: LocalAws, home: Path, name: str) -> None:
+        deploy(here, name)
+        made = {PARALLELCLUSTER: lambda: [queue_node(here, "trn1-st-trn1-32xlarge-1")], SERVING: lambda: hosts(here)}
+        ids = made.get(name, list)()
         with asked() as kept:
             assert self.ssh_config(name) == 0
         assert kept.permissions == permissions("ssh-config", name)
+        text = (home / "trainyard.conf").read_text()
+        assert [each for each in ids if f" {each} %p" not in text] == []
+        if name == PARALLELCLUSTER:
+            assert f" {name}-trn1-st-trn1-32xlarge-1\n" in text
+            assert f"Host {name} " in text

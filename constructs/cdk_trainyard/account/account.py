@@ -20,6 +20,10 @@ _CONFIG: Final = Config(
     max_pool_connections=_AT_ONCE,
     user_agent_extra="cdk-trainyard",
 )
+_OF_SERVICES: Final = {
+    # or a URL that is signed for others is of the global endpoint, and of a version that KMS does not take
+    "s3": _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"})),
+}
 
 
 class Account:
@@ -58,7 +62,9 @@ class Account:
         key = (service, region or self.region)
         with self._lock:  # making clients is not thread-safe, using them is
             if key not in self._clients:
-                self._clients[key] = self._signed().client(service, region_name=key[1], config=_CONFIG)
+                self._clients[key] = self._signed().client(
+                    service, region_name=key[1], config=_OF_SERVICES.get(service, _CONFIG)
+                )
             return self._clients[key]
 
     def _signed(self) -> boto3.Session:

@@ -1,5 +1,6 @@
 """What an account said to a call: its answer, or why there is none."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +22,8 @@ class Why(StrEnum):
     """What was asked about does not exist."""
     THROTTLED = "throttled"
     """The account asks too often, and went on to do so after every retry."""
+    BUSY = "something else goes on"
+    """Somebody else, or AWS itself, changes it at the moment."""
     UNREACHABLE = "not reached"
     """The endpoint was not reached: no such service in the Region, or no way to it."""
     REFUSED = "refused"
@@ -49,9 +52,21 @@ _CODES: Final[Mapping[Why, frozenset[str]]] = {
             *("TransactionInProgressException", "EC2ThrottledException", "PriorRequestNotComplete"),
         }
     ),
+    Why.BUSY: frozenset(
+        {
+            *("ConflictException", "InstanceRefreshInProgress", "ScalingActivityInProgress", "ResourceInUse"),
+            *("ResourceInUseException", "UpdateInProgressException", "OperationInProgressException"),
+        }
+    ),
 }
 """Codes of errors. Sources: "Common errors" of the API references of EC2, SageMaker, IAM and STS, read 2026-11; of
-throttling botocore's ``retries/standard.py``, ``ThrottledRetryableChecker``."""
+throttling botocore's ``retries/standard.py``, ``ThrottledRetryableChecker``; of what goes on botocore's models of
+SageMaker, Auto Scaling, ECS and CloudFormation."""
+_GOES_ON: Final = re.compile(
+    r"_IN_PROGRESS state|in progress|is (currently )?being |is (currently )?(creating|updating|deleting)", re.IGNORECASE
+)
+"""What services without a code for it say of what goes on, with the code of a value that is wrong."""
+_WRONG_VALUE: Final = frozenset({"ValidationError", "ValidationException"})
 _ABSENT: Final = ("NotFound", "NoSuch", "ResourceNotFound", "DoesNotExist", "InvalidInstanceID.Malformed")
 _MISSING: Final = (
     exceptions.NoCredentialsError,
@@ -131,6 +146,8 @@ def _why(code: str, text: str) -> Why:
     for why, codes in _CODES.items():
         if code in codes:
             return why
+    if code in _WRONG_VALUE and _GOES_ON.search(text):
+        return Why.BUSY
     absent = code == "404" or any(word in code for word in _ABSENT)
     # CloudFormation and Auto Scaling have no code for it: "Stack with id x does not exist"
     return Why.ABSENT if absent or (code == "ValidationError" and "does not exist" in text) else Why.REFUSED

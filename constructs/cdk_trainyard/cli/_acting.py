@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,8 @@ def act(of: Opened, actions: "Sequence[Action]", *, yes: bool, as_json: bool) ->
             click.echo(_line(outcome))
         if any(outcome.done for outcome in outcomes):
             click.echo("\n".join(dict.fromkeys(action.then for action in actions)), err=True)
+    if any(outcome.busy for outcome in outcomes):
+        click.echo("\n".join(_going_on(of)), err=True)
     return 0 if all(outcome.done for outcome in outcomes) else 1
 
 
@@ -93,6 +95,17 @@ def _lines(action: "Action", region: str) -> list[str]:
         "the same with the AWS CLI:",
         *(f"  {command}" for command in action.commands(region)),
     ]
+
+
+def _going_on(of: Opened) -> Iterator[str]:
+    """Yield what is done to a deployment by others: what its stacks and groups are about to become."""
+    from cdk_trainyard.operations import Listing
+
+    yield f"somebody else, or AWS, is at work on it; 'trainyard events {of.file}' says since when:"
+    for condition in Listing.joined(system.status() for system in of.systems).rows:
+        yield f"  {condition.kind} {condition.name}: {condition.state}"
+        yield from (f"  {group.name}: {group.state}" for group in condition.groups if group.state)
+    yield from (f"  {stack.name}: {stack.status}" for stack in of.deployed.stacks.values() if stack.changes)
 
 
 def _line(outcome: "Outcome") -> str:

@@ -86,6 +86,8 @@ COMMANDS: Final = {
 """Name to command, in the order of the help."""
 
 _OBJECT: Final = "command"
+_NOBODY_READS: Final = frozenset({errno.EPIPE, errno.EIO})
+"""What writing to a pipe, and to a terminal, is answered when it has been closed."""
 _NARROW: Final = 52
 
 
@@ -160,7 +162,7 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except OSError as error:
-        if error.errno != errno.EPIPE:
+        if error.errno not in _NOBODY_READS or error.filename:
             raise
         # nobody reads any more: what is left to write is dropped, or the interpreter would fail when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,6 +1,7 @@
 """What commands of day two share: a deployment file, the account that it is in, and what was not told."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -79,12 +80,19 @@ def opened(file: Path) -> Opened:
     from cdk_trainyard.operations import Deployed
 
     account = Account(deployment.region)
-    with working(f"asking AWS about {deployment.name} in {deployment.region}"):
+    with working(f"asking AWS about {deployment.name} in {deployment.region}{_not_ones_own(deployment.region)}"):
         if deployment.account is not None:
             _same_account(deployment, account)
         deployed = Deployed.read(account, deployment.name)
     refuse_without_credentials(deployed.refused)
     return Opened(file=file, deployment=deployment, account=account, deployed=deployed)
+
+
+def _not_ones_own(region: str) -> str:
+    """Return that the file's Region is another than that of the surroundings, which the AWS CLI would ask."""
+    names = ("AWS_REGION", "AWS_DEFAULT_REGION")
+    found = next(((name, os.environ[name]) for name in names if os.environ.get(name)), None)
+    return f", as the file says; {found[0]} is {found[1]}" if found and found[1] != region else ""
 
 
 def chosen(of: Opened, names: Sequence[str], systems: "Sequence[System] | None" = None) -> "Listing[Node]":

@@ -18,13 +18,15 @@ from cdk_trainyard.errors import ConfigurationError
 @click.argument("file", type=FILE)
 @click.argument("group", metavar="GROUP")
 @click.argument("count", type=click.IntRange(0), metavar="N")
+@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Always so many nodes; of a queue.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("-v", "--verbose", is_flag=True, help="Show what the cdk CLI says: every event.")
-def command(file: Path, group: str, count: int, yes: bool, verbose: bool) -> None:
+def command(file: Path, group: str, count: int, least: int | None, yes: bool, verbose: bool) -> None:
     """Give a group another number of nodes.
 
     The number is changed in the file, and nothing else of it; the plan is shown, and the file deployed. What a rule or
-    the plan refuses leaves the file as it was. GROUP of a fleet is worker.
+    the plan refuses leaves the file as it was. GROUP of a fleet is worker; of ParallelCluster it is a queue, and N its
+    most nodes.
     """
     deployment = load(file)
     from cdk_trainyard.cli import deploy
@@ -34,10 +36,10 @@ def command(file: Path, group: str, count: int, yes: bool, verbose: bool) -> Non
 
     text = file.read_bytes().decode()
     try:
-        changed, before = resized(text, str(file), deployment, group, count)
+        changed, before = resized(text, str(file), deployment, group, count, least)
     except ConfigurationError as error:
         raise Wrong("\n".join(said(file, problem) for problem in error.problems)) from None
-    if before == count:
+    if changed == text:
         click.echo(f"{file}: {group} has {count} nodes already")
         return
     if not yes and not sys.stdin.isatty():
@@ -82,13 +84,18 @@ def _judge(file: Path, candidate: Path) -> None:
 
 
 def _warn(of: Opened, group: str, before: int, count: int) -> None:
-    """Say what the account has beside the file, which deploying changes as well."""
+    """Say what the account has beside the file, which deploying changes as well; refuse while somebody deploys."""
     from cdk_trainyard.operations import Listing
 
     if not of.deployed.stacks:
         return
+    if changing := [f"{stack.name} is {stack.status}" for stack in of.deployed.stacks.values() if stack.changes]:
+        raise Wrong(f"{of.file} is as it was: {', '.join(changing)}: somebody deploys it at the moment")
     conditions = Listing.joined(system.status() for system in of.systems).rows
-    wanted = next((row.wanted for each in conditions for row in each.groups if row.name == group), None)
+    found = next((row for each in conditions for row in each.groups if row.name == group), None)
+    wanted = found.wanted if found else None
+    if wanted is None and found and found.present > before:  # Slurm says how many there are, between two numbers
+        wanted = found.present
     if wanted not in {None, before}:
         click.echo(
             f"{group} wants {wanted} nodes in the account and {before} in {of.file}: somebody has scaled it beside the "

@@ -36,13 +36,15 @@ def command(file: Path, job: Path, options: tuple[str, ...], follow: bool, user:
     from cdk_trainyard.operations.commands import Commands
     from cdk_trainyard.operations.jobs import Jobs, packed
     from cdk_trainyard.operations.sessions import first
+    from cdk_trainyard.operations.transfers import Bucket
 
     try:
         files = packed(job)
         found = plugin()
         of = opened(file)
         node = first(meant(of, [name] if name is not None else []))
-        jobs = Jobs(Commands(of.account, found), node, user or login_user(of.deployment))
+        bucket = Bucket.of(of.account, of.deployed)
+        jobs = Jobs(Commands(of.account, found), node, user or login_user(of.deployment), bucket)
         with working(f"copying {len(files.data)} bytes to {node.group}"):
             submitted = jobs.submit(files, options)
         click.echo(f"job {submitted.number} in {submitted.folder}", err=follow)

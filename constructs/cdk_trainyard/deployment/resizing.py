@@ -1,6 +1,6 @@
 """Another number of nodes in a deployment file: the number alone is written, and everything else stays as it was."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.deployment._document import Document, KeyPath, read_document
@@ -10,22 +10,36 @@ from cdk_trainyard.problems import either
 
 WORKERS: Final = "worker"
 """What the nodes of a fleet are called, by their tag."""
+_MOST: Final = "max_count"
+_LEAST: Final = "min_count"
 
 
 def counts(deployment: DeploymentSpec) -> Mapping[str, KeyPath]:
-    """Return where a file says how many nodes a group has, by the group's name.
+    """Return where a file says how many nodes a group has, or has at most, by the group's name.
 
     Args:
-        deployment: The deployment.
+        deployment: The deployment. A group of ParallelCluster is a queue; of one with several kinds of nodes each is
+            ``queue/N``, counted from one.
     """
     if deployment.orchestrator == "hyperpod":
         return {group.name: ("cluster", "groups", group.name, "count") for group in deployment.cluster.groups}
-    if deployment.orchestrator == "fleet" and deployment.cluster.count is not None:
-        return {WORKERS: ("cluster", "count")}
+    if deployment.orchestrator == "fleet":
+        return {WORKERS: ("cluster", _MOST if deployment.cluster.count is None else "count")}
+    if deployment.orchestrator == "parallelcluster":
+        return dict(_queues(deployment.cluster.queues))
     return {}
 
 
-def resized(text: str, file: str, deployment: DeploymentSpec, group: str, count: int) -> tuple[str, int]:
+def _queues(queues: Sequence[Any]) -> Iterator[tuple[str, KeyPath]]:
+    for row, queue in enumerate(queues):
+        for number in range(len(queue.compute)):
+            name = queue.name if len(queue.compute) == 1 else f"{queue.name}/{number + 1}"
+            yield name, ("cluster", "queues", row, "compute", number, _MOST)
+
+
+def resized(
+    text: str, file: str, deployment: DeploymentSpec, group: str, count: int, least: int | None = None
+) -> tuple[str, int]:
     """Return a file's text with another number of nodes, and the number that it has.
 
     Args:
@@ -33,15 +47,27 @@ def resized(text: str, file: str, deployment: DeploymentSpec, group: str, count:
         file: What it is called in messages.
         deployment: What it says.
         group: The group's name.
-        count: How many nodes it shall have.
+        count: How many nodes it shall have; of one that has between two numbers, how many at most.
+        least: How many there shall always be. Default - what the file says.
 
     Raises:
-        ConfigurationError: There is no such group, it has no number of its own, or the number stands for more.
+        ConfigurationError: There is no such group, it has no such number, or the number stands for more.
     """
     places = counts(deployment)
     if group not in places:
         raise ConfigurationError(file, [_no_group(deployment, group, places)])
-    document, path = read_document(text, file), places[group]
+    path = places[group]
+    if least is not None:
+        if path[-1] != _MOST:
+            raise ConfigurationError(file, [f"{group} has one number of nodes, and no {_LEAST}"])
+        text, _ = _written(text, file, (*path[:-1], _LEAST), least)
+    return _written(text, file, path, count)
+
+
+def _written(text: str, file: str, path: KeyPath, count: int) -> tuple[str, int]:
+    document = read_document(text, file)
+    if path not in document.sources:
+        raise ConfigurationError(file, [f"{document.at(path)}: the file does not say {path[-1]}: write it here first"])
     place, source = document.values[path], document.sources[path]
     start = _offset(text, place.line) + place.column - 1
     changed = f"{text[:start]}{count}{text[start + len(source) :]}"
@@ -54,11 +80,7 @@ def resized(text: str, file: str, deployment: DeploymentSpec, group: str, count:
 
 def _no_group(deployment: DeploymentSpec, group: str, places: Mapping[str, KeyPath]) -> str:
     if not places:
-        kind = deployment.orchestrator or "this deployment"
-        return (
-            f"{kind} has no group with one number of nodes: Slurm or people say how many there are, between min_count "
-            "and max_count"
-        )
+        return f"{deployment.orchestrator or 'this deployment'} has no group with a number of nodes"
     return f"there is no group {group!r}{did_you_mean(group, places) or f'; there are {either(list(places))}'}"
 
 
@@ -75,6 +97,9 @@ def _differ_there_alone(document: Document, changed: str, path: KeyPath, count: 
     return bool(found == _with(document.data, path, count))
 
 
-def _with(data: Mapping[str, Any], path: KeyPath, value: int) -> dict[str, Any]:
-    key = str(path[0])
-    return {**data, key: value if len(path) == 1 else _with(data[key], path[1:], value)}
+def _with(data: Any, path: KeyPath, value: int) -> Any:
+    if not path:
+        return value
+    if isinstance(data, Mapping):
+        return {**data, path[0]: _with(data[path[0]], path[1:], value)}
+    return tuple(_with(each, path[1:], value) if number == path[0] else each for number, each in enumerate(data))

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cdk_trainyard.account import Account, Answer, Call
+from cdk_trainyard.account import Account, Answer, Call, Why
 
 _SUBJECTS: Final = ("NodeIds", "NodeLogicalIds", "InstanceIds", "InstanceId", "AutoScalingGroupName", "ClusterName")
 """The parameters that say to whom a call does something, the most exact first."""
 _FAILED: Final = {"Failed": "NodeId", "FailedNodeLogicalIds": "NodeLogicalId"}
 """The members of an answer that say to whom nothing was done, each with the member that names one."""
+_IN_USE: Final = "InUse"
+"""How the codes end of nodes to which something else is done: ``InstanceIdInUse``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,11 +22,13 @@ class Outcome:
         subject: The node or group.
         done: Whether the account took it.
         text: Why not. Empty: it did.
+        busy: Whether it did not because somebody else, or AWS, changes it at the moment.
     """
 
     subject: str
     done: bool
     text: str = ""
+    busy: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,16 +68,17 @@ def make(account: Account, action: Action) -> Iterator[Outcome]:
 
 
 def _outcomes(answer: Answer) -> Iterator[Outcome]:
-    if answer.refusal is not None:
-        yield from (Outcome(subject=each, done=False, text=str(answer.refusal)) for each in _subjects(answer.call))
+    if (refusal := answer.refusal) is not None:
+        for each in _subjects(answer.call):
+            yield Outcome(subject=each, done=False, text=str(refusal), busy=refusal.why is Why.BUSY)
         return
-    failed = {
-        row[key]: f"{row.get('ErrorCode') or row.get('Code')}: {row['Message']}"
-        for member, key in _FAILED.items()
-        for row in answer.items(member)
-    }
+    failed = {row[key]: row for member, key in _FAILED.items() for row in answer.items(member)}
     for each in _subjects(answer.call):
-        yield Outcome(subject=each, done=each not in failed, text=failed.get(each, ""))
+        if row := failed.get(each):
+            code = str(row.get("ErrorCode") or row.get("Code"))
+            yield Outcome(subject=each, done=False, text=f"{code}: {row['Message']}", busy=code.endswith(_IN_USE))
+        else:
+            yield Outcome(subject=each, done=True)
 
 
 def _subjects(call: Call) -> Iterator[str]:

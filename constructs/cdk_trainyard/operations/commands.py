@@ -165,6 +165,8 @@ class Commands:
         self._account = account
         self._plugin = plugin
         self._pace = _Pace()
+        self._carried: set[subprocess.Popen[str]] = set()
+        self._ends = False
 
     def one(self, node: Node, line: str, heard: Heard, *, user: str = "root") -> Ended:
         """Run a line on a node.
@@ -189,7 +191,7 @@ class Commands:
         except OperationError as error:
             return Ended(node=node, code=None, why=str(error).removeprefix(f"{sessions.called(node)}: "))
         output = Output(identifier)
-        with _running(program) as process:
+        with self._running(program) as process:
             for text in process.stdout or ():
                 for each in output.hear(text.rstrip("\n")):
                     heard(node, each)
@@ -222,27 +224,44 @@ class Commands:
             waiting: list[Future[Ended]] = [pool.submit(self.one, node, line, tell, user=user) for node in nodes]
             for future in as_completed(waiting):
                 yield future.result()
-        finally:  # an interrupt: what has not begun does not, what goes on was told by the terminal
+        except BaseException:  # an interrupt: what has not begun does not, what goes on is told
+            self._ends = True
+            pool.shutdown(wait=False, cancel_futures=True)
+            _interrupt(list(self._carried))
+            raise
+        finally:
             pool.shutdown(cancel_futures=True)
 
+    @contextmanager
+    def _running(self, program: Program) -> Iterator[subprocess.Popen[str]]:
+        """Run the plugin during a block; its input stays open, or it would end at once."""
+        with subprocess.Popen(  # noqa: S603  the plugin
+            list(program.words),
+            env=dict(program.environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process:
+            self._carried.add(process)
+            try:
+                if self._ends:
+                    _interrupt([process])
+                yield process
+            except BaseException:
+                _interrupt([process])
+                raise
+            finally:
+                self._carried.discard(process)
 
-@contextmanager
-def _running(program: Program) -> Iterator[subprocess.Popen[str]]:
-    """Run the plugin during a block; its input stays open, or it would end at once."""
-    with subprocess.Popen(  # noqa: S603  the plugin
-        list(program.words),
-        env=dict(program.environment),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        try:
-            yield process
-        except BaseException:
-            process.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE_SECONDS)
-            process.kill()
-            raise
+
+def _interrupt(processes: Sequence[subprocess.Popen[str]]) -> None:
+    """Tell plugins what Ctrl-C tells them, and end those that do not end by it."""
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+    patient_until = time.monotonic() + _PATIENCE_SECONDS
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, patient_until - time.monotonic()))
+        process.kill()

@@ -49,6 +49,11 @@ class Stack:
     outputs: Mapping[str, str]
     resources: tuple[Resource, ...]
 
+    @property
+    def changes(self) -> bool:
+        """Whether CloudFormation changes it at the moment."""
+        return self.status.endswith("_IN_PROGRESS")
+
     def ids(self, resource_type: str) -> list[str]:
         """Return the physical ids of the resources of a type that have one.
 

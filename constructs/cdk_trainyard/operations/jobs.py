@@ -1,18 +1,17 @@
-"""A job for Slurm: its files go to the cluster through sessions, sbatch takes it, and its output is followed.
+"""A job for Slurm: its files go to the cluster, sbatch takes it, and its output is followed.
 
 Sources: sbatch(1) and scontrol(1) of Slurm 22.05 to 24.05 (``--parsable``; ``JobState``, ``StdOut``, ``ExitCode``;
 ``MinJobAge``: a job that has ended is shown for five minutes); AWS Systems Manager user guide, "Specify an idle session
 timeout value" (a session without input ends after 20 minutes unless told otherwise); read 2026-11.
 """
 
-import base64
 import hashlib
 import io
 import re
 import secrets
 import shlex
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +19,15 @@ from typing import Final
 
 from cdk_trainyard.operations.commands import Commands, Ended
 from cdk_trainyard.operations.protocol import Node, OperationError
+from cdk_trainyard.operations.transfers import (
+    MOST_BY_BUCKET_BYTES,
+    MOST_BY_SESSIONS_BYTES,
+    Bucket,
+    fetched,
+    parts,
+)
 
 _SCRIPT: Final = "job.sbatch"
-_MOST_BYTES: Final = 2 * 2**20
-_PART_BYTES: Final = 32 * 2**10
-"""What a session's command takes: it is written in base64 twice, and may be 65,535 characters long."""
 _LEFT_OUT: Final = frozenset({".git", "__pycache__", ".venv", "node_modules", ".mypy_cache", ".ruff_cache"})
 _STATE: Final = "trainyard-state"
 _OVER: Final = "COMPLETED|FAILED|CANCELLED|TIMEOUT|OUT_OF_MEMORY|BOOT_FAIL|DEADLINE|NODE_FAIL|PREEMPTED|REVOKED"
@@ -71,7 +74,7 @@ def packed(path: Path) -> Job:
         path: The script, or the folder; its script is ``job.sbatch``, or the only one that ends with ``.sbatch``.
 
     Raises:
-        OperationError: There is no such script, sbatch would refuse it, or the files are too large for sessions.
+        OperationError: There is no such script, sbatch would refuse it, or the files are too large.
     """
     script = _script(path)
     _judge(script)
@@ -82,13 +85,17 @@ def packed(path: Path) -> Job:
         else:
             archive.add(path, arcname=".", filter=_anonymous)
     data = files.getvalue()
-    if len(data) > _MOST_BYTES:
-        raise OperationError(
-            f"{path}: {len(data) / 2**20:.1f} MiB, packed, and sessions carry {_MOST_BYTES >> 20} MiB at most: "
-            "put data on the shared file system or into a bucket, and the program alone into the job's folder"
-        )
+    if len(data) > MOST_BY_BUCKET_BYTES:
+        raise _too_large(str(path), data, f"a job's folder may have {MOST_BY_BUCKET_BYTES >> 20} MiB")
     name = re.sub(r"[^\w.-]", "-", (path if script != path else path.with_suffix("")).resolve().name) or "job"
     return Job(name=name, script=script.name, data=data)
+
+
+def _too_large(what: str, data: bytes, most: str) -> OperationError:
+    return OperationError(
+        f"{what}: {len(data) / 2**20:.1f} MiB, packed, and {most} at most: put data on the shared file system or into "
+        "a bucket, and the program alone into the job's folder"
+    )
 
 
 def _script(path: Path) -> Path:
@@ -137,12 +144,14 @@ class Jobs:
         commands: Commands on nodes.
         node: The node.
         user: Who submits.
+        bucket: What files pass through that are too large for sessions. Default - they are refused.
     """
 
-    def __init__(self, commands: Commands, node: Node, user: str) -> None:
+    def __init__(self, commands: Commands, node: Node, user: str, bucket: Bucket | None = None) -> None:
         self._commands = commands
         self._node = node
         self._user = user
+        self._bucket = bucket
 
     def submit(self, job: Job, options: Sequence[str] = ()) -> Submitted:
         """Copy a job's files into a folder of their own, and submit it there.
@@ -152,13 +161,12 @@ class Jobs:
             options: Further words for sbatch.
 
         Raises:
-            OperationError: A session was refused, the files did not arrive, or sbatch refused the job; with what it
-                said.
+            OperationError: The files are too large, a session was refused, the files did not arrive, or sbatch refused
+                the job; with what it said.
         """
         token = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         archive = f".trainyard-{token}.tar.gz"
-        for part in _parts(job.data):
-            self._run(f"umask 077; echo {part} | base64 -d >> ~/{archive}")
+        self._copy(job, archive)
         folder = f"trainyard-jobs/{job.name}-{token}"
         hashed = hashlib.sha256(job.data).hexdigest()
         words = shlex.join(["sbatch", "--parsable", *options, job.script])
@@ -171,6 +179,18 @@ class Jobs:
             raise OperationError(f"sbatch named no job: {' '.join(lines)}")
         place = next((line for line in lines if line.endswith(folder)), folder)
         return Submitted(number=found[1], folder=place)
+
+    def _copy(self, job: Job, archive: str) -> None:
+        """Bring a job's files to the node: to the home of the user, under a name."""
+        if len(job.data) <= MOST_BY_SESSIONS_BYTES:
+            for line in parts(job.data, f"~/{archive}"):
+                self._run(line)
+        elif self._bucket is None:
+            most = f"sessions carry {MOST_BY_SESSIONS_BYTES >> 20} MiB, where a deployment has no bucket of its own,"
+            raise _too_large(job.name, job.data, most)
+        else:
+            with self._bucket.lent(archive, job.data) as url:
+                self._run(fetched(url, f"~/{archive}"))
 
     def follow(self, number: str, heard: Callable[[str], None], told: Callable[[str], None]) -> int:
         """Pass a job's output on until the job ends, and return its exit code.
@@ -223,11 +243,6 @@ def _why(ended: Ended, lines: Sequence[str]) -> str:
     if ended.code is None:
         return f"{ended.node.group} {ended.node.id}: {ended.why}"
     return said or f"{ended.node.group} {ended.node.id}: exit code {ended.code}"
-
-
-def _parts(data: bytes) -> Iterator[str]:
-    for first in range(0, len(data), _PART_BYTES):
-        yield base64.b64encode(data[first : first + _PART_BYTES]).decode()
 
 
 def _following(number: str, seen: int) -> str:
