@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ class Asked:
     Attributes:
         calls: The calls.
         requests: How many requests were sent for them: a page is one.
+        sent: The permissions that the requests needed, those of clients that were called otherwise among them.
     """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.requests = 0
+        self.sent: set[str] = set()
 
     @property
     def permissions(self) -> set[str]:
@@ -36,6 +39,7 @@ def asked(*denied: str) -> Iterator[Asked]:
         def client(self, service: str, region: str | None = None) -> Any:
             client = super().client(service, region)
             client.meta.events.register("before-send", _count, unique_id="watched")
+            client.meta.events.register("before-call", partial(_note, service), unique_id="noted")
             return client
 
         def ask(self, call: Call) -> Answer:
@@ -44,6 +48,9 @@ def asked(*denied: str) -> Iterator[Asked]:
                 text = f"User: me is not authorized to perform: {call.permission}"
                 return Answer(call=call, refusal=Refusal(why=Why.DENIED, code="AccessDenied", text=text))
             return super().ask(call)
+
+    def _note(service: str, model: Any, **_more: object) -> None:
+        kept.sent.add(Call(service, model.name).permission)
 
     def _count(**_more: object) -> None:
         kept.requests += 1

@@ -1,17 +1,20 @@
 """Each command needs the permissions that the page names, and no other."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from cdk_trainyard.cli import main
+from cdk_trainyard.cli._app import COMMANDS as COMMANDS_OF_TRAINYARD
 from cdk_trainyard.local import LocalAws
 from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions
 from tests.operations.stages import hosts, log_group, queue_node
+from tests.support import ROOT
 
 NAMES = ("hyperpod-cpu-ddp", "parallelcluster-trn1", "fleet-p3dn-bert", "serving-inf2-vllm")
 COMMANDS = ("status", "nodes", "events", "logs", "reboot", "replace", "update-image", "costs")
@@ -40,6 +43,26 @@ def there(here: LocalAws) -> Iterator[LocalAws]:
     hosts(here)
     yield here
     here.reset()
+
+
+def test_show_needs_what_its_page_says(there: LocalAws) -> None:
+    """Each call that it makes is on the page; those that these deployments have no use for are these."""
+    del there
+    page = (ROOT / "constructs" / "cdk_trainyard" / "cli" / "README.md").read_text()
+    told = page.partition("\n`show` reads what stacks hold")[2].partition("\n## ")[0]
+    with asked() as kept:
+        for name in NAMES:
+            assert main(["show", f"deployments/{name}.yaml"]) == 0
+    documented = set(re.findall(r"`(\w+:\w+)`", told))
+    assert kept.sent - documented == set()
+    assert documented - kept.sent == {"wafv2:GetWebACL", "secretsmanager:DescribeSecret"}
+
+
+def test_every_command_is_in_the_table() -> None:
+    page = (ROOT / "constructs" / "cdk_trainyard" / "cli" / "README.md").read_text()
+    rows = page.partition("\n## Permissions")[2].partition("\n`show`")[0].splitlines()
+    named = [name for row in rows for name in re.findall("`([a-z-]+)`", row.partition(" | ")[0])]
+    assert sorted(named) == sorted(COMMANDS_OF_TRAINYARD)
 
 
 @pytest.mark.slow

@@ -1,7 +1,9 @@
 """Quotas by name: of which market and family, how much, and what asks for it."""
 
+import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
@@ -39,6 +41,21 @@ def test_quotas_of_vpc_are_those_of_awss_own_answer() -> None:
     ours = {row[1]: (row[2], row[4]) for row in QUOTAS["quotas"].values() if row[0] == "vpc"}
     assert len(ours) >= 6
     assert ours == {name: answered[name] for name in ours}
+
+
+def test_names_and_codes_have_a_second_source() -> None:
+    """Each from somebody else's page or answer; of VPC moto holds AWS's own, above."""
+    second = json.loads((Path(__file__).parent / "second_source.json").read_text())
+    assert {row[3] for row in second["quotas"]} <= second["sources"].keys()
+    theirs = {name: (code, value) for name, code, value, _source in second["quotas"]}
+    ours = {row[1]: (row[2], row[4]) for row in QUOTAS["quotas"].values() if row[0] != "vpc"}
+    assert ours.keys() == theirs.keys()
+    differ = {
+        name: (pair, theirs[name])
+        for name, pair in ours.items()
+        if any(mine != other for mine, other in zip(pair, theirs[name], strict=True) if None not in {mine, other})
+    }
+    assert differ == {}
 
 
 def test_every_type_that_is_sold_on_demand_has_a_named_quota() -> None:

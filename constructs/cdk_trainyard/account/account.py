@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from contextlib import suppress
+from threading import Lock, Thread
 from typing import Any, Final
 
 import boto3
@@ -66,6 +67,20 @@ class Account:
                     service, region_name=key[1], config=_OF_SERVICES.get(service, _CONFIG)
                 )
             return self._clients[key]
+
+    def prepare(self, *services: str) -> None:
+        """Make clients of services that are asked later, beside what goes on; what prevents it the asking says.
+
+        Args:
+            services: The services, in the order in which they are asked.
+        """
+
+        def make() -> None:
+            with suppress(exceptions.BotoCoreError):
+                for service in services:
+                    self.client(service)
+
+        Thread(target=make, daemon=True).start()
 
     def _signed(self) -> boto3.Session:
         """Return the session, whose credentials are looked for once: without any, each client would ask the network."""

@@ -10,7 +10,11 @@ from botocore import xform_name
 
 _PREFIXES: Final = {"efs": "elasticfilesystem", "elbv2": "elasticloadbalancing", "service-quotas": "servicequotas"}
 """IAM's prefixes of services that boto3 names otherwise. Source: Service Authorization Reference, read 2026-11."""
-_ACTIONS: Final = {"s3:HeadBucket": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket"}
+_ACTIONS: Final = {
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjectsV2": "s3:ListBucket",
+    "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
+}
 """IAM's names of calls that are named otherwise. Source: Amazon S3 User Guide, "Required permissions for Amazon S3 API
 operations", read 2026-11."""
 

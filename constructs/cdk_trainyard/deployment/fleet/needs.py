@@ -5,7 +5,7 @@ from cdk_trainyard.fleet.quotas import MARKETS
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.quotas import Needs, instance_needs, most_of
+from cdk_trainyard.quotas import Needs, QuotaNeed, instance_needs, most_of
 
 
 def cluster_needs(deployment: DeploymentSpec) -> Needs:
@@ -25,4 +25,6 @@ def _build_needs(image: NodeImage | None) -> Needs:
     build = None if image is None else image.said_build
     if build is None:
         return Needs()
-    return instance_needs(InstanceType.of(build.instance_type), 1) + Needs(services=frozenset({"imagebuilder"}))
+    keys = ("image-recipes", "image-infrastructures", "image-builds")
+    kept = Needs(tuple(map(QuotaNeed.of, keys)), frozenset({"imagebuilder"}))
+    return instance_needs(InstanceType.of(build.instance_type), 1) + kept

@@ -5,7 +5,7 @@ from typing import Final
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.quotas import Needs, QuotaNeed, instance_needs
-from cdk_trainyard.serving.rollout import most_hosts
+from cdk_trainyard.serving.rollout import most_hosts, most_tasks
 from cdk_trainyard.serving.rules_compilation import build_host
 from cdk_trainyard.serving.spec_load_balancer import AuthenticationKind
 
@@ -21,8 +21,15 @@ def served_needs(section: ServingSection) -> Needs:
         "api-key": balancer.authentication.kind is AuthenticationKind.API_KEY,
     }
     services = {"ecs", "autoscaling", "elasticloadbalancing", *(key for key, wanted in asked.items() if wanted)}
-    needs = instance_needs(InstanceType.of(section.hosts.instance_type), most_hosts(section.hosts, section.scaling))
-    needs += Needs((QuotaNeed.of("application-load-balancers"),), frozenset(services))
+    hosts = most_hosts(section.hosts, section.scaling)
+    needs = instance_needs(InstanceType.of(section.hosts.instance_type), hosts)
+    amounts = {
+        "application-load-balancers": 1,
+        "ecs-clusters": 1,
+        "ecs-hosts": hosts,
+        "ecs-tasks": most_tasks(section.hosts, section.scaling),
+    }
+    needs += Needs(tuple(QuotaNeed.of(key, amount) for key, amount in amounts.items()), frozenset(services))
     if section.compile:
         size = build_host(section.model).compute_type.removeprefix(_BUILD).lower()
         needs += Needs((QuotaNeed.of(f"builds-{size}"),))

@@ -18,6 +18,8 @@ from cdk_trainyard.doctor.parts import parts_of
 NAME: Final = "deployer"
 _AT_ONCE: Final = 100
 _ALLOWED: Final = "allowed"
+_EVERY: Final = "* (what is to be made has no ARN yet)"
+"""The resource that is asked about, and why: names of most of what is made are CloudFormation's."""
 
 
 def types_of(deployment: DeploymentSpec) -> list[str]:
@@ -111,7 +113,7 @@ def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
     """Yield whether the stacks' resources may be made, and what of it nobody can tell."""
     kinds = types_of(deployment)
     actions = actions_of(kinds)
-    words = f"{len(actions)} actions, with which CloudFormation makes {len(kinds)} types of resources"
+    words = f"{len(actions)} actions on {_EVERY}, with which CloudFormation makes {len(kinds)} types of resources"
     if refused := answers.refused([IDENTITY]):
         yield unanswered(NAME, words, refused)
         return
@@ -133,7 +135,9 @@ def _judged(answers: Answers, words: str, principal: str, asked: Sequence[Call])
     rows = [row for call in asked for row in answers.items(call, "EvaluationResults")]
     denied = sorted({_said(row) for row in rows if row["EvalDecision"] != _ALLOWED})
     verdict, has = (Verdict.SHORT, f"{principal} may not {', '.join(denied)}") if denied else (Verdict.OK, principal)
-    remedy = f"allow them in the policies of {principal}; asked was for every resource" if denied else ""
+    everything = "; where they are allowed on some resources only, that may suffice: IAM was asked about *"
+    about_all = "ResourceArns" not in asked[0].parameters
+    remedy = f"allow them in the policies of {principal}{everything if about_all else ''}" if denied else ""
     return Finding(check=NAME, needed=words, has=has, verdict=verdict, call=asked[0], remedy=remedy)
 
 

@@ -28,6 +28,9 @@ FILE_SYSTEMS: Final = Call("fsx", "DescribeFileSystems")
 BALANCERS: Final = Call("elbv2", "DescribeLoadBalancers")
 DATABASES: Final = Call("rds", "DescribeDBInstances")
 CLUSTERS: Final = Call("sagemaker", "ListClusters")
+ECS_CLUSTERS: Final = Call("ecs", "ListClusters")
+RECIPES: Final = Call("imagebuilder", "ListImageRecipes")
+INFRASTRUCTURES: Final = Call("imagebuilder", "ListInfrastructureConfigurations")
 _OWN_TAGS: Final = ("aws:cloudformation:stack-name", "aws:autoscaling:groupName", "parallelcluster:cluster-name")
 
 
@@ -156,6 +159,11 @@ def _counts(group: Row, name: str) -> bool:
     return of_type and spot is ("spot" in name) and not group.get("TrainingPlanArn")
 
 
+def _ecs_clusters(answers: Answers, own: Own, _name: str) -> int:
+    arns = answers.items(ECS_CLUSTERS, "clusterArns")
+    return sum(not {arn, arn.rpartition("/")[2]} & own.ids for arn in arns)
+
+
 def _none(_answers: Answers, _own: Own, _name: str) -> int:
     return 0
 
@@ -205,6 +213,13 @@ USAGES: Final = (
         names="Network Load Balancers per Region",
         calls=[BALANCERS],
         count=_count(BALANCERS, "LoadBalancers", "LoadBalancerArn", Type="network"),
+    ),
+    Usage(names="Clusters per account", calls=[ECS_CLUSTERS], count=_ecs_clusters),
+    Usage(names="Image recipes", calls=[RECIPES], count=_count(RECIPES, "imageRecipeSummaryList", "arn")),
+    Usage(
+        names="Infrastructure configurations",
+        calls=[INFRASTRUCTURES],
+        count=_count(INFRASTRUCTURES, "infrastructureConfigurationSummaryList", "arn"),
     ),
     Usage(
         names="DB instances",

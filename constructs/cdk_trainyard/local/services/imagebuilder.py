@@ -92,6 +92,14 @@ def _reading(kind: _Kind) -> Operation:
     return lambda request: {kind.member: _find(request, request[kind.key])}
 
 
+def _listing(kind: _Kind) -> Operation:
+    def rows(request: Request) -> list[Row]:
+        found = (row for row in _rows(request).values() if f":{kind.path}/" in row["arn"])
+        return [{"arn": row["arn"], "name": row["name"], "tags": row["tags"]} for row in found]
+
+    return lambda request: {f"{kind.member}SummaryList": rows(request)}
+
+
 def _change(kind: _Kind) -> Operation:
     def update(request: Request) -> Row:
         row = _find(request, request[kind.key])
@@ -200,6 +208,7 @@ _KINDS = (_COMPONENT, _RECIPE, _PIPELINE, *_CONFIGURATIONS)
 _OPERATIONS: Mapping[str, Operation] = {
     **{f"Create{kind.title}": _creation(kind) for kind in _KINDS},
     **{f"Get{kind.title}": _reading(kind) for kind in (*_KINDS, _IMAGE)},
+    **{f"List{kind.title}s": _listing(kind) for kind in (_RECIPE, *_CONFIGURATIONS)},
     **{f"Update{kind.title}": _change(kind) for kind in (_PIPELINE, *_CONFIGURATIONS)},
     **{f"Delete{kind.title}": _deletion(kind) for kind in _KINDS},
     "CreateImage": _create_image,
