@@ -28,6 +28,6 @@ def test_the_largest_cluster_is_judged_in_a_blink() -> None:
     queues = [queue(trn1(), name=f"q{index}", placement=Placement.CLUSTER) for index in range(50)]
     largest = cluster(*queues)
     assert resolve_queue(queues[0]).exclusive
-    started = time.process_time()
+    started = time.thread_time()
     assert largest.problems
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2

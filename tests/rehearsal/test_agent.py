@@ -50,7 +50,7 @@ def test_only_the_controller_gets_slurms_files(cluster: Cluster) -> None:
     assert agent.files(controller)["/etc/munge/munge.key"] == key
     assert HyperPodAgent(cluster, bundles={}).files(worker)["/etc/munge/munge.key"] != key
     assert agent.files(worker)["/etc/resolv.conf"].text == (
-        "nameserver 10.1.128.2\nsearch us-east-1.compute.internal\noptions timeout:1\n"
+        "nameserver 10.1.128.2\nsearch us-east-1.compute.internal\noptions timeout:1 attempts:5\n"
     )
 
 

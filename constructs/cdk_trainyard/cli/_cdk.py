@@ -255,7 +255,7 @@ def _packaged_version(program: str) -> str | None:
 
 def _said(words: Sequence[str], environment: Mapping[str, str]) -> str:
     try:
-        done = subprocess.run(list(words), env=environment, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(list(words), env=environment, capture_output=True, text=True, check=False, timeout=300)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return (done.stdout if done.returncode == 0 else done.stderr).strip().partition("\n")[0]

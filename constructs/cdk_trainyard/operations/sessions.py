@@ -82,7 +82,7 @@ class Plugin:
             raise PluginMissingError(GET_PLUGIN)
         try:
             words = [path, "--version"]
-            said = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30).stdout  # noqa: S603
+            said = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120).stdout  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:
             raise PluginMissingError(f"{path} does not run: {error}; {GET_PLUGIN}") from None
         version = said.strip()

@@ -77,7 +77,7 @@ class Agent(ABC):
             "/etc/hostname": NodeFile(text=f"{node.host}\n"),
             "/etc/hosts": NodeFile(text="127.0.0.1 localhost\n"),
             "/etc/resolv.conf": NodeFile(
-                text=f"nameserver {self.cluster.subnet[2]}\nsearch {search}\noptions timeout:1\n"
+                text=f"nameserver {self.cluster.subnet[2]}\nsearch {search}\noptions timeout:1 attempts:5\n"
             ),
         }
 

@@ -41,5 +41,5 @@ exec "${PYTHON}" -m torch.distributed.run \
   --rdzv-backend=c10d \
   --rdzv-endpoint="${head}:${RENDEZVOUS_PORT:-29500}" \
   --rdzv-id="${SLURM_JOB_ID}.${SLURM_STEP_ID}.${SLURM_RESTART_COUNT:-0}" \
-  --rdzv-conf=timeout=60 \
+  --rdzv-conf=timeout=300 \
   "${folder}/train.py" --directory "${TRAIN_DIRECTORY}" "$@"
