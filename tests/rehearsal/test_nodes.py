@@ -133,7 +133,7 @@ def test_a_cable_can_be_pulled_and_put_back(machines: HyperPodMachines, worker: 
     machines.cut(worker.node)
     assert controller.run(*ping, check=False).code != 0
     machines.heal(worker.node)
-    # less patiently than ever: nodes with a stale idea of who has which address are silent for 30 s and more
+    # less than the 30 s for which nodes with a stale idea of who has which address are silent
     wait_for("the cable", lambda: controller.run(*ping, check=False).code == 0, seconds=25)
 
 
