@@ -32,3 +32,11 @@ def test_what_exists_is_said_to_programs(tmp_path: Path) -> None:
     assert vpc["level"] == 0
     assert vpc["name"].startswith("vpc-")
     assert "== Starting the local AWS, region us-east-1" in done.stderr
+
+
+@pytest.mark.cli
+def test_an_unknown_stack_is_refused_before_anything_is_deployed(tmp_path: Path) -> None:
+    done = demo(tmp_path, "--stack", "Networkstack")
+    assert done.returncode == 1
+    assert "there is no stack 'Networkstack', only NetworkStack, StorageStack, TrainingStack; " in done.stderr
+    assert "cdk bootstrap" not in done.stderr

@@ -80,6 +80,26 @@ def test_nobody_to_ask_is_wrong_usage(name: str, fake: Path, capsys: pytest.Capt
     assert not (fake / "asked").exists()
 
 
+@pytest.mark.parametrize("name", ["deploy", "diff", "destroy"])
+def test_an_unknown_stack_is_refused_before_anything_is_done(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The CLI itself would pass over one that stands beside one that it knows."""
+    rows = [{"id": "NetworkStack (mine-network)", "name": "mine-network"}, {"id": "TrainingStack", "name": "x"}]
+    (tmp_path / "listed").write_text(f"[Warning at /X] something\n{json.dumps(rows, indent=2)}\n")
+    program = tmp_path / "cdk"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n[ "$2" = list ] && cat {tmp_path}/listed\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(_cdk, "find", lambda: _cdk.Cdk(program=str(program), environment=dict(os.environ), own={}))
+    words = [name, str(FILE), "NetworkStack", "Trainingstack", *(["--yes"] if name != "diff" else [])]
+    assert main(words) == 1
+    assert capsys.readouterr().err.endswith(
+        "there is no stack 'Trainingstack', only NetworkStack, TrainingStack; did you mean 'TrainingStack'?\n"
+    )
+    (asked,) = (tmp_path / "asked").read_text().splitlines()
+    assert asked.startswith("--no-color list ")
+
+
 @pytest.mark.cli
 def test_deployed_compared_and_destroyed(tmp_path: Path) -> None:
     """From an empty folder, against the local AWS."""

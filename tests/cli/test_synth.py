@@ -48,6 +48,17 @@ def test_without_a_project_it_is_the_same_as_with_ours(tmp_path: Path) -> None:
     assert said["stacks"]["TrainingStack"]["stack_name"] == "hyperpod-cpu-ddp-training"
 
 
+@pytest.mark.cli
+def test_an_unknown_stack_is_refused_with_those_that_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["synth", str(FILE), "Trainingstack", "-o", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.endswith(
+        "there is no stack 'Trainingstack', only NetworkStack, StorageStack, TrainingStack; "
+        "did you mean 'TrainingStack'?\n"
+    )
+
+
 def test_a_file_that_is_wrong_is_refused_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

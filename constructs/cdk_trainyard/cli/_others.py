@@ -1,6 +1,5 @@
 """The cdk CLI stops at the first stack that fails; here the others are deployed all the same."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from cdk_trainyard.cli._cdk import Cdk
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._stacks import id_of, listed
 
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
@@ -32,15 +32,11 @@ class _Stack:
         """Return a stack of what the CLI lists; one without a Region is in ``region``."""
         own = row["environment"]["region"]
         return cls(
-            id=_id(row),
+            id=row["id"],
             name=row["name"],
             region=region if own == "unknown-region" else own,
-            stands_on=tuple(_id(each) for each in row["dependencies"]),
+            stands_on=tuple(id_of(each) for each in row["dependencies"]),
         )
-
-
-def _id(row: Mapping[str, Any]) -> str:
-    return str(row["id"]).partition(" ")[0]  # the CLI adds the name, where it is another
 
 
 def deploy(cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequence[str], assembly: str) -> list[str]:
@@ -62,11 +58,10 @@ def deploy(cdk: Cdk, run: Run, aws: "LocalAws", stacks: Sequence[str], app: Sequ
     """
     if not run("deploy", *stacks, *app, "--require-approval", "never"):
         return []
-    found = cdk.run("list", *stacks, "--app", assembly, "--show-dependencies", "--long", "--json")
-    if found.code:
-        raise Wrong("cdk deploy failed, as shown above")
-    listed = "\n".join(found.lines)
-    rows, _ = json.JSONDecoder().raw_decode(listed[listed.index("[\n") :])
+    try:
+        rows = listed(cdk, *stacks, "--app", assembly)
+    except Wrong:
+        raise Wrong("cdk deploy failed, as shown above") from None
     waiting = [stack for row in rows if not _is_there(stack := _Stack.of(row, aws.region), aws)]
     missing: dict[str, str] = {}
     for stack in waiting:

@@ -1,23 +1,89 @@
-"""What the cdk CLI says while it deploys or destroys, told as one line for each stack."""
+"""Stacks as the cdk CLI knows them: which there are, and what it says while it deploys or destroys, a line for each."""
 
+import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cdk_trainyard.cli._progress import drawing
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._progress import drawing, working
+from cdk_trainyard.errors import did_you_mean
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from cdk_trainyard.cli._cdk import Cdk
 
 _EVENT: Final = re.compile(r"^(?P<name>[\w-]+) \| +(?P<done>\d+)(?:/(?P<all>\d+))? \|")
 _BEGUN: Final = re.compile(r"^(?P<id>\S+?)(?: \((?P<name>[\w-]+)\))?: (?P<what>deploying|destroying)\.\.\.")
 _ENDED: Final = re.compile(r"^\s*(?P<sign>✅|❌)\s+(?P<id>[^\s:]+)(?: \((?P<name>[\w-]+)\))?(?P<rest>.*)$")
 _FAILED: Final = re.compile(r"\| \w*_FAILED +\|")
+_PATTERN: Final = re.compile(r"[*?!{}\[\]()+@|]")
+
+
+def listed(cdk: "Cdk", *words: str) -> list[dict[str, Any]]:
+    """Return what the CLI lists of stacks: id, name, environment, dependencies.
+
+    Args:
+        cdk: The CLI.
+        words: Ids or patterns. None of them: every stack; and the CLI's words for the app.
+
+    Raises:
+        Wrong: The app cannot be synthesized.
+    """
+    done = cdk.run("list", *words, "--show-dependencies", "--long", "--json")
+    said = "\n".join(done.lines)
+    if done.code:
+        raise Wrong(said)
+    begins = re.search(r"^\[\]?$", said, re.MULTILINE)  # warnings come first
+    found: list[dict[str, Any]] = json.JSONDecoder().raw_decode(said[begins.start() :])[0] if begins else []
+    return [{**each, "id": id_of(each)} for each in found]
+
+
+def id_of(row: dict[str, Any]) -> str:
+    """Return the id of a stack, or of one that it depends on: the CLI adds the name, where it is another."""
+    return str(row["id"]).partition(" ")[0]
+
+
+def require_known(stacks: Sequence[str], cdk: "Cdk", *app: str) -> None:
+    """Refuse a stack that is not in the app: beside one that is, the CLI would pass over it.
+
+    Args:
+        stacks: Ids or patterns; of patterns nothing is asked.
+        cdk: The CLI.
+        app: Its words for the app.
+
+    Raises:
+        Wrong: There is no such stack; or the app cannot be synthesized.
+    """
+    if named := [each for each in stacks if not _PATTERN.search(each)]:
+        with working("looking for the stacks"):
+            known = [each["id"] for each in listed(cdk, *app)]
+        refuse_unknown(named, known)
+
+
+def refuse_unknown(stacks: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse a stack that is not in the app.
+
+    Args:
+        stacks: Ids or patterns; patterns are not judged.
+        known: The ids of those that are.
+
+    Raises:
+        Wrong: There is no such stack.
+    """
+    unknown = [each for each in stacks if not _PATTERN.search(each) and each not in known]
+    if unknown:
+        raise Wrong(
+            "\n".join(
+                f"there is no stack {each!r}, only {', '.join(known)}{did_you_mean(each, known)}" for each in unknown
+            )
+        )
 
 
 class Stacks:

@@ -19,6 +19,8 @@ from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._folders import scratch_folder
+from cdk_trainyard.cli._progress import working
+from cdk_trainyard.cli._stacks import listed, refuse_unknown
 from cdk_trainyard.project import project_folder
 
 if TYPE_CHECKING:
@@ -120,16 +122,17 @@ def deployed(deployment: Path, *stacks: str, quiet: bool = False) -> Iterator[De
         click.echo(f"{aws.endpoint}, account {aws.account}", err=quiet)
         if existing:
             make_existing(aws, existing, quiet=quiet)
-        step("cdk bootstrap", quiet)
         cdk = cdk.within(aws.environment)
-        app = [*_cdk.app_words(deployment), "--output", str(assembly)]
-        # a project may say how it is bootstrapped, so the CLI synthesizes it; without one, it would for nothing
-        project = app if Path("cdk.json").is_file() else []
+        with working(f"synthesizing {deployment}"):
+            known = listed(cdk, *_cdk.app_words(deployment), "--output", str(assembly))
+        refuse_unknown(stacks, [each["id"] for each in known])
+        step("cdk bootstrap", quiet)
+        app = ["--app", str(assembly)]
+        project = app if Path("cdk.json").is_file() else []  # it may say how it is bootstrapped
         run = partial(_run, cdk, quiet)
         if run("bootstrap", f"aws://{aws.account}/{region}", *project):
             raise Wrong("cdk bootstrap failed, as shown above")
         step(f"cdk deploy {' '.join(stacks)} -c deployment={deployment}", quiet)
-        app = ["--app", str(assembly)] if project else app
         yield Deployed(aws, file, named, _others.deploy(cdk, run, aws, stacks, app, str(assembly)))
 
 

@@ -12,7 +12,7 @@ from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli._stacks import listening
+from cdk_trainyard.cli._stacks import listening, require_known
 
 _CONNECT: Final = ("ConnectCommand", "SshCommand", "NodesCommand", "ResumeCommand", "CompileCommand", "CallWithCurl")
 """The outputs of stacks that are commands."""
@@ -32,6 +32,8 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, as_json: bool, verbo
     Without STACK every stack; with it, that stack and those that it stands on.
     """
     load(file)
+    if stacks and (yes or sys.stdin.isatty()):
+        require_known(stacks, _cdk.find(), *_cdk.app_words(file))
     if not yes:
         ask(_cdk.find(), f"deploy {file}", *(stacks or ("*",)), *_cdk.app_words(file))
     deployed(file, stacks, as_json=as_json, verbose=verbose)

@@ -8,6 +8,7 @@ import click
 from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
+from cdk_trainyard.cli._stacks import require_known
 from cdk_trainyard.cli.deploy import tell
 
 
@@ -24,10 +25,10 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, verbose: bool) -> No
     load(file)
     cdk = _cdk.find()
     chosen = ", ".join(stacks) or "every stack"
-    if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError(f"destroying {chosen} cannot be undone, and there is nobody to ask: add --yes")
-        if not click.confirm(f"destroy {chosen} of {file}?", err=True):
-            raise Wrong("nothing was changed")
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError(f"destroying {chosen} cannot be undone, and there is nobody to ask: add --yes")
+    require_known(stacks, cdk, *_cdk.app_words(file))
+    if not yes and not click.confirm(f"destroy {chosen} of {file}?", err=True):
+        raise Wrong("nothing was changed")
     words = ["destroy", *(stacks or ("--all",)), *_cdk.app_words(file), "--force"]
     tell(cdk, *words, verbose=verbose, quiet=False, resume=f"trainyard destroy {file}")

@@ -10,8 +10,10 @@ from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._progress import working
+from cdk_trainyard.cli._stacks import refuse_unknown
 
 _STACK = "aws:cloudformation:stack"
+_NONE_MATCHES = "No stacks match the name(s)"
 
 
 @click.command("synth")
@@ -57,6 +59,8 @@ def synthesize(file: Path, output: Path, stacks: tuple[str, ...] = ("*",), *, ve
     with working(f"synthesizing {file}"):
         done = cdk.run(*words)
     if done.code:
+        if any(_NONE_MATCHES in line for line in done.lines):
+            refuse_unknown(stacks, [*written(output)])
         raise Wrong("\n".join(done.lines))
     for line in done.lines:
         if "[Warning" in line:
