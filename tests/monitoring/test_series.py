@@ -1,7 +1,6 @@
 """How many series exporters give is counted again: of programs that run here, and of recorded output."""
 
 import re
-import socket
 import subprocess
 import time
 import urllib.request
@@ -23,7 +22,6 @@ from tests.monitoring import promtool
 from tests.monitoring.test_emitted import EMITTED
 
 COUNTS = data("monitoring", "series")
-DEADLINE = 120
 AGENT = """
 scrape_configs: [{job_name: agent, static_configs: [{targets: ["127.0.0.1:1"]}]}]
 remote_write: [{url: "http://127.0.0.1:1/x"}]
@@ -34,26 +32,19 @@ def series(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def served(program: str, *words: str) -> Generator[str]:
-    """What a program serves again and again, on a port that nobody else took meanwhile."""
-    for _ in range(20):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        command = [promtool.tool(program), *(word.format(port=port) for word in words)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            try:
-                until = time.monotonic() + DEADLINE
-                while process.poll() is None and time.monotonic() < until:
-                    try:
-                        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as said:
-                            yield said.read().decode()
-                    except OSError:
-                        pass
-                    time.sleep(0.2)
-            finally:
-                process.terminate()
-    pytest.fail(f"{program} serves nothing")
+def served(log: Path, program: str, *words: str) -> Generator[str]:
+    """What a program serves again and again, at the port that it has taken, and says in its log."""
+    command = [promtool.tool(program), *words, "--web.listen-address=127.0.0.1:0"]
+    with log.open("w") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
+        try:
+            while not (found := re.search(r'msg="Listening on".*? address=(\S+)', log.read_text())):
+                assert process.poll() is None, log.read_text()
+                time.sleep(0.1)
+            while process.poll() is None:
+                with urllib.request.urlopen(f"http://{found[1]}/metrics") as said:
+                    yield said.read().decode()
+        finally:
+            process.terminate()
 
 
 def dropped() -> re.Pattern[str]:
@@ -64,9 +55,9 @@ def dropped() -> re.Pattern[str]:
 
 
 @pytest.mark.programs
-def test_node_exporter_gives_as_many_as_are_counted() -> None:
+def test_node_exporter_gives_as_many_as_are_counted(tmp_path: Path) -> None:
     """How many processors, disks and interfaces there are is this machine's; how many series each has is not."""
-    served_now = served("prometheus-node-exporter", "--web.listen-address=127.0.0.1:{port}")
+    served_now = served(tmp_path / "log", "prometheus-node-exporter")
     kept = [line for line in series(next(served_now)) if not dropped().match(line)]
     served_now.close()
     of: dict[str, Counter[str]] = {}
@@ -87,7 +78,7 @@ def test_node_exporter_gives_as_many_as_are_counted() -> None:
 def test_the_agent_gives_as_many_of_itself_as_are_counted(tmp_path: Path) -> None:
     (tmp_path / "agent.yml").write_text(AGENT)
     words = (f"--config.file={tmp_path}/agent.yml", f"--storage.agent.path={tmp_path}", "--enable-feature=agent")
-    answers = served("prometheus", *words, "--web.listen-address=127.0.0.1:{port}")
+    answers = served(tmp_path / "log", "prometheus", *words)
     next(answers)  # the first answer is counted in the second
     number = len(series(next(answers)))
     answers.close()
