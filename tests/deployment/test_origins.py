@@ -13,6 +13,7 @@ from cdk_trainyard.report import read_assembly
 from stacks import build_stacks
 from tests.support import ROOT
 
+DATA = Path(__file__).parent / "data"
 FILE = ROOT / "deployments" / "parallelcluster-trn1-ultracluster.yaml"
 
 
@@ -48,6 +49,33 @@ def test_each_resource_of_the_library_has_its_line(apps: list[Path]) -> None:
     assert section["StorageStack/Accounting"] == "accounting: {}"
     assert section["NetworkStack/Network"] == "network:"
     assert section["TrainingStack/Cluster"] == "cluster:"
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "line"),
+    [
+        ("everything_monitored", "TrainingStack/Metrics", "monitoring:"),
+        ("everything_monitored", "TrainingStack/AlertRules", "monitoring:"),
+        ("everything_monitored", "TrainingStack/Environment", "monitoring:"),
+        ("everything_fleet", "TrainingStack/Master", "master:"),
+        ("everything_serving", "ServingStack/Door", "load_balancer:"),
+        ("everything_serving", "ServingStack/WebAcl", "web_acl: { requests_per_address: 1000 }"),
+        ("everything_serving", "ServingStack/Monitoring", "monitoring: {"),
+        ("everything_serving", "ServingStack/Compilation", "compile:"),
+        ("everything_serving", "ServingStack/Service", "serving:"),
+    ],
+)
+def test_what_is_said_by_itself_has_its_own_line(file: str, path: str, line: str) -> None:
+    """What a file says nothing of is its section's."""
+    place = DATA / f"{file}.yaml"
+    app, deployment = App(), Deployment.load(place)
+    build_stacks(app, deployment)
+    say_origins(app, deployment)
+    stack, child = path.split("/")
+    made = app.node.find_child(stack).node.find_child(child)
+    (written,) = (each.data[WRITTEN] for each in made.node.metadata if each.type == ORIGIN)
+    text = place.read_text().splitlines()[int(written.rsplit(":", 2)[1]) - 1]
+    assert text.strip().startswith(line)
 
 
 def test_the_class_that_makes_it_is_found_in_the_library(apps: list[Path]) -> None:

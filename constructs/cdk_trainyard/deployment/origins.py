@@ -11,11 +11,21 @@ from cdk_trainyard.origin import MADE, ORIGIN, WRITTEN
 
 _SECTIONS: Final = {
     "Accounting": ("cluster", "slurm", "accounting"),
+    "AlertRules": ("monitoring",),
     "Alerts": ("alerts",),
     "Buckets": ("storage", "buckets"),
+    "Compilation": ("serving", "compile"),
+    "Door": ("serving", "load_balancer"),
+    "Environment": ("monitoring",),
+    "Images": ("cluster", "image"),
     "Lustre": ("storage", "lustre"),
+    "Master": ("cluster", "master"),
+    "Metrics": ("monitoring",),
+    "Monitoring": ("serving", "monitoring"),
+    "NodeHealth": ("serving", "node_health"),
+    "WebAcl": ("serving", "load_balancer", "web_acl"),
 }
-"""Id of a stack's child to its section."""
+"""Id of a stack's child to what of the file asks for it; what the file does not say is its section's."""
 _PARTS: Final = {"training": "cluster"}
 """Part of a deployment to its section, where they differ."""
 _LIBRARY: Final = "cdk_trainyard."
