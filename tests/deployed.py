@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aws_cdk import App
+from botocore.exceptions import ClientError
 
 from cdk_trainyard.cli._made_up import arns, content
 from cdk_trainyard.deployment import Deployment
@@ -21,17 +22,18 @@ DEFAULT = "us-east-1"
 def deploy(aws: LocalAws, name: str) -> Path:
     """Deploy a shipped deployment, unless it is there already, and return its file."""
     file = ROOT / "deployments" / f"{name}.yaml"
-    deployment = Deployment.load(file)
-    client = aws.client("cloudformation", deployment.region)
-    if f"{name}-network" not in stack_names(client):
-        for arn in dict.fromkeys(arns(content(file))):
-            aws.add_existing(arn)
-        _deploy(aws, deployment, client)
+    if f"{name}-network" not in stack_names(aws.client("cloudformation", Deployment.load(file).region)):
+        deploy_file(aws, file)
     return file
 
 
-def _deploy(aws: LocalAws, deployment: Deployment, client: Any) -> None:
-    bucket = _bootstrap(aws, deployment.region)
+def deploy_file(aws: LocalAws, file: Path) -> None:
+    """Deploy what a deployment file says now: its stacks are made, or updated where there is something new."""
+    deployment = Deployment.load(file)
+    for arn in dict.fromkeys(arns(content(file))):
+        aws.add_existing(arn)
+    client, bucket = aws.client("cloudformation", deployment.region), _bootstrap(aws, deployment.region)
+    there = stack_names(client)
     app = App(analytics_reporting=False, post_cli_context=STAGED)
     build_stacks(app, deployment)
     assembly = app.synth()
@@ -40,14 +42,19 @@ def _deploy(aws: LocalAws, deployment: Deployment, client: Any) -> None:
             _upload(aws, deployment.region, Path(assembly.directory) / asset["source"]["path"], asset)
     for stack in assembly.stacks:
         aws.client("s3", deployment.region).put_object(Bucket=bucket, Key="template", Body=json.dumps(stack.template))
-        client.create_stack(
-            StackName=stack.stack_name,
-            TemplateURL=f"{aws.endpoint}/{bucket}/template",
-            Capabilities=["CAPABILITY_NAMED_IAM"],
+        change, done = (
+            (client.update_stack, "stack_update_complete")
+            if stack.stack_name in there
+            else (client.create_stack, "stack_create_complete")
         )
-        client.get_waiter("stack_create_complete").wait(
-            StackName=stack.stack_name, WaiterConfig={"Delay": 0.1, "MaxAttempts": 600}
-        )
+        said = {"TemplateURL": f"{aws.endpoint}/{bucket}/template", "Capabilities": ["CAPABILITY_NAMED_IAM"]}
+        try:
+            change(StackName=stack.stack_name, **said)
+        except ClientError as error:
+            if "No updates are to be performed" not in str(error):
+                raise
+        else:
+            client.get_waiter(done).wait(StackName=stack.stack_name, WaiterConfig={"Delay": 0.1, "MaxAttempts": 600})
 
 
 def _bootstrap(aws: LocalAws, region: str) -> str:

@@ -36,6 +36,8 @@ _AWAY = {
 _BUSY = {"ALLOCATED", "COMPLETING", "MIXED"}
 _UNAVAILABLE = (({"DOWN", "ERROR"}, "down"), ({"INVALID_REG"}, "invalid"), ({"FAIL", "FAILING"}, "fail"))
 _REASONS = {"Resources", "Priority", "Dependency", "ReqNodeNotAvail", "BeginTime", "JobHeldUser", "JobHeldAdmin"}
+_TOO_FEW = "Nodes required for job are DOWN, DRAINED"
+"""What squeue says for Resources where the nodes that are left are too few (Slurm 22.05; rehearsed)."""
 _QUEUES = (
     ("slurm_agent_queue_size", "Messages of slurmctld that wait to be sent.", "Agent queue size"),
     ("slurm_dbd_agent_queue_size", "Records that wait for slurmdbd.", "DBD Agent queue size"),
@@ -82,11 +84,16 @@ def waiting(told: str) -> list[Sample]:
     """Find the longest wait by partition and reason, from lines of ``partition|time of submission|reason``."""
     longest: dict[tuple[str, str], float] = {}
     for partition, since, reason in (line.split("|", 2) for line in told.splitlines()):
-        known = reason if reason in _REASONS else "Other"
-        where = (partition.split(",")[0], known)
+        where = (partition.split(",")[0], reason_code(reason))
         if since.isdigit():
             longest[where] = max(longest.get(where, 0.0), time.time() - int(since))
     return [({"partition": where, "reason": why}, round(most)) for (where, why), most in sorted(longest.items())]
+
+
+def reason_code(told: str) -> str:
+    """Return one of a few reasons of Slurm: squeue shows a sentence or a list of nodes in the place of some."""
+    code = "Resources" if told.startswith(_TOO_FEW) else told.split(",", 1)[0]
+    return code if code in _REASONS else "Other"
 
 
 def described(told: str) -> Iterator[dict[str, str]]:

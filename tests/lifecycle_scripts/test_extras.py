@@ -1,6 +1,7 @@
 """What nodes can have beside mounts, users and Slurm: set up once, found again, and right after any interruption."""
 
 import json
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -361,6 +362,14 @@ def test_the_controller_alone_has_the_agent_of_the_metrics(undisturbed: dict[str
     (targets,) = nodes["file_sd_configs"][0]["files"]
     collector = text(node, f"{UNITS}/trainyard-slurm-metrics.service")
     assert f" --targets {targets} --ports node=9100,neuron=8000 --output " in collector
+
+
+def test_the_agents_log_is_not_truncated_while_it_is_to_be_kept(undisturbed: dict[str, FakeNode]) -> None:
+    """The older two thirds are, whether they were sent or not: prometheus/prometheus issue 9848, tried with 2.42."""
+    unit = text(undisturbed["controller"], f"{UNITS}/trainyard-metrics-agent.service")
+    hours = {name: int(number) for name, number in re.findall(r"--storage\.agent\.([a-z.-]+)=(\d+)h ", unit)}
+    assert hours["retention.max-time"] == 4
+    assert hours["wal-truncate-frequency"] / 3 >= hours["retention.max-time"]
 
 
 def test_an_agent_of_before_prometheus_3_is_enabled_as_it_was_then(tmp_path: Path) -> None:

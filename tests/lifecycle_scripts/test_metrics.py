@@ -75,6 +75,24 @@ def test_nodes_that_take_no_jobs_are_named_unless_they_are_meant_to_be_away() ->
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Resources", "Resources"),
+        # as squeue of Slurm 22.05 said it of a job of two nodes, where one was down and one drained
+        (
+            "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",
+            "Resources",
+        ),
+        ("ReqNodeNotAvail, UnavailableNodes:w[1-2]", "ReqNodeNotAvail"),
+        ("QOSMaxCpuPerUserLimit", "Other"),
+        ("None", "Other"),
+    ],
+)
+def test_reasons_are_few_whatever_squeue_says_in_their_place(said: str, code: str) -> None:
+    assert slurm_metrics.waiting(f"dev|1000|{said}\n")[0][0] == {"partition": "dev", "reason": code}
+
+
 def test_devices_waits_and_queues_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slurm_metrics.time, "time", lambda: 2000.4)
     told = slurm_metrics.collect(answer).splitlines()

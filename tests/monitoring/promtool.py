@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,33 @@ def run(name: str, *words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([tool(name), *map(str, words)], capture_output=True, text=True, check=False)
 
 
-def test_rules(folder: Path, rules: Any, tests: list[dict[str, Any]]) -> subprocess.CompletedProcess[str]:
-    """Run unit tests of rules; both are JSON, which is YAML."""
-    (folder / "rules.yml").write_text(json.dumps(rules))
-    said = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": tests}
-    (folder / "tests.yml").write_text(json.dumps(said))
-    return run("promtool", "test", "rules", folder / "tests.yml")
+def failures(folder: Path, files: Mapping[str, tuple[Any, list[dict[str, Any]]]]) -> dict[str, str]:
+    """Run many files of unit tests in one process, and return what was said of each that failed.
+
+    Args:
+        folder: Where files are written to.
+        files: Rules and their tests, by a name of letters, digits, dots and hyphens.
+    """
+    paths = {str(_written(folder, name, rules, tests)): name for name, (rules, tests) in files.items()}
+    command = [tool("promtool"), "test", "rules", *paths]
+    # what failed is told on the other stream: one pipe keeps the order
+    told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    said: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in told.stdout.splitlines():
+        if line.startswith("Unit Testing:"):
+            lines = said.setdefault(paths[line.partition(":")[2].strip()], [])
+        else:
+            lines.append(line)
+    assert said.keys() == files.keys(), told.stdout
+    passed = {name for name, found in said.items() if "  SUCCESS" in found}
+    assert told.returncode == (passed != files.keys()), told.stdout
+    return {name: "\n".join(found) for name, found in said.items() if name not in passed}
+
+
+def _written(folder: Path, name: str, rules: Any, tests: list[dict[str, Any]]) -> Path:
+    (folder / f"{name}.rules.yml").write_text(json.dumps(rules))
+    said = {"rule_files": [f"{name}.rules.yml"], "evaluation_interval": "1m", "tests": tests}
+    path = folder / f"{name}.tests.yml"
+    path.write_text(json.dumps(said))
+    return path

@@ -1,5 +1,7 @@
+import http.client
 import json
 import struct
+import threading
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdk_trainyard.rehearsal.metadata import State, answer, metadata_of, time_answer
+from cdk_trainyard.rehearsal.metadata import MetadataServer, MetadataService, State, answer, metadata_of, time_answer
 
 NAMES = {"ip-10-1-0-10.us-east-1.compute.internal": "10.1.0.10", "fs-1.fsx.us-east-1.amazonaws.com": "10.1.0.1"}
 A, PTR, AAAA = 1, 12, 28
@@ -96,3 +98,16 @@ def test_the_hour_is_told_as_sntp_clients_read_it() -> None:
     assert (told[0] & 7, told[0] >> 3 & 7, told[1]) == (4, 4, 3)  # a server, version 4, stratum 3
     assert told[24:32] == b"ABCDEFGH"
     assert struct.unpack_from("!II", told, 40) == (1_000_000_000 + 2_208_988_800, 2**31)
+
+
+def test_a_token_says_how_long_it_lives() -> None:
+    """The AWS SDK for Go takes no other: an agent that signs with the role's credentials would not start."""
+    handler = type("Handler", (MetadataService,), {"tokens": {}})
+    with MetadataServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=120)
+        connection.request("PUT", "/latest/api/token", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"})
+        told = connection.getresponse()
+        assert (told.status, told.headers["X-Aws-Ec2-Metadata-Token-Ttl-Seconds"]) == (200, "60")
+        connection.close()
+        server.shutdown()

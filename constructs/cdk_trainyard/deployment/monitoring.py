@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS
-from cdk_trainyard.monitoring.rules import override_problems
-from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsWorkspaceSpec
+from cdk_trainyard.monitoring.rules import override_problems, own_alarm_problems
+from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsWorkspaceSpec, OwnAlarm
 from cdk_trainyard.options.fields import ByName
 from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
@@ -35,6 +35,8 @@ class MonitoringSection(MetricsWorkspaceSpec):
     """How many seconds lie between two samples of a series. Default: 30."""
     alarms: Annotated[Sequence[AlarmOverride], ByName()] = ()
     """What is other than in the table of alarms, by the alarm's name. Default - nothing."""
+    own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
+    """Alarms beside those of the table, by name. Default - none."""
 
 
 def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> Iterator[Problem]:
@@ -54,3 +56,5 @@ def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> 
                 yield Problem((field.name,), text)
     if not unresolved(monitoring.alarms):
         yield from within(("alarms",), override_problems(monitoring.alarms))
+    if not unresolved(monitoring.own_alarms):
+        yield from within(("own_alarms",), own_alarm_problems(monitoring.own_alarms))

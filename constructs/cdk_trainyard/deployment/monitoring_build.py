@@ -57,6 +57,7 @@ def alarms(
         cluster_name=cluster.cluster_name,
         sources=cluster.metrics_sources,
         overrides=section.alarms,
+        own_alarms=section.own_alarms,
     )
     file_systems = [mount.file_system for mount in around.mounts]
     EnvironmentMonitoring(

@@ -10,7 +10,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from cdk_trainyard.local import faults
 from cdk_trainyard.local.access.authorization import authorize, status_of
 from cdk_trainyard.local.access.body import body_of
-from cdk_trainyard.local.access.call import call_of
+from cdk_trainyard.local.access.call import call_of, workspace_written_to
 from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.access.gate import check_signature, check_source
 from cdk_trainyard.local.access.refusals import StartResponse, refuse, service_of
@@ -18,7 +18,7 @@ from cdk_trainyard.local.access.sessions import caller, key_of, principal_of
 from cdk_trainyard.local.access.signature import signature_of
 from cdk_trainyard.local.custom_resources import answers
 from cdk_trainyard.local.errors import ApiError
-from cdk_trainyard.local.services import imagebuilder
+from cdk_trainyard.local.services import imagebuilder, remote_write
 
 _log = logging.getLogger(__name__)
 _Environ = dict[str, Any]
@@ -36,6 +36,11 @@ def application(administrator: Credentials) -> Application:
     def key(access_key_id: str) -> Credentials | None:
         return administrator if access_key_id == administrator.access_key_id else key_of(access_key_id)
 
+    def served(environ: _Environ, service: str) -> Application:
+        if service == "amp" and workspace_written_to(environ):
+            return remote_write.respond
+        return imagebuilder.respond if service == imagebuilder.NAME else inner
+
     def gate(environ: _Environ, start_response: StartResponse) -> Iterable[bytes]:
         path, signature = environ.get("PATH_INFO", ""), signature_of(environ)
         service = service_of(signature.service, path) if signature else ""
@@ -51,8 +56,7 @@ def application(administrator: Credentials) -> Application:
             return refuse(environ, start_response, refusal, service, status_of(refusal))
         token = caller.set(session)
         try:
-            served = imagebuilder.respond if service == imagebuilder.NAME else inner
-            return faults.answer(environ, start_response, service, signature.region, served)
+            return faults.answer(environ, start_response, service, signature.region, served(environ, service))
         except Exception as error:  # noqa: BLE001  moto raises anything
             _log.exception("not emulated: %s %s", environ.get("HTTP_X_AMZ_TARGET", ""), path)
             # moto raises on what it does not know. A 500 makes every SDK try again for most of a minute; a 501 does not

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.monitoring.alert_rules import AlertRules
     from cdk_trainyard.monitoring.cluster import ClusterMetrics
     from cdk_trainyard.monitoring.environment import EnvironmentMonitoring
-    from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsSource
+    from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsSource, OwnAlarm
     from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
@@ -22,4 +22,5 @@ __all__ = [
     "MetricsSource",
     "MetricsWorkspace",
     "MetricsWorkspaceBase",
+    "OwnAlarm",
 ]

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+from aws_cdk import Annotations
 from aws_cdk import aws_aps as aps
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.monitoring.promql import can_parse
 from cdk_trainyard.monitoring.render import rule_groups
 from cdk_trainyard.monitoring.rules import alert_rules_problems
-from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource
+from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
 from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import Problem
@@ -34,12 +36,14 @@ class AlertRules(Construct):
         cluster_name: The cluster, as the label ``cluster`` of its metrics says it.
         sources: Whose metrics there are. Default - everybody's.
         overrides: What is other than in the table of alarms. Default - nothing.
+        own_alarms: Alarms beside those of the table. Default - none.
 
     Attributes:
         rules: The rules, as a rules file of Prometheus.
 
     Raises:
-        ConfigurationError: An override names no alarm or a threshold that makes no sense, or the workspace cannot tell.
+        ConfigurationError: An override names no alarm or a threshold that makes no sense, promtool does not read an
+            alarm of one's own, or the workspace cannot tell.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class AlertRules(Construct):
             MetricsSource.GPU,
         ),
         overrides: Sequence[AlarmOverride] = (),
+        own_alarms: Sequence[OwnAlarm] = (),
     ) -> None:
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))
@@ -66,6 +71,8 @@ class AlertRules(Construct):
         own = workspace if isinstance(workspace, MetricsWorkspace) else None
         tells = topic is None or own is not None
         raise_problems(self.node.path, [*judge.problems, *alert_rules_problems(spec), *([] if tells else [_NOT_OURS])])
+        if spec.own_alarms and not can_parse():
+            Annotations.of(self).add_info("no promtool is on the path: nobody has read the PromQL of 'own_alarms'")
         self.rules: str = rule_groups(spec)
         aps.CfnRuleGroupsNamespace(
             self,

@@ -5,7 +5,7 @@ from typing import Final
 
 from cdk_trainyard.json_value import JsonObject, JsonValue
 from cdk_trainyard.monitoring.alarms import Alarm, alarms, records
-from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource
+from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
 from cdk_trainyard.monitoring.yaml_text import yaml_text
 
 AGENT: Final = "agent"
@@ -43,6 +43,8 @@ def rule_groups(spec: AlertRulesSpec) -> str:
         override = changed.get(alarm.name)
         if alarm.needs in sources and (override is None or override.enabled):
             groups.setdefault(alarm.needs, []).append(_rule(alarm, override, spec.cluster_name))
+    if spec.own_alarms:
+        groups["own"] = [own_rule(alarm, spec.cluster_name) for alarm in spec.own_alarms]
     named: list[JsonValue] = [{"name": f"{spec.cluster_name}-{name}", "rules": rules} for name, rules in groups.items()]
     return yaml_text({"groups": named})
 
@@ -106,6 +108,27 @@ def _inhibition(source: str, equal: list[str], *targets: str) -> Mapping[str, Js
         "source_matchers": [f'alertname="{source}"'],
         "target_matchers": [f'alertname!="{source}"', *targets],
         "equal": equal,
+    }
+
+
+def own_rule(alarm: OwnAlarm, cluster: str) -> JsonObject:
+    """Return the rule of an alarm that the table does not have.
+
+    Args:
+        alarm: What was said.
+        cluster: The cluster's name.
+    """
+    return {
+        "alert": alarm.name,
+        "expr": alarm.expr.replace("$cluster", f'cluster="{cluster}"'),
+        "for": f"{alarm.minutes}m",
+        "labels": {"severity": alarm.severity.value},
+        "annotations": {
+            "summary": alarm.summary,
+            "description": "an alarm of your own",
+            "runbook": "what its author says",
+            "command": "trainyard status FILE",
+        },
     }
 
 

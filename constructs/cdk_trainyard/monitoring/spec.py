@@ -55,6 +55,29 @@ class AlarmOverride:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OwnAlarm:
+    """An alarm that the table does not have: an alerting rule of Prometheus."""
+
+    name: Annotated[
+        str, Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="letters, digits and underscores", example="LossIsNaN")
+    ]
+    """The alarm's name: ``alertname`` of what it rings with."""
+    expr: Annotated[
+        str,
+        Open(rule="own_alarm_problems", examples=("sum by (cluster) (training_loss{$cluster} != training_loss) > 0",)),
+    ]
+    """PromQL; ``$cluster`` in a selector is the matcher of the cluster's metrics."""
+    minutes: Annotated[int, Number(minimum=0, maximum=1440, unit="minutes")]
+    """How many minutes that must hold."""
+    summary: Annotated[
+        str, Open(rule="own_alarm_problems", examples=("The loss of {{ $labels.cluster }} is no number",))
+    ]
+    """What it says, in a line; a template of Prometheus."""
+    severity: AlarmSeverity = AlarmSeverity.WARNING
+    """How soon somebody is needed. Default: warning."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MetricsWorkspaceSpec:
     """A workspace for metrics."""
 
@@ -86,3 +109,5 @@ class AlertRulesSpec:
     """Whose metrics there are. Default - everybody's."""
     overrides: Annotated[Sequence[AlarmOverride], ByName()] = ()
     """What is other than in the table of alarms. Default - nothing."""
+    own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
+    """Alarms beside those of the table. Default - none."""

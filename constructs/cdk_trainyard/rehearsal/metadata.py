@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 USER_DATA = "/user-data"
 """Where the user data of an instance stands among what is known of it: not below ``meta-data``."""
 
+_TTL = "X-aws-ec2-metadata-token-ttl-seconds"
 _LONGEST_TTL = 21600  # seconds; EC2's limit
 _NAME_TTL = 5
 _A, _PTR, _ANY_CLASS = 1, 12, 1
@@ -158,23 +159,27 @@ class _TimeService(socketserver.BaseRequestHandler):
         socket.sendto(time_answer(query, time.time() + ahead), self.client_address)
 
 
-class _MetadataServer(http.server.ThreadingHTTPServer):
+class MetadataServer(http.server.ThreadingHTTPServer):
+    """The instance metadata service, which answers many nodes."""
+
     request_queue_size = 64  # all nodes of a cluster ask at once
 
 
-class _MetadataService(http.server.BaseHTTPRequestHandler):
+class MetadataService(http.server.BaseHTTPRequestHandler):
+    """A request for instance metadata (IMDSv2)."""
+
     state: State
     tokens: dict[str, float]
 
     def do_PUT(self) -> None:
         """Hand out a token."""
-        ttl = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", "")
+        ttl = self.headers.get(_TTL, "")
         if self.path != "/latest/api/token" or not ttl.isdigit() or not 1 <= int(ttl) <= _LONGEST_TTL:
             self._say(HTTPStatus.BAD_REQUEST)
             return
         token = secrets.token_urlsafe(32)
         self.tokens[token] = time.monotonic() + int(ttl)
-        self._say(HTTPStatus.OK, token)
+        self._say(HTTPStatus.OK, token, **{_TTL: ttl})  # the AWS SDK for Go takes no token without it
 
     def do_GET(self) -> None:
         """Answer the instance that asks; version 2 only."""
@@ -188,9 +193,11 @@ class _MetadataService(http.server.BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name is the base class's
         """Keep quiet."""
 
-    def _say(self, status: HTTPStatus, text: str = "") -> None:
+    def _say(self, status: HTTPStatus, text: str = "", **headers: str) -> None:
         body = text.encode()
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -207,10 +214,10 @@ def main() -> None:
     parser.add_argument("--unknown-names", type=Path, help="where names that there are not are noted")
     chosen = parser.parse_args()
     _NameService.unknown = chosen.unknown_names
-    _NameService.state = _TimeService.state = _MetadataService.state = State(chosen.state)
-    _MetadataService.tokens = {}
+    _NameService.state = _TimeService.state = MetadataService.state = State(chosen.state)
+    MetadataService.tokens = {}
     names = socketserver.UDPServer((chosen.name_service, 53), _NameService)
-    metadata = _MetadataServer((chosen.metadata_service, 80), _MetadataService)
+    metadata = MetadataServer((chosen.metadata_service, 80), MetadataService)
     hours = socketserver.UDPServer((chosen.time_service, 123), _TimeService)
     for service in (names, hours):
         threading.Thread(target=service.serve_forever, daemon=True).start()

@@ -13,6 +13,9 @@ METRICS_AGENT=trainyard-metrics-agent
 METRICS_AGENT_FOLDER=/opt/trainyard/metrics-agent
 METRICS_AGENT_TARGETS=/var/lib/trainyard/targets/nodes.json
 METRICS_AGENT_HOURS=4 # so long it keeps what it could not write
+# What is truncated is the older two thirds of the log, sent or not (prometheus/prometheus issue 9848): of so long a log
+# the younger third is as long as the agent is to keep.
+METRICS_AGENT_TRUNCATE_HOURS=$((METRICS_AGENT_HOURS * 3))
 
 step metrics_agent 'metrics to the workspace' 'something else has the port of the agent, or no agent can be fetched' 'exporters'
 
@@ -111,6 +114,6 @@ metrics_agent_unit() {
   [[ ! ${told} =~ version\ 2\. ]] || mode=--enable-feature=agent
   printf '%s\n' '[Unit]' 'Description=Metrics of the cluster to its workspace' 'After=network-online.target' \
     'Wants=network-online.target' 'StartLimitIntervalSec=0' '[Service]' 'DynamicUser=yes' "StateDirectory=${METRICS_AGENT}" \
-    "ExecStart=${program} ${mode} --config.file=${METRICS_AGENT_FOLDER}/prometheus.yml --storage.agent.path=/var/lib/${METRICS_AGENT} --storage.agent.retention.max-time=${METRICS_AGENT_HOURS}h --web.listen-address=127.0.0.1:${NODE[metrics_agent_port]}" \
+    "ExecStart=${program} ${mode} --config.file=${METRICS_AGENT_FOLDER}/prometheus.yml --storage.agent.path=/var/lib/${METRICS_AGENT} --storage.agent.retention.max-time=${METRICS_AGENT_HOURS}h --storage.agent.wal-truncate-frequency=${METRICS_AGENT_TRUNCATE_HOURS}h --web.listen-address=127.0.0.1:${NODE[metrics_agent_port]}" \
     'Restart=always' 'RestartSec=5' '[Install]' 'WantedBy=multi-user.target'
 }

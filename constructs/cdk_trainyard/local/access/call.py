@@ -1,5 +1,6 @@
 """A call of an API, as its parameters say it: read from the request, before the service reads it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -47,6 +48,19 @@ class Call:
         return self.parameters.get(name)
 
 
+_REMOTE_WRITE = re.compile(r"/workspaces/([^/]+)/api/v1/remote_write")
+
+
+def workspace_written_to(environ: Mapping[str, Any]) -> str | None:
+    """Return the workspace for metrics that a request writes to, or None of any other request.
+
+    Args:
+        environ: The request.
+    """
+    found = _REMOTE_WRITE.fullmatch(environ.get("PATH_INFO", ""))
+    return found[1] if found and environ["REQUEST_METHOD"] == "POST" else None
+
+
 def call_of(environ: Mapping[str, Any], body: bytes, service: str, region: str) -> Call:
     """Return the call that a request makes.
 
@@ -59,6 +73,8 @@ def call_of(environ: Mapping[str, Any], body: bytes, service: str, region: str) 
     Raises:
         ApiError: The service has no such operation.
     """
+    if service == "amp" and (workspace := workspace_written_to(environ)):
+        return Call(service=service, operation="RemoteWrite", parameters={"workspaceId": workspace}, region=region)
     request = Request({**environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))})
     try:
         operation, uri_params = get_service_router(service).match(request)

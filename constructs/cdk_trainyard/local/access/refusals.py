@@ -16,6 +16,7 @@ from cdk_trainyard.local.errors import ApiError
 StartResponse = Callable[..., Any]
 
 _SERVICES = {
+    "aps": "amp",
     "elasticfilesystem": "efs",
     "elasticloadbalancing": "elbv2",
     "monitoring": "cloudwatch",

@@ -10,10 +10,12 @@ from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.hyperpod.agent import HyperPodAgent
 from cdk_trainyard.rehearsal.hyperpod.clusters import HyperPodClusters
 from cdk_trainyard.rehearsal.hyperpod.machines import HyperPodMachines
+from cdk_trainyard.rehearsal.metrics import DeployedAlarms, Workspace, await_alarm, await_message, await_metrics
 from cdk_trainyard.rehearsal.model import Cluster, Lustre, Node
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN
 from cdk_trainyard.rehearsal.scenario import Scenario, slowest_steps
 
+_DOWN = "NodeDown"
 _IDLE_SECONDS = 600
 _RENDERED = ("settings.json", "provisioning_parameters.json", "shared_users.txt")
 
@@ -41,6 +43,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
             files = sum(len(bundle) for bundle in bundles.values())
             what = f"{files} files of {len(bundles)} bundles" if bundles else "the groups name none"
             step.note(f"cluster {cluster.name}, {what}")
+        self._alarms = DeployedAlarms.of(stage.control_plane, bundles)
         return HyperPodMachines(
             self.capped(cluster),
             image=stage.image,
@@ -56,15 +59,23 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
         with self.report.step("boot") as step:
             self.machines.boot()
             step.note(f"{len(self.machines.by_name)} nodes")
+        if self._alarms:
+            self._workspace.open(self._alarms)
         with self.report.step("lifecycle scripts") as step:
             self.provision_nodes(self.machines.cluster.nodes)
             step.note("; ".join(slowest_steps(self.logs())))
         with self.report.step("every node idle in Slurm") as step:
             self.machines.slurm.wait_until("idle", self._compute_hosts(), seconds=_IDLE_SECONDS)
             step.note(f"{time.monotonic() - started:.1f} s after power-on")
+        if self._alarms:
+            with self.report.step("metrics of every node in the workspace") as step:
+                hosts = [node.host for node in self.machines.cluster.nodes]
+                step.note(f"{await_metrics(self._workspace, hosts)} series of {len(hosts)} nodes")
 
     def train(self) -> None:
-        """Run the job undisturbed, run it again with a power cut, and compare what they learned."""
+        """Run the job undisturbed, run it again with a power cut, and compare what they learned; let an alarm ring."""
+        if self._alarms and f'"{_DOWN}"' in "".join(self._alarms.rules.values()):
+            self._ring()
         title = "training job"
         if len(self._compute_hosts()) < job.NODES:
             self.report.skip(title, f"it needs {job.NODES} compute nodes")
@@ -91,6 +102,22 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
     def _bundles(self, cluster: Cluster) -> Mapping[str, Bundle]:
         uploaded = self._clusters.bundles(cluster)
         return {source: self.own_scripts(files, _RENDERED) for source, files in uploaded.items()}
+
+    @property
+    def _workspace(self) -> Workspace:
+        return Workspace(self.machines.slurm.controller)
+
+    def _ring(self) -> None:
+        """Cut a node's power, and see its alarm ring, once, and end when it is back."""
+        workspace, victim = self._workspace, self.machines.cluster.with_role("compute")[-1]
+        with self.report.step(f"power cut of {victim.name}: {_DOWN} rings, and ends") as step:
+            self.machines.machine(victim.name).crash()
+            await_alarm(workspace, _DOWN, victim.host, rings=True)
+            if self._alarms and self._alarms.alert_manager:
+                step.note(await_message(workspace, f"[FIRING] {_DOWN}"))
+            self.machines.boot([victim])
+            self.machines.slurm.wait_until("idle", [victim.host], seconds=_IDLE_SECONDS)
+            await_alarm(workspace, _DOWN, victim.host, rings=False)
 
     def _train(self, system: Lustre, mount: str) -> None:
         with self.report.step("training job, undisturbed") as step:

@@ -1,0 +1,102 @@
+"""Alarms of one's own: what becomes of them, what is refused, and what is said where nobody reads their PromQL."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from aws_cdk.assertions import Annotations, Match
+
+from cdk_trainyard import AlarmSeverity, AlertRules, ConfigurationError, MetricsWorkspace, OwnAlarm
+from cdk_trainyard.deployment import Deployment
+from tests.monitoring import promtool
+from tests.monitoring.test_workspace import new_stack
+
+pytestmark = pytest.mark.programs
+
+LOSS = OwnAlarm(
+    name="LossIsNaN",
+    expr='max by (cluster) (training_loss{$cluster, job=~"train.*$"} != training_loss) > 0',
+    minutes=2,
+    summary="The loss of {{ $labels.cluster }} is no number",
+    severity=AlarmSeverity.CRITICAL,
+)
+UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
+
+
+@pytest.fixture
+def with_promtool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(promtool.tool('promtool')).parent}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def without_promtool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cdk_trainyard.monitoring.promql.shutil.which", lambda _name: None)
+
+
+def own(**said: object) -> OwnAlarm:
+    fields = {name: getattr(LOSS, name) for name in ("name", "expr", "minutes", "summary", "severity")}
+    return OwnAlarm(**fields | said)
+
+
+def made(*alarms: OwnAlarm) -> AlertRules:
+    stack = new_stack()
+    workspace = MetricsWorkspace(stack, "Metrics")
+    return AlertRules(stack, "Rules", workspace=workspace, cluster_name="c", own_alarms=alarms)
+
+
+@pytest.mark.usefixtures("with_promtool")
+def test_it_is_a_rule_beside_those_of_the_table(tmp_path: Path) -> None:
+    rules = made(LOSS)
+    (group,) = [group for group in yaml.safe_load(rules.rules)["groups"] if group["name"] == "c-own"]
+    (rule,) = group["rules"]
+    assert (rule["alert"], rule["for"], rule["labels"]) == ("LossIsNaN", "2m", {"severity": "critical"})
+    assert rule["expr"] == 'max by (cluster) (training_loss{cluster="c", job=~"train.*$"} != training_loss) > 0'
+    assert rule["annotations"]["summary"] == LOSS.summary
+    (tmp_path / "rules.yml").write_text(rules.rules)
+    checked = promtool.run("promtool", "check", "rules", "--lint-fatal", tmp_path / "rules.yml")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    Annotations.from_stack(rules.node.scope).has_no_info("*", Match.any_value())
+
+
+@pytest.mark.usefixtures("with_promtool")
+@pytest.mark.parametrize(
+    ("alarms", "answer"),
+    [
+        (
+            [own(expr="sum(training_loss{$cluster}")],
+            "'own_alarms.LossIsNaN.expr' must be PromQL, got 'sum(training_loss{$cluster}': promtool says 1:",
+        ),
+        ([own(expr=" ")], "'own_alarms.LossIsNaN.expr' must say something, got ''"),
+        ([own(summary="")], "'own_alarms.LossIsNaN.summary' must say something, got ''"),
+        ([own(name="DiskFull")], "must be no name of the table of alarms: 'overrides' change those, got 'DiskFull'"),
+        ([LOSS, own(minutes=3)], "must be said once, got 'LossIsNaN' again"),
+        ([own(name="loss-is-nan")], "must be letters, digits and underscores, as LossIsNaN, got 'loss-is-nan'"),
+        ([own(minutes=-1)], "'own_alarms.LossIsNaN.minutes' must be 0 to 1440 minutes, got -1"),
+    ],
+)
+def test_one_that_makes_no_sense_is_refused(alarms: list[OwnAlarm], answer: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        made(*alarms)
+    assert answer in str(refused.value)
+
+
+@pytest.mark.usefixtures("with_promtool")
+def test_a_file_says_where_promql_does_not_parse(write: Callable[[str], Path]) -> None:
+    data = Path(__file__).parents[1] / "deployment" / "data" / "existing_workspace.yaml"
+    content = yaml.safe_load(data.read_text())
+    alarm = {"expr": "rate(x[5m)", "minutes": 1, "summary": "x"}
+    content["monitoring"]["own_alarms"] = {"Mine": alarm}
+    with pytest.raises(ConfigurationError) as refused:
+        Deployment.load(write(yaml.safe_dump(content)))
+    assert "'monitoring.own_alarms.Mine.expr' must be PromQL, got 'rate(x[5m)': promtool says 1:" in str(refused.value)
+    alarm["expr"] = "rate(x[5m]) > 0"
+    Deployment.load(write(yaml.safe_dump(content)))
+
+
+@pytest.mark.usefixtures("without_promtool")
+def test_where_there_is_no_promtool_it_is_said_that_nobody_has_read_it() -> None:
+    rules = made(own(expr="sum("))
+    assert "sum(" in rules.rules
+    Annotations.from_stack(rules.node.scope).has_info("*", UNREAD)
