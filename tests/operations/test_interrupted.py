@@ -38,21 +38,24 @@ while True:
 """A plugin whose session goes on until it is interrupted."""
 
 
-def usual_signals() -> None:
-    """Take signals as a shell's own command does: what a shell starts in the background ignores some."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+TRAINYARD = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from cdk_trainyard.cli import main
+sys.exit(main())
+"""
+"""The command, with a terminal's signals: what a shell starts in the background ignores some."""
 
 
 @contextmanager
 def started(*words: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-P", "-m", "cdk_trainyard", *words]
+    command = [sys.executable, "-P", "-c", TRAINYARD, *words]
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=usual_signals,  # noqa: PLW1509  no threads here
         **{"stdout": subprocess.PIPE, **more},
     ) as process:
         try:
