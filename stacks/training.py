@@ -41,9 +41,11 @@ class TrainingStack(DeploymentStack):
         self.cluster: Cluster = orchestrator.define(self, deployment, around)
         self.cluster.use(storage.buckets)
         topic = None
-        if deployment.alerts and self.cluster.publisher:
-            topic = alerts_topic(self, "Alerts", deployment.alerts, self.cluster.publisher)
-            self.cluster.tell(topic)
+        own, monitoring = self.cluster.publisher, monitoring_build.publisher(deployment.monitoring)
+        if deployment.alerts and (own or monitoring):
+            topic = alerts_topic(self, "Alerts", deployment.alerts, *filter(None, (own, monitoring)))
+            if own:
+                self.cluster.tell(topic)
         monitoring_build.alarms(self, deployment.monitoring, self.cluster, around, topic)
 
         for name, value in self.cluster.outputs.items():

@@ -90,6 +90,7 @@ def facts(settings: dict[str, Any], base: str) -> dict[str, Any]:
         "lustre_dns_name": lustre.get("dns_name"),
         "lustre_mount_name": lustre.get("mount_name"),
         "lustre_mount_path": lustre.get("mount_path"),
+        **(settings.get("metrics") or {}),
         **{name: own.get(name, 0) for name in DEVICES},
     }
 

@@ -6,4 +6,4 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 source "${here}/lib/steps.sh"
 
 # The cheap tests come first: a node that lacks a device is given back before it does anything else.
-provision "${here}" node limits efa devices scratch lustre_client lustre folders environment ssh members
+provision "${here}" node limits efa devices scratch lustre_client lustre folders environment ssh exporters metrics_agent members

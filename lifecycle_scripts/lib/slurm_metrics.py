@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _SECONDS = 20  # for an answer of slurmctld
 _FLAGS = "*~#!%$@^-+"  # what sinfo puts behind a state: not answering, powering down, planned ...
+_POWER = {"~": "powered_down", "#": "powering_up", "!": "powering_down", "%": "powering_down"}
+"""States of nodes that save power, by what sinfo puts behind the state that they would have; no job runs there."""
 _CPU_STATES = ("allocated", "idle", "other", "total")
 _AWAY = {
     "FUTURE", "MAINTENANCE", "POWERED_DOWN", "POWERING_DOWN", "POWERING_UP", "POWER_DOWN", "POWER_UP",
@@ -61,8 +64,14 @@ def ask(directory: Path) -> Ask:
 
 def nodes(told: str) -> list[Sample]:
     """Count nodes by partition and state, from lines of ``partition state``."""
-    counts = Counter((words[0].rstrip("*"), words[1].rstrip(_FLAGS)) for words in map(str.split, told.splitlines()))
+    counts = Counter((words[0].rstrip("*"), node_state(words[1])) for words in map(str.split, told.splitlines()))
     return [({"partition": where, "state": state}, count) for (where, state), count in sorted(counts.items())]
+
+
+def node_state(told: str) -> str:
+    """Return a node's state without flags; one that saves power is not idle, since it does not run."""
+    plain = told.rstrip(_FLAGS)
+    return next((state for flag, state in _POWER.items() if flag in told[len(plain) :]), plain)
 
 
 def cpus(told: str) -> list[Sample]:
@@ -223,7 +232,9 @@ def once(run: Ask) -> Ask:
     return asked
 
 
-def targets(told: str, ports: dict[str, int], this: str) -> list[dict[str, object]]:
+def targets(
+    told: str, ports: dict[str, int], this: str, having: dict[str, list[str]] | None = None
+) -> list[dict[str, object]]:
     """Return what Prometheus scrapes on nodes, in the words of its file_sd.
 
     A node that is away has no targets; one that is down keeps them. The controller, this machine, has its own.
@@ -232,12 +243,16 @@ def targets(told: str, ports: dict[str, int], this: str) -> list[dict[str, objec
         told: What ``scontrol`` says of every node.
         ports: Ports of exporters: of node everywhere, of neuron and gpu where a node has such devices.
         this: The name of this machine.
+        having: Patterns of the names of nodes with devices that Slurm does not know, by exporter. Default - none.
     """
     found = [target("node", f"127.0.0.1:{ports['node']}", this)] if "node" in ports else []
     for node in described(told):
         if set(node.get("State", "").replace("*", "").split("+")) & _AWAY or node["NodeName"] == this:
             continue
         devices = {"node", *(name for name, _ in resources(node.get("Gres", "")))}
+        devices |= {
+            name for name, known in (having or {}).items() if any(fnmatchcase(node["NodeName"], one) for one in known)
+        }
         address = node.get("NodeAddr", node["NodeName"])
         found += [
             target(job, f"{address}:{port}", node["NodeName"]) for job, port in sorted(ports.items()) if job in devices
@@ -253,6 +268,12 @@ def target(job: str, address: str, node: str) -> dict[str, object]:
 def ports_of(text: str) -> dict[str, int]:
     """Return ports by exporter from ``node=9100,neuron=8000``."""
     return {name: int(port) for name, port in (part.split("=") for part in text.split(",") if part)}
+
+
+def patterns_of(text: str) -> dict[str, list[str]]:
+    """Return patterns by exporter from ``neuron=train-*,other-*``."""
+    name, _, patterns = text.partition("=")
+    return {name: patterns.split(",")}
 
 
 def state(up: int) -> str:
@@ -276,17 +297,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="a file whose name ends in .prom")
     parser.add_argument("--targets", type=Path, help="a file for Prometheus' file_sd")
     parser.add_argument("--ports", type=ports_of, default={}, help="ports of exporters: node=9100,neuron=8000")
+    parser.add_argument(
+        "--having", type=patterns_of, help="nodes with devices that Slurm does not know: neuron=train-*"
+    )
     chosen = parser.parse_args(arguments)
     if not chosen.output.exists():
         replace(chosen.output, state(0))  # a Slurm that has not started lets its commands wait for long
     run = once(ask(chosen.slurm))
     replace(chosen.output, collect(run))
     if chosen.targets:
-        discover(run, chosen.targets, chosen.ports)
+        discover(run, chosen.targets, chosen.ports, chosen.having)
     return 0
 
 
-def discover(run: Ask, path: Path, ports: dict[str, int]) -> None:
+def discover(run: Ask, path: Path, ports: dict[str, int], having: dict[str, list[str]] | None = None) -> None:
     """Write what is to be scraped; when Slurm does not answer, what was there stays."""
     try:
         told = run(*_NODES)
@@ -294,7 +318,7 @@ def discover(run: Ask, path: Path, ports: dict[str, int]) -> None:
         if path.exists():
             return
         told = ""
-    replace(path, json.dumps(targets(told, ports, os.uname().nodename), indent=1) + "\n")
+    replace(path, json.dumps(targets(told, ports, os.uname().nodename, having), indent=1) + "\n")
 
 
 if __name__ == "__main__":

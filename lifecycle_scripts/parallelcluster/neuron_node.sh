@@ -5,10 +5,10 @@
 : "${ROOT?}"
 # shellcheck source-path=SCRIPTDIR source=neuron_versions.sh
 source "${here?}/neuron_versions.sh"
+# shellcheck source-path=SCRIPTDIR source=node.sh
+source "${here}/node.sh"
 NEURON_KEY=00FA2C1079260870A76D2C285749CAD8646D9185
 export NEURON_KEY
-# Inferentia (7064 to 7067) and later Neuron devices of Amazon (vendor 1d0f), as the driver lists them.
-NEURON_PCI=' 0x7064 0x7065 0x7066 0x7067 0x7164 0x7264 0x7364 0x7564 0x7565 '
 
 # neuron_system: apt or dnf; fails on a system for which Neuron is not published.
 neuron_system() {
@@ -29,24 +29,6 @@ neuron_system() {
 neuron_codename() {
   # shellcheck source=/dev/null disable=SC2154  # the file sets it
   (source "${ROOT}/etc/os-release" && printf '%s' "${VERSION_CODENAME}")
-}
-
-# node_type: HeadNode, ComputeFleet or LoginNode.
-node_type() {
-  # shellcheck source=/dev/null
-  (source "${ROOT}/etc/parallelcluster/cfnconfig" && printf '%s' "${cfn_node_type:?}")
-}
-
-# has_neuron_device: whether the hardware is there, driver or not.
-has_neuron_device() {
-  local path vendor device
-  for path in "${ROOT}"/sys/bus/pci/devices/*; do
-    [[ -r ${path}/vendor && -r ${path}/device ]] || continue
-    vendor=$(<"${path}/vendor")
-    device=$(<"${path}/device")
-    [[ ${vendor} == 0x1d0f && ${NEURON_PCI} == *" ${device} "* ]] && return 0
-  done
-  return 1
 }
 
 # driver_is_settled: whether no driver is needed, or one is there.

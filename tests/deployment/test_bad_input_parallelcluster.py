@@ -335,7 +335,7 @@ def test_problems_of_all_sections_come_together(write: Callable[[str], Path]) ->
 def test_scripts_that_are_not_there_are_said_where_they_are_named(write: Callable[[str], Path]) -> None:
     named = ("public: true", "public: true\n    on_configured: [{script: neurn.sh}]")
     assert problems_of(write(edited(named, good=GOOD_PARALLELCLUSTER))) == [
-        "14:30: 'cluster.head_node.on_configured[0].script' must be a file at the top of the folder, got 'neurn.sh'; did you mean 'neuron.sh' or 'neuron_node.sh' or 'neuron_versions.sh'?"
+        "14:30: 'cluster.head_node.on_configured[0].script' must be a file at the top of the folder, got 'neurn.sh'; did you mean 'neuron.sh' or 'neuron_node.sh' or 'node.sh'?"
     ]
     folder = ("public: true", "public: true\n    on_start: [{script: a.sh}]\n  scripts: {folder: nowhere}")
     assert problems_of(write(edited(folder, good=GOOD_PARALLELCLUSTER))) == [

@@ -37,7 +37,7 @@ def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template)
     namespace = only(monitored, "AWS::APS::RuleGroupsNamespace")["Properties"]
     rules = [rule for group in yaml.safe_load(namespace["Data"])["groups"] for rule in group["rules"]]
     asked = {rule["alert"]: rule for rule in rules if "alert" in rule}
-    there = {alarm.name for alarm in alarms() if alarm.needs in {"agent", "slurm", "node", "efa", "lustre", "neuron"}}
+    there = {alarm.name for alarm in alarms() if alarm.needs != "gpu"}
     assert set(asked) == there - {"JobsStarving"}
     assert (asked["DiskFull"]["for"], asked["DiskFull"]["labels"]) == ("30m", {"severity": "critical"})
     definition = yaml.safe_load(text(workspace["AlertManagerDefinition"]))
@@ -99,13 +99,39 @@ def test_a_workspace_that_exists_gets_rules_and_is_left_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in DEPLOYMENTS if path.stem.startswith("hyperpod")], ids=lambda path: path.stem
+    "path", [path for path in DEPLOYMENTS if not path.stem.startswith("serving")], ids=lambda path: path.stem
 )
 def test_shipped_deployments_take_monitoring(path: Path, write: Callable[[str], Path]) -> None:
     content = yaml.safe_load(path.read_text())
     content["monitoring"] = {}
-    content["cluster"].setdefault("lifecycle", {"on_create": "on_create.sh"})
+    if content["orchestrator"] == "hyperpod":
+        content["cluster"].setdefault("lifecycle", {"on_create": "on_create.sh"})
     built(write(yaml.safe_dump(content))).resource_count_is("AWS::APS::RuleGroupsNamespace", 1)
+
+
+@pytest.fixture(scope="module")
+def parallelcluster(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    content = yaml.safe_load((ROOT / "deployments/parallelcluster-trn1.yaml").read_text())
+    path = tmp_path_factory.mktemp("file") / "deployment.yaml"
+    path.write_text(yaml.safe_dump(content | {"monitoring": {}, "alerts": {"emails": ["ops@example.com"]}}))
+    return built(path)
+
+
+def test_a_parallelcluster_has_the_alarms_of_what_its_nodes_have(parallelcluster: Template) -> None:
+    data = only(parallelcluster, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
+    found = {rule["alert"] for group in yaml.safe_load(data)["groups"] for rule in group["rules"] if "alert" in rule}
+    assert found == {alarm.name for alarm in alarms() if alarm.needs != "gpu"}
+    name = only(parallelcluster, "Custom::PclusterCluster")["Properties"]["ClusterName"]
+    assert f'cluster="{name}"' in data
+
+
+def test_a_topic_of_a_parallelcluster_is_told_by_workspace_and_cloudwatch(parallelcluster: Template) -> None:
+    """ParallelCluster itself tells nobody."""
+    services = {"aps.amazonaws.com", "cloudwatch.amazonaws.com"}
+    for kind, policy in (("AWS::SNS::TopicPolicy", "PolicyDocument"), ("AWS::KMS::Key", "KeyPolicy")):
+        statements = only(parallelcluster, kind)["Properties"][policy]["Statement"]
+        named = [each["Principal"].get("Service") for each in statements if isinstance(each["Principal"], dict)]
+        assert services <= {name for name in named if isinstance(name, str)}, kind
 
 
 def changed(write: Callable[[str], Path], **sections: Any) -> Path:
@@ -164,9 +190,8 @@ def test_nodes_without_our_scripts_have_no_exporters(write: Callable[[str], Path
         Deployment.load(write(yaml.safe_dump(content)))
 
 
-@pytest.mark.parametrize("name", ["parallelcluster-hello", "fleet-p3dn-bert", "serving-inf2-vllm"])
-def test_other_orchestrators_are_not_monitored_yet_and_say_so(name: str, write: Callable[[str], Path]) -> None:
-    content = yaml.safe_load((ROOT / "deployments" / f"{name}.yaml").read_text())
+def test_serving_is_not_monitored_yet_and_says_so(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
     content["monitoring"] = {}
     with pytest.raises(ConfigurationError, match="'monitoring' must be left out with "):
         Deployment.load(write(yaml.safe_dump(content)))

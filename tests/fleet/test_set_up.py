@@ -26,6 +26,8 @@ STEPS = [
     "folders",
     "environment",
     "ssh",
+    "exporters",
+    "metrics_agent",
     "members",
 ]
 OWN = scripts_folder() / "fleet"
@@ -59,7 +61,7 @@ def test_every_step_is_run_and_is_complete() -> None:
     assert found[1].split() == STEPS
     bundle = fleet_bundle()
     for name in STEPS:
-        file = bundle.find(f"steps/{name}.sh")
+        file = bundle.find(f"steps/{name}.sh") or bundle.find(f"lib/steps/{name}.sh")
         assert file is not None
         for part in ("done", "run", "verify"):
             assert f"\nstep_{name}_{part}() {{\n".encode() in file.data

@@ -15,7 +15,7 @@ _GROUPS = "security_group extra_security_groups placement_group "
 @pytest.mark.parametrize(
     ("construct", "spec", "wiring"),
     [
-        (EfaFleet, FleetSpec, _GROUPS + "network scripts_bucket mounts"),
+        (EfaFleet, FleetSpec, _GROUPS + "network scripts_bucket mounts metrics"),
         (EfaLaunchTemplate, LaunchTemplateSpec, _GROUPS + "subnet role user_data"),
         (MasterNode, MasterSpec, "fleet"),
         (TrainingImage, TrainingImageSpec, "network"),

@@ -39,9 +39,9 @@ def test_controllers_write_metrics_and_other_nodes_do_not(stack: Stack, build: B
 @pytest.mark.parametrize(
     ("instance_type", "sources"),
     [
-        ("ml.c5.4xlarge", ["slurm", "node"]),
-        ("ml.trn1.32xlarge", ["slurm", "node", "efa", "neuron"]),
-        ("ml.p5.48xlarge", ["slurm", "node", "efa"]),
+        ("ml.c5.4xlarge", ["controller", "slurm", "node"]),
+        ("ml.trn1.32xlarge", ["controller", "slurm", "node", "efa", "neuron"]),
+        ("ml.p5.48xlarge", ["controller", "slurm", "node", "efa"]),
     ],
 )
 def test_nodes_give_what_they_have(stack: Stack, build: Build, instance_type: str, sources: list[str]) -> None:
@@ -61,7 +61,7 @@ def test_nodes_that_mount_lustre_say_what_its_client_says(stack: Stack, build: B
 def test_exporters_that_are_said_are_those_that_run(stack: Stack, build: Build) -> None:
     said = NodeSetup(exporters=Exporters(slurm=False, efa=False))
     made = build(metrics=metrics(stack), node_setup=said, **own_scripts(stack))
-    assert list(made.metrics_sources) == [MetricsSource.NODE]
+    assert list(made.metrics_sources) == [MetricsSource.CONTROLLER, MetricsSource.NODE]
 
 
 def test_without_metrics_nothing_is_given(stack: Stack, build: Build) -> None:

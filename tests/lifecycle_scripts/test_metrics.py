@@ -53,7 +53,8 @@ def test_nodes_cpus_and_jobs_are_counted_by_partition_and_state() -> None:
     told = slurm_metrics.collect(answer).splitlines()
     for line in (
         "slurm_up 1",
-        'slurm_nodes{partition="dev",state="idle"} 2',
+        'slurm_nodes{partition="dev",state="idle"} 1',
+        'slurm_nodes{partition="dev",state="powered_down"} 1',
         'slurm_nodes{partition="dev",state="down"} 1',
         'slurm_nodes{partition="workers",state="allocated"} 1',
         'slurm_cpus{partition="dev",state="allocated"} 8',
@@ -141,6 +142,51 @@ def test_what_is_scraped_comes_from_slurm(tmp_path: Path) -> None:
     assert ("w2", "node", "10.0.0.2:9100") in found
     assert ("w3", "gpu", "10.0.0.3:9400") in found
     assert {node for node, *_ in found[1:]} == {"w0", "w1", "w2", "w3", "w4", "w6", "w8"}
+
+
+def test_nodes_with_devices_that_slurm_does_not_know_are_known_by_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "targets.json"
+    having = slurm_metrics.patterns_of("neuron=x-*,w8")
+    slurm_metrics.discover(answer, path, {"node": 9100, "neuron": 8000}, having)
+    found = {(each["labels"]["node"], each["labels"]["job"]) for each in json.loads(path.read_text())}
+    assert {("w8", "neuron"), ("w0", "neuron"), ("w8", "node")} <= found
+    assert ("w4", "neuron") not in found
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        ("idle", "idle"),
+        ("idle*", "idle"),
+        ("idle~", "powered_down"),
+        ("down~", "powered_down"),
+        ("allocated#", "powering_up"),
+        ("mixed#", "powering_up"),
+        ("idle%", "powering_down"),
+        ("idle!", "powering_down"),
+        ("mixed-", "mixed"),
+    ],
+)
+def test_nodes_that_save_power_are_not_idle(told: str, state: str) -> None:
+    assert slurm_metrics.node_state(told) == state
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "IDLE+CLOUD+POWERED_DOWN",
+        "ALLOCATED+CLOUD+NOT_RESPONDING+POWERING_UP",
+        "DOWN+CLOUD+NOT_RESPONDING+POWERING_UP",
+        "IDLE+CLOUD+POWERING_DOWN",
+        "IDLE+CLOUD+DRAIN+POWER_DOWN",
+    ],
+)
+def test_nodes_that_save_power_ring_nothing_and_are_not_scraped(state: str) -> None:
+    """As ParallelCluster's nodes come and go; a failed launch sets them down while they power up."""
+    assert slurm_metrics.why_unavailable(state) is None
+    told = f"NodeName=train-dy-big-1 NodeAddr=10.0.0.9 State={state} Gres=(null)\n"
+    (own,) = slurm_metrics.targets(told, {"node": 9100}, "head")
+    assert own["labels"] == {"job": "node", "node": "head"}
 
 
 def test_a_slurm_that_does_not_answer_leaves_the_targets_alone(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ def parsed(text: str) -> Series:
 
 def emitted(source: str, tmp_path: Path) -> Series:
     """What a source gives: recorded, or written by our own program here."""
+    if source == "controller":  # it is known by its agent
+        return emitted("agent", tmp_path)
     if source == "slurm":
         return parsed(load("lib/slurm_metrics.py").collect(answer)) | emitted("node", tmp_path)
     if source == "efa":

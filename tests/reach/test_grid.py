@@ -47,8 +47,9 @@ def as_shipped(content: dict[str, Any]) -> None:
         workspace = f"arn:aws:aps:{content['region']}:111111111111:workspace/ws-1"
         content["cluster"] |= {"image_repositories": ["*"], "prometheus_workspace_arn": workspace}
     setup = EVERY_OPTION.get(content["name"])
-    if setup:
+    if setup or content.get("orchestrator") in {"parallelcluster", "fleet"}:
         content["monitoring"] = {}
+    if setup:
         content["cluster"]["node_setup"] = setup
 
 

@@ -142,10 +142,17 @@ def booted(
         yield machines
 
 
-def config_with_neuron(system: str, head: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the configuration of a cluster whose queue has the Neuron installer."""
-    installer = {"Script": BOOTSTRAP, "Args": ["run", f"{FOLDER}/", "neuron.sh"]}
-    queue = {**CONFIG["Scheduling"]["SlurmQueues"][0], "CustomActions": {"OnNodeConfigured": installer}}
+def of_folder(entry: str, *args: str) -> tuple[str, list[str]]:
+    """Return what runs a file of the folder."""
+    return BOOTSTRAP.removeprefix(f"{FOLDER}/"), ["run", f"{FOLDER}/", entry, *args]
+
+
+def config_with_neuron(
+    system: str, head: Mapping[str, Any] | None = None, *more: tuple[str, list[str]]
+) -> dict[str, Any]:
+    """Return the configuration of a cluster whose queue has the Neuron installer, and more."""
+    configured = actions(of_folder("neuron.sh"), *more)
+    queue = {**CONFIG["Scheduling"]["SlurmQueues"][0], "CustomActions": {"OnNodeConfigured": configured}}
     return {
         **CONFIG,
         "Image": {"Os": system},

@@ -1,12 +1,18 @@
 """ParallelCluster's nodes: custom actions as they are called, the Neuron installer against stubs of its repository."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cdk_trainyard.lifecycle import Exporters, MetricsAgent
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.monitoring.nodes import node_settings
 from cdk_trainyard.rehearsal import Machine, Machines, RehearsalError
+from cdk_trainyard.rehearsal._process import wait_for
+from cdk_trainyard.rehearsal.agent import run_unit
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from cdk_trainyard.rehearsal.parallelcluster import neuron
 from cdk_trainyard.rehearsal.parallelcluster.agent import ParallelClusterAgent
@@ -22,6 +28,7 @@ from tests.rehearsal.pcluster_parts import (
     config_with_neuron,
     install,
     node,
+    of_folder,
     text,
     upload,
 )
@@ -29,7 +36,18 @@ from tests.rehearsal.pcluster_parts import (
 pytestmark = pytest.mark.nodes
 
 PINS = pinned_release("parallelcluster")
+AGENT = MetricsAgent(url="http://127.0.0.1:9091/api/v1/write", region="us-west-2", cluster="demo", scrape_seconds=5)
+"""Of a workspace for which Prometheus stands on the head node, and which is asked for no signature."""
+WORKSPACE = (
+    "/usr/bin/prometheus --config.file=/root/server.yml --storage.tsdb.path=/root/metrics "
+    "--web.listen-address=0.0.0.0:9091 --web.enable-remote-write-receiver"
+)
+KEY = "[Service]\nEnvironment=AWS_ACCESS_KEY_ID=AKIATEST AWS_SECRET_ACCESS_KEY=test\n"
 NOTE = '#!/bin/bash\nprintf "%s\\n" "${0##*/}" "$@" >>/root/ran\n'
+
+
+def metrics_words(agent: MetricsAgent | None) -> list[str]:
+    return [f"{name}={value}" for name, value in node_settings(Exporters(), agent, []).items()]
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +79,10 @@ def machines(aws: LocalAws, image: Path, repositories: Repositories) -> Iterator
         "CustomActions": {
             "OnNodeStart": actions(("note.sh", ["first", "with space"]), ("note.sh", ["second"])),
             "OnNodeConfigured": actions(("note.sh", ["third"]), ("fail.sh", []), ("note.sh", ["never"])),
+            "OnNodeUpdated": actions(of_folder("metrics.sh", *metrics_words(AGENT))),
         },
     }
-    config = config_with_neuron("ubuntu2204", head)
+    config = config_with_neuron("ubuntu2204", head, of_folder("metrics.sh", *metrics_words(None)))
     with booted(aws, image, node(HEAD, 1, 10), node(QUEUE, 1, 11), config=config, sites=repositories.sites) as made:
         yield made
 
@@ -181,3 +200,73 @@ def test_a_repository_that_was_tampered_with_is_refused(bare: Machine, repositor
     ended = install(bare)
     assert ended.code != 0
     assert bare.run("dpkg-query", "--show", "aws-neuronx-*", check=False).code != 0
+
+
+# ---------------------------------------------------------------- metrics
+def query(head: Machine, asked: str) -> list[dict[str, Any]]:
+    """What the workspace answers, without the time."""
+    command = ["curl", "--silent", "--get", "http://127.0.0.1:9091/api/v1/query", "--data-urlencode", f"query={asked}"]
+    told = head.run(*command, check=False).out
+    return [each["metric"] for each in json.loads(told)["data"]["result"]] if told else []
+
+
+def named(found: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    return {(each["cluster"], each["node"], each["instance"]) for each in found}
+
+
+@pytest.fixture(scope="module")
+def measured(machines: Machines[ParallelClusterAgent]) -> Machine:
+    """The head node with Slurm and the agent, beside a workspace; the worker gives metrics, and is powered down."""
+    head, worker = (machines.machine(f"{name}-1") for name in (HEAD, QUEUE))
+    head.run("systemctl", "start", "munge", "slurmctld")
+    head.write("/root/server.yml", NodeFile(text="{}"))
+    head.write("/etc/systemd/system/trainyard-metrics-agent.service.d/key.conf", NodeFile(text=KEY))
+    head.run("systemd-run", "--quiet", "--unit=workspace", "--property=Restart=always", *WORKSPACE.split())
+    for machine, event in ((worker, "-postinstall"), (head, "-postupdate")):
+        ended = machines.agent.run_actions(machine, event)
+        assert ended.code == 0, ended.output
+    return head
+
+
+def test_prometheus_takes_the_agents_configuration(measured: Machine) -> None:
+    told = measured.run("promtool", "check", "config", "--agent", "/opt/trainyard/metrics-agent/prometheus.yml")
+    assert "is valid prometheus config file syntax" in told.out + told.err
+
+
+def test_a_node_that_is_powered_down_is_not_asked_and_rings_nothing(measured: Machine) -> None:
+    assert "POWERED_DOWN" in measured.run("scontrol", "show", "node", worker_name()).out
+    wait_for("Slurm's metrics", lambda: bool(query(measured, "slurm_up == 1")), seconds=300)
+    wait_for("the head node's", lambda: bool(query(measured, 'up{job="node"} == 1')), seconds=300)
+    host = measured.node.host
+    assert named(query(measured, "up")) == {("demo", host, host)}
+    assert named(query(measured, "slurm_up")) == {("demo", host, host)}
+    assert query(measured, "slurm_node_unavailable") == []
+    assert {each["state"] for each in query(measured, "slurm_nodes > 0")} == {"powered_down"}
+
+
+def test_a_node_that_is_up_is_asked_under_its_name_in_slurm(measured: Machine, worker: Machine) -> None:
+    name = worker_name()
+    measured.run("scontrol", "update", f"NodeName={name}", f"NodeAddr={worker.node.address}", "State=POWER_UP")
+    worker.run("systemctl", "start", "munge", "slurmd")
+    wait_for("its metrics", lambda: bool(query(measured, f'up{{job="node",node="{name}"}} == 1')), seconds=300)
+    assert ("demo", name, name) in named(query(measured, "node_filesystem_avail_bytes"))
+
+
+def test_a_node_without_slurm_has_an_agent_of_its_own_and_clusters_share_a_workspace(
+    measured: Machine, worker: Machine
+) -> None:
+    """As a fleet's nodes have it: by the instance's id, and under another cluster's name."""
+    name, url = "i-0123456789abcdef0", f"http://{measured.node.address}:9091/api/v1/write"
+    agent = MetricsAgent(url=url, region="us-west-2", cluster="fleet", scrape_seconds=5, alone=True)
+    worker.write("/etc/systemd/system/trainyard-metrics-agent.service.d/key.conf", NodeFile(text=KEY))
+    (folder,) = (worker.root / "opt/trainyard/scripts").iterdir()
+    words = [f"/opt/trainyard/scripts/{folder.name}/metrics.sh", *metrics_words(agent), f"instance={name}"]
+    ended = run_unit(worker, "alone", words)
+    assert ended.code == 0, ended.output
+    wait_for("its metrics", lambda: bool(query(measured, 'up{cluster="fleet",job="node"} == 1')), seconds=300)
+    assert named(query(measured, 'up{cluster="fleet"}')) == {("fleet", name, name)}
+    assert ("demo", worker_name(), worker_name()) in named(query(measured, 'up{job="node"}'))
+
+
+def worker_name() -> str:
+    return f"{QUEUE}-1"

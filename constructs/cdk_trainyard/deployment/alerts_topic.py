@@ -17,17 +17,17 @@ def alerts_topic(
     scope: Construct,
     construct_id: str,
     section: AlertsSection,
-    publisher: Publisher,
+    *publishers: Publisher,
 ) -> sns.ITopic:
-    """Take the topic that exists, or define one with a key that the publisher may use.
+    """Take the topic that exists, or define one with a key that who publishes may use.
 
-    A topic that exists must let the publisher publish, and the key that encrypts it must let the publisher use it.
+    A topic that exists must let them publish, and the key that encrypts it must let them use it.
 
     Args:
         scope: The parent: a stack.
         construct_id: Its id.
         section: What the file says.
-        publisher: Who publishes.
+        publishers: Who publishes.
     """
     if section.topic is not None:
         return Existing.of(scope).topic(section.topic.topic_arn)
@@ -37,16 +37,17 @@ def alerts_topic(
     )
     # Without aws:SourceAccount or aws:SourceArn: "not supported for EventBridge-to-encrypted topics" (SNS guide,
     # sns-key-management); nothing would be delivered, and nobody told. The topic's own policy says who may publish.
-    key.add_to_resource_policy(
-        iam.PolicyStatement(
-            sid=publisher.sid,
-            principals=[publisher.principal],
-            actions=["kms:Decrypt", "kms:GenerateDataKey"],
-            resources=["*"],  # in a key policy: this key
+    for publisher in publishers:
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=publisher.sid,
+                principals=[publisher.principal],
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=["*"],  # in a key policy: this key
+            )
         )
-    )
-    if publisher.anybody_because:
-        acknowledge_checkov(main_resource(key), check="CKV_AWS_33", reason=publisher.anybody_because)
+        if publisher.anybody_because:
+            acknowledge_checkov(main_resource(key), check="CKV_AWS_33", reason=publisher.anybody_because)
     topic = sns.Topic(inside, "Resource", master_key=key, enforce_ssl=True)
     for address in section.emails:
         topic.add_subscription(subscriptions.EmailSubscription(address))

@@ -12,7 +12,7 @@ from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.tokens import unresolved
 
-MONITORED = ("hyperpod",)
+MONITORED = ("hyperpod", "parallelcluster", "fleet")
 """Orchestrators whose nodes have exporters and an agent."""
 
 
@@ -39,6 +39,15 @@ class MonitoringSection(MetricsWorkspaceSpec):
     """Alarms beside those of the table, by name. Default - none."""
 
 
+def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
+    """Return how many seconds lie between two samples. None: metrics go nowhere.
+
+    Args:
+        monitoring: The section, of whatever form.
+    """
+    return None if monitoring is None or unresolved(monitoring) else monitoring.scrape_seconds
+
+
 def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> Iterator[Problem]:
     """Check that there is a cluster whose nodes can be asked, and that a workspace that exists is left as it is.
 
@@ -48,7 +57,8 @@ def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> 
     """
     if not unresolved(orchestrator) and orchestrator not in MONITORED:
         who = "a deployment that only serves" if orchestrator is None else f"{option('orchestrator')} {orchestrator}"
-        yield Problem((), f"must be left out with {who}: only hyperpod's nodes have exporters and an agent")
+        text = f"must be left out with {who}: nodes of {' and '.join(MONITORED)} alone have exporters and an agent"
+        yield Problem((), text)
     if monitoring.workspace_arn is not None:
         for field in fields(MetricsWorkspaceSpec):
             if getattr(monitoring, field.name) != field.default:

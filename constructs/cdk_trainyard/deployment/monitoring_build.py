@@ -1,9 +1,10 @@
 """The monitoring of a deployment as constructs: a workspace, and alarms on what its cluster writes there."""
 
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.cluster import Cluster, Monitored, Surroundings
+from cdk_trainyard.cluster import Cluster, Monitored, Publisher, Surroundings
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import MonitoringSection
@@ -27,6 +28,15 @@ def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMetri
     if section is None:
         return None
     return ClusterMetrics(workspace=_workspace(scope, section), scrape_seconds=section.scrape_seconds)
+
+
+def publisher(section: MonitoringSection | None) -> Publisher | None:
+    """Return who tells of what a cluster stands on: CloudWatch. None: nobody.
+
+    Args:
+        section: What the file says.
+    """
+    return None if section is None else Publisher(principal=_cloudwatch(), sid="CloudWatch")
 
 
 def alarms(
@@ -59,6 +69,8 @@ def alarms(
         overrides=section.alarms,
         own_alarms=section.own_alarms,
     )
+    if topic is not None:
+        topic.grant_publish(_cloudwatch())  # a topic that exists keeps its own policy
     file_systems = [mount.file_system for mount in around.mounts]
     EnvironmentMonitoring(
         scope,
@@ -68,6 +80,10 @@ def alarms(
         accounting=around.accounting if isinstance(around.accounting, AccountingDatabase) else None,
         topic=topic,
     )
+
+
+def _cloudwatch() -> iam.ServicePrincipal:
+    return iam.ServicePrincipal("cloudwatch.amazonaws.com")
 
 
 def _workspace(scope: Construct, section: MonitoringSection) -> MetricsWorkspaceBase:

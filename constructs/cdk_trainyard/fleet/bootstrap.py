@@ -3,7 +3,7 @@
 Nothing secret is in it: whoever may describe the instance can read it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,7 @@ class NodeFacts:
         hook: The hook of the Auto Scaling group that waits for it. None: nobody waits.
         failures: The parameter that counts set-ups that failed in a row. None: nobody replaces it.
         mounts: The shared file system, and where it is mounted; what is added before the end of a synthesis counts.
+        metrics: What the steps of metrics ask, by the names that they ask it by. None: no metrics are taken.
     """
 
     fleet: str
@@ -54,6 +55,7 @@ class NodeFacts:
     hook: str | None
     failures: str | None
     mounts: Sequence[Mount]
+    metrics: Mapping[str, JsonValue] | None
 
     def render(self) -> dict[str, Any]:
         """Return the content of ``settings.json``, which leaves out what there is not."""
@@ -69,6 +71,7 @@ class NodeFacts:
             "failures": self.failures,
             "instance_types": {kind.name: _devices(kind) for kind in self.types},
             "lustre": Lazy.any(_FirstMount(self.mounts)),
+            "metrics": self.metrics,
         }
         return {name: value for name, value in fields.items() if value is not None}
 

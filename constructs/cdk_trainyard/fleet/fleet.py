@@ -1,6 +1,6 @@
 """A fleet of EC2 instances that train together: one subnet, one placement group, EFA between all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -32,7 +32,11 @@ from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.templates import MixedTemplate
 from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass, zone_region
+from cdk_trainyard.json_value import JsonValue
+from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.log_groups import log_group
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring.nodes import default_exporters, node_settings, sources_of
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup
 from cdk_trainyard.options.judging import Judge, given
@@ -67,6 +71,7 @@ class EfaFleet(FleetBase):
         placement_group: A placement group of yours: of other instances, or the one that a reservation was made in.
             Default - the fleet defines one, where ``placement`` asks for it.
         mounts: The shared file system, FSx for Lustre. Default: none.
+        metrics: Where its metrics go: every node runs exporters, and an agent that asks them. Default - nowhere.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         image: Their machine image.
         instance_type: Their type, with EFA. Default - instance_types is given instead.
@@ -134,6 +139,7 @@ class EfaFleet(FleetBase):
         extra_security_groups: Sequence[EfaSecurityGroup | ec2.ISecurityGroup] = (),
         placement_group: PlacementGroup | None = None,
         mounts: Sequence[Mount] = (),
+        metrics: ClusterMetrics | None = None,
         names: Naming | None = None,
         image: NodeImage,
         instance_type: str | InstanceType | ec2.InstanceType | None = None,
@@ -172,11 +178,12 @@ class EfaFleet(FleetBase):
             mounts=[mount.facts for mount in mounts],
             placement_group=placement_group is not None,
             extra_security_groups=len(extra_security_groups),
+            scrape_seconds=None if metrics is None else metrics.scrape_seconds,
         )
         raise_problems(self.node.path, [*judge.problems, *fleet_problems(spec, around)])
         self._warn(spec, around)
         self._spec, self._around = spec, around
-        self._mounts = list(mounts)
+        self._mounts, self._metrics = list(mounts), metrics
         self.network: Network = network
         self.fleet_name: str = fleet_name or Names.unique_resource_name(self, max_length=63, separator="-")
         self.image: NodeImage = image
@@ -214,6 +221,21 @@ class EfaFleet(FleetBase):
         spec = self._spec
         return "; ".join(quota_text(kind, spec.most, spec.capacity) for kind in spec.types)
 
+    @property
+    def cluster_name(self) -> str:
+        """Its name, as the label ``cluster`` of its metrics says it."""
+        return self.fleet_name
+
+    @property
+    def metrics_sources(self) -> Sequence[MetricsSource]:
+        """Whose metrics its nodes give, when they go anywhere."""
+        if self._metrics is None:
+            return ()
+        spec = self._spec
+        stays = spec.least > 0 and spec.starts is None and spec.ends is None
+        lustre = any(isinstance(mount.file_system, Lustre) for mount in self._mounts)
+        return sources_of(self._exporters(spec.types), spec.types, lustre=lustre, always_on=stays)
+
     def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
         """Mount a file system on every node, the master among them.
 
@@ -246,16 +268,18 @@ class EfaFleet(FleetBase):
             types: Types that it may be, beside the fleet's. Default: none.
             hook: The lifecycle hook that waits for it. Default: none.
         """
+        known = tuple(dict.fromkeys((*self._spec.types, *types)))
         return NodeFacts(
             fleet=self.fleet_name,
             role=role,
-            types=tuple(dict.fromkeys((*self._spec.types, *types))),
+            types=known,
             user=known_image(self.image).user,
             key_parameter=f"/ec2/keypair/{self._key.attr_key_pair_id}",
             log_group=self.log_group.log_group_name,
             hook=hook,
             failures=self._failures.ref if hook else None,
             mounts=self._mounts,
+            metrics=self._metrics_settings(known),
         )
 
     # ---------------------------------------------------------------- parts
@@ -279,7 +303,17 @@ class EfaFleet(FleetBase):
             log_group=self.log_group,
         )
         self.node_role.allow_pull(self._spec.image_repositories)
-        self.node_role.allow_remote_write(self._spec.prometheus_workspace_arn)
+        own = self._metrics.workspace.workspace_arn if self._metrics else None
+        self.node_role.allow_remote_write(own, self._spec.prometheus_workspace_arn)
+
+    def _exporters(self, types: Sequence[InstanceType]) -> Exporters:
+        return default_exporters(types, slurm=False)
+
+    def _metrics_settings(self, types: Sequence[InstanceType]) -> Mapping[str, JsonValue] | None:
+        if self._metrics is None:
+            return None
+        agent = self._metrics.agent(self.fleet_name, alone=True)
+        return node_settings(self._exporters(types), agent, types)
 
     def _templates(self) -> tuple[EfaLaunchTemplate, ...]:
         """Define a template for each type, since each has interfaces of its own."""

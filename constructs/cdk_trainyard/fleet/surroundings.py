@@ -20,6 +20,7 @@ class FleetSurroundings:
         mounts: File systems that they mount.
         placement_group: Whether a placement group is given.
         extra_security_groups: Security groups beside the first.
+        scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
     """
 
     environment: Environment = NOWHERE
@@ -30,3 +31,4 @@ class FleetSurroundings:
     mounts: Sequence[MountFacts] = ()
     placement_group: bool = False
     extra_security_groups: int = 0
+    scrape_seconds: int | None = None

@@ -11,7 +11,6 @@ from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
     LifecycleScripts,
-    MetricsAgent,
     NodeGroup,
     NodeLustre,
     NodeOpenZfs,
@@ -89,13 +88,7 @@ def _with_metrics(setup: NodeSetup, cluster_name: str | None, metrics: ClusterMe
     """Return what is set up, with the agent that takes metrics to their workspace."""
     if metrics is None or setup.metrics_agent is not None:
         return setup
-    agent = MetricsAgent(
-        url=metrics.workspace.remote_write_url,
-        region=metrics.workspace.region,
-        cluster=str(cluster_name),
-        scrape_seconds=metrics.scrape_seconds,
-    )
-    return replace(setup, metrics_agent=agent)
+    return replace(setup, metrics_agent=metrics.agent(str(cluster_name)))
 
 
 def _openzfs(mounts: Sequence[Mount]) -> NodeOpenZfs | None:

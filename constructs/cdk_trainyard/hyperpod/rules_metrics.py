@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
-from cdk_trainyard.lifecycle.spec import AGENT_PORT, SCRAPE_SECONDS, Exporters
-from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.lifecycle.spec import AGENT_PORT, Exporters
+from cdk_trainyard.monitoring.nodes import scrape_problems
 from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.tokens import unresolved
 
@@ -27,8 +27,7 @@ def metrics_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         yield Problem(at, f"{text}: give {option('lifecycle')} an 'on_create' or 'on_init_complete' of them")
     if cluster.spec.multi_head is not None:
         yield Problem(at, f"must be left out with {option('multi_head')}: each controller would write every sample")
-    if not unresolved(seconds) and (text := SCRAPE_SECONDS.problem(seconds, NOWHERE) or ""):
-        yield Problem((*at, "scrape_seconds"), text)
+    yield from scrape_problems(seconds)
     yield from _port_problems(cluster)
 
 

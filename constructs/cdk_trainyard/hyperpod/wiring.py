@@ -9,6 +9,7 @@ from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetF
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring.nodes import sources_of
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.reach import Gateway, Place, Route
@@ -74,16 +75,8 @@ def metrics_sources(cluster: ResolvedCluster) -> Sequence[MetricsSource]:
     exporters, types = cluster.setup.exporters, [known for group in cluster.groups for known in group.types]
     if cluster.facts.scrape_seconds is None or exporters is None:
         return ()
-    there = {
-        MetricsSource.SLURM: exporters.slurm,
-        MetricsSource.NODE: True,
-        MetricsSource.EFA: exporters.efa and any(known.max_efa_interfaces for known in types),
-        MetricsSource.LUSTRE: exporters.lustre
-        and any(mount.kind == "Lustre" for group in cluster.groups for mount in group.mounts),
-        MetricsSource.NEURON: exporters.neuron,
-        MetricsSource.GPU: exporters.gpu,
-    }
-    return [source for source, asked in there.items() if asked]
+    mounts = any(mount.kind == "Lustre" for group in cluster.groups for mount in group.mounts)
+    return sources_of(exporters, types, lustre=mounts)
 
 
 def database_rules(

@@ -72,6 +72,27 @@ def render_setting(value: object) -> JsonValue:
     raise TypeError(f"a setting must be JSON or a dataclass, got {type(value).__name__}")
 
 
+def flat_settings(settings: Mapping[str, JsonValue], prefix: str = "") -> dict[str, JsonValue]:
+    """Return settings as a node's shell has them, as ``resource_config.py`` makes them of ``settings.json``.
+
+    A part is ``yes`` under its own name, and each of its fields under ``name_field``. A list of words is joined with
+    blanks.
+
+    Args:
+        settings: The fields of ``settings.json``, of which none is a list of parts.
+        prefix: What stands before every name. Default - nothing.
+    """
+    found: dict[str, JsonValue] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            found |= {prefix + name: "yes", **flat_settings(value, f"{prefix}{name}_")}
+        elif isinstance(value, bool):
+            found[prefix + name] = "yes" if value else ""
+        else:
+            found[prefix + name] = " ".join(map(str, value)) if isinstance(value, list) else value
+    return found
+
+
 def _is_nothing(value: JsonValue) -> bool:
     return value is None or value is False or value in ([], {})
 

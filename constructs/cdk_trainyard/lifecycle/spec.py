@@ -193,6 +193,8 @@ class MetricsAgent:
     """How many seconds lie between two samples of a series. Default: 30."""
     port: _Port = AGENT_PORT
     """Its port on the controller, for itself. Default: 9090."""
+    alone: bool = False
+    """Whether every node has one, which asks that node alone, as where there is no Slurm. Default: false."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

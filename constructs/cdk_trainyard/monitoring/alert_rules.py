@@ -55,6 +55,7 @@ class AlertRules(Construct):
         topic: sns.ITopic | None = None,
         cluster_name: str,
         sources: Sequence[MetricsSource] = (
+            MetricsSource.CONTROLLER,
             MetricsSource.SLURM,
             MetricsSource.NODE,
             MetricsSource.EFA,

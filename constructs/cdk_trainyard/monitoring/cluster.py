@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cdk_trainyard.lifecycle.spec import MetricsAgent
 from cdk_trainyard.monitoring.workspace import MetricsWorkspaceBase
 
 
@@ -19,3 +20,18 @@ class ClusterMetrics:
 
     workspace: MetricsWorkspaceBase
     scrape_seconds: int = 30
+
+    def agent(self, cluster_name: str, *, alone: bool = False) -> MetricsAgent:
+        """Return the agent that takes a cluster's metrics there.
+
+        Args:
+            cluster_name: The label ``cluster`` of every sample.
+            alone: Whether every node has one, which asks that node alone. Default: false.
+        """
+        return MetricsAgent(
+            url=self.workspace.remote_write_url,
+            region=self.workspace.region,
+            cluster=cluster_name,
+            scrape_seconds=self.scrape_seconds,
+            alone=alone,
+        )

@@ -24,6 +24,9 @@ class AlarmSeverity(StrEnum):
 class MetricsSource(StrEnum):
     """Whose metrics there are: alarms on others are left out."""
 
+    CONTROLLER = "controller"
+    """A node that is there as long as the cluster is, so that silence is trouble: controller, head node; a node of a
+    fleet, unless there may be none."""
     SLURM = "slurm"
     """Slurm's nodes, jobs and daemons, from the controller."""
     NODE = "node"

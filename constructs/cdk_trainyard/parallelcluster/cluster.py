@@ -8,11 +8,13 @@ import jsii
 from aws_cdk import Annotations, CustomResource, Names, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
@@ -22,10 +24,11 @@ from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts_of import mounted, place_of
+from cdk_trainyard.parallelcluster.metrics import monitored
 from cdk_trainyard.parallelcluster.node_policy import NodePolicy
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
 from cdk_trainyard.parallelcluster.provider_policy import provider_policy
-from cdk_trainyard.parallelcluster.reach import dynamodb_endpoint
+from cdk_trainyard.parallelcluster.reach import dynamodb_endpoint, open_efs
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules import cluster_problems
 from cdk_trainyard.parallelcluster.spec import (
@@ -52,7 +55,6 @@ from cdk_trainyard.tokens import Unknown, unresolved
 if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
 
-_NFS = 2049
 _NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
 _TYPE = "Custom::PclusterCluster"
 _ORDER_REASON = (
@@ -80,6 +82,9 @@ class ParallelCluster(ParallelClusterBase):
         mounts: FSx for Lustre file systems that every node mounts. Default - none.
         security_group: Security group of every node, beside ParallelCluster's own. Default - a new one.
         provider: A provider that several clusters share. Default - a new one.
+        metrics: Where its metrics go: head node and queues run exporters, and the head node the agent that asks them.
+            Default - nowhere.
+        scripts_bucket: Where the scripts of the metrics are uploaded; needed with ``metrics``. Default - none.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         head_node: The head node.
         queues: The queues, one to 50.
@@ -130,6 +135,8 @@ class ParallelCluster(ParallelClusterBase):
         mounts: Sequence[Mount] = (),
         security_group: EfaSecurityGroup | ec2.ISecurityGroup | None = None,
         provider: ParallelClusterProvider | None = None,
+        metrics: ClusterMetrics | None = None,
+        scripts_bucket: s3.IBucket | None = None,
         names: Naming | None = None,
         head_node: HeadNode,
         queues: Sequence[Queue],
@@ -157,9 +164,11 @@ class ParallelCluster(ParallelClusterBase):
             mounts=[mounted(mount) for mount in mounts],
             region=judge.environment.region,
             default_name=self._unique_name(),
-            stack_name=_known(Stack.of(self).stack_name),
+            stack_name=None if unresolved(name := Stack.of(self).stack_name) else name,
             other_names=tuple(other.cluster_name for other in others(self)),
             provider_version=provider.version if provider else None,
+            scrape_seconds=None if metrics is None else metrics.scrape_seconds,
+            scripts_bucket=scripts_bucket is not None,
         )
         self._spec = resolve_cluster(said, self._context)
         self.cluster_name = str(self._spec.cluster_name)
@@ -169,6 +178,8 @@ class ParallelCluster(ParallelClusterBase):
         group = security_group or EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
         self.security_group: EfaSecurityGroup = EfaSecurityGroup.of(group)
         self._connections = ec2.Connections(security_groups=[self.security_group.security_group])
+        self._monitored = monitored(self, self._spec, metrics, scripts_bucket)
+        self._spec = self._monitored.spec if self._monitored else self._spec
         self._scripts = NodeCalls(self, self._spec)
         self._nodes = NodePolicy(self, "NodePolicy")
         self._allow_scripts()
@@ -183,7 +194,7 @@ class ParallelCluster(ParallelClusterBase):
         self.node.default_child = main_resource(self._resource)
         self._gate = self._new_gate()
         self._resource.node.add_dependency(self._gate)
-        self._open_efs()
+        self._gate.add(*open_efs(self._spec, self.security_group))
         self._reach([mount.file_system for mount in mounts])
         self._set_attributes()
 
@@ -241,6 +252,11 @@ class ParallelCluster(ParallelClusterBase):
             "ValidationMessages": self.validation_messages,
             "ProviderLogGroup": self.provider.log_group_name,
         }
+
+    @property
+    def metrics_sources(self) -> Sequence[MetricsSource]:
+        """Whose metrics its nodes give, when they go anywhere."""
+        return self._monitored.sources(self._context) if self._monitored else ()
 
     def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
         """Mount a file system on every node.
@@ -310,7 +326,8 @@ class ParallelCluster(ParallelClusterBase):
 
     def _wiring(self) -> render.Wiring:
         policy, client = self._nodes.policy.managed_policy_arn, self._accounting
-        head = [policy, *(own.managed_policy_arn for own in client.policies)]
+        writing = self._monitored.policies if self._monitored else []
+        head = [policy, *(own.managed_policy_arn for own in (*client.policies, *writing))]
         return render.Wiring(
             security_groups=(self.security_group.security_group_id,),
             policies={render.HEAD: head, render.LOGIN: [policy], render.COMPUTE: [policy]},
@@ -373,20 +390,8 @@ class ParallelCluster(ParallelClusterBase):
             also=[*([endpoint] if endpoint else []), *self._accounting.needs],
         )
 
-    def _open_efs(self) -> None:
-        """Let the nodes reach file systems of EFS that exist, and start after their rules."""
-        for efs in self._spec.shared_storage.efs:
-            if efs.security_group is not None:
-                nodes = self.security_group.security_group
-                efs.security_group.connections.allow_from(nodes, ec2.Port.tcp(_NFS), "Nodes of a ParallelCluster")
-                self._gate.add(efs.security_group)
-
     def _reach(self, file_systems: "Sequence[Lustre | OpenZfs]") -> None:
         """Let the nodes reach their file systems, and start after them."""
         for file_system in file_systems:
             if self._gate.reach(file_system, [self.security_group]):
                 acknowledge_cfn_lint(main_resource(self._resource), check="W3005", reason=_ORDER_REASON)
-
-
-def _known(text: str) -> str | None:
-    return None if unresolved(text) else text

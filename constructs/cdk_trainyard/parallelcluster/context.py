@@ -72,6 +72,8 @@ class ClusterContext:
         stack_name: Name of its stack. None: not known.
         other_names: Names of the app's other clusters.
         provider_version: Version of a provider that was given. None: none was.
+        scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
+        scripts_bucket: Whether there is a bucket for the project's own scripts.
     """
 
     place: Place
@@ -81,6 +83,8 @@ class ClusterContext:
     stack_name: str | None = None
     other_names: Sequence[str] = ()
     provider_version: str | None = None
+    scrape_seconds: int | None = None
+    scripts_bucket: bool = False
 
 
 def volume_name(at: str) -> str:

@@ -1,12 +1,16 @@
-"""How nodes reach DynamoDB without NAT."""
+"""How nodes reach DynamoDB without NAT, and file systems of EFS that exist."""
+
+from collections.abc import Iterator
 
 from aws_cdk import Aws
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.network import Network, TrainingNetwork
+from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 
+_NFS = 2049
 _TABLES = "table/parallelcluster-*"
 _TABLE_ACTIONS = (
     "dynamodb:BatchWriteItem",
@@ -49,6 +53,20 @@ def dynamodb_endpoint(scope: Construct, network: Network) -> ec2.GatewayVpcEndpo
         )
     )
     return endpoint
+
+
+def open_efs(spec: ParallelClusterSpec, nodes: EfaSecurityGroup) -> Iterator[ec2.ISecurityGroup]:
+    """Let the nodes reach file systems of EFS that exist; yield what they start after.
+
+    Args:
+        spec: The resolved cluster.
+        nodes: Their security group.
+    """
+    for efs in spec.shared_storage.efs:
+        if efs.security_group is not None:
+            let_in = ec2.Port.tcp(_NFS)
+            efs.security_group.connections.allow_from(nodes.security_group, let_in, "Nodes of a ParallelCluster")
+            yield efs.security_group
 
 
 def _has_dynamodb(network: Network) -> bool:

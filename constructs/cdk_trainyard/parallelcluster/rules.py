@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from cdk_trainyard.parallelcluster import rules_cluster, rules_config, rules_nodes, rules_queues, rules_storage
+from cdk_trainyard.parallelcluster import (
+    rules_cluster,
+    rules_config,
+    rules_metrics,
+    rules_nodes,
+    rules_queues,
+    rules_storage,
+)
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import Problem
@@ -36,6 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_storage.zone_problems,
     rules_storage.ebs_problems,
     rules_storage.efs_problems,
+    rules_metrics.metrics_problems,
     rules_config.override_problems,
     rules_config.config_problems,
 )

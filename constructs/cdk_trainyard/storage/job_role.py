@@ -112,13 +112,13 @@ class JobRole(Construct):
         self.policy.add_statements(*statements)
         self.acknowledge(PULL_REASON, *wildcards)
 
-    def allow_remote_write(self, workspace_arn: str | None) -> None:
-        """Let nodes write metrics to a workspace of Amazon Managed Service for Prometheus.
+    def allow_remote_write(self, *workspace_arns: str | None) -> None:
+        """Let nodes write metrics to workspaces of Amazon Managed Service for Prometheus; asked once.
 
         Args:
-            workspace_arn: The workspace's ARN. None: nowhere.
+            workspace_arns: The ARNs of the workspaces. None: nowhere.
         """
-        self.policy.add_statements(*remote_write_statements(workspace_arn))
+        self.policy.add_statements(*remote_write_statements(*workspace_arns))
 
     def acknowledge(self, reason: str, *resources: str) -> None:
         """Explain wildcards of the policy to reviewers; what was explained before keeps its reason.

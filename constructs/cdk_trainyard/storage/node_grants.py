@@ -29,12 +29,11 @@ def pull_statements(repositories: "Sequence[ecr.IRepository]") -> tuple[list[iam
     return statements, ["*", *(arn for arn in arns if arn.endswith("/*"))]
 
 
-def remote_write_statements(workspace_arn: str | None) -> list[iam.PolicyStatement]:
-    """Return what writing metrics to a workspace of Amazon Managed Service for Prometheus needs.
+def remote_write_statements(*workspace_arns: str | None) -> list[iam.PolicyStatement]:
+    """Return what writing metrics to workspaces of Amazon Managed Service for Prometheus needs.
 
     Args:
-        workspace_arn: The workspace's ARN. None: nothing is written.
+        workspace_arns: The ARNs of the workspaces. None: nothing is written there.
     """
-    if workspace_arn is None:
-        return []
-    return [iam.PolicyStatement(sid="RemoteWrite", actions=["aps:RemoteWrite"], resources=[workspace_arn])]
+    arns = list(dict.fromkeys(filter(None, workspace_arns)))
+    return [iam.PolicyStatement(sid="RemoteWrite", actions=["aps:RemoteWrite"], resources=arns)] if arns else []

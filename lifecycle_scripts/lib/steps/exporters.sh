@@ -224,6 +224,7 @@ exporters_unit_slurm() {
   if [[ -n ${NODE[metrics_agent_url]-} ]]; then
     ports=node=${NODE[exporters_port]}${NODE[exporters_neuron]:+,neuron=${NODE[exporters_neuron_port]}}
     targets=" --targets /var/lib/trainyard/targets/nodes.json --ports ${ports}${NODE[exporters_gpu]:+,gpu=${NODE[exporters_gpu_port]}}"
+    targets+=${NODE[exporters_neuron_nodes]:+ --having neuron=${NODE[exporters_neuron_nodes]}}
   fi
   exporters_unit_textfile slurm "--slurm /opt/slurm/bin${targets}"
 }

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# One agent for the cluster, on its controller: Prometheus, which asks every node's exporters and writes what they say to
-# a workspace of Amazon Managed Service for Prometheus, signed with the role's credentials. What is to be asked, Slurm
-# says (slurm_metrics.py). What cannot be written waits on disk.
+# The agent of the metrics: Prometheus, which asks exporters and writes what they say to a workspace of Amazon Managed
+# Service for Prometheus, signed with the role's credentials. There is one for a cluster with Slurm, on its controller:
+# which nodes are to be asked, Slurm says (slurm_metrics.py). Without Slurm each node has its own, which asks that node
+# alone. What cannot be written waits on disk.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../packages.sh
@@ -45,7 +46,7 @@ step_metrics_agent_verify() {
 }
 
 metrics_agent_is_wanted() {
-  [[ -n ${NODE[metrics_agent_url]-} && ${NODE[role]} == controller ]]
+  [[ -n ${NODE[metrics_agent_url]-} && (-n ${NODE[metrics_agent_alone]-} || ${NODE[role]} == controller) ]]
 }
 
 metrics_agent_is_right() {
@@ -75,9 +76,40 @@ metrics_agent_fetch() {
   rm -f -- "${archive}"
 }
 
-# A node is known by its name in Slurm, whatever address it has today; what it says of others, as Slurm's metrics do, stays.
+# A node is known by its name in Slurm, whatever address it has today, and without Slurm by its instance's id, as people
+# name it then.
+metrics_agent_node() {
+  if [[ -n ${NODE[metrics_agent_alone]-} ]]; then
+    printf '%s' "${NODE[instance]}"
+  else
+    printf '%s' "${HOST}"
+  fi
+}
+
+metrics_agent_targets() {
+  local name
+  local -A ports=(
+    [node]=${NODE[exporters_port]-} [neuron]=${NODE[exporters_neuron_port]-} [gpu]=${NODE[exporters_gpu_port]-}
+  )
+  if [[ -z ${NODE[metrics_agent_alone]-} ]]; then
+    printf '    %s\n' 'file_sd_configs:' "  - files: [\"${METRICS_AGENT_TARGETS}\"]" '    refresh_interval: 30s'
+    return
+  fi
+  printf '    static_configs:\n'
+  for name in node neuron gpu; do
+    # shellcheck disable=SC2310  # a question
+    if "exporters_wants_${name}"; then
+      printf '      - {targets: ["127.0.0.1:%s"], labels: {job: %s, node: "%s"}}\n' \
+        "${ports[${name}]}" "${name}" "${NODE[instance]}"
+    fi
+  done
+}
+
+# What a node says of others, as Slurm's metrics do, stays.
 metrics_agent_configuration() {
-  local seconds=${NODE[metrics_agent_scrape_seconds]}
+  local seconds=${NODE[metrics_agent_scrape_seconds]} node targets
+  node=$(metrics_agent_node)
+  targets=$(metrics_agent_targets)
   cat <<END
 global:
   scrape_interval: ${seconds}s
@@ -88,12 +120,10 @@ scrape_configs:
   - job_name: agent
     static_configs:
       - targets: ["127.0.0.1:${NODE[metrics_agent_port]}"]
-        labels: {node: "${HOST}", instance: "${HOST}"}
+        labels: {node: "${node}", instance: "${node}"}
   - job_name: nodes
     honor_labels: true
-    file_sd_configs:
-      - files: ["${METRICS_AGENT_TARGETS}"]
-        refresh_interval: 30s
+${targets}
     relabel_configs:
       - {source_labels: [node], target_label: instance}
     metric_relabel_configs:

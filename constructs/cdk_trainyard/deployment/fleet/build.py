@@ -1,6 +1,6 @@
 """A fleet deployment's nodes, master and images as constructs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from aws_cdk import Stack
@@ -13,6 +13,7 @@ from cdk_trainyard.deployment.fleet.section import FleetSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet import EfaFleet, MasterNode, NodeImage, TrainingImage
 from cdk_trainyard.fleet.spec_image import TrainingImageSpec
+from cdk_trainyard.monitoring import MetricsSource
 from cdk_trainyard.network import Network
 
 
@@ -65,6 +66,13 @@ class FleetWithMaster(EfaFleet):
     images: Images
 
     @property
+    def metrics_sources(self) -> Sequence[MetricsSource]:
+        """Whose metrics its nodes give, when they go anywhere; the master is always there."""
+        found = super().metrics_sources
+        staying = [MetricsSource.CONTROLLER] if self.master and found else []
+        return list(dict.fromkeys([*staying, *found]))
+
+    @property
     def outputs(self) -> Mapping[str, str]:
         """Name to value of what people ask for first, to be made outputs of a stack."""
         connect = {"ConnectCommand": self.master.connect_command} if self.master else {}
@@ -91,6 +99,7 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> F
         scripts_bucket=around.buckets.scripts,
         security_group=around.security_group,
         mounts=around.mounts,
+        metrics=around.metrics,
         **keywords,
     )
     fleet.images = images

@@ -1,6 +1,7 @@
 """What the nodes of a fleet fetch while they set themselves up."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
 from cdk_trainyard.fleet.spec import FleetSpec
@@ -10,18 +11,23 @@ from cdk_trainyard.reach import Region, wanted
 
 
 def fleet_reach_problems(
-    cluster: FleetSpec, network: NetworkSpec | ExistingNetworkSpec, region: str | None
+    cluster: FleetSpec, network: NetworkSpec | ExistingNetworkSpec, region: str | None, *, monitored: bool = False
 ) -> Iterator[Problem]:
-    """Yield what the nodes ask and cannot reach. An image that is built needs NAT, which its own rule says.
+    """Yield what the nodes ask and cannot reach, with paths from the top of a file.
+
+    An image that is built needs NAT, which its own rule says.
 
     Args:
         cluster: The fleet.
         network: The network section.
         region: The Region; None when it has not the right form.
+        monitored: Whether its metrics go anywhere. Default: false.
     """
     if region is None:
         return
     at = Region(name=region)
     place = node_place(network, at)
     if place is not None:
-        yield from reach_problems([*wanted("fleet", "", place), *granted(cluster, "fleet", place)], at)
+        own = [*wanted("fleet", "", place), *granted(cluster, "fleet", place)]
+        metrics = wanted("fleet", "metrics", place, at=("monitoring",)) if monitored else ()
+        yield from reach_problems([*(replace(each, at=("cluster", *each.at)) for each in own), *metrics], at)

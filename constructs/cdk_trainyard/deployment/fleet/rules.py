@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
+from cdk_trainyard.deployment.monitoring import scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -32,12 +33,14 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         accelerator_cidr=accelerator_cidr(network, environment.region),
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
         mounts=list(mounts.values()),
+        scrape_seconds=scrape_seconds(deployment.monitoring),
     )
     for problem in fleet_problems(section, around):
         yield _placed(problem, list(mounts))
     if isinstance(section.master, MasterSpec):
         yield from within(("cluster", "master"), master_problems(section.master, section.image, environment))
-    yield from within(("cluster",), fleet_reach_problems(section, network, environment.region))
+    monitored = deployment.monitoring is not None
+    yield from fleet_reach_problems(section, network, environment.region, monitored=monitored)
 
 
 def _placed(problem: Problem, file_systems: Sequence[At]) -> Problem:
@@ -45,6 +48,8 @@ def _placed(problem: Problem, file_systems: Sequence[At]) -> Problem:
     match problem.at:
         case ("network", *_):
             return problem
+        case ("metrics", *inner):
+            return replace(problem, at=("monitoring", *inner))
         case ("mounts", int(index), *inner):
             return replace(problem, at=(*file_systems[index], *inner))
     return replace(problem, at=("cluster", *problem.at))

@@ -36,6 +36,8 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> P
         network=around.network,
         mounts=around.mounts,
         security_group=around.security_group,
+        metrics=around.metrics,
+        scripts_bucket=around.buckets.scripts,
         **said,
     )
     made.allow_pull(grants.image_repositories)

@@ -1,7 +1,7 @@
 """What the nodes of a ParallelCluster fetch: ParallelCluster itself, and the scripts that its actions run."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
 from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
@@ -29,14 +29,15 @@ class _Nodes:
 
 
 def parallelcluster_reach_problems(
-    cluster: ParallelClusterSection, network: object, region: str | None
+    cluster: ParallelClusterSection, network: object, region: str | None, *, monitored: bool = False
 ) -> list[Problem]:
-    """Every kind of nodes that cannot reach what it fetches.
+    """Every kind of nodes that cannot reach what it fetches, with paths from the top of a file.
 
     Args:
         cluster: The cluster.
         network: The network's specification.
         region: The Region. None: not known.
+        monitored: Whether its metrics go anywhere. Default: false.
     """
     if region is None or not isinstance(network, NetworkSpec):
         return []
@@ -45,8 +46,11 @@ def parallelcluster_reach_problems(
     for nodes in _nodes(cluster):
         place = node_place(network, at, at=nodes.at, public=nodes.public, gateways=[Endpoint.DYNAMODB])
         if place is not None:
-            found += [*_itself(cluster, nodes, place), *_actions(cluster, nodes, place, at)]
-            found += granted(cluster.grants, "parallelcluster", place, at=("grants",))
+            own = [*_itself(cluster, nodes, place), *_actions(cluster, nodes, place, at)]
+            own += granted(cluster.grants, "parallelcluster", place, at=("grants",))
+            found += [replace(each, at=("cluster", *each.at)) for each in own]
+            if monitored and nodes.at != "login":
+                found += wanted("parallelcluster", "metrics", place, at=("monitoring",))
     return [*reach_problems(found, at)]
 
 

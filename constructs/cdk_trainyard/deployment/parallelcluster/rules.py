@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cdk_trainyard.deployment.accounting import new_accounting_problems
+from cdk_trainyard.deployment.monitoring import scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, zones_of
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
@@ -39,7 +40,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.storage.open_zfs is not None:
         text = "must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the "
         yield Problem(("storage", "open_zfs"), f"{text}cluster's 'shared_storage' its 'volume_id'", of_key=True)
-    if deployment.alerts is not None and deployment.serving is None:  # a served model has alarms to tell of
+    tells = deployment.serving is not None or deployment.monitoring is not None  # these have alarms to tell of
+    if deployment.alerts is not None and not tells:
         text = "must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see "
         yield Problem(("alerts",), f"{text}'alarms' in its 'monitoring'", of_key=True)
     section: ParallelClusterSection = deployment.cluster
@@ -54,6 +56,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
         ],
         region=region,
+        scrape_seconds=scrape_seconds(deployment.monitoring),
+        scripts_bucket=True,
         stack_name=None if unresolved(deployment.name) else f"{deployment.name}-training",
     )
     stacks = {f"{deployment.name}-{stack}" for stack in ("network", "storage", "serving")}
@@ -66,13 +70,16 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         match problem.at:
             case ("region" | "network", *_):
                 yield problem
+            case ("metrics", *inner):
+                yield replace(problem, at=("monitoring", *inner))
             case ("mounts", int(), *inner) | ("mounts", *inner):
                 yield replace(problem, at=("storage", "lustre", *inner))
             case _:
                 yield replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
-    yield from within(("cluster",), parallelcluster_reach_problems(section, network, region))
+    monitored = deployment.monitoring is not None
+    yield from parallelcluster_reach_problems(section, network, region, monitored=monitored)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
 
 

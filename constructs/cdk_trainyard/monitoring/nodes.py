@@ -1,0 +1,76 @@
+"""What the nodes of a cluster run for its metrics: exporters of what they have, and the agent. No CDK."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.json_value import JsonValue
+from cdk_trainyard.lifecycle.render import flat_settings, render_setup
+from cdk_trainyard.lifecycle.spec import ARCHITECTURES, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
+from cdk_trainyard.monitoring.spec import MetricsSource
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.problems import Problem
+from cdk_trainyard.tokens import unresolved
+
+_ASKED: Final = ("exporters", "metrics_agent", "tools")
+"""What the steps of metrics ask of a node's settings."""
+
+
+def default_exporters(types: Collection[InstanceType], *, slurm: bool = True) -> Exporters:
+    """Return the exporters of nodes of which nothing is said: those of Neuron devices where there are some.
+
+    Args:
+        types: The types of the nodes.
+        slurm: Whether they run Slurm.
+    """
+    kinds = {device.kind for known in types for device in known.accelerators}
+    return Exporters(slurm=slurm, neuron=AcceleratorKind.NEURON in kinds)
+
+
+def scrape_problems(seconds: int | None) -> Iterator[Problem]:
+    """Check that samples lie close enough.
+
+    Args:
+        seconds: How many lie between two samples of a series. None: metrics go nowhere.
+    """
+    if seconds is not None and not unresolved(seconds) and (text := SCRAPE_SECONDS.problem(seconds, NOWHERE)):
+        yield Problem(("metrics", "scrape_seconds"), text)
+
+
+def sources_of(
+    exporters: Exporters, types: Collection[InstanceType], *, lustre: bool, always_on: bool = True
+) -> Sequence[MetricsSource]:
+    """Return whose metrics the nodes of a cluster give.
+
+    Args:
+        exporters: What they run.
+        types: The types of the nodes.
+        lustre: Whether they mount FSx for Lustre.
+        always_on: Whether some node is there as long as the cluster is. Default: true.
+    """
+    there = {
+        MetricsSource.CONTROLLER: always_on,
+        MetricsSource.SLURM: exporters.slurm,
+        MetricsSource.NODE: True,
+        MetricsSource.EFA: exporters.efa and any(known.max_efa_interfaces for known in types),
+        MetricsSource.LUSTRE: exporters.lustre and lustre,
+        MetricsSource.NEURON: exporters.neuron,
+        MetricsSource.GPU: exporters.gpu,
+    }
+    return [source for source, asked in there.items() if asked]
+
+
+def node_settings(
+    exporters: Exporters, agent: MetricsAgent | None, types: Collection[InstanceType]
+) -> dict[str, JsonValue]:
+    """Return what nodes are told of their metrics, by the names that the steps ask it by: texts, and numbers.
+
+    Args:
+        exporters: What they run.
+        agent: The agent of those that run one. None: another node does.
+        types: Their types. None is known: they may have any processor.
+    """
+    setup = NodeSetup(exporters=exporters, metrics_agent=agent)
+    architectures = {known.architecture for known in types} or set(ARCHITECTURES)
+    rendered = render_setup(setup, architectures=sorted(architectures))
+    return flat_settings({name: rendered[name] for name in _ASKED if name in rendered})

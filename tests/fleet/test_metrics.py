@@ -1,0 +1,91 @@
+"""Where a fleet's metrics go: what its nodes are told, what their role may write, and when silence is trouble."""
+
+from typing import Any
+
+import pytest
+from aws_cdk import Stack
+from aws_cdk.assertions import Template
+
+from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.fleet import EfaFleet, NodeImage
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource, MetricsWorkspace
+from tests.fleet.parts import existing_lustre, new_fleet, new_stack
+from tests.fleet.test_fleet import told
+
+WORKSPACE = "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"
+NEURON = "neuron-base-ubuntu-24.04"
+OTHER = "arn:aws:aps:us-west-2:111111111111:workspace/ws-9"
+
+
+def monitored(stack: Stack, *, scrape_seconds: int = 15, **changes: Any) -> EfaFleet:
+    workspace = MetricsWorkspace.from_workspace_arn(stack, "Workspace", WORKSPACE)
+    return new_fleet(stack, metrics=ClusterMetrics(workspace=workspace, scrape_seconds=scrape_seconds), **changes)
+
+
+def written(stack: Stack) -> list[Any]:
+    """What the nodes' role may write metrics to."""
+    policies = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy").values()
+    statements = [each for policy in policies for each in policy["Properties"]["PolicyDocument"]["Statement"]]
+    return [each["Resource"] for each in statements if each["Action"] == "aps:RemoteWrite"]
+
+
+def test_every_node_runs_an_agent_of_its_own_under_the_fleets_name() -> None:
+    stack = new_stack()
+    made = monitored(stack, fleet_name="bert")
+    metrics = told(stack)["metrics"]
+    agent = {name.removeprefix("metrics_agent_"): said for name, said in metrics.items() if "agent_" in name}
+    assert agent.pop("url").startswith("https://aps-workspaces.us-west-2.")
+    assert agent == {"region": "us-west-2", "cluster": "bert", "scrape_seconds": 15, "port": 9090, "alone": "yes"}
+    assert "exporters_slurm" not in metrics
+    assert metrics["exporters_port"] == 9100
+    assert "/prometheus/releases/download/v3." in metrics["tools_prometheus_x86_64_url"]
+    assert made.cluster_name == "bert"
+
+
+def test_nodes_write_to_this_workspace_alone_and_to_the_one_that_jobs_were_given() -> None:
+    stack = new_stack()
+    monitored(stack)
+    assert written(stack) == [WORKSPACE]
+    stack = new_stack()
+    monitored(stack, prometheus_workspace_arn=OTHER)
+    assert written(stack) == [[WORKSPACE, OTHER]]
+    stack = new_stack()
+    monitored(stack, prometheus_workspace_arn=WORKSPACE)
+    assert written(stack) == [WORKSPACE]
+
+
+def test_without_metrics_nothing_is_told_and_nothing_written() -> None:
+    stack = new_stack()
+    made = new_fleet(stack)
+    assert "metrics" not in told(stack)
+    assert written(stack) == []
+    assert list(made.metrics_sources) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "sources"),
+    [
+        (
+            {"instance_type": "trn1.32xlarge", "count": 2, "image": NodeImage(dlami=NEURON)},
+            ["controller", "node", "efa", "neuron"],
+        ),
+        ({"instance_type": "p4d.24xlarge", "count": 2}, ["controller", "node", "efa"]),
+        ({"instance_type": "p4d.24xlarge", "min_count": 0, "max_count": 2}, ["node", "efa"]),
+    ],
+)
+def test_a_fleet_that_may_be_empty_may_be_silent(changes: dict[str, Any], sources: list[str]) -> None:
+    made = monitored(new_stack(), **changes)
+    assert list(made.metrics_sources) == [MetricsSource(source) for source in sources]
+
+
+def test_a_file_system_that_is_mounted_later_gives_metrics() -> None:
+    stack = new_stack()
+    made = monitored(stack)
+    assert MetricsSource.LUSTRE not in made.metrics_sources
+    made.mount(existing_lustre(stack))
+    assert MetricsSource.LUSTRE in made.metrics_sources
+
+
+def test_samples_lie_close_enough() -> None:
+    with pytest.raises(ConfigurationError, match=r"'metrics\.scrape_seconds' must be 5 to 120 seconds, got 600"):
+        monitored(new_stack(), scrape_seconds=600)

@@ -1,0 +1,78 @@
+"""The configuration that the agent's step writes, with Slurm and without, as Prometheus' own promtool judges it."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cdk_trainyard.lifecycle import Exporters, MetricsAgent
+from cdk_trainyard.monitoring.nodes import node_settings
+from cdk_trainyard.node_scripts import scripts_folder
+from tests.monitoring import promtool
+
+URL = "https://aps-workspaces.us-east-1.amazonaws.com/workspaces/ws-1/api/v1/remote_write"
+ASK = """
+step() { :; }
+source "${BUNDLE}/lib/steps/exporters.sh"
+source "${BUNDLE}/lib/steps/metrics_agent.sh"
+for setting in "$@"; do NODE[${setting%%=*}]=${setting#*=}; done
+metrics_agent_is_wanted || exit 3
+metrics_agent_configuration
+"""
+
+
+def asked(alone: bool, **node: object) -> subprocess.CompletedProcess[str]:
+    """Run the step's function on a node with these facts."""
+    agent = MetricsAgent(url=URL, region="us-east-1", cluster="demo", alone=alone)
+    exporters = Exporters(slurm=not alone, neuron=True, gpu=True)
+    facts = {**node_settings(exporters, agent, []), "neuron_devices": 0, "gpus": 0, "efa_interfaces": 0, **node}
+    words = [f"{name}={value}" for name, value in facts.items()]
+    environment = {"PATH": "/usr/bin:/bin", "ROOT": "", "BUNDLE": str(scripts_folder()), "HOST": "head"}
+    command = ["bash", "-Eeuo", "pipefail", "-c", ASK, "ask", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def jobs(told: str, folder: Path) -> Mapping[str, Any]:
+    """The jobs of a configuration that promtool takes for an agent's."""
+    path = folder / "prometheus.yml"
+    path.write_text(told)
+    done = promtool.run("promtool", "check", "config", "--agent", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = yaml.safe_load(told)
+    assert content["global"]["external_labels"] == {"cluster": "demo"}
+    assert content["remote_write"] == [{"url": URL, "sigv4": {"region": "us-east-1"}}]
+    return {job["job_name"]: job for job in content["scrape_configs"]}
+
+
+def test_the_agent_of_a_cluster_asks_what_slurm_names(tmp_path: Path) -> None:
+    found = jobs(asked(alone=False, role="controller").stdout, tmp_path)
+    assert found["nodes"]["file_sd_configs"][0]["files"] == ["/var/lib/trainyard/targets/nodes.json"]
+    assert "static_configs" not in found["nodes"]
+    assert found["agent"]["static_configs"][0]["labels"] == {"node": "head", "instance": "head"}
+
+
+@pytest.mark.parametrize(
+    ("devices", "ports"),
+    [
+        ({}, {"node": 9100}),
+        ({"neuron_devices": 16}, {"node": 9100, "neuron": 8000}),
+        ({"gpus": 8}, {"node": 9100, "gpu": 9400}),
+    ],
+)
+def test_an_agent_without_slurm_asks_what_its_own_node_has(
+    devices: dict[str, int], ports: dict[str, int], tmp_path: Path
+) -> None:
+    found = jobs(asked(alone=True, role="worker", instance="i-1", **devices).stdout, tmp_path)
+    assert found["agent"]["static_configs"][0]["labels"] == {"node": "i-1", "instance": "i-1"}
+    assert found["nodes"]["static_configs"] == [
+        {"targets": [f"127.0.0.1:{port}"], "labels": {"job": name, "node": "i-1"}} for name, port in ports.items()
+    ]
+    assert "file_sd_configs" not in found["nodes"]
+
+
+@pytest.mark.parametrize(("alone", "role", "code"), [(False, "compute", 3), (True, "master", 0), (True, "worker", 0)])
+def test_who_runs_an_agent(alone: bool, role: str, code: int) -> None:
+    assert asked(alone=alone, role=role, instance="i-1").returncode == code
