@@ -6,13 +6,12 @@ from typing import Final
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.monitoring.spec import EnvironmentMonitoringSpec
+from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.judging import Judge, given
@@ -25,7 +24,6 @@ _LOST_PERCENT: Final = 0.01  # VPC user guide, "Monitor NAT gateways with Amazon
 _BUSY_PERCENT: Final = 90  # CloudWatch user guide, "Best practice alarm recommendations for AWS services", Amazon RDS
 _DATABASE_FREE: Final = 0.05
 """Of what the database began with: RDS has let its storage grow at a tenth already, where it may grow."""
-_UNTOLD: Final = "no topic was given: whoever made the alarm looks at it"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,11 +117,7 @@ class EnvironmentMonitoring(Construct):
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
             alarm_description=wanted.says,
         )
-        if topic is None:
-            acknowledge_nag(main_resource(alarm), pack=NIST_800_53_R5, rule="CloudWatchAlarmAction", reason=_UNTOLD)
-        else:
-            alarm.add_alarm_action(actions.SnsAction(topic))
-            alarm.add_ok_action(actions.SnsAction(topic))
+        tell(alarm, topic, untold="no topic was given: whoever made the alarm looks at it")
         return alarm
 
 

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_elasticloadbalancingv2 as elb
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag, main_resource
 from cdk_trainyard.errors import raise_problems
+from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.load_balancer import InferenceLoadBalancer
@@ -24,6 +23,7 @@ from cdk_trainyard.surroundings import surroundings
 
 # What the runtime library writes when a device fails: NRT_ codes, and nrt_ functions that return them.
 _NEURON_ERRORS = ("NRT_EXEC", "NRT_FAILURE", "NRT_UNINITIALIZED", "NRT_RESOURCE", "nrt_init")
+_UNTOLD = "no topic was given: the alarm is looked at on the service's dashboard"
 _OUTAGE = "no task answers: none is healthy, or none is there"
 _START_MINUTES = 15
 """A host starts and pulls the engine's image, before the task has its grace: an allowance."""
@@ -128,7 +128,7 @@ class ServiceMonitoring(Construct):
             ),
             alarm_description=_OUTAGE,
         )
-        self._tell(outage)
+        tell(outage, self._topic, untold=_UNTOLD)
         return (outage,)
 
     def _hosts_wanted(self) -> cloudwatch.IMetric:
@@ -190,22 +190,11 @@ class ServiceMonitoring(Construct):
             treat_missing_data=missing.BREACHING if below and not any_of_them else missing.NOT_BREACHING,
             alarm_description=description,
         )
-        if tells and self._topic is not None:
-            self._tell(alarm)
-            return alarm
-        reason = "no topic was given: the alarm is looked at on the service's dashboard"
-        acknowledge_nag(
-            main_resource(alarm),
-            pack=NIST_800_53_R5,
-            rule="CloudWatchAlarmAction",
-            reason=reason if tells else "one half of a composite alarm, which tells",
-        )
+        if tells:
+            tell(alarm, self._topic, untold=_UNTOLD)
+        else:
+            tell(alarm, None, untold="one half of a composite alarm, which tells")
         return alarm
-
-    def _tell(self, alarm: cloudwatch.AlarmBase) -> None:
-        if self._topic is not None:
-            alarm.add_alarm_action(actions.SnsAction(self._topic))
-            alarm.add_ok_action(actions.SnsAction(self._topic))
 
     def _dashboard(self) -> cloudwatch.Dashboard:
         dashboard = cloudwatch.Dashboard(self, "Dashboard")
