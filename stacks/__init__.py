@@ -23,21 +23,23 @@ def build_stacks(app: Construct, deployment: Deployment) -> list[Stack]:
     network = NetworkStack(app, "NetworkStack", deployment=deployment)
     storage = StorageStack(app, "StorageStack", deployment=deployment, network=network)
     stacks: list[Stack] = [network, storage]
+    metrics = None
     if orchestrator := find(deployment.orchestrator):
-        training = resolve_name(_TRAINING)
-        stacks.append(
-            training(
-                app,
-                "TrainingStack",
-                deployment=deployment,
-                orchestrator=orchestrator,
-                network=network,
-                storage=storage,
-            )
+        training = resolve_name(_TRAINING)(
+            app,
+            "TrainingStack",
+            deployment=deployment,
+            orchestrator=orchestrator,
+            network=network,
+            storage=storage,
         )
+        stacks.append(training)
+        metrics = training.metrics
     if deployment.serving is not None:
         serving = resolve_name(_SERVING)
-        stacks.append(serving(app, "ServingStack", deployment=deployment, network=network, storage=storage))
+        stacks.append(
+            serving(app, "ServingStack", deployment=deployment, network=network, storage=storage, metrics=metrics)
+        )
     for stack in stacks:
         build.occupy(stack)
         for key, value in deployment.tags.items():

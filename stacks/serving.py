@@ -5,6 +5,7 @@ from constructs import Construct
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.serving.build import serving
+from cdk_trainyard.monitoring import ClusterMetrics
 from stacks.base import DeploymentStack
 from stacks.network import NetworkStack
 from stacks.storage import StorageStack
@@ -25,11 +26,12 @@ class ServingStack(DeploymentStack):
         deployment: Deployment,
         network: NetworkStack,
         storage: StorageStack,
+        metrics: ClusterMetrics | None,
     ) -> None:
         super().__init__(
             scope, construct_id, deployment=deployment, part="serving", holds="a served model on ECS with inf2 hosts"
         )
-        self.served = serving(self, deployment, network=network.network, buckets=storage.buckets)
+        self.served = serving(self, deployment, network=network.network, buckets=storage.buckets, metrics=metrics)
 
         for name, value in self.served.outputs.items():
             CfnOutput(self, name, value=value)

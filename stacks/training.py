@@ -17,6 +17,7 @@ class TrainingStack(DeploymentStack):
 
     Attributes:
         cluster: The cluster.
+        metrics: Where its metrics go. None: nowhere.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class TrainingStack(DeploymentStack):
             accounting=storage.accounting,
             metrics=monitoring_build.metrics(self, deployment.monitoring),
         )
+        self.metrics = around.metrics
         self.cluster: Cluster = orchestrator.define(self, deployment, around)
         self.cluster.use(storage.buckets)
         topic = None

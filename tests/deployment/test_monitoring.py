@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aws_cdk import App
+from aws_cdk import App, Stack
 from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.deployment import Deployment
@@ -190,11 +190,35 @@ def test_nodes_without_our_scripts_have_no_exporters(write: Callable[[str], Path
         Deployment.load(write(yaml.safe_dump(content)))
 
 
-def test_serving_is_not_monitored_yet_and_says_so(write: Callable[[str], Path]) -> None:
+def serving_stack(stacks: list[Stack]) -> Stack:
+    return next(stack for stack in stacks if stack.node.id == "ServingStack")
+
+
+def test_a_model_that_is_served_alone_has_a_workspace_of_its_own(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
-    content["monitoring"] = {}
-    with pytest.raises(ConfigurationError, match="'monitoring' must be left out with "):
-        Deployment.load(write(yaml.safe_dump(content)))
+    content |= {"monitoring": {"alarms": {"EngineQueueing": {"threshold": 8}}}, "alerts": {"emails": ["a@example.com"]}}
+    template = Template.from_stack(serving_stack(build_stacks(App(), Deployment.load(write(yaml.safe_dump(content))))))
+    workspace = only(template, "AWS::APS::Workspace")["Properties"]
+    (topic,) = template.find_resources("AWS::SNS::Topic")
+    assert topic in json.dumps(workspace["AlertManagerDefinition"])
+    rules = only(template, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
+    assert "EngineSilent" in rules
+    assert "> 8" in rules
+    assert any("NatPorts1" in name for name in template.find_resources("AWS::CloudWatch::Alarm"))
+
+
+def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
+    trained = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
+    content |= {"region": "us-east-1", "orchestrator": "hyperpod", "cluster": trained["cluster"], "monitoring": {}}
+    content["network"] = {"zone": "use1-az4", "service_zones": ["use1-az4", "use1-az6"]}
+    content["serving"]["load_balancer"] |= {
+        "certificate_arn": content["serving"]["load_balancer"]["certificate_arn"].replace("us-east-2", "us-east-1")
+    }
+    stacks = build_stacks(App(), Deployment.load(write(yaml.safe_dump(content))))
+    served = Template.from_stack(serving_stack(stacks))
+    served.resource_count_is("AWS::APS::Workspace", 0)
+    assert "Fn::ImportValue" in json.dumps(only(served, "AWS::APS::RuleGroupsNamespace")["Properties"]["Workspace"])
 
 
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)

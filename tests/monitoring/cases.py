@@ -43,6 +43,12 @@ def count(before: float, by: float, at: int, until: int) -> str:
     return f"{before}x{at} {before + by}+{by}x{until - at - 1} {grown}x{SAMPLES - until}"
 
 
+def grows(by: float, then: float, at: int, until: int) -> str:
+    """A counter that grows by one number a minute, by another between two minutes, and by the first again."""
+    first, second = by * at, by * at + then * (until - at)
+    return f"0+{by}x{at} {first + then}+{then}x{until - at - 1} {second + by}+{by}x{SAMPLES - until}"
+
+
 def there(at: int, until: int) -> str:
     """One, between two minutes; before and after there is no series."""
     return f"_x{at} 1x{until - at - 1} _x{SAMPLES - until}"
@@ -125,6 +131,34 @@ def _idle(source: str, metric: str, one_percent: float) -> list[Case]:
         Case(series={up: step(1, 1, 0), **used}, quiet=[70, 89]),
         Case(series={held: step(16, 16, 0), up: step(0, 0, 0)}, quiet=[70, 89]),
     ]
+
+
+TASK = f'{NODE},task="t1"'
+T1 = W1 | {"task": "t1"}
+_UP = f'up{{{TASK},job="engine"}}'
+_WAITING = f"vllm:num_requests_waiting{{{TASK}}}"
+_QUEUED = f"tgi_queue_size{{{TASK}}}"
+_PREEMPTED = f"vllm:num_preemptions_total{{{TASK}}}"
+_DROPPED = f'vmagent_remotewrite_packets_dropped_total{{{TASK},url="1:secret-url"}}'
+
+
+def _slow(name: str) -> Case:
+    """The slowest hundredth takes 9.8 seconds, from minute 10 to 60 10.2: of 100 a minute, so many are faster than."""
+    faster = {"5.0": (75.0, 0.0), "10.0": (100.0, 98.98), "20.0": (100.0, 100.0), "+Inf": (100.0, 100.0)}
+    return Case(
+        series={f'{name}{{{TASK},le="{le}"}}': grows(by, then, 10, 60) for le, (by, then) in faster.items()},
+        rings=[25, 60],
+        quiet=[24, 65],
+    )
+
+
+def _failing(failed: str, others: Mapping[str, str]) -> Case:
+    """Of 100 requests a minute 4.9 fail, from minute 10 to 60 5.1."""
+    return Case(
+        series={failed: grows(4.9, 5.1, 10, 60), **others},
+        rings=[18, 60],
+        quiet=[17, 65],
+    )
 
 
 CASES: Mapping[str, Sequence[Case]] = {
@@ -377,5 +411,71 @@ CASES: Mapping[str, Sequence[Case]] = {
             for name in ("failed", "dropped")
         ),
         Case(series=_LOST, quiet=[30, 100]),
+    ],
+    "EngineSilent": [
+        Case(series={_UP: step(1, 0, 10, 60)}, rings=[20, 59], quiet=[9, 19, 60], labels=T1),
+        # one that loads, a task that is replaced, and another deployment's
+        Case(series={_UP: step(0, 1, 50)}, quiet=[30, 49, 100]),
+        Case(series={_UP: "1x30 0x1 _x88"}, quiet=[33, 42, 60]),
+        Case(series={_UP.replace('"c"', '"other"'): step(1, 0, 10)}, quiet=[60, 100]),
+    ],
+    "EngineLoading": [
+        Case(series={_UP: step(1, 0, 10, 90)}, rings=[70, 89], quiet=[9, 69, 90], labels=T1),
+        Case(series={_UP: step(0, 1, 50)}, quiet=[30, 49, 100]),
+    ],
+    "EngineQueueing": [
+        *(
+            Case(series={series: step(32, 33, 10, 60)}, rings=[20, 59], quiet=[9, 19, 60], labels=T1)
+            for series in (_WAITING, _QUEUED)
+        ),
+        # what waits between two batches
+        Case(series={_WAITING: "40x3 0x3 40x3 0x3 40x3 0x99"}, quiet=[3, 11, 19, 60]),
+    ],
+    "FirstTokenSlow": [
+        _slow("vllm:time_to_first_token_seconds_bucket"),
+        _slow("tgi_request_queue_duration_bucket"),
+        # nobody asks anything
+        Case(series={f'vllm:time_to_first_token_seconds_bucket{{{TASK},le="+Inf"}}': step(5, 5, 0)}, quiet=[30, 100]),
+    ],
+    "EngineErrors": [
+        _failing(
+            f'http_requests_total{{{TASK},status="5xx"}}',
+            {f'http_requests_total{{{TASK},status="2xx"}}': grows(95.1, 94.9, 10, 60)},
+        ),
+        _failing(
+            f'tgi_request_failure{{{TASK},err="overloaded"}}',
+            {f"tgi_request_count{{{TASK}}}": grows(100, 100, 10, 60)},
+        ),
+        # what callers asked wrongly
+        Case(
+            series={
+                f'tgi_request_failure{{{TASK},err="validation"}}': grows(50, 50, 10, 60),
+                f"tgi_request_count{{{TASK}}}": grows(100, 100, 10, 60),
+            },
+            quiet=[30, 100],
+        ),
+    ],
+    "KvCacheFull": [
+        *(
+            Case(
+                series={f"vllm:{name}_cache_usage_perc{{{TASK}}}": step(0.94, 0.96, 10, 60), _WAITING: step(1, 1, 0)},
+                rings=[25, 59],
+                quiet=[9, 24, 60],
+                labels=T1,
+            )
+            for name in ("kv", "gpu")
+        ),
+        # a batch that is full, and nobody waits
+        Case(
+            series={f"vllm:kv_cache_usage_perc{{{TASK}}}": step(1, 1, 0), _WAITING: step(0, 0, 0)}, quiet=[30, 60, 100]
+        ),
+    ],
+    "EnginePreempts": [
+        Case(series={_PREEMPTED: count(0, 1, 10, 60)}, rings=[11, 74], quiet=[10, 76], labels=T1),
+        Case(series={_PREEMPTED: step(7, 7, 0)}, quiet=[30, 100]),
+    ],
+    "TaskMetricsLost": [
+        Case(series={_DROPPED: count(0, 1, 10, 60)}, rings=[11, 74], quiet=[10, 76], labels=T1),
+        Case(series={_DROPPED: step(7, 7, 0)}, quiet=[30, 100]),
     ],
 }

@@ -17,6 +17,8 @@ _PACKAGES = {
     "promtool": "prometheus",
     "amtool": "prometheus-alertmanager",
     "prometheus-node-exporter": "prometheus-node-exporter",
+    "vmagent": "victoria-metrics",
+    "busybox": "busybox-static",
 }
 _FOLDER = ROOT / ".cache" / "prometheus"
 
@@ -38,7 +40,7 @@ def _unpacked(name: str) -> str:
         except (OSError, subprocess.CalledProcessError) as error:
             told = getattr(error, "stderr", b"") or str(error).encode()
             pytest.fail(f"{name} is missing: apt-get install --no-install-recommends {package}\n{told.decode()}")
-        (Path(folder) / "usr" / "bin" / name).replace(_FOLDER / name)
+        next(path for path in Path(folder).rglob(name) if path.parent.name == "bin").replace(_FOLDER / name)
     return str(_FOLDER / name)
 
 

@@ -55,7 +55,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     for source in SOURCES:
         found = {name: labels for name, labels in emitted(source, folder).items() if name not in given}
         given |= found
-        lines += samples({**found, **({"up": {}} if source == "agent" else {})}, source, until)
+        lines += samples({**found, **({"up": {}} if source in {"agent", "engine"} else {})}, source, until)
     (folder / "metrics").write_text("\n".join([*lines, "# EOF\n"]))
     made = promtool.run("promtool", "tsdb", "create-blocks-from", "openmetrics", folder / "metrics", folder / "data")
     assert made.returncode == 0, made.stderr
@@ -124,7 +124,7 @@ def test_it_is_what_grafana_reads(made: Dashboard) -> None:
 
 def test_each_is_another() -> None:
     names = [made.name for made in dashboards()]
-    assert len(set(names)) == len(names) == 7
+    assert len(set(names)) == len(names) == 8
     for made in dashboards():
         titles = [panel.title for panel in made.panels]
         assert len(set(titles)) == len(titles)

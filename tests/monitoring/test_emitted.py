@@ -15,7 +15,7 @@ ANYWHERE = {"up"}
 WORDS = {"and", "or", "unless", "on", "by", "ignoring", "without", "group_left", "group_right", "bool"}
 BESIDE_SLURM = {"ExporterDown", "GpuIdle", "NeuronIdle"}
 """Alarms that ask Slurm, too."""
-LABELS = {"job", "node", "cluster"}
+LABELS = {"job", "node", "task", "cluster"}
 """What discovery and agent give to every sample."""
 Series = dict[str, dict[str, set[str]]]
 

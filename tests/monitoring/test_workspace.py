@@ -87,7 +87,7 @@ def test_alertmanager_takes_its_configuration(tmp_path: Path) -> None:
     (tmp_path / "trainyard").write_text("")
     checked = promtool.run("amtool", "check-config", path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "3 inhibit rules" in checked.stdout
+    assert "4 inhibit rules" in checked.stdout
 
 
 def test_rules_are_of_one_cluster_and_of_the_metrics_there_are() -> None:

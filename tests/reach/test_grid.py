@@ -46,6 +46,8 @@ def as_shipped(content: dict[str, Any]) -> None:
     if "cluster" in content:
         workspace = f"arn:aws:aps:{content['region']}:111111111111:workspace/ws-1"
         content["cluster"] |= {"image_repositories": ["*"], "prometheus_workspace_arn": workspace}
+    if content["name"] == "serving-inf2-vllm":
+        content["monitoring"] = {}
     setup = EVERY_OPTION.get(content["name"])
     if setup or content.get("orchestrator") in {"parallelcluster", "fleet"}:
         content["monitoring"] = {}

@@ -35,7 +35,7 @@ def test_whatever_a_shipped_file_fetches_is_in_the_table() -> None:
         ("lifecycle_scripts/compile/compile.py", 'import urllib.request as r\nr.urlopen("https://weights.example.org/x")'),
         ("lifecycle_scripts/fleet/node.py", "import boto3\nboto3.client('sqs')"),
         ("constructs/cdk_trainyard/serving/node_health.py", '_IMAGE = "quay.io/acme/thing:v1"'),
-        ("constructs/cdk_trainyard/versions/data/engines.json", '{"reference": "quay.io/acme/thing:v1"}'),
+        ("constructs/cdk_trainyard/versions/data/engines.json", '{"reference": "gcr.io/acme/thing:v1"}'),
     ],
 )  # fmt: skip
 def test_a_file_that_fetches_what_the_table_lacks_is_found(name: str, text: str) -> None:

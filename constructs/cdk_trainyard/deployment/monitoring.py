@@ -18,7 +18,7 @@ MONITORED = ("hyperpod", "parallelcluster", "fleet")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MonitoringSection(MetricsWorkspaceSpec):
-    """Metrics of the cluster in Amazon Managed Service for Prometheus, and alarms that tell whom ``alerts`` names."""
+    """Metrics in Amazon Managed Service for Prometheus, and alarms on them that tell whom ``alerts`` names."""
 
     workspace_arn: Annotated[
         str | None,
@@ -49,14 +49,14 @@ def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
 
 
 def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> Iterator[Problem]:
-    """Check that there is a cluster whose nodes can be asked, and that a workspace that exists is left as it is.
+    """Check that there are nodes that can be asked, and that a workspace that exists is left as it is.
 
     Args:
         monitoring: The section.
-        orchestrator: What runs the jobs.
+        orchestrator: What runs the jobs. None: nothing does, the deployment only serves.
     """
-    if not unresolved(orchestrator) and orchestrator not in MONITORED:
-        who = "a deployment that only serves" if orchestrator is None else f"{option('orchestrator')} {orchestrator}"
+    if orchestrator is not None and not unresolved(orchestrator) and orchestrator not in MONITORED:
+        who = f"{option('orchestrator')} {orchestrator}"
         text = f"must be left out with {who}: nodes of {' and '.join(MONITORED)} alone have exporters and an agent"
         yield Problem((), text)
     if monitoring.workspace_arn is not None:

@@ -1,5 +1,8 @@
 """The monitoring of a deployment as constructs: a workspace, and alarms on what its cluster writes there."""
 
+from collections.abc import Sequence
+
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -12,6 +15,7 @@ from cdk_trainyard.monitoring import (
     AlertRules,
     ClusterMetrics,
     EnvironmentMonitoring,
+    MetricsSource,
     MetricsWorkspace,
     MetricsWorkspaceBase,
 )
@@ -59,16 +63,7 @@ def alarms(
     """
     if section is None or around.metrics is None or not isinstance(cluster, Monitored):
         return
-    AlertRules(
-        scope,
-        "AlertRules",
-        workspace=around.metrics.workspace,
-        topic=topic if section.workspace_arn is None else None,
-        cluster_name=cluster.cluster_name,
-        sources=cluster.metrics_sources,
-        overrides=section.alarms,
-        own_alarms=section.own_alarms,
-    )
+    rules(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources, topic)
     if topic is not None:
         topic.grant_publish(_cloudwatch())  # a topic that exists keeps its own policy
     file_systems = [mount.file_system for mount in around.mounts]
@@ -84,6 +79,37 @@ def alarms(
 
 def _cloudwatch() -> iam.ServicePrincipal:
     return iam.ServicePrincipal("cloudwatch.amazonaws.com")
+
+
+def rules(
+    scope: Construct,
+    section: MonitoringSection,
+    metrics: ClusterMetrics,
+    name: str,
+    sources: Sequence[MetricsSource],
+    topic: sns.ITopic | None,
+) -> None:
+    """Define the rules of a cluster, or of a served model, in the workspace.
+
+    Args:
+        scope: The parent: a stack.
+        section: What the file says.
+        metrics: Where metrics go. A workspace of another stack tells that stack's topic.
+        name: The label ``cluster`` of the metrics.
+        sources: Whose metrics there are.
+        topic: Who is told of trouble. None: nobody.
+    """
+    tells = section.workspace_arn is None and Stack.of(metrics.workspace) is Stack.of(scope)
+    AlertRules(
+        scope,
+        "AlertRules",
+        workspace=metrics.workspace,
+        topic=topic if tells else None,
+        cluster_name=name,
+        sources=sources,
+        overrides=section.alarms,
+        own_alarms=section.own_alarms,
+    )
 
 
 def _workspace(scope: Construct, section: MonitoringSection) -> MetricsWorkspaceBase:

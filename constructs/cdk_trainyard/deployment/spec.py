@@ -61,7 +61,7 @@ class DeploymentSpec:
     """Who is told of trouble; not with parallelcluster. Default - nobody."""
 
     monitoring: MonitoringSection | None = None
-    """Metrics of the cluster, and alarms on them; with hyperpod. Default - none."""
+    """Metrics of what computes and serves, and alarms on them; of clusters with hyperpod. Default - none."""
 
     _document: Document | None = field(default=None, compare=False, repr=False)
 

@@ -62,6 +62,7 @@ class AlertRules(Construct):
             MetricsSource.LUSTRE,
             MetricsSource.NEURON,
             MetricsSource.GPU,
+            MetricsSource.ENGINE,
         ),
         overrides: Sequence[AlarmOverride] = (),
         own_alarms: Sequence[OwnAlarm] = (),

@@ -9,10 +9,12 @@ from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, Metrics
 from cdk_trainyard.monitoring.yaml_text import yaml_text
 
 AGENT: Final = "agent"
-"""Whose metrics there always are: the agent's own."""
+"""Whose metrics there always are, where one agent writes for all nodes; tasks that serve come and go with theirs."""
+_OF_TASKS: Final = {MetricsSource.ENGINE.value, MetricsSource.NODE.value}
 _MUTED_BY_SILENCE: Final = "ClusterSilent"
 _MUTED_BY_SLURM: Final = "SlurmctldDown"
 _MUTED_BY_NODE: Final = "NodeDown"
+_MUTED_BY_ENGINE: Final = "EngineSilent"
 _SUBJECT: Final = (
     '{{ define "trainyard.subject" }}[{{ .Status | toUpper }}] {{ .CommonLabels.alertname }} of '
     "{{ .CommonLabels.cluster }} ({{ len .Alerts }}){{ end }}\n"
@@ -33,7 +35,9 @@ def rule_groups(spec: AlertRulesSpec) -> str:
     Args:
         spec: The cluster, whose metrics there are, and what is other than in the table.
     """
-    sources = {AGENT, *(MetricsSource(source).value for source in spec.sources)}
+    sources = {MetricsSource(source).value for source in spec.sources}
+    if MetricsSource.ENGINE not in sources or sources - _OF_TASKS:
+        sources.add(AGENT)
     changed = {override.name: override for override in spec.overrides}
     groups: dict[str, list[JsonValue]] = {}
     for record in records():
@@ -101,6 +105,7 @@ def _inhibitions() -> Iterator[JsonObject]:
     yield _inhibition(_MUTED_BY_SILENCE, ["cluster"])
     yield _inhibition(_MUTED_BY_SLURM, ["cluster"], 'alertname=~"NodeDown|NodeDrained|NodeInvalid|JobsStarving"')
     yield _inhibition(_MUTED_BY_NODE, ["cluster", "node"])
+    yield _inhibition(_MUTED_BY_ENGINE, ["cluster", "task"])
 
 
 def _inhibition(source: str, equal: list[str], *targets: str) -> Mapping[str, JsonValue]:

@@ -39,6 +39,8 @@ class MetricsSource(StrEnum):
     """Neuron devices, from neuron-monitor."""
     GPU = "gpu"
     """GPUs, from dcgm-exporter."""
+    ENGINE = "engine"
+    """What serves a model, from its own metrics; each task has an agent of its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

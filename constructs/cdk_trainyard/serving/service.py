@@ -17,6 +17,8 @@ from constructs import Construct, IDependable
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring.nodes import scrape_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
@@ -61,9 +63,12 @@ class InferenceService(Construct):
             subnet.
         cluster: An ECS cluster of yours; the hosts join it. Default - a new one with Container Insights.
         subnets: Private subnets for hosts and tasks. Default - as said at ``network``.
-        task_role: An IAM role of yours for what runs in the tasks, left as it is. Default - one that may do nothing.
+        task_role: An IAM role of yours for what runs in the tasks, left as it is; with ``metrics`` it must let them
+            write. Default - one that may write metrics where they go anywhere, and nothing else.
         execution_role: An IAM role of yours with which ECS pulls, logs and reads secrets; a managed policy is attached
             to it. Default - one is made.
+        metrics: Where metrics of engines and hosts go. Every task then has an agent that writes there.
+            Default - the engine's queue goes to CloudWatch, and nothing else anywhere.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         model: What is served.
         hosts: The instances it runs on.
@@ -84,7 +89,7 @@ class InferenceService(Construct):
         log_group: Where engine and collector log; no prompts and no answers.
         sizing: What the model takes of a host.
         health_grace: How long a task may take to load before the load balancer judges it.
-        service_name: What the service's metrics are called by.
+        service_name: What the service's metrics are called by: the label ``cluster`` of those in a workspace.
 
     Raises:
         ConfigurationError: The model cannot be served like that; names everything that was found.
@@ -100,6 +105,7 @@ class InferenceService(Construct):
         subnets: Sequence[ec2.ISubnet] | None = None,
         task_role: iam.IRole | None = None,
         execution_role: iam.IRole | None = None,
+        metrics: ClusterMetrics | None = None,
         names: Naming | None = None,
         model: NeuronModel,
         hosts: ServingHosts,
@@ -115,10 +121,11 @@ class InferenceService(Construct):
         spec = judge.judged(given(ServiceSpec, locals()))
         findings = service_findings(spec, judge.environment.region)
         bucket = within(("model",), bucket_problems(model))
-        raise_problems(self.node.path, [*judge.problems, *bucket, *findings.problems])
+        scraped = scrape_problems(metrics.scrape_seconds) if metrics else ()
+        raise_problems(self.node.path, [*judge.problems, *bucket, *scraped, *findings.problems])
         for slug, text in findings.warnings:
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
-        self.network, self.spec = network, spec
+        self.network, self.spec, self._metrics = network, spec, metrics
         self.request_timeout = real(spec.request_timeout)
         self.sizing = sizing.size(model, InstanceType.of(hosts.instance_type))
         loading = sizing.load_seconds(model, hosts.volume_mib_s)
@@ -145,6 +152,11 @@ class InferenceService(Construct):
     def model(self) -> NeuronModel:
         """What is served."""
         return self.spec.model
+
+    @property
+    def metrics_sources(self) -> Sequence[MetricsSource]:
+        """Whose metrics there are, when they go anywhere."""
+        return (MetricsSource.ENGINE, MetricsSource.NODE)
 
     @property
     def connections(self) -> ec2.Connections:
@@ -281,6 +293,7 @@ class InferenceService(Construct):
                 devices=self.sizing.devices,
                 memory_mib=int(1024 * (self.sizing.host_gib - sizing.HOST_RESERVE_GIB)),
                 precompiled=self.model.precompiled,
+                metrics=self._metrics,
             ),
             log_group=self.log_group,
             task_role=task_role,
@@ -295,8 +308,9 @@ class InferenceService(Construct):
             allow_all_outbound=False,
             description="Tasks that serve a model: the door in, nothing out unless the engine needs the Hub",
         )
-        if not self.model.precompiled:
-            group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "the Hugging Face Hub")
+        asked = {"the Hugging Face Hub": not self.model.precompiled, "the workspace of metrics": bool(self._metrics)}
+        if out := [name for name, wanted in asked.items() if wanted]:
+            group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), " and ".join(out))
         return group
 
     def _service(self) -> ecs.Ec2Service:

@@ -12,6 +12,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
+from cdk_trainyard.monitoring import ClusterMetrics
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT
 from cdk_trainyard.serving.engine_settings import (
@@ -25,6 +26,7 @@ from cdk_trainyard.serving.engine_settings import (
 from cdk_trainyard.serving.host_script import MOUNT_PATH, SCRATCH_PATH
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
+from cdk_trainyard.serving.metrics_agent import METRICS_MIB, TaskMetrics
 from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
 
@@ -43,6 +45,7 @@ class TaskPlan:
         devices: Neuron devices it is given.
         memory_mib: The memory it may take, of all the host has.
         precompiled: Whether the engine only loads; otherwise it writes gigabytes while it compiles.
+        metrics: Where its metrics go. None: to CloudWatch alone.
     """
 
     service_name: str
@@ -50,19 +53,21 @@ class TaskPlan:
     devices: int
     memory_mib: int
     precompiled: bool
+    metrics: ClusterMetrics | None = None
 
 
 class InferenceTask(Construct):
     """A task definition with the engine and its collector.
 
-    Defines an execution role that pulls, reads secrets and logs, and a task role without a permission, too.
+    Defines an execution role that pulls, reads secrets and logs, and a task role, too, which may write metrics to
+    their workspace, and without metrics nothing.
 
     Args:
         engine: The engine.
         plan: What the task is.
-        log_group: Where both containers log.
+        log_group: Where its containers log.
         execution_role: A role of the user's for ECS, which gets the policy attached. Default - a new one.
-        task_role: A role of the user's for the task, which is left as it is. Default - a new one that may do nothing.
+        task_role: A role of the user's for the task, which is left as it is. Default - a new one.
 
     Attributes:
         definition: The task definition.
@@ -91,15 +96,12 @@ class InferenceTask(Construct):
             given=execution_role,
         )
         self.execution_role.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.log_group_arn]))
-        task_role = task_role or ManagedRole.without_permissions(
-            self, "TaskRole", service="ecs-tasks.amazonaws.com", description="A task that serves a model: no permission"
-        )
         self.definition = ecs.Ec2TaskDefinition(
             self,
             "Resource",
             network_mode=ecs.NetworkMode.AWS_VPC,
             execution_role=self.execution_role.role,
-            task_role=task_role,
+            task_role=task_role or self._task_role(),
             volumes=list(self._volumes()),
         )
         reference = ImageReference.of(engine, Stack.of(self))
@@ -107,6 +109,16 @@ class InferenceTask(Construct):
         image = ecs.ContainerImage.from_registry(reference.uri)
         self.engine = self._engine(image)
         self._collector(image)
+        if plan.metrics is not None:
+            TaskMetrics(
+                self,
+                "Metrics",
+                definition=self.definition,
+                engine=self.engine,
+                metrics=plan.metrics,
+                cluster_name=plan.service_name,
+                logging=self._logging,
+            )
         if engine.hub_token is not None:
             self.add_secret("HF_TOKEN", engine.hub_token)
         acknowledge_nag(
@@ -154,6 +166,15 @@ class InferenceTask(Construct):
             readonly_root_filesystem=True,
         )
 
+    def _task_role(self) -> iam.IRole:
+        service, name = "ecs-tasks.amazonaws.com", "TaskRole"
+        if self._plan.metrics is None:
+            text = "A task that serves a model: no permission"
+            return ManagedRole.without_permissions(self, name, service=service, description=text)
+        made = ManagedRole(self, name, service=service, description="A task that serves a model: it writes metrics")
+        made.allow(statement(["aps:RemoteWrite"], [self._plan.metrics.workspace.workspace_arn]))
+        return made.role
+
     # ---------------------------------------------------------------- containers
     def _engine(self, image: ecs.ContainerImage) -> ecs.ContainerDefinition:
         settings = self._plan.settings
@@ -163,7 +184,10 @@ class InferenceTask(Construct):
             command=list(settings.arguments) or None,
             environment=dict(settings.environment),
             essential=True,
-            memory_limit_mib=self._plan.memory_mib - _COLLECTOR_MIB - AGENT_MIB,
+            memory_limit_mib=self._plan.memory_mib
+            - _COLLECTOR_MIB
+            - AGENT_MIB
+            - (METRICS_MIB if self._plan.metrics else 0),
             linux_parameters=self._linux(),
             logging=self._logging("engine"),
             port_mappings=[ecs.PortMapping(container_port=PORT, name="http")],

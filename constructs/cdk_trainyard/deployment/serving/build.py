@@ -9,12 +9,14 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.cluster import Publisher
+from cdk_trainyard.deployment import monitoring_build
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.alerts_topic import alerts_topic
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.monitoring import ClusterMetrics, EnvironmentMonitoring
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.serving import (
@@ -54,7 +56,14 @@ class Served:
     outputs: Mapping[str, str]
 
 
-def serving(scope: Construct, deployment: DeploymentSpec, *, network: Network, buckets: TrainingBuckets) -> Served:
+def serving(
+    scope: Construct,
+    deployment: DeploymentSpec,
+    *,
+    network: Network,
+    buckets: TrainingBuckets,
+    metrics: ClusterMetrics | None = None,
+) -> Served:
     """Define everything that the ``serving:`` section says.
 
     Args:
@@ -62,6 +71,7 @@ def serving(scope: Construct, deployment: DeploymentSpec, *, network: Network, b
         deployment: A deployment with the section.
         network: The network.
         buckets: The deployment's buckets.
+        metrics: Where the metrics of the deployment's cluster go. Default - where the file says, if anywhere.
 
     Raises:
         ValueError: The deployment serves nothing.
@@ -70,7 +80,10 @@ def serving(scope: Construct, deployment: DeploymentSpec, *, network: Network, b
         raise ValueError(f"{deployment.name} has no 'serving'")
     exchange = Exchange(existing=Existing.of(Construct(scope, "Served")), buckets=buckets)
     section: ServingSection = exchange.real(deployment.serving)
-    service = InferenceService(scope, "Service", network=network, **_keywords(_running(section), ServiceSpec))
+    metrics = metrics or monitoring_build.metrics(scope, deployment.monitoring)
+    service = InferenceService(
+        scope, "Service", network=network, metrics=metrics, **_keywords(_running(section), ServiceSpec)
+    )
     load_balancer = InferenceLoadBalancer(
         scope,
         "Door",
@@ -78,14 +91,21 @@ def serving(scope: Construct, deployment: DeploymentSpec, *, network: Network, b
         web_acl=_web_acl(scope, section),
         **_keywords(section.load_balancer, LoadBalancerSpec),
     )
+    topic = _topic(scope, deployment.alerts)
     monitoring = ServiceMonitoring(
         scope,
         "Monitoring",
         service=service,
         load_balancer=load_balancer,
-        topic=_topic(scope, deployment.alerts),
+        topic=topic,
         **_keywords(section.monitoring),
     )
+    if deployment.monitoring is not None and metrics is not None:
+        monitoring_build.rules(
+            scope, deployment.monitoring, metrics, service.service_name, service.metrics_sources, topic
+        )
+    if deployment.monitoring is not None and deployment.orchestrator is None:
+        EnvironmentMonitoring(scope, "Environment", network=network, topic=topic)
     if section.node_health is not NodeHealth.OFF:
         NeuronNodeHealth(
             scope,

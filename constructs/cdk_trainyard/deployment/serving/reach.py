@@ -15,7 +15,7 @@ _ECR = "ecr"
 
 
 def serving_reach_problems(
-    network: NetworkSpec | ExistingNetworkSpec, region: str, section: ServingSection
+    network: NetworkSpec | ExistingNetworkSpec, region: str, section: ServingSection, *, monitored: bool = False
 ) -> Iterator[Problem]:
     """Hosts ask ECS, which no endpoint of a network of this library is for, and pull the engine's image.
 
@@ -23,6 +23,7 @@ def serving_reach_problems(
         network: The network section.
         region: The Region.
         section: What is served.
+        monitored: Whether its metrics go to a workspace.
     """
     if network.has_nat or unresolved(region):
         return
@@ -30,7 +31,8 @@ def serving_reach_problems(
     place = node_place(network, at, at="host")
     if place is None:
         return
-    found = [each for asked in ("", *_registry(section.engine)) for each in wanted("serving", asked, place)]
+    said = ("", *_registry(section.engine), *(("metrics",) if monitored else ()))
+    found = [each for asked in said for each in wanted("serving", asked, place)]
     targets = [target for each in found for target in each.address.targets if target.asked_in(region)]
     hosts = [at.write(target.host) for target in targets if not judge_target(target, place, at).reached]
     asked = ", ".join(dict.fromkeys(hosts))

@@ -36,10 +36,10 @@ def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         return
     yield from within(("serving",), section_problems(section, region))
     if isinstance(network, NetworkSpec | ExistingNetworkSpec):
-        balancer = section.load_balancer
+        balancer, monitored = section.load_balancer, deployment.monitoring is not None
         known = isinstance(network, NetworkSpec) or network.cidr is not None
         yield from within(("network",), place_problems(balancer, network))
-        yield from within(("network",), serving_reach_problems(network, region, section))
+        yield from within(("network",), serving_reach_problems(network, region, section, monitored=monitored))
         yield from within(("serving", "load_balancer"), known_client_problems(balancer, cidr_known=known))
 
 
