@@ -37,7 +37,7 @@ def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template)
     namespace = only(monitored, "AWS::APS::RuleGroupsNamespace")["Properties"]
     rules = [rule for group in yaml.safe_load(namespace["Data"])["groups"] for rule in group["rules"]]
     asked = {rule["alert"]: rule for rule in rules if "alert" in rule}
-    there = {alarm.name for alarm in alarms() if alarm.needs != "gpu"}
+    there = {alarm.name for alarm in alarms() if alarm.needs not in {"gpu", "engine"}}
     assert set(asked) == there - {"JobsStarving"}
     assert (asked["DiskFull"]["for"], asked["DiskFull"]["labels"]) == ("30m", {"severity": "critical"})
     definition = yaml.safe_load(text(workspace["AlertManagerDefinition"]))
@@ -120,7 +120,7 @@ def parallelcluster(tmp_path_factory: pytest.TempPathFactory) -> Template:
 def test_a_parallelcluster_has_the_alarms_of_what_its_nodes_have(parallelcluster: Template) -> None:
     data = only(parallelcluster, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
     found = {rule["alert"] for group in yaml.safe_load(data)["groups"] for rule in group["rules"] if "alert" in rule}
-    assert found == {alarm.name for alarm in alarms() if alarm.needs != "gpu"}
+    assert found == {alarm.name for alarm in alarms() if alarm.needs not in {"gpu", "engine"}}
     name = only(parallelcluster, "Custom::PclusterCluster")["Properties"]["ClusterName"]
     assert f'cluster="{name}"' in data
 
