@@ -12,9 +12,6 @@ from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.tokens import unresolved
 
-MONITORED = ("hyperpod", "parallelcluster", "fleet")
-"""Orchestrators whose nodes have exporters and an agent."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MonitoringSection(MetricsWorkspaceSpec):
@@ -48,17 +45,12 @@ def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
     return None if monitoring is None or unresolved(monitoring) else monitoring.scrape_seconds
 
 
-def monitoring_problems(monitoring: MonitoringSection, orchestrator: object) -> Iterator[Problem]:
-    """Check that there are nodes that can be asked, and that a workspace that exists is left as it is.
+def monitoring_problems(monitoring: MonitoringSection) -> Iterator[Problem]:
+    """Check that a workspace that exists is left as it is, and that alarms make sense.
 
     Args:
         monitoring: The section.
-        orchestrator: What runs the jobs. None: nothing does, the deployment only serves.
     """
-    if orchestrator is not None and not unresolved(orchestrator) and orchestrator not in MONITORED:
-        who = f"{option('orchestrator')} {orchestrator}"
-        text = f"must be left out with {who}: nodes of {' and '.join(MONITORED)} alone have exporters and an agent"
-        yield Problem((), text)
     if monitoring.workspace_arn is not None:
         for field in fields(MetricsWorkspaceSpec):
             if getattr(monitoring, field.name) != field.default:
