@@ -51,12 +51,6 @@ def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:
     assert [line for line in narrow if len(line) > 40] == []
 
 
-@pytest.mark.parametrize("name", ["plan", "contract"])
-def test_a_folder_that_is_no_assembly_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([name, *[str(tmp_path)] * (2 if name == "plan" else 1)]) == 1
-    assert capsys.readouterr().err == f"{tmp_path} is neither a deployment file nor a cdk.out folder\n"
-
-
 def test_a_contract_without_parallelclusters_needs_nothing(
     sides: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,11 +54,6 @@ def test_what_cannot_be_reviewed_is_said(
     assert capsys.readouterr().err.startswith(said)
 
 
-def test_a_folder_that_is_no_assembly_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review", str(tmp_path)]) == 1
-    assert "there is no manifest.json in it" in capsys.readouterr().err
-
-
 @pytest.fixture
 def wrong(tmp_path: Path) -> Path:
     """Return a template with an error that AWS's template validation finds."""

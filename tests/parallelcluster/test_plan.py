@@ -327,4 +327,4 @@ def test_what_is_neither_a_file_nor_a_cdk_out_is_said(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "is neither a deployment file nor a cdk.out folder" in done.stderr
+    assert "there is no manifest.json in it" in done.stderr

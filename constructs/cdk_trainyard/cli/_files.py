@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FILE: Final = click.Path(path_type=Path)
 """The kind of an argument: what it is instead of a file, whoever reads it says."""
+_NO_ASSEMBLY: Final = "nor did the cdk CLI write it, for there is no manifest.json in it"
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 
 
@@ -34,6 +35,25 @@ def load(file: Path) -> "Deployment":
         return Deployment.load(file)
     except ConfigurationError as error:
         raise Wrong("\n".join(said(file, problem) for problem in error.problems)) from None
+
+
+def is_assembly(given: Path) -> bool:
+    """Return whether what was named is a folder that the cdk CLI wrote, where a deployment file may be named as well.
+
+    Args:
+        given: What was named.
+
+    Raises:
+        Wrong: It is a folder that the CLI did not write: the message names the deployment files that are in it.
+    """
+    if given.joinpath("manifest.json").is_file():
+        return True
+    if given.is_dir():
+        try:
+            load(given)
+        except Wrong as wrong:
+            raise Wrong(f"{wrong.message}\n{said(given, _NO_ASSEMBLY)}") from None
+    return False
 
 
 def written(file: Path) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._files import is_assembly
 from cdk_trainyard.cli.contract.collect import Found, clusters, stack_of, templates_of
 from cdk_trainyard.cli.synth import synthesize
 
@@ -34,11 +35,9 @@ def load(given: Path, workspace: Path) -> Side:
         Wrong: It is neither.
     """
     outdir = given
-    if not given.is_dir():
+    if not is_assembly(given):
         outdir = workspace
         synthesize(given, workspace)
-    if not outdir.joinpath("manifest.json").is_file():
-        raise Wrong(f"{given} is neither a deployment file nor a cdk.out folder")
     try:
         stacks = {stack_of(path): template for path, template in templates_of(outdir).items()}
         return Side(stacks=stacks, clusters=clusters(outdir))

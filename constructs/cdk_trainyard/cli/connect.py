@@ -7,7 +7,7 @@ import click
 
 from cdk_trainyard.cli._deployed import opened
 from cdk_trainyard.cli._exits import Wrong
-from cdk_trainyard.cli._files import FILE
+from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._sessions import meant, plugin
 
 
@@ -20,6 +20,7 @@ def command(file: Path, name: str | None) -> None:
     It is Session Manager's. NODE is an id, a name in Slurm or an address; of a GROUP the first node that runs. Without
     either the controller, the head node or the master.
     """
+    load(file)
     found = plugin()
     of = opened(file)
     nodes = meant(of, [name] if name is not None else [])

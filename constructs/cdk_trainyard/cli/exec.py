@@ -7,7 +7,7 @@ import click
 
 from cdk_trainyard.cli._deployed import opened
 from cdk_trainyard.cli._exits import Wrong
-from cdk_trainyard.cli._files import FILE
+from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._sessions import meant, plugin
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def command(file: Path, name: str, words: tuple[str, ...], user: str) -> int:
     Each line of output has its node before it. A single word after -- is a line for the user's shell. Exit code 1 when
     the command failed on a node, or its end is not known.
     """
+    load(file)
     found = plugin()
     of = opened(file)
     nodes = meant(of, [name])

@@ -67,6 +67,6 @@ def _inside(path: Path) -> str:
 
 def _files(folder: Path) -> list[str]:
     try:
-        return sorted(path.name for path in folder.iterdir() if path.suffix in _SUFFIXES)[:8]
+        return sorted(path.name for path in folder.glob("[!.]*") if path.suffix in _SUFFIXES)[:8]
     except OSError:
         return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cdk_trainyard.cli._files import FILE
 from cdk_trainyard.cli._folders import scratch_folder
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("contract")
-@click.argument("given", nargs=-1, metavar="FILE...", type=click.Path(path_type=Path))
+@click.argument("given", nargs=-1, metavar="FILE...", type=FILE)
 @click.option("--install", is_flag=True, help="Make the environment with ParallelCluster's own program first.")
 @click.option("--json", "as_json", is_flag=True, help="Say the verdicts as JSON.")
 def command(given: tuple[Path, ...], install: bool, as_json: bool) -> int:

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import click
 
+from cdk_trainyard.cli._files import FILE
 from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli.plan.rows import Effect, PlanRow, ordered, table
 
-_GIVEN = click.Path(path_type=Path)
-
 
 @click.command("plan")
-@click.argument("old", type=_GIVEN)
-@click.argument("new", type=_GIVEN)
+@click.argument("old", type=FILE)
+@click.argument("new", type=FILE)
 @click.option("--json", "as_json", is_flag=True, help="Say the changes as JSON.")
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Say what a change does to data and clusters.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._files import FILE, is_assembly
 from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli.synth import synthesize
 from cdk_trainyard.errors import ConfigurationError
@@ -15,15 +16,15 @@ from cdk_trainyard.errors import ConfigurationError
 if TYPE_CHECKING:
     from cdk_trainyard.report import Assembly
 
-_GIVEN = click.Path(path_type=Path)
+_OWN = click.Path(path_type=Path)
 _OLD = timedelta(days=90)
 
 
 @click.command("review")
-@click.argument("given", metavar="FILE|CDK.OUT", type=_GIVEN)
+@click.argument("given", metavar="FILE|CDK.OUT", type=FILE)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
-@click.option("--against", metavar="FILE|CDK.OUT", type=_GIVEN, help="Say what changes from this one.")
-@click.option("--prices", metavar="FILE", type=_GIVEN, help="Prices of your own; they go before what is known here.")
+@click.option("--against", metavar="FILE|CDK.OUT", type=FILE, help="Say what changes from this one.")
+@click.option("--prices", metavar="FILE", type=_OWN, help="Prices of your own; they go before what is known here.")
 @click.option("--markdown", type=Path, metavar="FILE", help="Write a short summary for a pull request, too.")
 @click.option(
     "--fail-on",
@@ -136,7 +137,7 @@ def read(given: Path, workspace: Path) -> "Assembly":
     from cdk_trainyard.report import read_assembly
 
     path = given
-    if not given.is_dir() and not _is_template(given):
+    if not is_assembly(given) and not _is_template(given):
         path = workspace / "cdk.out"
         try:
             synthesize(given, path)

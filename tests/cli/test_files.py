@@ -1,0 +1,61 @@
+"""A folder in place of a deployment file: every command that takes a file names those that are in the folder."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cdk_trainyard.cli import main
+from cdk_trainyard.cli._app import COMMANDS, trainyard
+from cdk_trainyard.cli._files import FILE
+from tests.support import ROOT
+
+CLI = ROOT / "constructs" / "cdk_trainyard" / "cli"
+OTHER_ARGUMENTS = {"count": "1"}
+"""A word for each argument that does not take any."""
+
+
+def takers(command: click.Command, *words: str) -> Iterator[list[str]]:
+    """Yield, of each command that takes a deployment file, its words with this folder in place of the file."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(click.Context(command)):
+            yield from takers(command.get_command(click.Context(command), name), *words, name)
+        return
+    arguments = [each for each in command.params if isinstance(each, click.Argument)]
+    if any(each.type is FILE for each in arguments):
+        given = ["." if each.type is FILE else OTHER_ARGUMENTS.get(each.name, "x") for each in arguments]
+        yield [*words, *given]
+
+
+TAKERS = [*takers(trainyard)]
+
+
+def test_these_are_the_commands_of_the_readme_that_take_a_file() -> None:
+    rows = re.findall(r"^\| `trainyard ([\w-]+) \[?(?:FILE|OLD)\b", (CLI / "README.md").read_text(), re.MULTILINE)
+    assert {words[0] for words in TAKERS} == set(rows) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("words", TAKERS, ids=" ".join)
+def test_a_folder_is_answered_with_the_deployment_file_in_it(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("deployment.yaml", ".pre-commit-config.yaml", "app.py"):
+        (tmp_path / name).write_text("name: x\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 1
+    said = capsys.readouterr()
+    first, *others = (said.out + said.err).splitlines()
+    assert first == ".: this is a directory, not a file; name a file in it: deployment.yaml"
+    takes_folders = words[0] in {"contract", "plan", "review"}
+    assert others == [".: nor did the cdk CLI write it, for there is no manifest.json in it"] * takes_folders
+
+
+def test_so_is_a_folder_that_a_review_is_held_against(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deployment.yaml").write_text("name: x\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["review", "deployment.yaml", "--against", "."]) == 1
+    assert capsys.readouterr().err.startswith(".: this is a directory, not a file; name a file in it: deployment.yaml")
