@@ -36,6 +36,8 @@ _AWAY = {
     "REBOOT_ISSUED", "REBOOT_REQUESTED",
 }  # fmt: skip
 """A node is away because it was meant to be: power saving, maintenance, a restart that was asked for."""
+_ASKED_FOR = {"Action:Reboot", "Action:Replace"}
+"""Reasons by which HyperPod is told what to do with a node (its guide: manually replace or reboot a node)."""
 _BUSY = {"ALLOCATED", "COMPLETING", "MIXED"}
 _UNAVAILABLE = (({"DOWN", "ERROR"}, "down"), ({"INVALID_REG"}, "invalid"), ({"FAIL", "FAILING"}, "fail"))
 _REASONS = {"Resources", "Priority", "Dependency", "ReqNodeNotAvail", "BeginTime", "JobHeldUser", "JobHeldAdmin"}
@@ -106,28 +108,35 @@ def reason_code(told: str) -> str:
 
 
 def described(told: str) -> Iterator[dict[str, str]]:
-    """Yield what ``scontrol --oneliner`` says of every node: a value without blanks for each of its keys."""
+    """Yield what ``scontrol --oneliner`` says of every node: a value without blanks for each of its keys.
+
+    Of its reason, which people write, the first word is ``Reason``.
+    """
     for line in told.splitlines():
-        yield dict(re.findall(r"(\w+)=(\S+)", line.split(" Reason=", 1)[0]))
+        said, _, reason = line.partition(" Reason=")
+        yield {**dict(re.findall(r"(\w+)=(\S+)", said)), "Reason": reason.split(" ", 1)[0]}
 
 
 def unavailable(told: str) -> list[Sample]:
     """Say of every node that takes no jobs, and was not meant to be away, why."""
-    found = ((node, why_unavailable(node.get("State", ""))) for node in described(told))
+    found = ((node, why_unavailable(node)) for node in described(told))
     return [({"node": node["NodeName"], "state": why}, 1) for node, why in found if why]
 
 
-def why_unavailable(state: str) -> str | None:
-    """Return why a node takes no jobs: down, invalid, fail, drained or draining; None when it does, or is away."""
-    flags = set(state.replace("*", "").split("+"))
+def why_unavailable(node: dict[str, str]) -> str | None:
+    """Return why a node takes no jobs; None when it does, or is away.
+
+    Why is down, invalid, fail, drained or draining; awaited of one that HyperPod was told to restart or to replace,
+    and of one that is down and has not registered since slurmctld started: it is not set up yet.
+    """
+    flags = set(node.get("State", "").replace("*", "").split("+"))
     if flags & _AWAY:
         return None
-    for signs, word in _UNAVAILABLE:
-        if flags & signs:
-            return word
-    if "DRAIN" not in flags:
-        return None
-    return "draining" if flags & _BUSY else "drained"
+    why = next((word for signs, word in _UNAVAILABLE if flags & signs), None)
+    if why is None and "DRAIN" in flags:
+        why = "draining" if flags & _BUSY else "drained"
+    came = node.get("SlurmdStartTime", "0")[0].isdigit()
+    return "awaited" if why and (node.get("Reason") in _ASKED_FOR or (why == "down" and not came)) else why
 
 
 def gres(told: str) -> list[Sample]:

@@ -35,6 +35,7 @@ ANSWERS = {
                 ("w6", "IDLE+INVALID_REG+DRAIN", "(null)", "(null)"),
                 ("w7", "DOWN+MAINTENANCE+RESERVED", "(null)", "(null)"),
                 ("w8", "MIXED+FAIL", "(null)", "(null)"),
+                ("w9", "DOWN* SlurmdStartTime=None", "(null)", "(null)"),
             ]
         )
     ),
@@ -71,9 +72,29 @@ def test_nodes_that_take_no_jobs_are_named_unless_they_are_meant_to_be_away() ->
     assert [line for line in told if line.startswith("slurm_node_unavailable{")] == [
         f'slurm_node_unavailable{{node="{node}",state="{state}"}} 1'
         for node, state in (
-            ("w2", "down"), ("w3", "drained"), ("w4", "draining"), ("w6", "invalid"), ("w8", "fail")
+            ("w2", "down"), ("w3", "drained"), ("w4", "draining"), ("w6", "invalid"), ("w8", "fail"),
+            ("w9", "awaited"),
         )
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("State=DOWN* SlurmdStartTime=1795390000 Reason=Not responding [slurm@2026-11-23T03:00:00]", "down"),
+        ("State=DOWN+NOT_RESPONDING SlurmdStartTime=None Reason=Not responding [slurm@1795390000]", "awaited"),
+        ("State=DOWN* SlurmdStartTime=Unknown", "awaited"),
+        ("State=IDLE+FAIL SlurmdStartTime=1795390000 Reason=Action:Replace [root@1795390000]", "awaited"),
+        ("State=DOWN+FAIL SlurmdStartTime=1795390000 Reason=Action:Reboot [root@1795390000]", "awaited"),
+        ("State=IDLE+FAIL SlurmdStartTime=1795390000 Reason=a person's Action:Replace", "fail"),
+        ("State=IDLE SlurmdStartTime=1795390000 Reason=Action:Reboot [root@1795390000]", None),
+        ("State=IDLE+DRAIN SlurmdStartTime=None", "drained"),
+        ("State=UNKNOWN* SlurmdStartTime=None", None),
+    ],
+)
+def test_a_node_that_is_new_or_was_to_be_replaced_is_awaited(said: str, why: str | None) -> None:
+    found = slurm_metrics.unavailable(f"NodeName=w1 {said}\n")
+    assert found == ([({"node": "w1", "state": why}, 1)] if why else [])
 
 
 @pytest.mark.parametrize(
@@ -141,7 +162,7 @@ def test_what_is_scraped_comes_from_slurm(tmp_path: Path) -> None:
     assert ("w0", "neuron", "10.0.0.0:8000") in found
     assert ("w2", "node", "10.0.0.2:9100") in found
     assert ("w3", "gpu", "10.0.0.3:9400") in found
-    assert {node for node, *_ in found[1:]} == {"w0", "w1", "w2", "w3", "w4", "w6", "w8"}
+    assert {node for node, *_ in found[1:]} == {"w0", "w1", "w2", "w3", "w4", "w6", "w8", "w9"}
 
 
 def test_nodes_with_devices_that_slurm_does_not_know_are_known_by_their_names(tmp_path: Path) -> None:
@@ -183,7 +204,7 @@ def test_nodes_that_save_power_are_not_idle(told: str, state: str) -> None:
 )
 def test_nodes_that_save_power_ring_nothing_and_are_not_scraped(state: str) -> None:
     """As ParallelCluster's nodes come and go; a failed launch sets them down while they power up."""
-    assert slurm_metrics.why_unavailable(state) is None
+    assert slurm_metrics.why_unavailable({"State": state}) is None
     told = f"NodeName=train-dy-big-1 NodeAddr=10.0.0.9 State={state} Gres=(null)\n"
     (own,) = slurm_metrics.targets(told, {"node": 9100}, "head")
     assert own["labels"] == {"job": "node", "node": "head"}

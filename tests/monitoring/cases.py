@@ -106,7 +106,7 @@ _REMAP = f'DCGM_FI_DEV_ROW_REMAP_FAILURE{{{NODE},gpu="3"}}'
 _TEMPERATURE = f'DCGM_FI_DEV_GPU_TEMP{{{NODE},gpu="3"}}'
 _READ_ONLY = f'node_filesystem_readonly{{{NODE},fstype="%s",mountpoint="%s"}}'
 _ECC = ',event_type="%s",neuron_device_index="5"'
-_STATES = ("down", "drained", "draining", "fail", "invalid")
+_STATES = ("down", "awaited", "drained", "draining", "fail", "invalid")
 _GPU = W1 | {"gpu": "3"}
 _LOST = {f"prometheus_remote_storage_samples_{name}_total{{{C}}}": step(0, 0, 0) for name in ("failed", "dropped")}
 
@@ -196,8 +196,17 @@ CASES: Mapping[str, Sequence[Case]] = {
         ),
     ],
     "NodeDown": _state("down", 1, [state for state in _STATES if state != "down"]),
+    "NodeAwaited": [
+        Case(
+            series={f'slurm_node_unavailable{{{NODE},state="awaited"}}': there(10, 100)},
+            rings=[70, 99],
+            quiet=[9, 69, 106],
+            labels=W1,
+        ),
+        Case(series={f'slurm_node_unavailable{{{NODE},state="down"}}': step(1, 1, 0)}, quiet=[70, 100]),
+    ],
     "NodeDrained": [
-        *_state("drained", 10, ["down", "invalid"]),
+        *_state("drained", 10, ["down", "awaited", "invalid"]),
         *_state("draining", 10, ["down"]),
         *_state("fail", 10, ["down"]),
     ],

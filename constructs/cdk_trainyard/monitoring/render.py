@@ -103,7 +103,8 @@ def alertmanager_configuration(topic_arn: str, region: str) -> JsonObject:
 def _inhibitions() -> Iterator[JsonObject]:
     """Say what follows from what: nobody wants to hear of a dead node's full disk."""
     yield _inhibition(_MUTED_BY_SILENCE, ["cluster"])
-    yield _inhibition(_MUTED_BY_SLURM, ["cluster"], 'alertname=~"NodeDown|NodeDrained|NodeInvalid|JobsStarving"')
+    of_slurm = 'alertname=~"NodeDown|NodeAwaited|NodeDrained|NodeInvalid|JobsStarving"'
+    yield _inhibition(_MUTED_BY_SLURM, ["cluster"], of_slurm)
     yield _inhibition(_MUTED_BY_NODE, ["cluster", "node"])
     yield _inhibition(_MUTED_BY_ENGINE, ["cluster", "task"])
 
