@@ -18,7 +18,7 @@ PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 STOREYS = (
     (
         "acknowledgments data_files json_value lazy managed_policy node_scripts operators origin policy problems "
-        "project retention tokens versions"
+        "project retention signals tokens versions"
     ),
     "account errors log_groups",
     "inline_function instances names options reach",

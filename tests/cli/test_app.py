@@ -14,6 +14,8 @@ import pytest
 
 from cdk_trainyard.cli import _cdk, _extras, main
 from cdk_trainyard.cli._app import COMMANDS
+from cdk_trainyard.cli.contract.ask import VARIABLE
+from tests.cli.test_plan import assembly
 from tests.support import DEPLOYMENTS, ROOT
 
 pytestmark = pytest.mark.programs
@@ -145,19 +147,26 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert said == ""
 
 
+@pytest.mark.parametrize("name", ["synth", "contract"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_ends_what_was_started(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    """The cdk CLI and its app are gone when the command is."""
+def test_an_interrupt_ends_what_was_started(number: signal.Signals, code: int, name: str, tmp_path: Path) -> None:
+    """The cdk CLI and its app, and ParallelCluster's program with its Node, are gone when the command is."""
     said = tmp_path / "pid"
-    for name, text in (
+    for program, text in (
         ("node", "#!/bin/sh\necho v24.0.0\n"),
         ("cdk", f'#!/bin/sh\n[ "$1" = --version ] && echo 2.1148.1 && exit\nsleep 300 &\necho $! > {said}\nwait\n'),
     ):
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
-    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "JSII_NODE": str(tmp_path / "node")}
+        (tmp_path / program).write_text(text)
+        (tmp_path / program).chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "JSII_NODE": str(tmp_path / "node"),
+        VARIABLE: str(tmp_path / "cdk"),
+    }
+    cluster = {"Type": "Custom::PclusterCluster", "Properties": {"ClusterName": "x", "ClusterConfiguration": {}}}
+    given = assembly(tmp_path / "cdk.out", Cluster=cluster) if name == "contract" else DEPLOYMENTS[0]
     with subprocess.Popen(
-        [*TRAINYARD, "synth", str(DEPLOYMENTS[0])],
+        [*TRAINYARD, name, str(given)],
         env=environment,
         stderr=subprocess.PIPE,
         text=True,

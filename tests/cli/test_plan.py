@@ -72,6 +72,27 @@ def test_parallelclusters_own_environment_is_made_or_named(
     assert ask.python() == Path("/bin/false")
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_half_an_environment_is_none(
+    error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C and SIGTERM while pip installs."""
+    cache = tmp_path / "cache"
+
+    def interrupted(words: list[str]) -> None:
+        if "pip" in words:
+            raise error
+        python = cache / "cdk-trainyard" / "pcluster" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.touch()
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr(ask, "_run", interrupted)
+    with pytest.raises(error):
+        ask.install()
+    assert [*(cache / "cdk-trainyard").iterdir()] == []
+
+
 def test_showing_takes_credentials(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)

@@ -1,16 +1,20 @@
 """The command line."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from cdk_trainyard.local import LocalAws, supported_types
-from cdk_trainyard.local.__main__ import _run, main
+from cdk_trainyard.local.__main__ import _end, _run, main
 
 _TOPICS = "import boto3, os; print(boto3.client('sns').create_topic(Name='x')['TopicArn'], os.environ['AWS_REGION'])"
 
@@ -97,11 +101,55 @@ def test_fails_on_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_the_command_is_started_ends_it(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the microseconds in which the command has begun, and has no name yet."""
+    begun = []
+
+    class Interrupted(subprocess.Popen):  # type: ignore[type-arg]  # it talks to nobody
+        def __init__(self, *words: Any, **options: Any) -> None:
+            super().__init__(*words, **options)
+            begun.append(self)
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    before = signal.signal(number, _end)
+    try:
+        with pytest.raises(SystemExit) as caught:
+            _run(["sleep", "3600"], cast("LocalAws", SimpleNamespace(environment=dict(os.environ))))
+    finally:
+        signal.signal(number, before)
+        left = [process for process in begun if process.poll() is None]
+        for process in left:
+            process.kill()
+            process.wait()
+    assert (caught.value.code, left, [process.returncode for process in begun]) == (128 + number, [], [-signal.SIGTERM])
+
+
+_SERVE = """if True:
+    import io, sys, zipfile
+    from cdk_trainyard.local.__main__ import main
+    from cdk_trainyard.local.services.lambda_ import _Code
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("index.py", "")
+    print(_Code.unpacked(archive.getvalue()).parent, flush=True)
+    sys.exit(main(["serve", "--region", "eu-west-1"]))
+"""
+"""``python -m cdk_trainyard.local serve``, which has a function's code unpacked already, and says where."""
+
+
 @pytest.fixture
 def serving() -> Iterator["subprocess.Popen[str]"]:
     """A server in a process of its own, which says that it serves."""
-    command = [sys.executable, "-m", "cdk_trainyard.local", "serve", "--region", "eu-west-1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _SERVE]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509  nohup may have started this
+    ) as process:
         assert process.stderr is not None
         assert "is account" in process.stderr.readline()
         assert "serving" in process.stderr.readline()
@@ -110,10 +158,18 @@ def serving() -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.slow
-def test_serve_says_how_it_is_called_and_ends_when_it_is_told_to(serving: "subprocess.Popen[str]") -> None:
-    serving.terminate()
-    said, _ = serving.communicate(timeout=600)
-    assert serving.returncode == 143
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_serve_says_how_it_is_called_and_ends_when_it_is_told_to(
+    number: signal.Signals, code: int, serving: "subprocess.Popen[str]"
+) -> None:
+    """Nothing is left of its functions then."""
+    assert serving.stdout
+    unpacked = Path(serving.stdout.readline().strip())
+    assert [*unpacked.iterdir()]
+    serving.send_signal(number)
+    assert serving.wait(600) == code
+    assert not unpacked.exists()
+    said = serving.stdout.read()
     assert re.search(r"^export AWS_ENDPOINT_URL=http://127.0.0.1:\d+$", said, re.MULTILINE)
     assert re.search(r"^export AWS_ACCESS_KEY_ID=AKIA[A-Z2-7]{16}$", said, re.MULTILINE)
 
@@ -121,6 +177,7 @@ def test_serve_says_how_it_is_called_and_ends_when_it_is_told_to(serving: "subpr
 @pytest.mark.slow
 def test_serve_answers_who_has_set_what_it_says(serving: "subprocess.Popen[str]") -> None:
     assert serving.stdout is not None
+    serving.stdout.readline()
     lines = takewhile(lambda line: not line.startswith("export CDK_"), iter(serving.stdout.readline, ""))
     exports = dict(line.removeprefix("export ").rstrip().split("=", 1) for line in lines)
     command = [sys.executable, "-c", _TOPICS]

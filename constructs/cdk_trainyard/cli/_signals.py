@@ -1,39 +1,44 @@
-"""Ctrl-C, SIGTERM and SIGHUP: when they take effect, what is ended by them, and how a question hears them."""
+"""Ctrl-C, SIGTERM and SIGHUP: what is ended by them, and how a question hears them."""
 
 import os
 import select
 import signal
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
+
+from cdk_trainyard.signals import later
 
 if TYPE_CHECKING:
     import subprocess
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE: Final = 5
 
 
 @contextmanager
-def later() -> Iterator[None]:
-    """Let signals that come during a block take effect when it has ended."""
-    if threading.current_thread() is not threading.main_thread():  # where no signal is heard
-        yield
-        return
-    came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-    ours = [number for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)]
-    for number in ours:
-        signal.signal(number, lambda number, _frame: came.append(number))
+def running(words: Sequence[str], *, group: bool, **options: Any) -> "Iterator[subprocess.Popen[Any]]":
+    """Run a program during a block, and leave nothing of it running where the block ends by a signal or an error.
+
+    Args:
+        words: The program and its arguments.
+        group: Whether it is the first of a group of its own; a program that reads from this terminal must not be.
+        options: What ``subprocess.Popen`` takes besides.
+    """
+    from subprocess import Popen
+
+    process = None
     try:
-        yield
+        with later():  # or what has begun would have no name to end it by
+            process = Popen(words, start_new_session=group, **options)
+        yield process
+    except BaseException:
+        if process:
+            ended_whole(process, group=group)
+        raise
     finally:
-        for number in ours:
-            signal.signal(number, handlers[number])
-        for each in came:
-            signal.raise_signal(each)
+        if process and process.stdout:
+            process.stdout.close()
 
 
 def ended_whole(process: "subprocess.Popen[Any]", *, group: bool) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -18,6 +18,7 @@ from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION
 from cdk_trainyard.local.registry import supported_types
 from cdk_trainyard.local.server import LocalAws
 from cdk_trainyard.local.services.accounts import checked
+from cdk_trainyard.signals import later
 
 _SIGNAL_BASE = 128
 _COMMAND_NOT_FOUND = 127
@@ -71,7 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     level = logging.INFO if options.verbose else logging.ERROR
     logging.basicConfig(level=level, stream=sys.stderr, format="local AWS: %(message)s")
     _forget_accounts()
-    signal.signal(signal.SIGTERM, _end)  # so that the server stops and its files go
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the server stops and its files go
+        if signal.getsignal(number) is signal.SIG_DFL:  # and not one that nohup lets nobody hear
+            signal.signal(number, _end)
     regions = options.region or [DEFAULT_REGION]
     with LocalAws(port=options.port, region=regions[0], account=options.account) as aws:
         _say(f"{aws.endpoint} is account {aws.account}, region {aws.region}")
@@ -92,8 +95,8 @@ def _forget_accounts() -> None:
         del os.environ[name]
 
 
-def _end(_number: int, _frame: FrameType | None) -> NoReturn:
-    sys.exit(_SIGNAL_BASE + signal.SIGTERM)
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(_SIGNAL_BASE + number)
 
 
 def _say(text: str) -> None:
@@ -121,20 +124,26 @@ def _run(command: Sequence[str], aws: LocalAws, folder: str | None = None) -> in
     if program is None:
         _say(f"{command[0]}: command not found")
         return _COMMAND_NOT_FOUND
-    with subprocess.Popen([program, *command[1:]], env=environment, cwd=folder) as process:  # noqa: S603  the user's own
-        code = _wait(process)
+    code = _waited([program, *command[1:]], environment, folder)
     return _SIGNAL_BASE - code if code < 0 else code
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the command; an interrupt goes to it as well, and it decides when to end."""
+def _waited(words: Sequence[str], environment: Mapping[str, str], folder: str | None) -> int:
+    """Start the command and wait for it; an interrupt goes to it as well, and it decides when to end."""
+    process = None
     while True:
         try:
+            if process is None:
+                with later():  # or what has begun would have no name to end it by
+                    process = subprocess.Popen(words, env=environment, cwd=folder)  # noqa: S603  the user's own
             return process.wait()
         except KeyboardInterrupt:
-            continue
+            if process is None:
+                raise
         except SystemExit:
-            process.terminate()
+            if process is not None:
+                process.terminate()
+                process.wait()
             raise
 
 

@@ -45,12 +45,21 @@ def built(kind: str, key: str, build: Callable[[Path], None], *, say: Callable[[
         key: From ``key_of``.
         build: Fills an empty directory. When it fails, nothing is left of it.
         say: Told why this takes long.
+
+    Raises:
+        RehearsalError: The directory takes no files.
     """
     path = cache_directory() / kind / key
     if path.is_dir():
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(path.with_suffix(".lock"), kind, say):
+    lock = path.with_suffix(".lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    except OSError as error:
+        problem = f"nothing can be kept in {path.parent}: {error.strerror}; {VARIABLE} names another place"
+        raise RehearsalError(problem) from None
+    with _lock(lock, kind, say):
         if path.is_dir():
             return path
         for left in path.parent.glob(f"{key}.partial-*"):  # by a builder that was killed

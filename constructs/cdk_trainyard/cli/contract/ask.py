@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import click
 import cdk_trainyard
 from cdk_trainyard.cli._cdk import node
 from cdk_trainyard.cli._exits import Missing, Wrong
-from cdk_trainyard.cli._folders import cache_folder, scratch_folder
+from cdk_trainyard.cli._folders import cache_folder, make_kept, scratch_folder
+from cdk_trainyard.cli._signals import running
 from cdk_trainyard.project import project_folder
 
 VARIABLE: Final = "TRAINYARD_PCLUSTER_PYTHON"
@@ -46,13 +48,20 @@ def install() -> None:
     folder = _made().parents[1]
     locked = project_folder() / "requirements" / "pcluster.txt"
     click.echo(f"making {folder} (about a minute, once)", err=True)
+    make_kept(folder.parent)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        _run([sys.executable, "-m", "venv", "--clear", str(folder)])
         pip = [str(_made()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--require-hashes", "--requirement", str(locked)], check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise Wrong(f"the environment cannot be made: {error}") from None
+        _run([*pip, "--require-hashes", "--requirement", str(locked)])
+    except BaseException:  # a signal, too: half of it would be taken for an environment
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _run(words: list[str]) -> None:
+    with running(words, group=True, stdin=subprocess.DEVNULL) as process:
+        if process.wait():
+            raise Wrong("the environment cannot be made, as shown above")
 
 
 def _made() -> Path:
@@ -75,16 +84,12 @@ def ask(requests: dict[str, Any]) -> dict[str, Any]:
         (directory / "cdk_trainyard").symlink_to(Path(cdk_trainyard.__file__).parent, target_is_directory=True)
         source, target = directory / "requests.json", directory / "answers.json"
         source.write_text(json.dumps(requests), encoding="utf-8")
-        done = subprocess.run(
-            [str(program), "-m", _CHECKS, str(source), str(target)],
-            cwd=directory,
-            env=environment() | {"PYTHONPATH": str(directory)},
-            check=False,
-            stdout=subprocess.DEVNULL,
-            stderr=None,
-        )
-        if done.returncode:
-            raise Wrong("ParallelCluster's own program failed, as shown above")
+        words = [str(program), "-m", _CHECKS, str(source), str(target)]
+        own = environment() | {"PYTHONPATH": str(directory)}
+        silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        with running(words, group=True, cwd=directory, env=own, **silent) as process:
+            if process.wait():
+                raise Wrong("ParallelCluster's own program failed, as shown above")
         return dict(json.loads(target.read_text(encoding="utf-8")))
 
 

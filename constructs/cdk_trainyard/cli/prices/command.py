@@ -10,7 +10,7 @@ import click
 
 from cdk_trainyard.cli._cdk import NO_CREDENTIALS
 from cdk_trainyard.cli._exits import Missing, Wrong
-from cdk_trainyard.cli._folders import cache_folder
+from cdk_trainyard.cli._folders import cache_folder, make_kept
 from cdk_trainyard.cli._progress import working
 
 _TITLE: Final = "AWS Price List API, on demand"
@@ -39,6 +39,7 @@ def _refresh(regions: tuple[str, ...], output: Path | None) -> None:
     snapshot that they bring, Region by Region.
     """
     file = output or kept_prices()
+    make_kept(file.parent)
     content = _kept(file)
     for region in regions:
         with working(f"asking AWS for the prices of {region}"):
@@ -48,8 +49,10 @@ def _refresh(regions: tuple[str, ...], output: Path | None) -> None:
         name = f"price list of {region}"
         content["sources"][name] = {"title": _TITLE, "date": datetime.now(UTC).date().isoformat()}
         content["regions"][region] = {name: found}
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        try:
+            file.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise Wrong(f"{file} cannot be written: {error.strerror}") from None
         click.echo(f"{region}: {len(found)} prices")
     click.echo(str(file))
 
