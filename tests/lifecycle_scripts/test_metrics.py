@@ -35,7 +35,6 @@ ANSWERS = {
                 ("w6", "IDLE+INVALID_REG+DRAIN", "(null)", "(null)"),
                 ("w7", "DOWN+MAINTENANCE+RESERVED", "(null)", "(null)"),
                 ("w8", "MIXED+FAIL", "(null)", "(null)"),
-                ("w9", "DOWN* SlurmdStartTime=None", "(null)", "(null)"),
             ]
         )
     ),
@@ -72,8 +71,7 @@ def test_nodes_that_take_no_jobs_are_named_unless_they_are_meant_to_be_away() ->
     assert [line for line in told if line.startswith("slurm_node_unavailable{")] == [
         f'slurm_node_unavailable{{node="{node}",state="{state}"}} 1'
         for node, state in (
-            ("w2", "down"), ("w3", "drained"), ("w4", "draining"), ("w6", "invalid"), ("w8", "fail"),
-            ("w9", "awaited"),
+            ("w2", "down"), ("w3", "drained"), ("w4", "draining"), ("w6", "invalid"), ("w8", "fail")
         )
     ]  # fmt: skip
 
@@ -162,7 +160,7 @@ def test_what_is_scraped_comes_from_slurm(tmp_path: Path) -> None:
     assert ("w0", "neuron", "10.0.0.0:8000") in found
     assert ("w2", "node", "10.0.0.2:9100") in found
     assert ("w3", "gpu", "10.0.0.3:9400") in found
-    assert {node for node, *_ in found[1:]} == {"w0", "w1", "w2", "w3", "w4", "w6", "w8", "w9"}
+    assert {node for node, *_ in found[1:]} == {"w0", "w1", "w2", "w3", "w4", "w6", "w8"}
 
 
 def test_nodes_with_devices_that_slurm_does_not_know_are_known_by_their_names(tmp_path: Path) -> None:
