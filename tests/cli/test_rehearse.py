@@ -27,6 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         ([FILE], ("run", FILE)),
         (["run", FILE, "--max-nodes", "3", "--no-job"], ("run", FILE, "--max-nodes=3", "--no-job")),
         ([FILE, "--keep", "--scripts", "mine"], ("run", FILE, "--keep", "--scripts=mine")),
+        ([FILE, "--json"], ("run", FILE, "--json")),
         (["crash", "worker-1", "--rehearsal", "12"], ("crash", "worker-1", "--rehearsal=12")),
         (["scale", "workers", "3"], ("scale", "workers", "3")),
         (["build-image"], ("build-image",)),
@@ -40,7 +41,17 @@ def test_options_become_words(words: list[str], expected: tuple[str, ...], asked
 def test_words_are_taken_by_the_rehearsal() -> None:
     """Every command and option here is one of its own."""
     parser, commands = rehearsal._parser()
-    words = ["run", "x.yaml", "--max-nodes=3", "--scripts=s", "--auto-resume", "--asked=a", "--no-job", "--keep"]
+    words = [
+        "run",
+        "x.yaml",
+        "--max-nodes=3",
+        "--scripts=s",
+        "--auto-resume",
+        "--asked=a",
+        "--json",
+        "--no-job",
+        "--keep",
+    ]
     assert parser.parse_args(words).deployment == Path("x.yaml")
     from cdk_trainyard.cli.rehearse import command  # noqa: PLC0415
 

@@ -1,5 +1,6 @@
 """The command line."""
 
+import json
 import os
 import re
 import signal
@@ -13,8 +14,10 @@ from typing import Any, cast
 
 import pytest
 
+from cdk_trainyard.cli import main as trainyard
 from cdk_trainyard.local import LocalAws, supported_types
-from cdk_trainyard.local.__main__ import _end, _run, main
+from cdk_trainyard.local import __main__ as local
+from cdk_trainyard.local.__main__ import _end, _run, _serve, main
 
 _TOPICS = "import boto3, os; print(boto3.client('sns').create_topic(Name='x')['TopicArn'], os.environ['AWS_REGION'])"
 
@@ -91,6 +94,28 @@ def test_exit_codes(aws: LocalAws, command: list[str], code: int) -> None:
 def test_types_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["types"]) == 0
     assert capsys.readouterr().out.split() == sorted(supported_types())
+
+
+def test_types_for_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert trainyard(["local", "types", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"types": sorted(supported_types())}
+
+
+def test_a_server_for_a_program(
+    aws: LocalAws, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what it is, until Ctrl-C."""
+
+    def interrupted(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(local, "time", SimpleNamespace(sleep=interrupted))  # its server sleeps by the true one
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    assert _serve(aws, as_json=True) == 0
+    said = json.loads(capsys.readouterr().out)
+    environment = said.pop("environment")
+    assert said == {"endpoint": aws.endpoint, "account": aws.account, "region": aws.region}
+    assert environment["AWS_ENDPOINT_URL"] == aws.endpoint
 
 
 @pytest.mark.parametrize("arguments", [[], ["run"], ["run", "--"], ["walk"], ["serve", "--account", "1"]])

@@ -1,8 +1,12 @@
+import argparse
+import contextlib
 import io
+import json
 
 import pytest
 
 from cdk_trainyard.rehearsal import RehearsalError
+from cdk_trainyard.rehearsal.__main__ import _tell
 from cdk_trainyard.rehearsal.report import NEVER_PROVEN, Report
 
 
@@ -29,3 +33,24 @@ def test_a_step_that_fails_is_noted_and_passes_its_error_on() -> None:
     assert not report.passed
     assert report.steps[0].notes == ["first line"]
     assert "in all  failed" in report.table()
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_program_reads_what_the_table_says(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report(io.StringIO())
+    with contextlib.suppress(RehearsalError), report.step("boot") as step:
+        step.note("3 nodes")
+        raise RehearsalError("no power")
+    report.skip("job", "no workers")
+    _tell(report, argparse.Namespace(json=as_json))
+    said = capsys.readouterr().out
+    if not as_json:
+        assert "in all  failed" in said
+        return
+    found = json.loads(said)
+    boot, job = found["steps"]
+    assert found["passed"] is False
+    assert found["seconds"] >= boot["seconds"] >= 0
+    assert (boot["title"], boot["outcome"], boot["notes"]) == ("boot", "failed", ["3 nodes", "no power"])
+    assert job == {"title": "job", "seconds": 0, "outcome": "skipped", "notes": ["no workers"]}
+    assert found["not_proven"] == [*NEVER_PROVEN]

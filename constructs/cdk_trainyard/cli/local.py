@@ -18,6 +18,7 @@ _OPTIONS = (
     click.option("--verbose", is_flag=True, help="Say what the stacks do, and what is not emulated."),
     click.option("--bootstrap", is_flag=True, help="Run cdk bootstrap in the Regions first."),
 )
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Say it as JSON.")
 
 
 def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,17 +45,19 @@ def _run(words: tuple[str, ...], **options: Any) -> int:
 
 @command.command("serve")
 @_with_options
-def _serve(**options: Any) -> int:
+@_AS_JSON
+def _serve(as_json: bool, **options: Any) -> int:
     """Serve until interrupted; prints what another terminal sets."""
-    return _main("serve", options)
+    return _main("serve", options, *["--json"] * as_json)
 
 
 @command.command("types")
-def _types() -> int:
+@_AS_JSON
+def _types(as_json: bool) -> int:
     """Print the resource types that can be deployed."""
     from cdk_trainyard.local.__main__ import main
 
-    return main(["types"])
+    return main(["types", *["--json"] * as_json])
 
 
 def _main(mode: str, options: dict[str, Any], *command_words: str) -> int:

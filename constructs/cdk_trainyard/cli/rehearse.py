@@ -40,6 +40,7 @@ def command() -> None:
 @click.option("--scripts", type=click.Path(path_type=Path), metavar="DIR", help="Rehearse this folder of scripts.")
 @click.option("--auto-resume", is_flag=True, help="srun offers --auto-resume, from a stand-in.")
 @click.option("--asked", type=click.Path(path_type=Path), metavar="FILE", help="Write what nodes asked for, as JSON.")
+@click.option("--json", is_flag=True, help="Say the report as JSON; progress goes to standard error.")
 @click.option("--no-job", is_flag=True, help="End when every node is idle in Slurm.")
 @click.option("--keep", is_flag=True, help="Keep the nodes until Ctrl-C, for the other commands.")
 @_WHICH

@@ -1,6 +1,7 @@
 """``trainyard local run -- CMD``, ``serve`` and ``types``: the local AWS from the command line, with no other extra."""
 
 import argparse
+import json
 import logging
 import os
 import shlex
@@ -12,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from cdk_trainyard.local.environment import ACCOUNT, DEFAULT_REGION
 from cdk_trainyard.local.registry import supported_types
@@ -34,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         description="An AWS on this machine, on 127.0.0.1 only: nothing that runs against it can reach an account.",
     )
     modes = parser.add_subparsers(dest="mode", required=True)
-    modes.add_parser("types", help=_TYPES_HELP)
+    types = modes.add_parser("types", help=_TYPES_HELP)
     run, serve = modes.add_parser("run", help=_RUN_HELP), modes.add_parser("serve", help=_SERVE_HELP)
     for mode in (run, serve):
         mode.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
@@ -53,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
         )
         mode.add_argument("--verbose", action="store_true", help="say what the stacks do, and what is not emulated")
         mode.add_argument("--bootstrap", action="store_true", help="run `cdk bootstrap` in the regions first")
+    for mode in (serve, types):
+        mode.add_argument("--json", action="store_true", help="say it as JSON")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
     return parser
 
@@ -62,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.mode == "types":
-        sys.stdout.writelines(f"{name}\n" for name in sorted(supported_types()))
+        names = sorted(supported_types())
+        sys.stdout.write(_as_json({"types": names}) if options.json else "".join(f"{name}\n" for name in names))
         return 0
     command = list(options.command) if options.mode == "run" else []
     if command[:1] == ["--"]:
@@ -85,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 parser.error(f"argument --existing: {problem}")
         code = _bootstrap(aws, regions) if options.bootstrap else 0
         if code or options.mode == "serve":
-            return code or _serve(aws)
+            return code or _serve(aws, as_json=options.json)
         return _run(command, aws)
 
 
@@ -104,10 +108,15 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _serve(aws: LocalAws) -> int:
+def _as_json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _serve(aws: LocalAws, *, as_json: bool) -> int:
     own = {name: value for name, value in aws.environment.items() if os.environ.get(name) != value}
-    for name, value in own.items():
-        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+    about = {"endpoint": aws.endpoint, "account": aws.account, "region": aws.region, "environment": own}
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in own.items())
+    sys.stdout.write(_as_json(about) if as_json else exports)
     sys.stdout.flush()
     _say("serving who has set these; Ctrl-C ends it")
     try:
@@ -118,24 +127,24 @@ def _serve(aws: LocalAws) -> int:
         return 0
 
 
-def _run(command: Sequence[str], aws: LocalAws, folder: str | None = None) -> int:
+def _run(command: Sequence[str], aws: LocalAws, **options: Any) -> int:
     environment = aws.environment
     program = shutil.which(command[0], path=environment.get("PATH"))
     if program is None:
         _say(f"{command[0]}: command not found")
         return _COMMAND_NOT_FOUND
-    code = _waited([program, *command[1:]], environment, folder)
+    code = _waited([program, *command[1:]], env=environment, **options)
     return _SIGNAL_BASE - code if code < 0 else code
 
 
-def _waited(words: Sequence[str], environment: Mapping[str, str], folder: str | None) -> int:
+def _waited(words: Sequence[str], **options: Any) -> int:
     """Start the command and wait for it; an interrupt goes to it as well, and it decides when to end."""
     process = None
     while True:
         try:
             if process is None:
                 with later():  # or what has begun would have no name to end it by
-                    process = subprocess.Popen(words, env=environment, cwd=folder)  # noqa: S603  the user's own
+                    process = subprocess.Popen(words, **options)  # noqa: S603  the user's own
             return process.wait()
         except KeyboardInterrupt:
             if process is None:
@@ -148,10 +157,15 @@ def _waited(words: Sequence[str], environment: Mapping[str, str], folder: str | 
 
 
 def _bootstrap(aws: LocalAws, regions: Sequence[str]) -> int:
-    """Bootstrap ``regions``, in an empty folder: with an app in sight the CLI would synthesize it first."""
+    """Bootstrap ``regions``, in an empty folder: with an app in sight the CLI would synthesize it first.
+
+    What it says is progress, for standard error.
+    """
     _say(f"bootstrapping {', '.join(regions)}")
     with tempfile.TemporaryDirectory() as empty:
-        return _run(["cdk", "bootstrap", *(f"aws://{aws.account}/{region}" for region in regions)], aws, folder=empty)
+        return _run(
+            ["cdk", "bootstrap", *(f"aws://{aws.account}/{region}" for region in regions)], aws, cwd=empty, stdout=2
+        )
 
 
 if __name__ == "__main__":

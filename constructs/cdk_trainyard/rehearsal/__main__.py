@@ -48,6 +48,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     )
     run.add_argument("--no-job", action="store_true", help="end when every node is idle in Slurm")
     run.add_argument("--keep", action="store_true", help="keep the nodes until Ctrl-C, for the commands below")
+    run.add_argument("--json", action="store_true", help="say the report as JSON")
     run.set_defaults(act=_run)
     for name, act, help_ in (
         ("shell", _shell, "open a shell on a node"),
@@ -105,7 +106,7 @@ def _run(options: argparse.Namespace) -> int:
     lacking = requirements.missing()
     if lacking:
         sys.stderr.write("".join(f"rehearsal: {sentence}\n" for sentence in lacking))
-        return _MISSING if os.environ.get(REQUIRE_NODES) == "1" else _rehearse_job_only()
+        return _MISSING if os.environ.get(REQUIRE_NODES) == "1" else _rehearse_job_only(options)
     if not options.deployment.is_file():
         raise RehearsalError(f"{options.deployment}: no such deployment file")
     if options.scripts and not options.scripts.is_dir():
@@ -143,11 +144,15 @@ def _rehearse(options: argparse.Namespace) -> int:
         rehearsal.close()
         if options.asked:
             options.asked.write_text(as_json(report.asked))
-        sys.stdout.write(f"\n{report.table()}\n")
+        _tell(report, options)
     return 0 if report.passed else 1
 
 
-def _rehearse_job_only() -> int:
+def _tell(report: Report, options: argparse.Namespace) -> None:
+    sys.stdout.write(json.dumps(report.data(), indent=2) + "\n" if options.json else f"\n{report.table()}\n")
+
+
+def _rehearse_job_only(options: argparse.Namespace) -> int:
     """Rehearse what needs no nodes: the job, on a Slurm of the calling user."""
     if packages := rootless.missing():
         sys.stderr.write(f"rehearsal: and no job script either: apt-get install {' '.join(packages)}\n")
@@ -158,7 +163,7 @@ def _rehearse_job_only() -> int:
     with report.step("training job on a Slurm without nodes, one process killed"):
         rootless.rehearse(python, report.say)
     report.skip("nodes, lifecycle scripts, power cut", "this machine cannot boot nodes, see above")
-    sys.stdout.write(f"\n{report.table()}\n")
+    _tell(report, options)
     return 0
 
 

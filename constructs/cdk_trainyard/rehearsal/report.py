@@ -4,8 +4,8 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TextIO
+from dataclasses import asdict, dataclass, field
+from typing import Any, TextIO
 
 from cdk_trainyard.rehearsal.asked import Asked
 
@@ -96,6 +96,15 @@ class Report:
         whole = time.monotonic() - self._started
         lines += [f"{'in all':<{width}}  {'passed' if self.passed else 'failed':<7}  {whole:7.1f}", "", "not proven:"]
         return "\n".join([*lines, *(f"  - {sentence}" for sentence in self.not_proven)])
+
+    def data(self) -> dict[str, Any]:
+        """Return the same for a program: ``passed``, ``seconds``, ``steps`` and ``not_proven``."""
+        return {
+            "passed": self.passed,
+            "seconds": time.monotonic() - self._started,
+            "steps": [asdict(step) for step in self.steps],
+            "not_proven": [*self.not_proven],
+        }
 
     @staticmethod
     def _row(step: Step, width: int) -> str:
