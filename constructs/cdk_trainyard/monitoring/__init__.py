@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from cdk_trainyard.monitoring.alert_rules import AlertRules
     from cdk_trainyard.monitoring.cluster import ClusterMetrics
     from cdk_trainyard.monitoring.environment import EnvironmentMonitoring
-    from cdk_trainyard.monitoring.spec import AlarmOverride, AlarmSeverity, MetricsSource, OwnAlarm
+    from cdk_trainyard.monitoring.grafana_workspace import GrafanaWorkspace
+    from cdk_trainyard.monitoring.spec import (
+        AlarmOverride,
+        AlarmSeverity,
+        GrafanaAuthentication,
+        GrafanaSaml,
+        MetricsSource,
+        OwnAlarm,
+    )
     from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
 else:  # or every misspelt name would be an Any
     __getattr__ = lazily(__name__)
@@ -19,6 +27,9 @@ __all__ = [
     "AlertRules",
     "ClusterMetrics",
     "EnvironmentMonitoring",
+    "GrafanaAuthentication",
+    "GrafanaSaml",
+    "GrafanaWorkspace",
     "MetricsSource",
     "MetricsWorkspace",
     "MetricsWorkspaceBase",

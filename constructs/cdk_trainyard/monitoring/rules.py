@@ -2,14 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from typing import Final
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.monitoring.alarms import Alarm, alarm_names, alarms
 from cdk_trainyard.monitoring.promql import unreadable
 from cdk_trainyard.monitoring.render import own_rule
-from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, OwnAlarm
+from cdk_trainyard.monitoring.spec import (
+    AlarmOverride,
+    AlertRulesSpec,
+    GrafanaAuthentication,
+    GrafanaWorkspaceSpec,
+    OwnAlarm,
+)
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
+
+_MOST_LISTED: Final = 5
+"""Prefix lists, and endpoints (AWS::Grafana::Workspace NetworkAccessControl, ``maxItems``)."""
 
 
 def alert_rules_problems(spec: AlertRulesSpec) -> Iterator[Problem]:
@@ -71,6 +82,44 @@ def own_alarm_problems(own: Sequence[OwnAlarm]) -> Iterator[Problem]:
             readable[alarm.name] = alarm
     for name, why in unreadable({name: own_rule(alarm, "c") for name, alarm in readable.items()}).items():
         yield Problem((name, "expr"), f"must be PromQL, got {shown(readable[name].expr)}: promtool says {why}")
+
+
+def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator[Problem]:
+    """Check that Amazon Managed Grafana is offered, that users can sign in, and that somebody reaches it.
+
+    Args:
+        spec: What was said.
+        region: Where it will be. None: that is not known.
+    """
+    offered = load("monitoring", "grafana_regions")["regions"]
+    if region is not None and not unresolved(region) and region not in offered:
+        text = f"must be left out in {region}: Amazon Managed Grafana is offered in {', '.join(offered)}"
+        yield Problem((), f"{text}; Grafana of your own imports the same dashboards")
+    yield from _access_problems(spec)
+    if unresolved(spec.authentication, *spec.authentication):
+        return
+    saml = GrafanaAuthentication.SAML
+    if not spec.authentication:
+        text = f"must name {either(GrafanaAuthentication)}, got nothing: nobody could sign in"
+        yield Problem(("authentication",), text)
+    elif spec.saml is not None and saml not in spec.authentication:
+        yield Problem(("saml",), f"must be left out, or {option('authentication')} must name {saml}")
+    if spec.saml is not None and not unresolved(spec.saml, spec.saml.admin_roles) and not spec.saml.admin_roles:
+        yield Problem(("saml", "admin_roles"), "must name one or more, got none: nobody could administer Grafana")
+
+
+def _access_problems(spec: GrafanaWorkspaceSpec) -> Iterator[Problem]:
+    listed = {name: getattr(spec, name) for name in ("prefix_list_ids", "vpc_endpoint_ids")}
+    if unresolved(spec.public_access, *listed.values()):
+        return
+    for name, ids in listed.items():
+        if ids and spec.public_access:
+            yield Problem((name,), f"must be left out beside {option('public_access')}: every address reaches it")
+        elif len(ids) > _MOST_LISTED:
+            yield Problem((name,), f"must name {_MOST_LISTED} at most, got {len(ids)}")
+    if not spec.public_access and not any(listed.values()):
+        ways = f"give {option('prefix_list_ids')} or {option('vpc_endpoint_ids')}, or {option('public_access')}"
+        yield Problem((), f"must say who reaches Grafana, got nobody; {ways}")
 
 
 def _threshold_problems(override: AlarmOverride, alarm: Alarm) -> Iterator[Problem]:

@@ -1,12 +1,13 @@
 """What can be said of monitoring: where metrics go, and which alarms ring when. No CDK."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.options.fields import ByName, Said
-from cdk_trainyard.options.kinds import Number, Open, Text
+from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
+from cdk_trainyard.options.texts import LINE
 
 if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
@@ -90,6 +91,57 @@ class MetricsWorkspaceSpec:
     """How many days metrics are kept. Default: 150."""
     key: "kms.IKey | None" = None
     """KMS key of what is kept; another one is another workspace. Default - a key that AWS owns."""
+
+
+class GrafanaAuthentication(StrEnum):
+    """Who says who a user of Grafana is: ``authenticationProviders`` of CreateWorkspace."""
+
+    AWS_SSO = "AWS_SSO"
+    """IAM Identity Center of the organization, or of the account."""
+    SAML = "SAML"
+    """An identity provider that speaks SAML 2.0."""
+
+
+_SAML_NAME: Final = replace(LINE, example="Admins", shortest=1, longest=256)
+"""A name in an assertion (AWS::Grafana::Workspace, AssertionAttributes and RoleValues)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GrafanaSaml:
+    """An identity provider of SAML 2.0, and who of its users may do what; everybody else of them looks (Viewer)."""
+
+    metadata_url: Annotated[
+        str,
+        Text(
+            pattern=r"https://[!-~]+",
+            words="an https address",
+            example="https://idp.example.com/metadata",
+            longest=2048,
+        ),
+    ]
+    """Where the identity provider's metadata is."""
+    role_attribute: Annotated[str, _SAML_NAME]
+    """The attribute of an assertion that says a user's roles."""
+    admin_roles: Sequence[Annotated[str, _SAML_NAME]]
+    """Roles there whose users administer Grafana."""
+    editor_roles: Sequence[Annotated[str, _SAML_NAME]] = ()
+    """Roles there whose users edit dashboards. Default - none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GrafanaWorkspaceSpec:
+    """A workspace of Amazon Managed Grafana: who signs in, and from where."""
+
+    authentication: Sequence[GrafanaAuthentication] = (GrafanaAuthentication.AWS_SSO,)
+    """Who says who a user is. Default - IAM Identity Center."""
+    saml: GrafanaSaml | None = None
+    """The identity provider, with SAML. Default - it is set up in Grafana's console, before anybody signs in."""
+    prefix_list_ids: Sequence[Annotated[str, resource_id("pl", "a prefix list")]] = ()
+    """Prefix lists of the addresses that reach it, 5 at most. Default - none."""
+    vpc_endpoint_ids: Sequence[Annotated[str, resource_id("vpce", "an interface endpoint of a VPC")]] = ()
+    """Interface endpoints (``com.amazonaws.<region>.grafana-workspace``) that reach it, 5 at most. Default - none."""
+    public_access: bool = False
+    """Whether every address reaches it; users sign in all the same. Default: false."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

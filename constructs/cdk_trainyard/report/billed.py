@@ -138,6 +138,8 @@ BY_USE: Final = {
     "AWS::ECS::TaskDefinition": "on Fargate by processor and memory; on instances nothing of its own",
     "AWS::EFS::FileSystem": "by what is stored",
     "AWS::FSx::FileSystem": "by size, performance and backups",
+    "AWS::Grafana::Workspace": "by the month and user who signs in: 9 USD who edits or administers, 5 who looks, one "
+    "who edits at least (Amazon Managed Grafana pricing, read 2026-11-23)",
     "AWS::KMS::Key": "by the month, and by use",
     "AWS::Lambda::Function": "by use",
     "AWS::Logs::LogGroup": "by what is written and stored",

@@ -1,0 +1,154 @@
+"""Grafana's workspace: what of it CloudFormation is given, what its role may, and what is refused."""
+
+from typing import Any
+
+import pytest
+from aws_cdk import App, Environment, RemovalPolicy, Stack, Token
+from aws_cdk.assertions import Template
+from botocore.session import Session
+
+from cdk_trainyard import ConfigurationError, GrafanaAuthentication, GrafanaSaml, GrafanaWorkspace, MetricsWorkspace
+from cdk_trainyard.data_files import load
+from tests.monitoring.test_workspace import REGION, new_stack, only
+
+LISTED: Any = {"prefix_list_ids": ["pl-0123456789abcdef0"]}
+IDP = "https://idp.example.com/metadata"
+
+
+def workspace(stack: Stack, **said: Any) -> GrafanaWorkspace:
+    return GrafanaWorkspace(stack, "Grafana", workspace=MetricsWorkspace(stack, "Metrics"), **said)
+
+
+def test_the_least_is_private_kept_and_signed_in_by_identity_center() -> None:
+    stack = new_stack()
+    made = workspace(stack, **LISTED)
+    found = only(Template.from_stack(stack), "AWS::Grafana::Workspace")
+    (role,) = Template.from_stack(stack).find_resources("AWS::IAM::Role")
+    assert found["Properties"] == {
+        "Name": "Stack",
+        "AccountAccessType": "CURRENT_ACCOUNT",
+        "PermissionType": "CUSTOMER_MANAGED",
+        "RoleArn": {"Fn::GetAtt": [role, "Arn"]},
+        "AuthenticationProviders": ["AWS_SSO"],
+        "DataSources": ["PROMETHEUS"],
+        "NetworkAccessControl": {"PrefixListIds": ["pl-0123456789abcdef0"], "VpceIds": []},
+    }
+    assert (found["DeletionPolicy"], found["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+    address = stack.resolve(made.endpoint)["Fn::Join"][1]
+    assert (address[0], address[1]["Fn::GetAtt"][1]) == ("https://", "Endpoint")
+
+
+def test_its_role_queries_this_workspace_alone_and_is_taken_by_grafana_of_this_account_alone() -> None:
+    stack = new_stack()
+    workspace(stack, **LISTED)
+    template = Template.from_stack(stack)
+    (metrics,) = template.find_resources("AWS::APS::Workspace")
+    (allowed,) = only(template, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]["Statement"]
+    assert allowed == {
+        "Effect": "Allow",
+        "Action": ["aps:QueryMetrics", "aps:GetSeries", "aps:GetLabels", "aps:GetMetricMetadata"],
+        "Resource": {"Fn::GetAtt": [metrics, "Arn"]},
+    }
+    (trusted,) = only(template, "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    assert trusted["Principal"] == {"Service": "grafana.amazonaws.com"}
+    assert trusted["Condition"]["StringEquals"] == {"aws:SourceAccount": "111111111111"}
+    parts = trusted["Condition"]["ArnLike"]["aws:SourceArn"]["Fn::Join"][1]
+    assert parts == ["arn:", {"Ref": "AWS::Partition"}, f":grafana:{REGION}:111111111111:/workspaces/*"]
+
+
+def test_the_workspace_waits_for_what_its_role_may() -> None:
+    stack = new_stack()
+    workspace(stack, **LISTED)
+    template = Template.from_stack(stack)
+    (policy,) = template.find_resources("AWS::IAM::Policy")
+    assert policy in only(template, "AWS::Grafana::Workspace")["DependsOn"]
+
+
+def test_everything_that_can_be_said_is_written() -> None:
+    stack = new_stack()
+    workspace(
+        stack,
+        removal_policy=RemovalPolicy.DESTROY,
+        authentication=[GrafanaAuthentication.AWS_SSO, GrafanaAuthentication.SAML],
+        saml=GrafanaSaml(metadata_url=IDP, role_attribute="role", admin_roles=["ops"], editor_roles=["ml"]),
+        prefix_list_ids=["pl-0123456789abcdef0"],
+        vpc_endpoint_ids=["vpce-0123456789abcdef0"],
+    )
+    found = only(Template.from_stack(stack), "AWS::Grafana::Workspace")
+    assert found["DeletionPolicy"] == "Delete"
+    said = found["Properties"]
+    assert said["AuthenticationProviders"] == ["AWS_SSO", "SAML"]
+    assert said["SamlConfiguration"] == {
+        "IdpMetadata": {"Url": IDP},
+        "AssertionAttributes": {"Role": "role"},
+        "RoleValues": {"Admin": ["ops"], "Editor": ["ml"]},
+    }
+    assert said["NetworkAccessControl"] == {
+        "PrefixListIds": ["pl-0123456789abcdef0"],
+        "VpceIds": ["vpce-0123456789abcdef0"],
+    }
+
+
+def test_every_address_reaches_it_only_when_that_is_asked() -> None:
+    stack = new_stack()
+    workspace(stack, public_access=True)
+    assert "NetworkAccessControl" not in only(Template.from_stack(stack), "AWS::Grafana::Workspace")["Properties"]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ({}, "must say who reaches Grafana, got nobody; give 'prefix_list_ids' or 'vpc_endpoint_ids', or 'public_acc"),
+        (LISTED | {"public_access": True}, "'prefix_list_ids' must be left out beside 'public_access'"),
+        (
+            {"vpc_endpoint_ids": [f"vpce-0123456789abcde{number:02}" for number in range(6)]},
+            "'vpc_endpoint_ids' must name 5 at most, got 6",
+        ),
+        ({"prefix_list_ids": ["sg-0123456789abcdef0"]}, "must be the id of a prefix list, as pl-0123456789abcdef0"),
+        (LISTED | {"authentication": []}, "'authentication' must name AWS_SSO or SAML, got nothing: nobody could sign"),
+        (LISTED | {"authentication": ["SSO"]}, "must be GrafanaAuthentication.AWS_SSO or GrafanaAuthentication.SAML"),
+        (
+            LISTED | {"saml": GrafanaSaml(metadata_url=IDP, role_attribute="role", admin_roles=["ops"])},
+            "'saml' must be left out, or 'authentication' must name SAML",
+        ),
+        (
+            LISTED
+            | {
+                "authentication": [GrafanaAuthentication.SAML],
+                "saml": GrafanaSaml(metadata_url="http://idp", role_attribute="role", admin_roles=[]),
+            },
+            "'saml.admin_roles' must name one or more, got none",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(said: dict[str, Any], answer: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        workspace(new_stack(), **said)
+    assert answer in str(refused.value)
+
+
+@pytest.mark.parametrize(("region", "offered"), [("eu-north-1", False), ("us-gov-west-1", True)])
+def test_it_is_made_where_aws_offers_it(region: str, offered: bool) -> None:
+    stack = Stack(App(), "Stack", env=Environment(account="111111111111", region=region))
+    if offered:
+        workspace(stack, **LISTED)
+        return
+    with pytest.raises(ConfigurationError, match=f"must be left out in {region}: Amazon Managed Grafana is offered in"):
+        workspace(stack, **LISTED)
+
+
+def test_regions_are_those_of_botocore() -> None:
+    session = Session()
+    known = {
+        region
+        for partition in session.get_available_partitions()
+        for region in session.get_available_regions("grafana", partition)
+    }
+    assert set(load("monitoring", "grafana_regions")["regions"]) == known
+
+
+def test_of_what_is_not_known_yet_nothing_is_said() -> None:
+    stack = Stack(App(), "Stack")
+    workspace(stack, prefix_list_ids=Token.as_list({"Ref": "Lists"}))
+    found = only(Template.from_stack(stack), "AWS::Grafana::Workspace")
+    assert found["Properties"]["NetworkAccessControl"]["PrefixListIds"] == {"Ref": "Lists"}
