@@ -50,5 +50,6 @@ class TrainingStack(DeploymentStack):
                 self.cluster.tell(topic)
         monitoring_build.alarms(self, deployment.monitoring, self.cluster, around, topic)
 
-        for name, value in self.cluster.outputs.items():
+        seen = monitoring_build.grafana(self, deployment.monitoring, around.metrics)
+        for name, value in {**self.cluster.outputs, **seen}.items():
             CfnOutput(self, name, value=value)

@@ -53,6 +53,19 @@ def test_what_the_cluster_stands_on_tells_the_same_topic(monitored: Template) ->
     assert "NAT gateways" in text(only(monitored, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
 
 
+def test_grafana_looks_at_the_workspace_and_its_address_is_told(monitored: Template) -> None:
+    (name,) = monitored.find_resources("AWS::Grafana::Workspace")
+    said = only(monitored, "AWS::Grafana::Workspace")["Properties"]
+    assert said["AuthenticationProviders"] == ["AWS_SSO", "SAML"]
+    assert said["SamlConfiguration"]["RoleValues"] == {"Admin": ["platform"], "Editor": ["research"]}
+    assert said["NetworkAccessControl"]["VpceIds"] == ["vpce-0123456789abcdef0"]
+    monitored.has_output(
+        "GrafanaAddress", {"Value": {"Fn::Join": ["", ["https://", {"Fn::GetAtt": [name, "Endpoint"]}]]}}
+    )
+    (metrics,) = monitored.find_resources("AWS::APS::Workspace")
+    monitored.has_output("GrafanaDataSource", {"Value": {"Fn::GetAtt": [metrics, "PrometheusEndpoint"]}})
+
+
 def test_the_controllers_role_alone_writes_and_to_this_workspace_alone(monitored: Template) -> None:
     policies = monitored.find_resources("AWS::IAM::ManagedPolicy")
     writers = {
@@ -165,6 +178,18 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
             "'monitoring.scrape_seconds' must be 5 to 120 seconds, got 600",
         ),
         (
+            {"monitoring": {"grafana": {}}},
+            "'monitoring.grafana' must say who reaches Grafana, got nobody; give 'prefix_list_ids'",
+        ),
+        (
+            {"monitoring": {"grafana": {"public_access": True, "authentication": ["AWS_SS0"]}}},
+            "must be AWS_SSO or SAML, got 'AWS_SS0'; did you mean 'AWS_SSO'?",
+        ),
+        (
+            {"monitoring": {"grafana": {"public_acess": True}}},
+            "did you mean 'public_access'?",
+        ),
+        (
             {"monitoring": {}, "network": {"zone": "use1-az4", "nat": "none"}},
             "'monitoring' asks metrics to Amazon Managed Service for Prometheus at aps-workspaces.us-east-1",
         ),
@@ -196,7 +221,8 @@ def serving_stack(stacks: list[Stack]) -> Stack:
 
 def test_a_model_that_is_served_alone_has_a_workspace_of_its_own(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
-    content |= {"monitoring": {"alarms": {"EngineQueueing": {"threshold": 8}}}, "alerts": {"emails": ["a@example.com"]}}
+    section = {"alarms": {"EngineQueueing": {"threshold": 8}}, "grafana": {"public_access": True}}
+    content |= {"monitoring": section, "alerts": {"emails": ["a@example.com"]}}
     template = Template.from_stack(serving_stack(build_stacks(App(), Deployment.load(write(yaml.safe_dump(content))))))
     workspace = only(template, "AWS::APS::Workspace")["Properties"]
     (topic,) = template.find_resources("AWS::SNS::Topic")
@@ -205,12 +231,14 @@ def test_a_model_that_is_served_alone_has_a_workspace_of_its_own(write: Callable
     assert "EngineSilent" in rules
     assert "> 8" in rules
     assert any("NatPorts1" in name for name in template.find_resources("AWS::CloudWatch::Alarm"))
+    template.has_output("GrafanaAddress", {})
 
 
 def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "serving-inf2-vllm.yaml").read_text())
     trained = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
-    content |= {"region": "us-east-1", "orchestrator": "hyperpod", "cluster": trained["cluster"], "monitoring": {}}
+    content |= {"region": "us-east-1", "orchestrator": "hyperpod", "cluster": trained["cluster"]}
+    content["monitoring"] = {"grafana": {"public_access": True}}
     content["network"] = {"zone": "use1-az4", "service_zones": ["use1-az4", "use1-az6"]}
     content["serving"]["load_balancer"] |= {
         "certificate_arn": content["serving"]["load_balancer"]["certificate_arn"].replace("us-east-2", "us-east-1")
@@ -218,6 +246,7 @@ def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Cal
     stacks = build_stacks(App(), Deployment.load(write(yaml.safe_dump(content))))
     served = Template.from_stack(serving_stack(stacks))
     served.resource_count_is("AWS::APS::Workspace", 0)
+    served.resource_count_is("AWS::Grafana::Workspace", 0)
     assert "Fn::ImportValue" in json.dumps(only(served, "AWS::APS::RuleGroupsNamespace")["Properties"]["Workspace"])
 
 

@@ -57,6 +57,7 @@ def test_each_resource_of_the_library_has_its_line(apps: list[Path]) -> None:
         ("everything_monitored", "TrainingStack/Metrics", "monitoring:"),
         ("everything_monitored", "TrainingStack/AlertRules", "monitoring:"),
         ("everything_monitored", "TrainingStack/Environment", "monitoring:"),
+        ("everything_monitored", "TrainingStack/Grafana", "grafana:"),
         ("everything_fleet", "TrainingStack/Master", "master:"),
         ("everything_serving", "ServingStack/Door", "load_balancer:"),
         ("everything_serving", "ServingStack/WebAcl", "web_acl: { requests_per_address: 1000 }"),

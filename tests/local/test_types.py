@@ -15,12 +15,14 @@ from tests.local.cases_data import CASES as DATA
 from tests.local.cases_ec2 import CASES as EC2
 from tests.local.cases_functions import CASES as FUNCTIONS
 from tests.local.cases_gateway import CASES as GATEWAY
+from tests.local.cases_grafana import CASES as GRAFANA
 from tests.local.cases_management import CASES as MANAGEMENT
 from tests.local.cases_streams import CASES as STREAMS
 from tests.local.stacks import Stacks, outputs_of, template
 
 _CASES = {
-    case.type: case for case in (*BATCH, *BUILDER, *COMPUTE, *DATA, *EC2, *FUNCTIONS, *GATEWAY, *MANAGEMENT, *STREAMS)
+    case.type: case
+    for case in (*BATCH, *BUILDER, *COMPUTE, *DATA, *EC2, *FUNCTIONS, *GATEWAY, *GRAFANA, *MANAGEMENT, *STREAMS)
 }
 _ELSEWHERE = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::CustomResource"})
 

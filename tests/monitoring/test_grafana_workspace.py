@@ -12,7 +12,7 @@ from cdk_trainyard.data_files import load
 from tests.monitoring.test_workspace import REGION, new_stack, only
 
 LISTED: Any = {"prefix_list_ids": ["pl-0123456789abcdef0"]}
-IDP = "https://idp.example.com/metadata"
+IDP = "https://idp.example/metadata"
 
 
 def workspace(stack: Stack, **said: Any) -> GrafanaWorkspace:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS
-from cdk_trainyard.monitoring.rules import override_problems, own_alarm_problems
-from cdk_trainyard.monitoring.spec import AlarmOverride, MetricsWorkspaceSpec, OwnAlarm
+from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
+from cdk_trainyard.monitoring.spec import AlarmOverride, GrafanaWorkspaceSpec, MetricsWorkspaceSpec, OwnAlarm
 from cdk_trainyard.options.fields import ByName
 from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
@@ -34,6 +34,8 @@ class MonitoringSection(MetricsWorkspaceSpec):
     """What is other than in the table of alarms, by the alarm's name. Default - nothing."""
     own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
     """Alarms beside those of the table, by name. Default - none."""
+    grafana: GrafanaWorkspaceSpec | None = None
+    """A workspace of Amazon Managed Grafana that looks at the metrics. Default - none."""
 
 
 def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
@@ -45,11 +47,12 @@ def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
     return None if monitoring is None or unresolved(monitoring) else monitoring.scrape_seconds
 
 
-def monitoring_problems(monitoring: MonitoringSection) -> Iterator[Problem]:
+def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> Iterator[Problem]:
     """Check that a workspace that exists is left as it is, and that alarms make sense.
 
     Args:
         monitoring: The section.
+        region: Where it will be. None: that is not known.
     """
     if monitoring.workspace_arn is not None:
         for field in fields(MetricsWorkspaceSpec):
@@ -60,3 +63,5 @@ def monitoring_problems(monitoring: MonitoringSection) -> Iterator[Problem]:
         yield from within(("alarms",), override_problems(monitoring.alarms))
     if not unresolved(monitoring.own_alarms):
         yield from within(("own_alarms",), own_alarm_problems(monitoring.own_alarms))
+    if monitoring.grafana is not None and not unresolved(monitoring.grafana):
+        yield from within(("grafana",), grafana_problems(monitoring.grafana, region))

@@ -15,6 +15,7 @@ from cdk_trainyard.monitoring import (
     AlertRules,
     ClusterMetrics,
     EnvironmentMonitoring,
+    GrafanaWorkspace,
     MetricsSource,
     MetricsWorkspace,
     MetricsWorkspaceBase,
@@ -32,6 +33,21 @@ def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMetri
     if section is None:
         return None
     return ClusterMetrics(workspace=_workspace(scope, section), scrape_seconds=section.scrape_seconds)
+
+
+def grafana(scope: Construct, section: MonitoringSection | None, metrics: ClusterMetrics | None) -> dict[str, str]:
+    """Define what looks at the metrics, and return its outputs.
+
+    Args:
+        scope: The parent: a stack.
+        section: What the file says.
+        metrics: Where metrics go. None: nowhere.
+    """
+    if section is None or section.grafana is None or metrics is None:
+        return {}
+    said = Exchange(existing=Existing.of(scope)).keywords(section.grafana)
+    made = GrafanaWorkspace(scope, "Grafana", workspace=metrics.workspace, **said)
+    return {"GrafanaAddress": made.endpoint, "GrafanaDataSource": metrics.workspace.endpoint}
 
 
 def publisher(section: MonitoringSection | None) -> Publisher | None:

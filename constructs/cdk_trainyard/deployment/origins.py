@@ -17,6 +17,7 @@ _SECTIONS: Final = {
     "Compilation": ("serving", "compile"),
     "Door": ("serving", "load_balancer"),
     "Environment": ("monitoring",),
+    "Grafana": ("monitoring", "grafana"),
     "Images": ("cluster", "image"),
     "Lustre": ("storage", "lustre"),
     "Master": ("cluster", "master"),

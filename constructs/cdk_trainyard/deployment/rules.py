@@ -89,7 +89,7 @@ def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.monitoring is not None and not unresolved(deployment.monitoring):
-        yield from monitoring_problems(deployment.monitoring)
+        yield from monitoring_problems(deployment.monitoring, deployment.environment.region)
 
 
 def _cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

@@ -1,9 +1,9 @@
 """What answers a request: moto's services and this package's own, behind the gate."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
@@ -18,11 +18,16 @@ from cdk_trainyard.local.access.sessions import caller, key_of, principal_of
 from cdk_trainyard.local.access.signature import signature_of
 from cdk_trainyard.local.custom_resources import answers
 from cdk_trainyard.local.errors import ApiError
-from cdk_trainyard.local.services import imagebuilder, remote_write
+from cdk_trainyard.local.services import grafana, imagebuilder, remote_write
 
 _log = logging.getLogger(__name__)
 _Environ = dict[str, Any]
 Application = Callable[[_Environ, StartResponse], Iterable[bytes]]
+_LACKING: Final[Mapping[str, Application]] = {
+    grafana.NAME: grafana.respond,
+    imagebuilder.NAME: imagebuilder.respond,
+}
+"""Services that moto lacks."""
 
 
 def application(administrator: Credentials) -> Application:
@@ -39,7 +44,7 @@ def application(administrator: Credentials) -> Application:
     def served(environ: _Environ, service: str) -> Application:
         if service == "amp" and workspace_written_to(environ):
             return remote_write.respond
-        return imagebuilder.respond if service == imagebuilder.NAME else inner
+        return _LACKING.get(service, inner)
 
     def gate(environ: _Environ, start_response: StartResponse) -> Iterable[bytes]:
         path, signature = environ.get("PATH_INFO", ""), signature_of(environ)

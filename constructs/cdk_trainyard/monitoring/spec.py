@@ -115,7 +115,7 @@ class GrafanaSaml:
         Text(
             pattern=r"https://[!-~]+",
             words="an https address",
-            example="https://idp.example.com/metadata",
+            example="https://idp.example/metadata",
             longest=2048,
         ),
     ]

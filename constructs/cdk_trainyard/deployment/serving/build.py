@@ -104,8 +104,10 @@ def serving(
         monitoring_build.rules(
             scope, deployment.monitoring, metrics, service.service_name, service.metrics_sources, topic
         )
+    seen: dict[str, str] = {}
     if deployment.monitoring is not None and deployment.orchestrator is None:
         EnvironmentMonitoring(scope, "Environment", network=network, topic=topic)
+        seen = monitoring_build.grafana(scope, deployment.monitoring, metrics)
     if section.node_health is not NodeHealth.OFF:
         NeuronNodeHealth(
             scope,
@@ -119,7 +121,7 @@ def serving(
         service=service,
         load_balancer=load_balancer,
         monitoring=monitoring,
-        outputs=_outputs(section, service, load_balancer, monitoring, compilation),
+        outputs={**_outputs(section, service, load_balancer, monitoring, compilation), **seen},
     )
 
 
