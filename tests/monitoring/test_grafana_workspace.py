@@ -43,25 +43,20 @@ def test_its_role_queries_this_workspace_alone_and_is_taken_by_grafana_of_this_a
     workspace(stack, **LISTED)
     template = Template.from_stack(stack)
     (metrics,) = template.find_resources("AWS::APS::Workspace")
-    (allowed,) = only(template, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]["Statement"]
+    (allowed,) = only(template, "AWS::IAM::ManagedPolicy")["Properties"]["PolicyDocument"]["Statement"]
     assert allowed == {
         "Effect": "Allow",
         "Action": ["aps:QueryMetrics", "aps:GetSeries", "aps:GetLabels", "aps:GetMetricMetadata"],
         "Resource": {"Fn::GetAtt": [metrics, "Arn"]},
     }
-    (trusted,) = only(template, "AWS::IAM::Role")["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    role = only(template, "AWS::IAM::Role")["Properties"]
+    (policy,) = template.find_resources("AWS::IAM::ManagedPolicy")
+    assert role["ManagedPolicyArns"] == [{"Ref": policy}]
+    (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert trusted["Principal"] == {"Service": "grafana.amazonaws.com"}
     assert trusted["Condition"]["StringEquals"] == {"aws:SourceAccount": "111111111111"}
     parts = trusted["Condition"]["ArnLike"]["aws:SourceArn"]["Fn::Join"][1]
     assert parts == ["arn:", {"Ref": "AWS::Partition"}, f":grafana:{REGION}:111111111111:/workspaces/*"]
-
-
-def test_the_workspace_waits_for_what_its_role_may() -> None:
-    stack = new_stack()
-    workspace(stack, **LISTED)
-    template = Template.from_stack(stack)
-    (policy,) = template.find_resources("AWS::IAM::Policy")
-    assert policy in only(template, "AWS::Grafana::Workspace")["DependsOn"]
 
 
 def test_everything_that_can_be_said_is_written() -> None:

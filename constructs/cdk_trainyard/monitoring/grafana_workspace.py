@@ -64,8 +64,9 @@ class GrafanaWorkspace(Construct):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(GrafanaWorkspaceSpec, locals()))
         raise_problems(self.node.path, [*judge.problems, *grafana_problems(spec, judge.environment.region)])
-        self.role: iam.Role = _role(self)
-        granted = workspace.grant_query(self.role)
+        policy = iam.ManagedPolicy(self, "Policy", description="Queries metrics for Grafana")
+        workspace.grant_query(policy)
+        self.role: iam.Role = _role(self, policy)
         resource = grafana.CfnWorkspace(
             self,
             "Resource",
@@ -79,12 +80,11 @@ class GrafanaWorkspace(Construct):
             network_access_control=_access(spec),
         )
         resource.apply_removal_policy(removal_policy)
-        granted.apply_before(resource)
         self.workspace_id: str = resource.attr_id
         self.endpoint: str = f"https://{resource.attr_endpoint}"
 
 
-def _role(scope: Construct) -> iam.Role:
+def _role(scope: Construct, policy: iam.ManagedPolicy) -> iam.Role:
     """Return a role that workspaces of this account and Region alone take.
 
     No workspace has its ARN before it has its role. Source: Service Authorization Reference, "Actions, resources, and
@@ -95,7 +95,7 @@ def _role(scope: Construct) -> iam.Role:
     return iam.Role(
         scope,
         "Role",
-        description="Queries metrics for Grafana",
+        managed_policies=[policy],
         assumed_by=iam.ServicePrincipal(
             "grafana.amazonaws.com",
             conditions={"StringEquals": {"aws:SourceAccount": stack.account}, "ArnLike": {"aws:SourceArn": ours}},
