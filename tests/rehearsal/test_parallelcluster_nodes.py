@@ -247,6 +247,8 @@ def test_a_node_that_is_powered_down_is_not_asked_and_rings_nothing(measured: Ma
 def test_a_node_that_is_up_is_asked_under_its_name_in_slurm(measured: Machine, worker: Machine) -> None:
     name = worker_name()
     measured.run("scontrol", "update", f"NodeName={name}", f"NodeAddr={worker.node.address}", "State=POWER_UP")
+    ask = ("scontrol", "show", "node", name)  # slurmd that is there before Slurm has asked for it is no news to Slurm
+    wait_for("Slurm to power it up", lambda: "POWERING_UP" in measured.run(*ask).out, seconds=300)
     worker.run("systemctl", "start", "munge", "slurmd")
     wait_for("its metrics", lambda: bool(query(measured, f'up{{job="node",node="{name}"}} == 1')), seconds=300)
     assert ("demo", name, name) in named(query(measured, "node_filesystem_avail_bytes"))
