@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,17 +117,18 @@ def described(told: str) -> Iterator[dict[str, str]]:
         yield {**dict(re.findall(r"(\w+)=(\S+)", said)), "Reason": reason.split(" ", 1)[0]}
 
 
-def unavailable(told: str) -> list[Sample]:
-    """Say of every node that takes no jobs, and was not meant to be away, why."""
-    found = ((node, why_unavailable(node)) for node in described(told))
+def unavailable(told: str, dead: Collection[str] = ()) -> list[Sample]:
+    """Say of every node that takes no jobs, and was not meant to be away, why; ``dead`` are those that were down."""
+    found = ((node, why_unavailable(node, dead)) for node in described(told))
     return [({"node": node["NodeName"], "state": why}, 1) for node, why in found if why]
 
 
-def why_unavailable(node: dict[str, str]) -> str | None:
+def why_unavailable(node: dict[str, str], dead: Collection[str] = ()) -> str | None:
     """Return why a node takes no jobs; None when it does, or is away.
 
     Why is down, invalid, fail, drained or draining; awaited of one that HyperPod was told to restart or to replace,
-    and of one that is down and has not registered since slurmctld started: it is not set up yet.
+    and of one that is down and has not registered since slurmctld started: it is not set up yet. A node that was dead
+    before slurmctld started again is still dead.
     """
     flags = set(node.get("State", "").replace("*", "").split("+"))
     if flags & _AWAY:
@@ -135,7 +136,7 @@ def why_unavailable(node: dict[str, str]) -> str | None:
     why = next((word for signs, word in _UNAVAILABLE if flags & signs), None)
     if why is None and "DRAIN" in flags:
         why = "draining" if flags & _BUSY else "drained"
-    came = node.get("SlurmdStartTime", "0")[0].isdigit()
+    came = node.get("NodeName") in dead or node.get("SlurmdStartTime", "0")[0].isdigit()
     return "awaited" if why and (node.get("Reason") in _ASKED_FOR or (why == "down" and not came)) else why
 
 
@@ -178,6 +179,7 @@ def queue(label: str) -> Callable[[str], list[Sample]]:
 
 
 _NODES = ("scontrol", ["show", "nodes", "--details", "--oneliner"])
+_TAKES_NONE = ("slurm_node_unavailable", "Nodes that take no jobs, and were not meant to be away.")
 _FAMILIES = (
     ("slurm_nodes", "Nodes by partition and state; a node is in every partition that has it.",
      nodes, "sinfo", ["--noheader", "--Node", "--format=%R %T"]),
@@ -186,7 +188,6 @@ _FAMILIES = (
      jobs, "squeue", ["--noheader", "--all", "--states=all", "--format=%P %T"]),
     ("slurm_jobs_longest_wait_seconds", "How long a job has waited, by partition and reason.",
      waiting, "squeue", ["--noheader", "--all", "--states=PENDING", "--format=%P|%V|%r"]),
-    ("slurm_node_unavailable", "Nodes that take no jobs, and were not meant to be away.", unavailable, *_NODES),
     ("slurm_gres", "Generic resources of all nodes: neuron, gpu.", gres, *_NODES),
     ("slurm_node_gres_allocated", "Generic resources that jobs have, by node.", held, *_NODES),
     *((name, text, queue(label), "sdiag", []) for name, text, label in _QUEUES),
@@ -202,14 +203,21 @@ def render(name: str, text: str, samples: Iterable[Sample]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def collect(run: Ask) -> str:
-    """Return every metric; of a Slurm that does not answer only that it does not."""
+def collect(run: Ask, before: str = "") -> str:
+    """Return every metric; of a Slurm that does not answer that it does not, and its nodes as they were.
+
+    Args:
+        run: Asks Slurm.
+        before: What was returned the last time.
+    """
     started = time.monotonic()
     run = once(run)
     try:
         families = [render(name, text, parse(run(program, args))) for name, text, parse, program, args in _FAMILIES]
+        dead = re.findall(r'^slurm_node_unavailable{node="([^"]+)",state="down"}', before, re.MULTILINE)
+        families.append(render(*_TAKES_NONE, unavailable(run(*_NODES), dead)))
     except (OSError, subprocess.SubprocessError):
-        return state(0)
+        return state(0) + "".join(re.findall(r"^(?:# \w+ )?slurm_node_unavailable\b.*\n", before, re.MULTILINE))
     families += accounting(run)
     took = time.monotonic() - started
     families.append(render("slurm_collect_seconds", "How long its answers took.", [({}, round(took, 3))]))
@@ -313,7 +321,7 @@ def main(arguments: list[str]) -> int:
     if not chosen.output.exists():
         replace(chosen.output, state(0))  # a Slurm that has not started lets its commands wait for long
     run = once(ask(chosen.slurm))
-    replace(chosen.output, collect(run))
+    replace(chosen.output, collect(run, chosen.output.read_text(encoding="utf-8")))
     if chosen.targets:
         discover(run, chosen.targets, chosen.ports, chosen.having)
     return 0

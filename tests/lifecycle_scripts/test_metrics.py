@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,32 @@ def test_nodes_that_take_no_jobs_are_named_unless_they_are_meant_to_be_away() ->
 def test_a_node_that_is_new_or_was_to_be_replaced_is_awaited(said: str, why: str | None) -> None:
     found = slurm_metrics.unavailable(f"NodeName=w1 {said}\n")
     assert found == ([({"node": "w1", "state": why}, 1)] if why else [])
+
+
+def test_a_dead_node_is_dead_until_it_registers_whatever_becomes_of_slurmctld() -> None:
+    """A slurmctld that is started again says of it what it says of one that never came."""
+    nodes = "NodeName=w1 State=DOWN* SlurmdStartTime={}\nNodeName=w2 State=DOWN* SlurmdStartTime=None\n"
+
+    def told(came: str) -> Callable[[str, list[str]], str]:
+        return lambda program, _arguments: nodes.format(came) if program == "scontrol" else ""
+
+    def refused(program: str, _arguments: list[str]) -> str:
+        raise subprocess.CalledProcessError(1, program)
+
+    def of_nodes(text: str) -> list[str]:
+        return [line for line in text.splitlines() if "slurm_node_unavailable" in line]
+
+    before = slurm_metrics.collect(told("1795390000"))
+    assert 'slurm_node_unavailable{node="w1",state="down"} 1' in of_nodes(before)
+    assert 'slurm_node_unavailable{node="w2",state="awaited"} 1' in of_nodes(before)
+    silent = slurm_metrics.collect(refused, before)
+    assert "slurm_up 0" in silent.splitlines()
+    assert of_nodes(silent) == of_nodes(before)
+    assert slurm_metrics.collect(refused, silent) == silent
+    again = slurm_metrics.collect(told("None"), silent)
+    assert of_nodes(again) == of_nodes(before)
+    replaced = slurm_metrics.collect(told("None Reason=Action:Replace"), silent)
+    assert 'slurm_node_unavailable{node="w1",state="awaited"} 1' in of_nodes(replaced)
 
 
 @pytest.mark.parametrize(

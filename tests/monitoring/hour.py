@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import CalledProcessError
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +45,7 @@ class Course:
         waits: Jobs that wait: since which minute, until which, and why.
         missed: Scrapes that failed: minute and node.
         stopped: When the agent was stopped, and when it was started again.
+        silent: When slurmctld was stopped, and when it was started again.
         tasks: Tasks that serve: from which minute each is there, from which its engine answers, and until when.
         engine: What their metrics begin with.
         change: What is other than on a healthy machine.
@@ -55,6 +57,7 @@ class Course:
     waits: Sequence[tuple[int, int, str]] = ()
     missed: frozenset[tuple[int, str]] = frozenset()
     stopped: range = range(0)
+    silent: range = range(0)
     tasks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     engine: str = "vllm:"
     change: Change = lambda _minute, _name, number: number
@@ -79,13 +82,19 @@ class Slurm:
         self.program = load("lib/slurm_metrics.py")
         self.minute = 0
         self.program.time = SimpleNamespace(time=lambda: 60.0 * self.minute, monotonic=lambda: 0.0)
+        self.metrics = ""
         self.device = next((GRES[each] for each in course.sources if each in GRES), "(null)")
 
     def at(self, minute: int) -> tuple[str, list[dict[str, Any]]]:
         """Metrics, and whom the agent asks."""
         self.minute = minute
         told = self.answer("scontrol", ["nodes"])
-        return self.program.collect(self.answer), self.program.targets(told, PORTS, CONTROLLER)
+        ask = self.refuse if minute in self.course.silent else self.answer
+        self.metrics = self.program.collect(ask, self.metrics)
+        return self.metrics, self.program.targets(told, PORTS, CONTROLLER)
+
+    def refuse(self, program: str, _arguments: list[str]) -> str:
+        raise CalledProcessError(1, program)
 
     def answer(self, program: str, arguments: list[str]) -> str:
         known = {name: said for name, phases in self.course.nodes.items() if (said := state(phases, self.minute))}
@@ -108,7 +117,8 @@ class Slurm:
         used = self.device if "ALLOCATED" in said or "MIXED" in said else "(null)"
         phases = self.course.nodes[name]
         came = max((since for since, each in phases if each and since <= self.minute and self.is_new(name, since)))
-        started = any(answers(state(phases, minute)) for minute in range(came, self.minute + 1))
+        fresh = self.course.silent.stop if self.minute >= self.course.silent.stop else 0  # it asks every node anew
+        started = any(answers(state(phases, minute)) for minute in range(max(came, fresh), self.minute + 1))
         return (
             f"NodeName={name} Gres={self.device} GresUsed={used} NodeAddr={name} State={said} BootTime=None"
             f" SlurmdStartTime={60 * came if started else 'None'} Reason={self.course.reasons.get(name, '')}"

@@ -132,6 +132,15 @@ AT_FAULT: Mapping[str, tuple[Course, set[str]]] = {
         ),
         {"NodeDown"},
     ),
+    # of a slurmctld that is started again nobody knows that the dead node was ever there
+    "slurmctld-restarts": (
+        with_node(
+            replace(STEADY, silent=range(10, 12)),
+            w1=[(0, "ALLOCATED"), (5, "DOWN+NOT_RESPONDING*")],
+        ),
+        {"NodeDown"},
+    ),
+    "slurmctld": (replace(HYPERPOD, silent=range(10, 20)), {"SlurmctldDown"}),
     "never-comes": (
         with_node(STEADY, new1=[(5, "UNKNOWN*"), (10, "DOWN+NOT_RESPONDING*")]),
         {"NodeAwaited"},
