@@ -100,8 +100,16 @@ def own_calls(deployment: DeploymentSpec) -> list[Call]:
     Args:
         deployment: The deployment.
     """
-    names = stack_names(deployment)
-    return [Call("cloudformation", "ListStackResources", {"StackName": name}) for name in names]
+    return [own_call(name) for name in stack_names(deployment)]
+
+
+def own_call(stack: str) -> Call:
+    """Return the call that tells what a stack has made.
+
+    Args:
+        stack: Its name.
+    """
+    return Call("cloudformation", "ListStackResources", {"StackName": stack})
 
 
 def own(deployment: DeploymentSpec, answers: Answers) -> frozenset[str]:

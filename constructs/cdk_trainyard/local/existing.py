@@ -69,11 +69,11 @@ def _keep(add: Callable[[str, str, str, dict[str, str]], object], arn: Arn) -> N
 _SAID: Mapping[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("ec2", "capacity-reservation"): (
         ("InstanceType", "InstanceCount", "AvailabilityZone"),
-        ("State", "StartDate", "EndDate", "ReservationType"),
+        ("State", "StartDate", "EndDate", "ReservationType", "AvailableInstanceCount"),
     ),
     ("sagemaker", "training-plan"): (
         ("InstanceType", "InstanceCount", "AvailabilityZone"),
-        ("Status", "TargetResources"),
+        ("Status", "TargetResources", "AvailableInstanceCount"),
     ),
     **{("ec2", name): (kind.needs, kind.may) for name, kind in KINDS.items()},
 }

@@ -1,5 +1,6 @@
 """Capacity that is reserved: capacity reservations, blocks and training plans, or the nearest offers of one."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -7,7 +8,7 @@ from typing import Any, Final
 
 from cdk_trainyard.account import Call
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.doctor.check import Answers, Check
+from cdk_trainyard.doctor.check import Answers, Check, own_call, own_calls
 from cdk_trainyard.doctor.checks.identity import REGION
 from cdk_trainyard.doctor.checks.zones import ids
 from cdk_trainyard.doctor.file import Said, node_zone, texts
@@ -16,9 +17,14 @@ from cdk_trainyard.instances.kind import UsageClass
 
 NAME: Final = "capacity"
 _USABLE: Final = {"active", "scheduled", "Active", "Scheduled"}
-_HOURS: Final = 24
+_DAY_HOURS: Final = 24
+_WEEK_DAYS: Final = 7
+_DAYS_ONE_BY_ONE: Final = 14
+"""A block is sold by the day up to so many days, and by the week above. Source: botocore's model of EC2,
+``DescribeCapacityBlockOfferings``."""
 _HYPERPOD: Final = "hyperpod-cluster"
 _SHOWN: Final = 3
+_WITH_NODES: Final = ("training", "serving")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,14 +63,17 @@ class Wanted:
         """The call that finds offers like it."""
         common = {"InstanceType": self.types[0], "InstanceCount": self.count}
         if self.plan:
-            more = {"DurationHours": _HOURS, "TargetResources": [_HYPERPOD]}
+            more = {"DurationHours": _DAY_HOURS, "TargetResources": [_HYPERPOD]}
             return Call("sagemaker", "SearchTrainingPlanOfferings", {**common, **more})
         return Call("ec2", "DescribeCapacityBlockOfferings", {**common, "CapacityDurationHours": self._hours})
 
     @property
     def _hours(self) -> int:
         begin, end = (_time(self.said.around.get(key)) for key in ("starts", "ends"))
-        return round((end - begin).total_seconds() / 3600) if begin and end else _HOURS
+        if not begin or not end:
+            return _DAY_HOURS
+        days = max(1, math.ceil((end - begin).total_seconds() / 3600 / _DAY_HOURS))
+        return _DAY_HOURS * (days if days <= _DAYS_ONE_BY_ONE else math.ceil(days / _WEEK_DAYS) * _WEEK_DAYS)
 
 
 def _time(text: object) -> datetime | None:
@@ -87,9 +96,11 @@ def _count(row: Mapping[str, Any]) -> int:
 
 
 def calls(deployment: DeploymentSpec) -> Iterator[Call]:
-    """Yield a call for each reservation and plan, and the zones, which plans name by name."""
+    """Yield a call for each reservation and plan, the zones, which plans name by name, and what runs there already."""
     yield REGION
-    yield from (each.call for each in _wanted(deployment))
+    wanted = [*_wanted(deployment)]
+    yield from (each.call for each in wanted)
+    yield from own_calls(deployment) if wanted else ()
 
 
 def then(deployment: DeploymentSpec, answers: Answers) -> Iterator[Call]:
@@ -136,13 +147,25 @@ def _problems(deployment: DeploymentSpec, answers: Answers, wanted: Wanted) -> l
     judge = _of_plan if wanted.plan else _of_reservation
     known = ids(answers)
     zone = known.get(node_zone(deployment), node_zone(deployment))
-    return [*judge(found, wanted, lambda row: _is_in(row, zone, known))]
+    problems = [*judge(found, wanted, lambda row: _is_in(row, zone, known))]
+    return problems or [*_used_by_others(deployment, answers, found, wanted)]
 
 
 def _is_in(row: Mapping[str, Any], zone: str, known: Mapping[str, str]) -> bool:
     """Whether something is in a zone: reservations have its id, and older answers its name only."""
     name = str(row.get("AvailabilityZone", ""))
     return zone in {row.get("AvailabilityZoneId"), known.get(name, name)}
+
+
+def _used_by_others(
+    deployment: DeploymentSpec, answers: Answers, row: Mapping[str, Any], wanted: Wanted
+) -> Iterator[str]:
+    """Yield that too little of it is free, where the deployment itself can have nothing there yet."""
+    nodes = [own_call(f"{deployment.name}-{part}") for part in _WITH_NODES]
+    may_be_ours = answers.refused(nodes) or any(answers.items(call, "StackResourceSummaries") for call in nodes)
+    free = row.get("AvailableInstanceCount")
+    if free is not None and free < wanted.count and not may_be_ours:
+        yield f"{free} of its {row['TotalInstanceCount']} instances are free"
 
 
 def _of_reservation(
@@ -193,7 +216,8 @@ def _remedy(deployment: DeploymentSpec, answers: Answers, wanted: Wanted) -> str
 def _offer(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return an offer's start, by which the nearest is first, and what it is."""
     part = next(iter(row.get("ReservedCapacityOfferings", [])), row)
-    start = f"{part.get('StartTime') or part.get('StartDate'):%Y-%m-%d %H:%M}"
+    begin = part.get("StartTime") or part.get("StartDate") or row.get("RequestedStartTimeAfter")
+    start = f"{begin:%Y-%m-%d %H:%M}" if begin else "a day that is not said"
     name = row.get("TrainingPlanOfferingId") or row.get("CapacityBlockOfferingId")
     hours = row.get("DurationHours") or row.get("CapacityBlockDurationHours")
     what = f"{part.get('InstanceCount')} {part.get('InstanceType')} in {part.get('AvailabilityZone')}"
@@ -209,6 +233,7 @@ CHECK: Final = Check(
         "ec2 DescribeCapacityBlockOfferings",
         "sagemaker DescribeTrainingPlan",
         "sagemaker SearchTrainingPlanOfferings",
+        "cloudformation ListStackResources",
     ),
     calls=calls,
     then=then,

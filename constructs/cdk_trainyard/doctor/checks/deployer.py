@@ -18,6 +18,7 @@ from cdk_trainyard.doctor.parts import parts_of
 NAME: Final = "deployer"
 _AT_ONCE: Final = 100
 _ALLOWED: Final = "allowed"
+_IMPLICIT: Final = "implicitDeny"
 _EVERY: Final = "* (what is to be made has no ARN yet)"
 """The resource that is asked about, and why: names of most of what is made are CloudFormation's."""
 
@@ -133,7 +134,12 @@ def _judged(answers: Answers, words: str, principal: str, asked: Sequence[Call])
         if answers[call].refusal:
             return unanswered(NAME, words, answers[call])
     rows = [row for call in asked for row in answers.items(call, "EvaluationResults")]
-    denied = sorted({_said(row) for row in rows if row["EvalDecision"] != _ALLOWED})
+    bad = [row for row in rows if row["EvalDecision"] != _ALLOWED]
+    denied = sorted({_said(row) for row in bad if not _depends(row)})
+    depends = sorted({f"{row['EvalActionName']} ({', '.join(_depends(row))})" for row in bad if _depends(row)})
+    if depends and not denied:
+        has = f"whether {principal} may depends on what is not known before: {', '.join(depends)}"
+        return Finding(check=NAME, needed=words, has=has, verdict=Verdict.UNKNOWN, call=asked[0])
     verdict, has = (Verdict.SHORT, f"{principal} may not {', '.join(denied)}") if denied else (Verdict.OK, principal)
     everything = "; where they are allowed on some resources only, that may suffice: IAM was asked about *"
     about_all = "ResourceArns" not in asked[0].parameters
@@ -141,11 +147,22 @@ def _judged(answers: Answers, words: str, principal: str, asked: Sequence[Call])
     return Finding(check=NAME, needed=words, has=has, verdict=verdict, call=asked[0], remedy=remedy)
 
 
+def _depends(row: dict[str, Any]) -> list[str]:
+    """Return the condition keys that a policy asks about and the simulation was not told, where nothing denies."""
+    if row["EvalDecision"] != _IMPLICIT or _is_forbidden(row):
+        return []
+    inner = (key for each in row.get("ResourceSpecificResults", ()) for key in each.get("MissingContextValues", ()))
+    return sorted({*row.get("MissingContextValues", ()), *inner})
+
+
+def _is_forbidden(row: dict[str, Any]) -> bool:
+    """Whether a statement or the organization denies it."""
+    by_organization = row.get("OrganizationsDecisionDetail", {}).get("AllowedByOrganizations") is False
+    return row["EvalDecision"] == "explicitDeny" or by_organization
+
+
 def _said(row: dict[str, Any]) -> str:
-    forbidden = row["EvalDecision"] == "explicitDeny" or (
-        row.get("OrganizationsDecisionDetail", {}).get("AllowedByOrganizations") is False
-    )
-    return f"{row['EvalActionName']}{' (denied)' if forbidden else ''}"
+    return f"{row['EvalActionName']}{' (denied)' if _is_forbidden(row) else ''}"
 
 
 CHECK: Final = Check(

@@ -11,9 +11,10 @@ from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 from cdk_trainyard.doctor.parts import parts_of
 
 NAME: Final = "name"
+_MADE_ANEW: Final = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED"}
+"""States of stacks that never came up, which ``cdk deploy`` deletes first. Source: aws-cdk, its ``StackStatus``,
+``isCreationFailure``."""
 _STUCK: Final = {
-    "ROLLBACK_COMPLETE": "delete-stack",
-    "ROLLBACK_FAILED": "delete-stack",
     "CREATE_FAILED": "delete-stack",
     "DELETE_FAILED": "delete-stack",
     "UPDATE_ROLLBACK_FAILED": "continue-update-rollback",
@@ -61,9 +62,10 @@ def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
     if refused := answers.refused([*asked, *own_calls(deployment)]):
         yield unanswered(NAME, words, refused, at)
         return
-    names = {row["ClusterName"] for row in answers.items(CLUSTERS, "ClusterSummaries")}
-    stacks = {row["StackName"] for call in _parallel(deployment) for row in answers.items(call, "Stacks")}
-    taken = name in names | stacks and not any(name in each for each in mine)
+    clusters = (row for row in answers.items(CLUSTERS, "ClusterSummaries") if row["ClusterName"] == name)
+    stacks = (row for call in _parallel(deployment) for row in answers.items(call, "Stacks"))
+    found = [*(row["ClusterArn"] for row in clusters), *(row["StackName"] for row in stacks)]
+    taken = not mine.issuperset(found)
     has = "another cluster or stack has it" if taken else "it is free, or this deployment's own"
     verdict = Verdict.SHORT if taken else Verdict.OK
     remedy = "cluster: cluster_name: another name" if taken else ""
@@ -87,7 +89,7 @@ def _stack(deployment: DeploymentSpec, answers: Answers, call: Call) -> Finding:
     return Finding(
         check=NAME,
         needed=words,
-        has=state or "there is none yet",
+        has=f"{state}: cdk deploy deletes it first" if state in _MADE_ANEW else state or "there is none yet",
         verdict=Verdict.SHORT if busy or way else Verdict.OK,
         call=call,
         remedy=remedy if busy or way else "",

@@ -33,8 +33,9 @@ class Kind:
         service: The service that knows it, as boto3 names it.
         operation: The operation that describes it.
         parameters: What is asked.
-        member: The list of the answer that must not be empty; empty: an answer is enough.
+        member: The lists of the answer of which one must not be empty; empty: an answer is enough.
         wrong: What is wrong with one that is there; empty: nothing.
+        any_region: Whether it is of use from another Region than its own.
     """
 
     noun: str
@@ -43,8 +44,9 @@ class Kind:
     service: str
     operation: str
     parameters: Parameters
-    member: str = ""
+    member: tuple[str, ...] = ()
     wrong: Callable[[Answer], str] = _fine
+    any_region: bool = False
 
 
 def _certificate(answer: Answer) -> str:
@@ -85,6 +87,8 @@ def _repository(value: str) -> Mapping[str, Any]:
     return {"registryId": value.split(":")[4], "repositoryNames": [value.partition(":repository/")[2]]}
 
 
+_ALARMS: Final = {"MetricAlarm": "MetricAlarms", "CompositeAlarm": "CompositeAlarms"}
+"""Types of alarms, and where an answer has them: of a type that is not asked for CloudWatch says nothing."""
 KINDS: Final = (
     Kind(
         noun="certificate",
@@ -131,15 +135,16 @@ KINDS: Final = (
         service="ecr",
         operation="DescribeRepositories",
         parameters=_repository,
-        member="repositories",
+        member=("repositories",),
+        any_region=True,
     ),
     Kind(
         noun="alarm",
         value=_arn("cloudwatch", "alarm:"),
         service="cloudwatch",
         operation="DescribeAlarms",
-        parameters=lambda value: {"AlarmNames": [value.partition(":alarm:")[2]]},
-        member="MetricAlarms",
+        parameters=lambda value: {"AlarmNames": [value.partition(":alarm:")[2]], "AlarmTypes": list(_ALARMS)},
+        member=tuple(_ALARMS.values()),
     ),
     Kind(
         noun="bucket",
@@ -156,7 +161,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeKeyPairs",
         parameters=_ids("KeyNames"),
-        member="KeyPairs",
+        member=("KeyPairs",),
     ),
     Kind(
         noun="FSx file system",
@@ -165,7 +170,7 @@ KINDS: Final = (
         service="fsx",
         operation="DescribeFileSystems",
         parameters=_ids("FileSystemIds"),
-        member="FileSystems",
+        member=("FileSystems",),
         wrong=_in_state("FileSystems", "Lifecycle", "AVAILABLE", "UPDATING"),
     ),
     Kind(
@@ -174,7 +179,7 @@ KINDS: Final = (
         service="fsx",
         operation="DescribeBackups",
         parameters=_ids("BackupIds"),
-        member="Backups",
+        member=("Backups",),
         wrong=_in_state("Backups", "Lifecycle", "AVAILABLE"),
     ),
     Kind(
@@ -183,7 +188,7 @@ KINDS: Final = (
         service="fsx",
         operation="DescribeVolumes",
         parameters=_ids("VolumeIds"),
-        member="Volumes",
+        member=("Volumes",),
     ),
     Kind(
         noun="VPC",
@@ -191,7 +196,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeVpcs",
         parameters=_ids("VpcIds"),
-        member="Vpcs",
+        member=("Vpcs",),
     ),
     Kind(
         noun="subnet",
@@ -199,7 +204,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeSubnets",
         parameters=_ids("SubnetIds"),
-        member="Subnets",
+        member=("Subnets",),
     ),
     Kind(
         noun="security group",
@@ -207,7 +212,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeSecurityGroups",
         parameters=_ids("GroupIds"),
-        member="SecurityGroups",
+        member=("SecurityGroups",),
     ),
     Kind(
         noun="route table",
@@ -215,7 +220,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeRouteTables",
         parameters=_ids("RouteTableIds"),
-        member="RouteTables",
+        member=("RouteTables",),
     ),
     Kind(
         noun="elastic address",
@@ -223,7 +228,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeAddresses",
         parameters=_ids("AllocationIds"),
-        member="Addresses",
+        member=("Addresses",),
     ),
     Kind(
         noun="snapshot",
@@ -231,7 +236,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeSnapshots",
         parameters=_ids("SnapshotIds"),
-        member="Snapshots",
+        member=("Snapshots",),
         wrong=_in_state("Snapshots", "State", "completed"),
     ),
     Kind(
@@ -240,7 +245,7 @@ KINDS: Final = (
         service="ec2",
         operation="DescribeVolumes",
         parameters=_ids("VolumeIds"),
-        member="Volumes",
+        member=("Volumes",),
         wrong=_in_state("Volumes", "State", "available", "in-use"),
     ),
 )
@@ -274,12 +279,14 @@ def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
 
 def _finding(deployment: DeploymentSpec, answers: Answers, said: Said, kind: Kind, call: Call) -> Finding:
     words, at, answer = f"the {kind.noun} {said.value}", said.at(deployment), answers[call]
-    if refused := answers.refused([call]):
-        return unanswered(NAME, words, refused, at)
-    problem = _problem(deployment, answer, kind, call)
-    owner = said.value.split(":")[4] if said.value.startswith("arn:") else ""
-    if problem and answer.absent and owner not in {"", _AWSS, answers.account}:
-        problem += f" in this account, {answers.account}: its ARN says {owner}"
+    problem = _elsewhere(deployment, kind, call)
+    if not problem:
+        if refused := answers.refused([call]):
+            return unanswered(NAME, words, refused, at)
+        problem = _problem(answer, kind)
+        owner = said.value.split(":")[4] if said.value.startswith("arn:") else ""
+        if problem and answer.absent and owner not in {"", _AWSS, answers.account}:
+            problem += f" in this account, {answers.account}: its ARN says {owner}"
     return Finding(
         check=NAME,
         needed=words,
@@ -291,10 +298,14 @@ def _finding(deployment: DeploymentSpec, answers: Answers, said: Said, kind: Kin
     )
 
 
-def _problem(deployment: DeploymentSpec, answer: Answer, kind: Kind, call: Call) -> str:
-    if call.region:
-        return f"it is of {call.region}, and the deployment of {deployment.region}"
-    if answer.absent or (kind.member and not answer.items(kind.member)):
+def _elsewhere(deployment: DeploymentSpec, kind: Kind, call: Call) -> str:
+    """Return that it is of another Region, which its ARN says: nobody need be asked."""
+    wrong = call.region and not kind.any_region
+    return f"it is of {call.region}, and the deployment of {deployment.region}" if wrong else ""
+
+
+def _problem(answer: Answer, kind: Kind) -> str:
+    if answer.absent or (kind.member and not any(map(answer.items, kind.member))):
         return "there is none"
     return kind.wrong(answer)
 

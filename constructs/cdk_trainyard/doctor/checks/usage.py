@@ -12,18 +12,25 @@ from cdk_trainyard.quotas.instances import Market, instance_quota
 
 Row = Mapping[str, Any]
 
+_PAGE: Final = {"MaxResults": 1000}
+"""The most that EC2 tells at once. Asked for all at once it may throttle or time out: botocore's model of EC2."""
 INSTANCES: Final = Call(
     "ec2",
     "DescribeInstances",
-    {"Filters": [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "shutting-down"]}]},
+    {
+        "Filters": [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "shutting-down"]}],
+        **_PAGE,
+    },
 )
 ADDRESSES: Final = Call("ec2", "DescribeAddresses")
-VPCS: Final = Call("ec2", "DescribeVpcs")
-GATEWAYS: Final = Call("ec2", "DescribeInternetGateways")
-NATS: Final = Call("ec2", "DescribeNatGateways", {"Filter": [{"Name": "state", "Values": ["pending", "available"]}]})
-SUBNETS: Final = Call("ec2", "DescribeSubnets")
-ENDPOINTS: Final = Call("ec2", "DescribeVpcEndpoints")
-INTERFACES: Final = Call("ec2", "DescribeNetworkInterfaces")
+VPCS: Final = Call("ec2", "DescribeVpcs", _PAGE)
+GATEWAYS: Final = Call("ec2", "DescribeInternetGateways", _PAGE)
+NATS: Final = Call(
+    "ec2", "DescribeNatGateways", {"Filter": [{"Name": "state", "Values": ["pending", "available"]}], **_PAGE}
+)
+SUBNETS: Final = Call("ec2", "DescribeSubnets", _PAGE)
+ENDPOINTS: Final = Call("ec2", "DescribeVpcEndpoints", _PAGE)
+INTERFACES: Final = Call("ec2", "DescribeNetworkInterfaces", _PAGE)
 FILE_SYSTEMS: Final = Call("fsx", "DescribeFileSystems")
 BALANCERS: Final = Call("elbv2", "DescribeLoadBalancers")
 DATABASES: Final = Call("rds", "DescribeDBInstances")
@@ -143,9 +150,24 @@ def _nodes(answers: Answers, own: Own, name: str) -> int:
         if not {cluster.get("ClusterArn"), cluster.get("ClusterName")} & own.ids
         for group in (*cluster.get("InstanceGroups", ()), *cluster.get("RestrictedInstanceGroups", ()))
     ]
-    return sum(
-        max(group.get("CurrentCount") or 0, group.get("TargetCount") or 0) for group in groups if _counts(group, name)
-    )
+    return sum(_instances(group) for each in groups for group in _by_type(each) if _counts(group, name))
+
+
+def _instances(group: Row) -> int:
+    return max(group.get("CurrentCount") or 0, group.get("TargetCount") or 0)
+
+
+def _by_type(group: Row) -> Iterator[Row]:
+    """Yield a group, or one for each type of a group that takes several: which are to come nobody knows."""
+    kinds = group.get("InstanceTypeDetails") or ()
+    if group.get("InstanceType") or not kinds:
+        yield group
+        return
+    rest = _instances(group)
+    for kind in kinds:
+        rest -= kind.get("CurrentCount") or 0
+        yield {**group, **kind, "TargetCount": 0}
+    yield {**group, "CurrentCount": 0, "TargetCount": max(0, rest)}
 
 
 def _counts(group: Row, name: str) -> bool:
@@ -190,7 +212,7 @@ USAGES: Final = (
     Usage(
         names="Network interfaces per Region",
         calls=[INTERFACES],
-        count=_count(INTERFACES, "NetworkInterfaces", "NetworkInterfaceId"),
+        count=_count(INTERFACES, "NetworkInterfaces", "NetworkInterfaceId", "VpcId"),
     ),
     Usage(names=r".* \(per file system\)", calls=[], count=_none),
     Usage(names=r"Lustre Persistent Intelligent-Tiering .*", calls=[FILE_SYSTEMS], count=_tiering),

@@ -48,7 +48,7 @@ def add_reservation(account: str, region: str, identifier: str, said: Row) -> Ro
         "AvailabilityZone": known["ZoneName"],
         "AvailabilityZoneId": known["ZoneId"],
         "TotalInstanceCount": count,
-        "AvailableInstanceCount": count,
+        "AvailableInstanceCount": int(said.get("AvailableInstanceCount", count)),
         "State": said.get("State", "active"),
         "StartDate": _time(said.get("StartDate")),
         "EndDate": _time(said.get("EndDate")),
@@ -82,7 +82,7 @@ def add_plan(account: str, region: str, name: str, said: Row) -> Row:
         "TrainingPlanName": name,
         "Status": said.get("Status", "Active"),
         "TotalInstanceCount": count,
-        "AvailableInstanceCount": count,
+        "AvailableInstanceCount": int(said.get("AvailableInstanceCount", count)),
         "TargetResources": said.get("TargetResources", "hyperpod-cluster").split("+"),
         "ReservedCapacitySummaries": [part],
     }
