@@ -1,8 +1,8 @@
 """Every command on the pages of docs/ is run as it stands, in order, and answers what the page says it answers.
 
 A page's blocks are one session in one folder: a block with ``title="FILE"`` is written there, lines of ``console``
-blocks that begin with ``$`` are run, and the lines below must come in that order; ``…`` stands for anything. Where no
-line begins with ``$``, each is a command. The credentials are a local AWS's.
+blocks that begin with ``$`` are run, and answer the lines below (tests/shown.py). Where no line begins with ``$``, each
+is a command. The credentials are a local AWS's.
 """
 
 import os
@@ -11,7 +11,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import botocore.session
@@ -20,38 +19,13 @@ import yaml
 from botocore import xform_name
 
 from cdk_trainyard.local import LocalAws
+from tests.shown import Step, lacking, steps
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
-BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 INSTALLED = ("pip install ", "npm install ")
 """What the locked environment has done already; tests/test_wheel.py does it from the wheel."""
 HEAVY = re.compile(r"\b(cdk|demo|deploy|destroy|diff|synth|plan|pytest)\b")
-
-
-@dataclass
-class Step:
-    """A command, and what it says; or a file."""
-
-    command: str
-    said: list[str] = field(default_factory=list)
-    file: tuple[str, str] | None = None
-
-
-def steps(page: Path) -> list[Step]:
-    found: list[Step] = []
-    for language, title, text in BLOCK.findall(page.read_text()):
-        if title:
-            found.append(Step("", file=(title, text)))
-        elif language == "console":
-            lines = text.replace("\\\n", "").splitlines()
-            prompt = "$ " if any(line.startswith("$ ") for line in lines) else ""
-            for line in lines:
-                if line.startswith(prompt):
-                    found.append(Step(re.sub(r"\s+# .*", "", line.removeprefix(prompt))))
-                else:
-                    found[-1].said.append(line)
-    return found
 
 
 def run_on(page: Path) -> list[Step]:
@@ -75,13 +49,6 @@ def within(commands: list[str], others: list[str]) -> bool:
     """Return whether commands are among others, in their order; a file of a page's own is among nobody's."""
     left = iter(others)
     return "" not in commands and all(command in left for command in commands)
-
-
-def lacking(said: list[str], answer: str) -> list[str]:
-    """Return the lines that an answer does not have, in the order in which they were promised."""
-    lines = iter(answer.splitlines())
-    patterns = {line: re.compile(".*".join(map(re.escape, line.rstrip().split("…")))) for line in said if line.strip()}
-    return [line for line, pattern in patterns.items() if not any(pattern.fullmatch(got.rstrip()) for got in lines)]
 
 
 def platform_vpc(aws: LocalAws) -> None:
@@ -153,18 +120,6 @@ def test_a_command_of_the_aws_cli_is_one(command: str) -> None:
     given = {word[2:] for word in words if word.startswith("--")} - {"query", "output", "region"}
     assert given - members == set()
     assert {xform_name(member, "-") for member in shape.required_members} - given == set()
-
-
-@pytest.mark.parametrize(
-    ("said", "answer", "missing"),
-    [
-        (["a…c", "d"], "abc\nx\nd", []),
-        (["d", "abc"], "abc\nd", ["abc"]),
-        (["a…"], "ba", ["a…"]),
-    ],
-)
-def test_what_a_page_promises_is_looked_for(said: list[str], answer: str, missing: list[str]) -> None:
-    assert lacking(said, answer) == missing
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=lambda page: page.stem)

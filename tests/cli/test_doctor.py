@@ -11,6 +11,7 @@ from cdk_trainyard.cli import _tables, main
 from cdk_trainyard.doctor import CHECKS, Verdict, diagnose, policy
 from cdk_trainyard.local import Fault, LocalAws
 from tests.doctor.parts import TRUST, put_right, shipped
+from tests.shown import lacking, promised
 from tests.support import DEPLOYMENTS, ROOT
 
 FILE = "deployments/hyperpod-trn1-llama2.yaml"
@@ -52,12 +53,7 @@ def test_what_is_short_is_first_and_its_remedy_is_a_line(here: LocalAws, capsys:
     code, out, _ = run(capsys, FILE)
     put_right(here, LLAMA)
     assert code == 1
-    assert out.splitlines()[1].startswith("short")
-    after = out.partition("What to do in us-west-2\n")[2].splitlines()
-    assert after[1] == "short: 4 instances: ml.trn1.32xlarge for cluster usage"
-    assert after[2].startswith(
-        "aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code"
-    )
+    assert lacking(promised("constructs/cdk_trainyard/doctor/README.md", "trainyard doctor mine.yaml"), out) == []
 
 
 @pytest.mark.usefixtures("here")

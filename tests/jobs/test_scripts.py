@@ -1,5 +1,6 @@
 """The shell files of neuron-llama, with stand-ins of Slurm's and Neuron's programs that record how they were called."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from tests.jobs.parts import LLAMA, write_tiny, write_tokens
 from tests.jobs.stage import JobStage
+from tests.shown import lacking, promised
 
 
 class Stage(JobStage):
@@ -46,31 +48,45 @@ def stage(tmp_path: Path) -> Stage:
 # ---------------------------------------------------------------- submit.sh
 def sbatch(stage: Stage, *, refuses_training: bool = False) -> None:
     refusal = "if [[ $* == *train.sbatch* ]]; then echo 'sbatch: error: no' >&2; exit 1; fi" if refuses_training else ""
-    stage.program("sbatch", f'env >"{stage.bin}/env"\n{refusal}\n[[ $* == *train.sbatch* ]] && echo 12 || echo "11;c"')
+    stage.program("sbatch", f'env >"{stage.bin}/env"\n{refusal}\n[[ $* == *train.sbatch* ]] && echo 42 || echo "41;c"')
 
 
 def test_two_jobs_are_submitted_and_the_second_waits_for_the_first(stage: Stage) -> None:
     sbatch(stage)
     done = stage.run("submit.sh", *stage.words)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[1:] == ["compile 11", "train 12 after 11", f"output {stage.run_directory}"]
+    assert done.stdout.splitlines()[1:] == ["compile 41", "train 42 after 41", f"output {stage.run_directory}"]
     compiles, trains = stage.called("sbatch")
     common = f"--parsable --nodes=2 --chdir={stage.run_directory} --output={stage.run_directory}/%x-%j.out"
     arguments = " ".join(stage.words)
     assert compiles == f"{common} {LLAMA}/compile.sbatch {arguments}"
-    assert trains == f"{common} --dependency=afterok:11 --kill-on-invalid-dep=yes {LLAMA}/train.sbatch {arguments}"
+    assert trains == f"{common} --dependency=afterok:41 --kill-on-invalid-dep=yes {LLAMA}/train.sbatch {arguments}"
     handed_on = {"JOB_FOLDER": str(LLAMA), "RUN_DIRECTORY": str(stage.run_directory), "CORES_PER_NODE": "4"}
     assert handed_on.items() <= stage.passed_on().items()
     assert stage.run_directory.is_dir()
     assert stage.cache.is_dir()
 
 
+def test_the_page_shows_what_is_said(stage: Stage) -> None:
+    sbatch(stage)
+    described = json.loads((stage.run_directory.parent / "tokens" / "dataset.json").read_text())
+    (first, *_) = described["shards"]
+    described["vocabulary"], described["shards"] = 32_000, [first | {"tokens": 1024 * 4096 + 1}]
+    (stage.run_directory.parent / "tokens" / "dataset.json").write_text(json.dumps(described))
+    os.truncate(stage.run_directory.parent / "tokens" / first["file"], 2 * (1024 * 4096 + 1))
+    words = [f"--dataset={stage.run_directory.parent}/tokens", "--steps", "10000"]
+    done = stage.run("submit.sh", *words, NODES="4", CORES_PER_NODE="32")
+    shown = promised("examples/neuron-llama/README.md", "./submit.sh --dataset /fsx/datasets/books --steps 10000")
+    said = done.stdout.replace(str(stage.run_directory), "/fsx/ubuntu/neuron-llama")
+    assert lacking(shown, said) == [], done.stderr
+
+
 def test_nothing_is_left_in_the_queue_when_the_second_is_refused(stage: Stage) -> None:
     sbatch(stage, refuses_training=True)
     done = stage.run("submit.sh", *stage.words)
     assert done.returncode == 2
-    assert "the job that trains was refused, so job 11, which compiles for it, is cancelled" in done.stderr
-    assert stage.called("scancel") == ["11"]
+    assert "the job that trains was refused, so job 41, which compiles for it, is cancelled" in done.stderr
+    assert stage.called("scancel") == ["41"]
 
 
 @pytest.mark.parametrize(

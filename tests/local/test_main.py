@@ -7,10 +7,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 import pytest
 
@@ -18,6 +17,7 @@ from cdk_trainyard.cli import main as trainyard
 from cdk_trainyard.local import LocalAws, supported_types
 from cdk_trainyard.local import __main__ as local
 from cdk_trainyard.local.__main__ import _end, _run, _serve, main
+from tests.shown import lacking, promised
 
 _TOPICS = "import boto3, os; print(boto3.client('sns').create_topic(Name='x')['TopicArn'], os.environ['AWS_REGION'])"
 
@@ -164,6 +164,14 @@ _SERVE = """if True:
 """``python -m cdk_trainyard.local serve``, which has a function's code unpacked already, and says where."""
 
 
+def until(last: str, stream: TextIO) -> Iterator[str]:
+    """Yield the lines that a program says, up to the one that is named."""
+    for line in iter(stream.readline, ""):
+        yield line
+        if line.rstrip() == last:
+            return
+
+
 @pytest.fixture
 def serving() -> Iterator["subprocess.Popen[str]"]:
     """A server in a process of its own, which says that it serves."""
@@ -171,13 +179,10 @@ def serving() -> Iterator["subprocess.Popen[str]"]:
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509  nohup may have started this
     ) as process:
-        assert process.stderr is not None
-        assert "is account" in process.stderr.readline()
-        assert "serving" in process.stderr.readline()
         yield process
         process.kill()
 
@@ -191,20 +196,20 @@ def test_serve_says_how_it_is_called_and_ends_when_it_is_told_to(
     assert serving.stdout
     unpacked = Path(serving.stdout.readline().strip())
     assert [*unpacked.iterdir()]
+    shown = promised("constructs/cdk_trainyard/local/README.md", "trainyard local serve --port 5000")
+    said = [*until(shown[-1], serving.stdout)]
+    assert lacking(shown, "".join(said).replace("eu-west-1", "us-east-1")) == []
     serving.send_signal(number)
     assert serving.wait(600) == code
     assert not unpacked.exists()
-    said = serving.stdout.read()
-    assert re.search(r"^export AWS_ENDPOINT_URL=http://127.0.0.1:\d+$", said, re.MULTILINE)
-    assert re.search(r"^export AWS_ACCESS_KEY_ID=AKIA[A-Z2-7]{16}$", said, re.MULTILINE)
+    assert re.search(r"^export AWS_ACCESS_KEY_ID=AKIA[A-Z2-7]{16}$", "".join(said), re.MULTILINE)
 
 
 @pytest.mark.slow
 def test_serve_answers_who_has_set_what_it_says(serving: "subprocess.Popen[str]") -> None:
     assert serving.stdout is not None
-    serving.stdout.readline()
-    lines = takewhile(lambda line: not line.startswith("export CDK_"), iter(serving.stdout.readline, ""))
-    exports = dict(line.removeprefix("export ").rstrip().split("=", 1) for line in lines)
+    lines = until("local AWS: serving who has set these; Ctrl-C ends it", serving.stdout)
+    exports = dict(line.removeprefix("export ").rstrip().split("=", 1) for line in lines if line.startswith("export "))
     command = [sys.executable, "-c", _TOPICS]
     done = subprocess.run(command, env=exports, capture_output=True, text=True, check=False)
     assert done.stdout == "arn:aws:sns:eu-west-1:123456789012:x eu-west-1\n", done.stderr

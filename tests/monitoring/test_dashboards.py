@@ -19,6 +19,7 @@ from cdk_trainyard.monitoring.grafana import Dashboard, Panel, dashboards, writt
 from cdk_trainyard.monitoring.spec import MetricsSource
 from tests.monitoring import promtool
 from tests.monitoring.test_emitted import Series, emitted
+from tests.shown import lacking, promised
 
 CHOSEN = {"cluster": 'cluster="llama2"', "node": 'node=~"w1|w2"', "price": "1.5"}
 RECORDED = {record.name: record.query("llama2") for record in records()}
@@ -128,6 +129,15 @@ def test_each_is_another() -> None:
     for made in dashboards():
         titles = [panel.title for panel in made.panels]
         assert len(set(titles)) == len(titles)
+
+
+def test_the_page_shows_the_files_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["dashboards", "dashboards"]) == 0
+    shown = promised("constructs/cdk_trainyard/monitoring/README.md", "trainyard dashboards dashboards")
+    assert lacking(shown, capsys.readouterr().out) == []
 
 
 def test_the_command_writes_them_again_as_they_were(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from cdk_trainyard.cli import main
 from cdk_trainyard.local import Fault, LocalAws
 from tests.deployed import deploy
 from tests.operations.asked import asked
+from tests.shown import lacking, promised
 
 HYPERPOD, FLEET = "deployments/hyperpod-cpu-ddp.yaml", "deployments/fleet-p3dn-bert.yaml"
 Capsys = pytest.CaptureFixture[str]
@@ -39,12 +40,12 @@ def cluster(there: LocalAws) -> tuple[Any, str]:
     return client, client.list_clusters()["ClusterSummaries"][0]["ClusterName"]
 
 
-def log(aws: LocalAws, region: str, group: str, stream: str, *lines: str) -> None:
+def log(aws: LocalAws, region: str, group: str, stream: str, *lines: str, ago_s: int = 0) -> None:
     client = aws.client("logs", region)
     if not client.describe_log_streams(logGroupName=group, logStreamNamePrefix=stream)["logStreams"]:
         client.create_log_stream(logGroupName=group, logStreamName=stream)
-    now = int(time.time() * 1000)
-    rows = [{"timestamp": now, "message": line} for line in lines]
+    then = int(time.time() - ago_s) * 1000
+    rows = [{"timestamp": then, "message": line} for line in lines]
     client.put_log_events(logGroupName=group, logStreamName=stream, logEvents=rows)
 
 
@@ -84,7 +85,10 @@ def test_a_script_that_fails_stands_before_what_follows_from_it(there: LocalAws,
     groups = there.client("logs", "us-east-1").describe_log_groups(logGroupNamePrefix="/aws/sagemaker/Clusters/")
     (group,) = [row["logGroupName"] for row in groups["logGroups"]]
     stream = "LifecycleConfig/worker-group-1/i-0123456789abcdef0"
-    log(there, "us-east-1", group, stream, "mounting /fsx", "lustre: mount.lustre failed: No such device")
+    log(there, "us-east-1", group, stream, "mounting /fsx", "lustre: mount.lustre failed: No such device", ago_s=60)
+    assert main(["events", HYPERPOD]) == 0
+    shown = promised("constructs/cdk_trainyard/operations/README.md", "trainyard events mine.yaml")
+    assert lacking(shown, capsys.readouterr().out) == []
     _, found = events(capsys, HYPERPOD)
     failed = [row for row in found if row["source"] == "provisioning log"]
     assert [(row["subject"], row["text"]) for row in failed] == [

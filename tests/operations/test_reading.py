@@ -12,9 +12,11 @@ from cdk_trainyard.local import LocalAws
 from cdk_trainyard.operations.hyperpod import HyperPod
 from tests.deployed import deploy
 from tests.operations.asked import asked
+from tests.shown import lacking, promised
 
 pytestmark = pytest.mark.usefixtures("here")
 HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
+README = "constructs/cdk_trainyard/operations/README.md"
 
 
 @pytest.fixture(scope="module", params=[HYPERPOD, FLEET])
@@ -75,7 +77,9 @@ def test_status_has_the_groups_of_the_file(name: str, capsys: pytest.CaptureFixt
 
 def test_people_read_a_table(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nodes", file_of(name), "worker-group-1" if name == HYPERPOD else "worker"]) == 0
-    head, *lines = capsys.readouterr().out.splitlines()
+    out = capsys.readouterr().out
+    head, *lines = out.splitlines()
+    assert name != HYPERPOD or lacking(promised(README, "trainyard nodes mine.yaml worker-group-1"), out) == []
     assert head.split() == ["ID", "GROUP", "TYPE", "STATE", "ADDRESS", "SLURM" if name == HYPERPOD else "ZONE", "AGE"]
     assert len(lines) == {HYPERPOD: 2, FLEET: 8}[name]
     assert main(["status", file_of(name)]) == 0

@@ -11,6 +11,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "cdk_trainyard.rehearsal"]
+README = "constructs/cdk_trainyard/rehearsal/README.md"
 ENVIRONMENT = os.environ | {"PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"}
 
 

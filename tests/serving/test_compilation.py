@@ -21,6 +21,7 @@ from cdk_trainyard.serving.engine_settings import settings
 from cdk_trainyard.serving.rules_compilation import build_host
 from tests.serving.build_machine import REVISION, BuildMachine
 from tests.serving.parts import model, new_stack, only
+from tests.shown import lacking, promised
 
 SOURCE = "meta-llama/Llama-3.2-3B-Instruct"
 KEY = "arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
@@ -206,7 +207,8 @@ def test_the_build_uploads_graphs_and_weights_in_pieces_in_a_folder_named_by_its
     assert done.returncode == 0, done.stderr
     manifest = (built.build / "trainyard-manifest.json").read_bytes()
     assert built.build.name == hashlib.sha256(manifest).hexdigest()[:12]
-    assert done.stdout.splitlines()[-1].endswith(f"serve them with 'build: {built.build.name}' in 'model'")
+    shown = promised("constructs/cdk_trainyard/serving/README.md", "aws logs tail {CompileLogGroupName} --follow")
+    assert lacking([*shown[:-1], shown[-1].replace("3f9a0c51d7e2", built.build.name)], done.stdout) == []
     there = {path.relative_to(built.build).as_posix(): path for path in built.build.rglob("*") if path.is_file()}
     said = json.loads(manifest)
     assert said["files"] == {
