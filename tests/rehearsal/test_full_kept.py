@@ -2,8 +2,10 @@
 
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,45 @@ from tests.rehearsal.whole import ENVIRONMENT, ON_CREATE, PROGRAM, ROOT, deploym
 pytestmark = [pytest.mark.nodes, pytest.mark.cli]
 
 
+CONNECTED = """
+set -Eeuo pipefail
+trainyard() { "$PYTHON" -P -m cdk_trainyard "$@"; }
+eval "$(trainyard rehearse environment --rehearsal "$KEPT")"
+trainyard nodes deployment.yaml worker-group-1
+echo "cat /etc/hostname; exit" | trainyard connect deployment.yaml
+trainyard exec deployment.yaml worker-group-1 -- 'echo "exec on $(hostname)"'
+trainyard logs deployment.yaml worker-group-1
+ssh-keygen -q -t ed25519 -N "" -f key
+trainyard exec deployment.yaml controller-machine --user ubuntu -- \
+  "mkdir -p ~/.ssh; echo $(cat key.pub) >>~/.ssh/authorized_keys"
+trainyard ssh-config deployment.yaml --file config --identity "$PWD/key"
+ssh -F config -o UserKnownHostsFile=known hyperpod-cpu-ddp 'echo "ssh on $(hostname)"' </dev/null
+printf '#!/bin/bash\nsrun --nodes=2 sh -c '"'"'echo "job on $(hostname)"'"'"'\n' >job.sbatch
+trainyard submit deployment.yaml job.sbatch --follow -- --nodes=2
+"""
+"""What the README says that another terminal does, and the other commands that open sessions."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A rehearsal that is kept: its process id, and the folder of its deployment file."""
+
+    number: str
+    folder: Path
+
+    def elsewhere(self, script: str) -> str:
+        """Run a script in another terminal, and return what it says."""
+        words, environment = ["bash", "-c", script], {"PYTHON": sys.executable, "KEPT": self.number}
+        done = subprocess.run(
+            words, cwd=self.folder, env=ENVIRONMENT | environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
 @pytest.fixture
-def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[str]:
-    """A rehearsal that runs until it is told to end: its process id."""
+def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[Kept]:
+    """A rehearsal that runs until it is told to end."""
     del image, torch_environment
     file = deployment(tmp_path, ON_CREATE)
     with (tmp_path / "log").open("w+") as log:
@@ -29,27 +67,40 @@ def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[str]:
                     assert program.poll() is None, said
                     assert time.monotonic() < deadline, said
                     time.sleep(0.2)
-                yield subprocess.run(
-                    ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"],  # noqa: S607
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                ).stdout.strip()
+                words = ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"]
+                number = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+                yield Kept(number=number, folder=tmp_path)
             finally:
                 program.send_signal(signal.SIGTERM)
 
 
-def test_a_rehearsal_that_runs_can_be_played_with(kept: str) -> None:
+def test_a_rehearsal_that_runs_can_be_played_with(kept: Kept) -> None:
     def ask(*words: str) -> str:
-        done = rehearse(*words, "--rehearsal", kept)
+        done = rehearse(*words, "--rehearsal", kept.number)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     assert len(ask("nodes").splitlines()) == 3
     assert "all steps are done" in ask("logs", "worker-group-1-1")
+
+    controller, *workers = (line.split()[1:3] for line in ask("nodes").splitlines())
+    said = kept.elsewhere(CONNECTED).splitlines()
+    assert controller[0] in said
+    assert f"ssh on {controller[0]}" in said
+    for host, instance in workers:
+        assert any(line.startswith(instance) for line in said)
+        assert any(line.startswith(host) and line.endswith(f"exec on {host}") for line in said)
+        assert f"job on {host}" in said
+    assert sum("all steps are done" in line for line in said) == len(workers)
+
     ask("crash", "worker-group-1-2")
     assert [line.split()[3] for line in ask("nodes").splitlines()] == ["up", "up", "down"]
     replaced = ask("replace", "worker-group-1-2").split()[-1]
+    assert replaced != workers[1][1]
+    assert f"again on {workers[1][0]}" in kept.elsewhere(
+        'eval "$("$PYTHON" -m cdk_trainyard rehearse environment --rehearsal "$KEPT")"; '
+        f'"$PYTHON" -m cdk_trainyard exec deployment.yaml {replaced} -- "echo again on \\$(hostname)"'
+    )
     assert ask("scale", "worker-group-1", "4") == "3 nodes became 5\n"
 
     def states() -> list[list[str]]:
@@ -60,7 +111,7 @@ def test_a_rehearsal_that_runs_can_be_played_with(kept: str) -> None:
     assert states()[2][0] == replaced
     assert ask("scale", "worker-group-1", "2") == "5 nodes became 3\n"
     shell = subprocess.run(
-        [*PROGRAM, "shell", "controller-machine-1", "--rehearsal", kept],
+        [*PROGRAM, "shell", "controller-machine-1", "--rehearsal", kept.number],
         input="srun -N2 hostname | wc -l\n",
         cwd=ROOT,
         env=ENVIRONMENT,

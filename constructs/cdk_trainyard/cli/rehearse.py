@@ -77,6 +77,7 @@ for _name, _text, *_arguments in (
     ("replace", "Replace a node by a new instance.", "node"),
     ("scale", "Change the number of nodes in a group.", "group", "n"),
     ("nodes", "List the nodes of the rehearsal that runs."),
+    ("environment", "Print what another terminal sets to reach it."),
     ("down", "End every rehearsal, and remove what others left."),
     ("build-image", "Build the node image and the job's Python environment."),
     ("install", "Install the packages that this machine lacks, with its own apt."),

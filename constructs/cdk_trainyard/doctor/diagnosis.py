@@ -38,6 +38,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     addresses.CHECK,
 )
 """Every check, in the order of the table."""
+_LONGEST_FIRST: Final = sorted(CHECKS, key=lambda check: check is not quotas.CHECK)
+"""The order in which they ask: a service's quotas are a dozen pages, one after the other."""
 
 
 def diagnose(
@@ -55,7 +57,7 @@ def diagnose(
     """
     asking = _Asking(account, heard)
     with asking.pool, ThreadPoolExecutor(len(CHECKS)) as checks:
-        said = checks.map(lambda check: asking.answers(check, deployment), CHECKS)
+        said = checks.map(lambda check: asking.answers(check, deployment), _LONGEST_FIRST)
         answers = Answers({call: answer for each in said for call, answer in each.said.items()})
     return [finding for check in CHECKS for finding in check.findings(deployment, answers)]
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from cdk_trainyard.rehearsal import control, requirements, rootless
 from cdk_trainyard.rehearsal._process import become, end, wait_for
@@ -19,8 +19,12 @@ from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.image import node_image
 from cdk_trainyard.rehearsal.job_environment import job_environment
 from cdk_trainyard.rehearsal.namespaces import sweep_control_groups
+from cdk_trainyard.rehearsal.other_terminal import exports
 from cdk_trainyard.rehearsal.report import Report
-from cdk_trainyard.rehearsal.scenario import AnyScenario, Options
+from cdk_trainyard.rehearsal.scenario import Options
+
+if TYPE_CHECKING:
+    from cdk_trainyard.rehearsal.scenarios import Rehearsal
 
 REQUIRE_NODES = "REQUIRE_NODES"
 """With the value 1, a machine that cannot boot nodes is a failure, not a reason to rehearse less."""
@@ -64,6 +68,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     scale.set_defaults(act=_show("scale"))
     for name, act, help_ in (
         ("nodes", _show("nodes"), "list the nodes of the rehearsal that runs"),
+        ("environment", _show("environment"), "print what another terminal sets for connect, exec, logs and submit"),
         ("down", _down, "end every rehearsal, and remove what others left"),
         ("build-image", _build_image, "build the node image and the job's Python environment"),
         ("install", _install, "install the packages that this machine lacks, with its own apt"),
@@ -129,7 +134,7 @@ def _rehearse(options: argparse.Namespace) -> int:
         auto_resume=options.auto_resume,
     )
     rehearsal = Rehearsal(chosen, report)
-    commands = _commands(lambda: rehearsal.scenario)
+    commands = _commands(rehearsal)
     try:
         with control.Control(commands):
             rehearsal.run(job=not options.no_job)
@@ -177,27 +182,31 @@ def _keep(report: Report) -> None:
 
 
 # ---------------------------------------------------------------- commands for one that runs
-def _commands(scenario: Callable[[], AnyScenario]) -> dict[str, control.Handler]:
+def _commands(rehearsal: "Rehearsal") -> dict[str, control.Handler]:
     def enter(name: str) -> str:
-        return json.dumps(scenario().machines.machine(name).enter())
+        return json.dumps(rehearsal.scenario.machines.machine(name).enter())
 
     def crash(name: str) -> str:
-        scenario().machines.machine(name).crash()
+        rehearsal.scenario.machines.machine(name).crash()
         return f"{name}: power cut"
 
     def replace(name: str) -> str:
-        return scenario().replace(name)
+        return rehearsal.scenario.replace(name)
 
     def scale(group: str, count: str) -> str:
-        return scenario().scale(group, int(count))
+        return rehearsal.scenario.scale(group, int(count))
 
     def logs(name: str) -> str:
-        return scenario().log(name)
+        return rehearsal.scenario.log(name)
 
     def nodes() -> str:
-        return scenario().nodes()
+        return rehearsal.scenario.nodes()
 
-    return {"enter": enter, "crash": crash, "replace": replace, "scale": scale, "logs": logs, "nodes": nodes}
+    def environment() -> str:
+        return exports(os.environ, rehearsal.scenario.machines.cluster.region, rehearsal.plugin.parent)
+
+    handlers = (enter, crash, replace, scale, logs, nodes, environment)
+    return {handler.__name__: handler for handler in handlers}
 
 
 def _show(command: str) -> Callable[[argparse.Namespace], int]:

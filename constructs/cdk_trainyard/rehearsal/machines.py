@@ -130,12 +130,16 @@ class Machines(Closing, Generic[AgentT]):
         with ThreadPoolExecutor(_PARALLEL) as pool:
             return list(pool.map(one, chosen))
 
-    def replace(self, node: Node) -> Node:
+    def replace(self, node: Node, instance_id: str = "") -> Node:
         """Give a node's place to a new instance, as for one that failed; return the new one.
 
         It keeps the name and the address, and has a new disk and a new instance id. It is booted, not provisioned.
+
+        Args:
+            node: The node.
+            instance_id: The id of the new instance. Default - one that no control plane knows.
         """
-        fresh = replace(node, instance_id=new_instance_id())
+        fresh = replace(node, instance_id=instance_id or new_instance_id())
         self.by_name.pop(node.name).wipe()
         self.change(self.cluster.with_nodes([fresh if old.name == node.name else old for old in self.cluster.nodes]))
         self.boot([fresh])

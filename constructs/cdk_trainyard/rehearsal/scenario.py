@@ -104,9 +104,15 @@ class Scenario(ABC, Generic[AgentT]):
 
     def replace(self, name: str) -> str:
         """Replace a node and let the new one join; return what was done."""
-        fresh = self.machines.replace(self.machines.machine(name).node)
+        node = self.machines.machine(name).node
+        fresh = self.machines.replace(node, self._launched_for(node))
         self.provision_nodes([fresh])
         return f"{fresh.name} is now {fresh.instance_id}"
+
+    def _launched_for(self, node: Node) -> str:
+        """Return the id of the instance that the control plane launches for another; empty: it is not asked."""
+        del node
+        return ""
 
     def log(self, name: str) -> str:
         """Return what the scripts of a node wrote to their log."""

@@ -1,7 +1,9 @@
 """From a deployment file to the scenario of what it deploys."""
 
+import os
 import tempfile
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 
 from cdk_trainyard.rehearsal.asked import archive_hosts, unknown_hosts
@@ -15,6 +17,7 @@ from cdk_trainyard.rehearsal.job_environment import job_environment
 from cdk_trainyard.rehearsal.parallelcluster.scenario import ParallelClusterScenario
 from cdk_trainyard.rehearsal.report import Report
 from cdk_trainyard.rehearsal.scenario import AnyScenario, Options, Stage
+from cdk_trainyard.rehearsal.session_plugin import put
 
 SCENARIOS: tuple[type[AnyScenario], ...] = (HyperPodScenario, ParallelClusterScenario, FleetScenario)
 """Every orchestrator that can be rehearsed."""
@@ -47,6 +50,12 @@ class Rehearsal:
         if self._scenario is None:
             raise RehearsalError("the nodes are not there yet")
         return self._scenario
+
+    @cached_property
+    def plugin(self) -> Path:
+        """The stand-in of the session-manager-plugin that enters its nodes."""
+        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="rehearsal-plugin-"))
+        return put(Path(folder), os.getpid())
 
     @property
     def has_nodes(self) -> bool:

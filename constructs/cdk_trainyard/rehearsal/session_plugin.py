@@ -24,6 +24,7 @@ from cdk_trainyard.rehearsal.errors import RehearsalError
 NAME: Final = "session-manager-plugin"
 _VERSION: Final = "1.2.764.0"
 _BY_VARIABLE: Final = "AWS_SSM_START_SESSION_RESPONSE"
+_WHICH: Final = "TRAINYARD_REHEARSAL"
 _WORDS: Final = 6
 _INSTANCE: Final = re.compile(r"i-[0-9a-f]+$")
 _PIPE: Final = """
@@ -40,16 +41,18 @@ while data := there.recv(65536):
 """Run on the node: carries a connection to one of its ports."""
 
 
-def put(folder: Path) -> Path:
+def put(folder: Path, rehearsal: int | None = None) -> Path:
     """Write the stand-in under the plugin's name, for a folder of the path, and return where it is.
 
     Args:
         folder: The folder.
+        rehearsal: Process id of the rehearsal whose nodes it enters. Default - the one that runs.
     """
     program = folder / NAME
     words = shlex.join([sys.executable, "-P", "-m", __name__])
     package = Path(__file__).parents[2]
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(package))} exec {words} "$@"\n')
+    which = f"{_WHICH}={rehearsal or ''}"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(package))} {which} exec {words} "$@"\n')
     program.chmod(0o755)
     return program
 
@@ -74,7 +77,7 @@ def main(words: Sequence[str]) -> int:
         return 0
     _write(f"\nStarting session with SessionId: {response['SessionId']}\n")
     try:
-        enter = json.loads(control.ask("enter", found[0]))
+        enter = json.loads(control.ask("enter", found[0], rehearsal=int(os.environ.get(_WHICH) or 0) or None))
     except RehearsalError as error:
         sys.stdout.write(f"Cannot perform start session: {error}\n")
         return 0

@@ -1,7 +1,7 @@
 """HyperPod: boot, run the scripts, train, cut a node's power, replace it, compare the weights."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cdk_trainyard.rehearsal import job
 from cdk_trainyard.rehearsal.agent import Bundle
@@ -25,7 +25,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
 
     not_proven = (
         "HyperPod's own agents, image, auto-resume plugin and node replacement: done here as AWS documents them",
-        "the way out of the subnet, and CloudWatch: the scripts were handed over, nothing was uploaded",
+        "the way out of the subnet, and CloudWatch: scripts and logs were handed over, by nobody on the nodes",
         *NEVER_PROVEN,
     )
 
@@ -90,7 +90,7 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
         known = {node.name: node for node in machines.cluster.nodes}
         self._clusters.scale(group, count)
         wanted = self.capped(self._clusters.cluster())
-        # the local AWS knows nothing of instances that were replaced here
+        # the local AWS knows nothing of controllers that were replaced here
         machines.change(wanted.with_nodes([known.get(node.name, node) for node in wanted.nodes]))
         new = [node for node in machines.cluster.nodes if node.name not in known]
         machines.boot(new)
@@ -98,7 +98,18 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
         machines.slurm.wait_until("idle", [node.host for node in new], seconds=_IDLE_SECONDS)
         return f"{len(known)} nodes became {len(machines.by_name)}"
 
+    def provision_nodes(self, nodes: Sequence[Node]) -> None:
+        """Run the scripts of nodes that are up, and put their logs where HyperPod's agents do."""
+        try:
+            super().provision_nodes(nodes)
+        finally:
+            for node in nodes:
+                self._clusters.put_log(self.machines.cluster, node, self.log(node.name).splitlines())
+
     # ------------------------------------------------------------ parts
+    def _launched_for(self, node: Node) -> str:
+        return self._clusters.replace(node)
+
     def _bundles(self, cluster: Cluster) -> Mapping[str, Bundle]:
         uploaded = self._clusters.bundles(cluster)
         return {source: self.own_scripts(files, _RENDERED) for source, files in uploaded.items()}
