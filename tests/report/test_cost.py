@@ -230,3 +230,25 @@ def parallelcluster(**compute: Any) -> dict[str, Any]:
 def test_machines(assembly: Any, resources: Any, machines: list[Any]) -> None:
     found = review(assembly(S=resources))["machines"]
     assert [tuple(each[key] for key in ("name", "type", "count", "most", "paid")) for each in found] == machines
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "assumption"),
+    [
+        (
+            {"InstanceRequirements": {"InstanceTypes": ["ml.c5.large", "ml.m5.large"]}},
+            "ml.c5.large or ml.m5.large",
+            "on demand, Linux; 2 when it is deployed",
+        ),
+        ({"InstanceType": "ml.m5.large", "CapacityRequirements": {"Spot": {}}}, "ml.m5.large", "paid as spot, "),
+        ({"InstanceType": "ml.m5.large", "TrainingPlanArn": "arn"}, "ml.m5.large", "paid as a training plan, "),
+    ],
+)
+def test_groups_of_hyperpod_say_their_types_and_how_they_are_paid(
+    said: Any, kind: str, assumption: str, assembly: Any
+) -> None:
+    group = {"InstanceGroupName": "g", "InstanceCount": 2, **said}
+    cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": [group]}}
+    (item,) = review(assembly(S={"C": cluster}))["cost"]["items"]
+    assert (item["name"], item["hourly"]) == (kind, NOT_PRICED)
+    assert item["assumption"].startswith(assumption)

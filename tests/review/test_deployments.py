@@ -5,6 +5,7 @@ So do the files in ``deployments`` beside this one, which say as much, and switc
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.report import review
 from tests.review.tools import Templates
 from tests.support import DEPLOYMENTS, ROOT, Synthesis, synthesize, synthesize_here
 
@@ -22,6 +24,21 @@ VARIANTS = sorted((Path(__file__).parent / "deployments").glob("*.yaml"))
 
 FILES = {path.stem: path for path in (*DEPLOYMENTS, *VARIANTS)}
 Synthesize = Callable[[str], Synthesis]
+NARROWER = {
+    "NetworkStack/Network/FlowLogs": "flow_logs_",
+    "NetworkStack/Network/Accelerator": "zone",
+    "NetworkStack/Network/Public": "(public_)?zone",
+    "StorageStack/Accounting": "accounting",
+    "StorageStack/Lustre": "lustre|log_",
+    "TrainingStack/Grafana": "grafana",
+    "TrainingStack/Images": "image",
+    "TrainingStack/Master": "master",
+    "ServingStack/Compilation": "compile",
+    "ServingStack/Door": "load_balancer|access_logs",
+    "ServingStack/NodeHealth": "node_health",
+    "ServingStack/Service/Hosts": "hosts",
+}
+"""What stands where, and the key that asks for it where a file has it."""
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +94,28 @@ def test_every_acknowledged_finding_has_its_reason(synthesis: Synthesis) -> None
     ]
     assert reasons
     assert [reason for reason in reasons if len(reason.split()) < 4] == []
+
+
+def test_machines_and_findings_have_the_lines_that_ask_for_them(name: str, synthesis: Synthesis) -> None:
+    """Each group and queue its own; a finding is at a whole section only where the file says nothing narrower of it."""
+    lines = FILES[name].read_text().splitlines()
+    found = review(synthesis.outdir)
+
+    def at(written: str) -> list[str]:
+        assert written.count(":") == 2, written
+        file, number, _ = written.rsplit(":", 2)
+        assert (ROOT / file) == FILES[name]
+        return [line.strip() for line in lines[int(number) - 1 :]]
+
+    for machine in found["machines"]:
+        first, *rest = at(machine["written"])
+        asked = " ".join([first, *rest[:6]])
+        assert machine["type"].removeprefix("ml.").split(" or ")[0] in asked, machine
+    for finding in found["findings"]:
+        first = at(finding["written"])[0].strip()
+        for place, key in NARROWER.items():
+            if finding["place"].startswith(place) and any(re.match(rf"\s+({key})\w*:", line) for line in lines):
+                assert re.match(key, first), finding
 
 
 def test_cfn_lint_has_no_open_finding(name: str, templates: Templates) -> None:

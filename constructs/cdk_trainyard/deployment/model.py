@@ -1,6 +1,6 @@
 """A deployment file: read once, judged whole, every problem with file, line and column."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -54,6 +54,14 @@ class Deployment(DeploymentSpec):
             path: The keys from the top: ``"cluster", "groups", "workers", "count"``.
         """
         return self.document.at(path) if self.document else self.name
+
+    def says(self, path: Sequence[str | int]) -> bool:
+        """Whether the file has the key at ``path``.
+
+        Args:
+            path: The keys from the top.
+        """
+        return self.document is not None and tuple(path) in self.document.keys
 
     def dump(self) -> str:
         """Return the deployment as a file that loads to an equal one, every default written out."""

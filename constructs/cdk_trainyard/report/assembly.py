@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.report.formats import parse_template
-from cdk_trainyard.report.origins import origin_of, origins
+from cdk_trainyard.report.origins import NOWHERE, Origin, Origins, origin_of, origins
 
 _STACK: Final = "aws:cloudformation:stack"
 _NESTED_ASSEMBLY: Final = "cdk:cloud-assembly"
@@ -27,8 +27,7 @@ class Resource:
         type: CloudFormation's type.
         body: What the template says of it.
         path: Construct path, without the leaves that CDK adds; the stack and the logical id where there is none.
-        written: Where its app or its deployment file asks for it: ``file:line:column``. Default - nobody says.
-        made: What of a library makes it: ``module:line``. Default - nobody says.
+        origin: Where it comes from. Default - nobody says.
     """
 
     stack: str
@@ -36,8 +35,7 @@ class Resource:
     type: str
     body: Mapping[str, Any] = field(compare=False)
     path: str
-    written: str = ""
-    made: str = ""
+    origin: Origin = NOWHERE
 
     @property
     def key(self) -> str:
@@ -65,6 +63,7 @@ class Stack:
         template: The template.
         resources: Logical id to resource.
         parent: The resource that a nested stack is. Default - none.
+        origins: Where its constructs come from, by their paths. Default - nobody says.
     """
 
     id: str
@@ -76,6 +75,7 @@ class Stack:
     template: Mapping[str, Any]
     resources: Mapping[str, Resource]
     parent: Resource | None = None
+    origins: Origins = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +98,11 @@ class Assembly:
     def resources(self) -> dict[str, Resource]:
         """Every resource by its key."""
         return {each.key: each for stack in self.stacks for each in stack.resources.values()}
+
+    @property
+    def origins(self) -> Origins:
+        """Where constructs come from, by their paths, also those that are no resources."""
+        return {path: each for stack in self.stacks for path, each in stack.origins.items()}
 
 
 def read_assembly(path: str | Path) -> Assembly:
@@ -169,9 +174,8 @@ class _Reader:
             if problem := _type_problem(body):
                 raise ConfigurationError(str(file), [f"Resources.{logical}{problem}"])
             path = _construct_path(body, paths.get(logical, "")) or f"{name}/{logical}"
-            written, made = origin_of(path, known)
             resources[logical] = Resource(
-                stack=name, name=logical, type=body["Type"], body=body, path=path, written=written, made=made
+                stack=name, name=logical, type=body["Type"], body=body, path=path, origin=origin_of(path, known)
             )
         transforms = template.get("Transform", [])
         for transform in [transforms] if isinstance(transforms, str | Mapping) else transforms:
@@ -187,6 +191,7 @@ class _Reader:
                 template=template,
                 resources=_with_unique_paths(resources),
                 parent=parent,
+                origins=known,
             )
         )
         for resource in resources.values():

@@ -33,6 +33,7 @@ class Billed:
         assumption: What was assumed.
         group: The part of the resource. Default - all of it.
         is_machine: Whether it is an instance of a cluster, a group or by itself.
+        written: Where the deployment file or the app asks for it. Nothing: nobody says.
     """
 
     resource: Resource
@@ -43,6 +44,7 @@ class Billed:
     assumption: str
     group: str = ""
     is_machine: bool = False
+    written: str = ""
 
 
 def billed(graph: Graph, machines: Sequence[Machines]) -> Iterator[Billed]:
@@ -84,6 +86,7 @@ def _machines(each: Machines) -> Billed:
         assumption=assumption,
         group=each.name,
         is_machine=True,
+        written=each.written,
     )
 
 

@@ -5,7 +5,7 @@ Source: AWS CloudFormation User Guide, "Update behaviors of stack resources" (re
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Assembly, Resource
@@ -33,6 +33,7 @@ class Row:
         effect: One of `EFFECTS`.
         what: What changes.
         remedy: What to know about it.
+        written: Where the new deployment file or app says it. Default - nobody says.
     """
 
     where: str
@@ -40,6 +41,7 @@ class Row:
     effect: str
     what: str
     remedy: str = ""
+    written: str = ""
 
 
 def change(
@@ -105,7 +107,7 @@ def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> It
     for key in {**ours, **theirs}:
         one, other = ours.get(key), theirs.get(key)
         if one is None and other is not None:
-            added = Row(where=other.path, type=other.type, effect="added", what=f"a new {other.type}")
+            added = replace(_row(other, "added", f"a new {other.type}"), written=other.origin.written)
             yield from told.get(other.path, [added])
         elif one is not None and (other is None or one.type != other.type):
             yield _removed(one)
@@ -114,7 +116,13 @@ def _rows(old: Assembly, new: Assembly, told: Mapping[str, Sequence[Row]]) -> It
             known = told.get(other.path, [])
             yield from known
             if row is not None and not (known and row.effect == "changed"):
-                yield row
+                yield replace(row, written=_written(one, other))
+
+
+def _written(one: Resource, other: Resource) -> str:
+    """Return where the new file says what changes: of several properties, the line that is around all of them."""
+    lines = {other.origin.of(path) for path, _, _ in differences(one.properties, other.properties)}
+    return lines.pop() if len(lines) == 1 else other.origin.written
 
 
 def _removed(one: Resource) -> Row:

@@ -115,6 +115,7 @@ def _line(graph: Graph, each: Billed, prices: Prices) -> dict[str, Any]:
         "what": f"{each.name}: {each.resource.path}{group}",
         "name": each.name,
         "where": each.resource.path,
+        "written": each.written or each.resource.origin.written,
         "type": each.resource.type,
         "quantity": each.count,
         "unit": monthly or "an hour",
@@ -144,4 +145,5 @@ def _by_use(graph: Graph, prices: Prices, known: Collection[str]) -> Iterator[di
             )
             more = f" and {counted(len(found) - 1, 'other')}" if len(found) > 1 else ""
             said = _line(graph, line, prices)
-            yield {**said, "what": f"{said['what']}{more}", "unit": ""}
+            written = said["written"] if len(found) == 1 else ""
+            yield {**said, "what": f"{said['what']}{more}", "unit": "", "written": written}

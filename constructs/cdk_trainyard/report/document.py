@@ -85,6 +85,7 @@ def review(
                 "count": each.count,
                 "most": each.most,
                 "paid": each.paid,
+                "written": each.written,
             }
             for each in fleet
         ],

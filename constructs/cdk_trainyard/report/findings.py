@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from cdk_trainyard.report.assembly import Assembly
+from cdk_trainyard.report.assembly import Assembly, Resource
+from cdk_trainyard.report.origins import Origins, origin_of
 
 SEVERITIES: Final = ("error", "warning", "info")
 """The worst first."""
@@ -22,10 +23,11 @@ class Finding:
         severity: ``error``, ``warning`` or ``info``.
         text: What is wrong.
         place: Construct path, or logical id.
+        part: The property that it is about: ``InstanceGroups.1.InstanceType``. Default - the whole resource.
         key: The resource, as far as it is one of the assembly.
         type: Its type, as far as it is known.
         reason: Why it is accepted. Nothing: it is open.
-        written: Where its app or its deployment file asks for the resource, as far as the assembly says.
+        written: Where its app or its deployment file asks for it, as far as the assembly says.
         made: What of a library makes the resource, as far as the assembly says.
     """
 
@@ -34,6 +36,7 @@ class Finding:
     severity: str
     text: str
     place: str
+    part: str = ""
     key: str = ""
     type: str = ""
     reason: str = ""
@@ -106,8 +109,19 @@ def _each(tool: str, violation: Mapping[str, Any], *, accepted: bool) -> Iterato
             severity=severity_of(str(violation.get("severity", ""))),
             text=_text(str(violation.get("description", ""))),
             place=str(construct.get("constructPath") or resource.get("logicalId") or "the app"),
+            part=part_of(next(iter(resource.get("propertyPaths") or []), "")),
             reason=str(violation.get("reason") or "no reason is given") if accepted else "",
         )
+
+
+def part_of(said: Any) -> str:
+    """Return a property as `Finding` has it.
+
+    Args:
+        said: As a tool says it: names and numbers, in a list or with dots between them, behind ``Properties``.
+    """
+    path = ".".join(map(str, said)) if isinstance(said, list) else str(said or "")
+    return path.partition("Properties.")[2]
 
 
 def _text(description: str) -> str:
@@ -133,23 +147,35 @@ def merged(findings: Iterable[Finding], assembly: Assembly) -> list[Finding]:
         assembly: What they are about.
     """
     by_path = {each.path: each for each in assembly.resources.values()}
-    found: dict[tuple[str, str, str], Finding] = {}
+    known = assembly.origins
+    placed = [_placed(each, by_path.get(_trimmed(each.place)), known) for each in findings]
+    found: dict[tuple[str, str, str, str], Finding] = {}
     accepted: dict[tuple[str, str], str] = {}
-    for finding in sorted(findings, key=lambda each: each.is_open):
-        path, meaning = _trimmed(finding.place), _meaning(finding)
-        resource = by_path.get(path)
-        placed = replace(finding, place=path)
-        if resource:
-            placed = replace(placed, key=resource.key, type=resource.type, written=resource.written, made=resource.made)
+    lines: dict[tuple[str, str, str], str] = {}
+    for finding in sorted(placed, key=lambda each: (each.is_open, not each.part)):
+        place, meaning = finding.place, _meaning(finding)
         if meaning not in finding.rules:  # what another tool has accepted for this place is accepted
-            reason = accepted.setdefault((path, meaning), finding.reason)
+            reason = accepted.setdefault((place, meaning), finding.reason)
         else:
             reason = finding.reason
-        same = (path, meaning, reason)
-        found[same] = _together(found[same], placed) if same in found else placed
+        # what is said of a resource that another says of a property of it, is said of the property
+        first = lines.setdefault((place, meaning, reason), finding.written)
+        same = (place, meaning, reason, finding.written if finding.part else first)
+        found[same] = _together(found[same], finding) if same in found else finding
     return sorted(
         found.values(), key=lambda each: (not each.is_open, SEVERITIES.index(each.severity), each.place, each.rules)
     )
+
+
+def _placed(finding: Finding, resource: Resource | None, known: Origins) -> Finding:
+    """Return a finding with what is known of its place; of a property that has no line of its own, it is of all."""
+    place = _trimmed(finding.place)
+    origin = resource.origin if resource else origin_of(place, known)
+    written = origin.of(finding.part)
+    placed = replace(finding, place=place, written=written, made=origin.made)
+    if written == origin.written:
+        placed = replace(placed, part="")
+    return replace(placed, key=resource.key, type=resource.type) if resource else placed
 
 
 def _together(one: Finding, other: Finding) -> Finding:

@@ -9,6 +9,7 @@ from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.network import LAUNCH, under
 
 ON_DEMAND: Final = "on demand"
+_CONFIG: Final = "ClusterConfiguration"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +23,7 @@ class Machines:
         count: How many run when it is deployed.
         most: How many may run.
         paid: How they are paid.
+        part: The property of the resource that says it: ``InstanceGroups.1``. Default - all of it.
     """
 
     resource: Resource
@@ -30,6 +32,12 @@ class Machines:
     count: int
     most: int
     paid: str = ON_DEMAND
+    part: str = ""
+
+    @property
+    def written(self) -> str:
+        """Where the deployment file or the app asks for them; nothing where nobody says."""
+        return self.resource.origin.of(self.part)
 
 
 def machines(graph: Graph) -> list[Machines]:
@@ -67,29 +75,43 @@ def _group(graph: Graph, resource: Resource) -> Iterator[Machines]:
 
 def _hyperpod(graph: Graph, resource: Resource) -> Iterator[Machines]:
     groups = graph.properties(resource).get("InstanceGroups")
-    for each in groups if isinstance(groups, list) else []:
+    for number, each in enumerate(groups if isinstance(groups, list) else []):
         if isinstance(each, Mapping):
             count = _number(each.get("InstanceCount"), 0)
+            types = [graph.said(one) for one in under(each, {"InstanceType", "InstanceTypes"})]
             yield Machines(
                 resource=resource,
                 name=graph.said(each.get("InstanceGroupName", "")),
-                type=graph.said(each.get("InstanceType", "an unknown type")),
+                type=", ".join(types).replace(", ", " or ") or "an unknown type",
                 count=count,
                 most=count,
-                paid="a training plan" if "TrainingPlanArn" in each else ON_DEMAND,
+                paid=_hyperpod_paid(each),
+                part=f"InstanceGroups.{number}",
             )
+
+
+def _hyperpod_paid(group: Mapping[str, Any]) -> str:
+    """Amazon SageMaker API Reference, ClusterInstanceGroupSpecification: a training plan, or Spot where it is said."""
+    if "TrainingPlanArn" in group:
+        return "a training plan"
+    return "spot" if any(True for _ in under(group.get("CapacityRequirements"), {"Spot"})) else ON_DEMAND
 
 
 def _parallelcluster(graph: Graph, resource: Resource) -> Iterator[Machines]:
     """AWS ParallelCluster User Guide, "Scheduling section" (MinCount 0, MaxCount 10 by default) and "LoginNodes"."""
-    config = graph.properties(resource).get("ClusterConfiguration")
+    config = graph.properties(resource).get(_CONFIG)
     head = config.get("HeadNode") if isinstance(config, Mapping) else None
     if isinstance(config, Mapping) and isinstance(head, Mapping):
         yield Machines(
-            resource=resource, name="head node", type=graph.said(head.get("InstanceType", "?")), count=1, most=1
+            resource=resource,
+            name="head node",
+            type=graph.said(head.get("InstanceType", "?")),
+            count=1,
+            most=1,
+            part=f"{_CONFIG}.HeadNode",
         )
     login = config.get("LoginNodes") if isinstance(config, Mapping) else None
-    for pool in _dicts(login, "Pools"):
+    for number, pool in enumerate(_dicts(login, "Pools")):
         count = _number(pool.get("Count"), 0)
         yield Machines(
             resource=resource,
@@ -97,9 +119,10 @@ def _parallelcluster(graph: Graph, resource: Resource) -> Iterator[Machines]:
             type=graph.said(pool.get("InstanceType", "?")),
             count=count,
             most=count,
+            part=f"{_CONFIG}.LoginNodes.Pools.{number}",
         )
-    for queue in _dicts(config, "SlurmQueues"):
-        for compute in _dicts(queue, "ComputeResources"):
+    for number, queue in enumerate(_dicts(config, "SlurmQueues")):
+        for inner, compute in enumerate(_dicts(queue, "ComputeResources")):
             types = [graph.said(each) for each in under(compute, {"InstanceType"})]
             paid = str(compute.get("CapacityType", queue.get("CapacityType", ON_DEMAND))).lower()
             yield Machines(
@@ -109,6 +132,7 @@ def _parallelcluster(graph: Graph, resource: Resource) -> Iterator[Machines]:
                 count=_number(compute.get("MinCount"), 0),
                 most=_number(compute.get("MaxCount"), 10),
                 paid=ON_DEMAND if paid == "ondemand" else paid.replace("_", " "),
+                part=f"{_CONFIG}.Scheduling.SlurmQueues.{number}.ComputeResources.{inner}",
             )
 
 

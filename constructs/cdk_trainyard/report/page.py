@@ -258,23 +258,28 @@ def _group(group: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _where(group: Iterable[Mapping[str, Any]]) -> Any:
     """Return every place of a group, each with the lines that it comes from."""
-    found = {each["place"]: ", ".join(filter(None, (each["written"], each["made"]))) for each in group}
-    noted = (
-        f'{_breakable(place)}<span class="note">{_breakable(origin)}</span>' if origin else f"{_breakable(place)}, "
-        for place, origin in found.items()
-    )
+    found = dict.fromkeys((each["place"], ", ".join(filter(None, (each["written"], each["made"])))) for each in group)
+    noted = (_noted(place, origin) if origin else f"{_breakable(place)}, " for place, origin in found)
     return _safe("".join(noted).removesuffix(", "))
+
+
+def _noted(text: str, note: str) -> Any:
+    """Return a text with a note below it, if there is one."""
+    return _safe(f'{_breakable(text)}<span class="note">{_breakable(note)}</span>') if note else text
 
 
 def _change(each: Mapping[str, Any]) -> dict[str, Any]:
     tone = {"lost": "bad", "refused": "bad", "replaced": "warn"}.get(each["effect"], "")
-    return {"cells": (each["effect"], each["where"], each["what"], each["remedy"]), "tone": tone}
+    return {
+        "cells": (each["effect"], _noted(each["where"], each["written"]), each["what"], each["remedy"]),
+        "tone": tone,
+    }
 
 
 def _cost(each: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "cells": (
-            each["what"],
+            _noted(each["what"], each["written"]),
             f"{each['quantity']:,}",
             f"{each['price']} {each['unit']}" if each["is_priced"] else each["price"],
             each["hourly"] if each["is_priced"] else "",

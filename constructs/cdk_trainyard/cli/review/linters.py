@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report import Assembly, Finding
 from cdk_trainyard.report.assembly import Stack
+from cdk_trainyard.report.findings import part_of
 from cdk_trainyard.review import engine
 
 CFN_LINT: Final = "cfn-lint"
@@ -59,6 +60,7 @@ def _validated(assembly: Assembly) -> Answer:
             severity=engine.SEVERITIES[each.severity.name],
             text=engine.description(each),
             place=_place(stack, engine.logical_id(each) or ""),
+            part=part_of(each.property_path),
         )
         for stack in assembly.stacks
         for each in engine.diagnostics(rules, str(assembly.folder / stack.file), stack.region or None)
@@ -119,6 +121,7 @@ def _linted(each: Mapping[str, Any], by_file: Mapping[Path, Stack]) -> Finding:
         severity={"Error": "error", "Warning": "warning"}.get(each["Level"], "info"),
         text=str(each["Message"]),
         place=_place(by_file[Path(each["Filename"]).resolve()], name if is_resource else ""),
+        part=part_of(path),
     )
 
 
