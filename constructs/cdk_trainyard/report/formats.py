@@ -67,10 +67,17 @@ def _yaml(text: str) -> Any:
     class Loader(yaml.SafeLoader):
         """YAML as CloudFormation reads it."""
 
+        depth = 0
+
         def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
             if self.check_event(yaml.AliasEvent):
                 raise ValueError(f"line {self.line + 1} has an alias, which CloudFormation refuses")
-            return super().compose_node(parent, index)
+            self.depth += 1
+            if self.depth > DEEPEST + 2:  # a scalar's own level, and that of TemplateBody around a template
+                raise RecursionError
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
 
     Loader.yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
