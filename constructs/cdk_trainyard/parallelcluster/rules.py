@@ -9,6 +9,7 @@ from cdk_trainyard.parallelcluster import (
     rules_metrics,
     rules_nodes,
     rules_queues,
+    rules_slurm,
     rules_storage,
 )
 from cdk_trainyard.parallelcluster.context import ClusterContext
@@ -27,7 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.head_memory_problems,
     rules_cluster.resource_prefix_problems,
     rules_cluster.accounting_problems,
-    rules_cluster.slurm_settings_problems,
+    rules_slurm.slurm_settings_problems,
     rules_cluster.timeout_problems,
     rules_cluster.suppressed_validator_problems,
     rules_cluster.tag_problems,

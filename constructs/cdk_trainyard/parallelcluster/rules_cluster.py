@@ -225,41 +225,6 @@ def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problem
         yield Problem(at, f"must be lower case letters, digits and '_', as jobs, got {shown(said.schema_name)}")
 
 
-def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """No parameter of ``slurm.conf`` is one that ParallelCluster keeps for itself."""
-    denied = fact("denied_slurm_settings")
-    names = [*denied["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
-    for index, line in known(spec.slurm.custom):
-        at = ("slurm", "custom", index)
-        yield from parameter_problems(at, line)
-        for name, value in line.items():
-            # a line with several parameters defines nodes or partitions of yours
-            if len(line) == 1 and name.lower() in names:
-                yield Problem((*at, name), "is ParallelCluster's own to set; remove it")
-            if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):
-                yield Problem((*at, name), f"must name no nodes with -st- or -dy-, got {shown(value)}")
-
-
-def parameter_problems(at: At, parameters: Any) -> Problems:
-    """Each parameter of Slurm has a name, and one value in one line.
-
-    Args:
-        at: Where they are said.
-        parameters: The parameters by name, or None.
-    """
-    for name, value in (parameters or {}).items():
-        if not limits.SLURM_PARAMETER.fullmatch(str(name)):
-            yield Problem((*at, name), "must be the name of a parameter of Slurm, as PriorityTier", of_key=True)
-        if isinstance(value, Unknown):
-            continue
-        if isinstance(value, bool):
-            yield Problem((*at, name), f"must be one value as Slurm writes it, YES or NO in quotes, got {shown(value)}")
-        elif not isinstance(value, str | int | float):
-            yield Problem((*at, name), f"must be one value, got {'a mapping' if hasattr(value, 'keys') else 'a list'}")
-        elif isinstance(value, str) and not (value.isprintable() and value.strip()):
-            yield Problem((*at, name), f"must be one line that says something, got {shown(value)}")
-
-
 def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """CloudFormation waits long enough."""
     for name in ("head_node", "compute_node"):

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.parallelcluster.context import ClusterContext
-from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import (
     computes,
     is_block,
@@ -17,7 +16,6 @@ from cdk_trainyard.parallelcluster.resolve import (
     subnets,
     types_of,
 )
-from cdk_trainyard.parallelcluster.rules_cluster import parameter_problems
 from cdk_trainyard.parallelcluster.rules_nodes import (
     instance_type_problems,
     name_problems,
@@ -52,7 +50,6 @@ def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
         if not unresolved(queue.compute) and not queue.compute:
             yield Problem((*at, "compute"), "must hold at least one compute resource, got none")
         yield from software_problems(at, queue, spec)
-        yield from _parameter_problems((*at, "slurm"), queue.slurm, "queue")
         yield from _group_problems(at, queue, queue.placement)
         yield from _queue_subnet_problems(at, queue, context)
         yield from _public_problems(at, queue, context)
@@ -122,15 +119,6 @@ def _group_problems(at: At, said: NodeAllocation, own: Placement | None) -> Prob
         yield Problem((*at, "placement"), f"must be cluster with {option('placement_group')}, got {own or 'nothing'}")
 
 
-def _parameter_problems(at: At, parameters: Any, level: str) -> Problems:
-    """No parameter is one that ParallelCluster keeps for itself."""
-    yield from parameter_problems(at, parameters)
-    for name in parameters or {}:
-        if name.lower() in fact("denied_slurm_settings")[level]:
-            hint = "; schedule whole nodes with 'exclusive' of the queue" if name.lower() == "gres" else "; remove it"
-            yield Problem((*at, name), f"is ParallelCluster's own to set{hint}", of_key=True)
-
-
 # ---------------------------------------------------------------- compute resources
 def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """Every kind of nodes."""
@@ -138,7 +126,6 @@ def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
         yield from _type_problems(at, compute, spec)
         if compute.name is not None:
             yield from name_problems((*at, "name"), compute.name)
-        yield from _parameter_problems((*at, "slurm"), compute.slurm, "compute_resource")
         yield from _group_problems(at, compute, compute.placement)
         yield from thread_problems((*at, "threads_per_core"), compute.threads_per_core, types_of(compute))
         yield from _count_problems(at, queue, compute)
