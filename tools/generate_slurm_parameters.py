@@ -77,7 +77,7 @@ def _rows(source: str, table: str) -> list[tuple[str, str]]:
 
 
 def _git(checkout: Path, *words: str) -> str:
-    command = ["git", "-C", checkout, *words]
+    command = ["git", "-C", str(checkout), *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -44,7 +44,16 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             [("placement: cluster", f"placement: cluster\n      scratch_at: {place}")],
             "cluster.queues[1].scratch_at' must",
         )
-        for place in ("/etc", "/opt/slurm", "/home", "/usr/local", "/opt", "/home/ubuntu")
+        for place in (
+            "/etc",
+            "/opt/slurm",
+            "/opt/ml/config",
+            "/opt/dlami/nvme",
+            "/home",
+            "/usr/local",
+            "/opt",
+            "/home/ubuntu",
+        )
     ),
     *(
         (

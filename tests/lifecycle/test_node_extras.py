@@ -63,7 +63,7 @@ def test_defaults_one_by_one() -> None:
     }
     assert {field.name: field.default for field in fields(NeuronEnvironment)} == {
         "path": None,
-        "packages": (),
+        "packages": None,
         "index": None,
     }
     assert {field.name: field.default for field in fields(Exporters)} == {
@@ -228,6 +228,22 @@ def tool(**given: object) -> NodeSetup:
             NodeSetup(neuron_environment=NeuronEnvironment(packages=["torch-neuronx==2.9.0", "neuronx-cc"])),
             (),
             f"'neuron_environment.packages[1]' {EXACT} 'neuronx-cc'",
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(packages=[])),
+            (),
+            (
+                "'neuron_environment.packages' must name 1 package or more, got none; "
+                "leave it out for those of the Neuron SDK"
+            ),
+        ),
+        (
+            NodeSetup(neuron_environment=NeuronEnvironment(packages=["torch-neuronx==2.9.0", "Torch_NeuronX==2.8.0"])),
+            (),
+            (
+                "'neuron_environment.packages[1]' must be a package that is not before it, "
+                "got 'Torch_NeuronX==2.8.0'; pip takes one"
+            ),
         ),
         (
             NodeSetup(neuron_environment=NeuronEnvironment(index="https://me:secret@mirror.example")),

@@ -201,13 +201,19 @@ def test_fails_to_give_the_plain_password_of_an_imported_database_that_has_none(
     )
 
 
+SCHEMA = (
+    "'schema_name' must be 1 to 64 letters, digits, '_' and '$', and no schema of the server's own, as slurm_acct_db"
+)
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
         (
             {"schema_name": "jobs-2026"},
-            "'schema_name' must be 1 to 64 letters, digits, '_' and '$', as slurm_acct_db, got 'jobs-2026'",
+            f"{SCHEMA}, got 'jobs-2026'",
         ),
+        ({"schema_name": "mysql"}, f"{SCHEMA}, got 'mysql'"),
         ({"backup_retention": Duration.days(36)}, "'backup_retention' must be 1 to 35 days, got 36"),
     ],
 )

@@ -9,7 +9,7 @@ from cdk_trainyard.deployment._document import Document, Place, read_document, w
 from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment._load import read_text
 from cdk_trainyard.deployment.rules import problems
-from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.deployment.spec import ACCOUNT, DeploymentSpec
 from cdk_trainyard.instances import regions
 from cdk_trainyard.instances.kind import RegionName
 from cdk_trainyard.options.kinds import NOWHERE, Environment
@@ -101,6 +101,6 @@ def _environment(data: Mapping[str, Any]) -> Environment:
     known = isinstance(region, str) and RegionName().problem(region, NOWHERE) is None
     return Environment(
         region=region if known else None,
-        account=account if isinstance(account, str) else None,
+        account=account if isinstance(account, str) and ACCOUNT.problem(account, NOWHERE) is None else None,
         regions=frozenset(regions()),
     )

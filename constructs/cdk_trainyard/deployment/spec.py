@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from cdk_trainyard.deployment._document import Document
 from cdk_trainyard.deployment.alerts import AlertsSection
@@ -22,6 +22,7 @@ from cdk_trainyard.tokens import unresolved
 
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
 _LONGEST_NAME = _LONGEST_STACK_NAME - len("-training")
+ACCOUNT: Final = Text(pattern=r"[0-9]{12}", words="an account number, 12 digits in quotes", example="111111111111")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,10 +41,7 @@ class DeploymentSpec:
     """Its name, with which the names of its stacks begin (name-network, name-storage, name-training)."""
     region: Annotated[str, RegionName()]
     """The AWS Region."""
-    account: Annotated[
-        str | None,
-        Text(pattern=r"[0-9]{12}", words="an account number, 12 digits in quotes", example="111111111111"),
-    ] = None
+    account: Annotated[str | None, ACCOUNT] = None
     """The AWS account, in quotes. Default - the account of the credentials in use."""
     tags: Mapping[TagKey, TagValue] = field(default_factory=dict)
     """Tags of everything that can have tags. Default - none."""

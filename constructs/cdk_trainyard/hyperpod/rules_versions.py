@@ -32,6 +32,6 @@ def judge_neuron(cluster: ResolvedCluster) -> Judgement:
     if cluster.groups and all(group.spec.image_id not in {None, _DEFAULT} for group in cluster.groups):
         said = "'neuron_environment': every group has an 'image_id', so Python and driver of its nodes are not known"
         return Judgement(unknown=(said,))
-    packages = [package for package in asked.packages if not unresolved(package)]
-    judged = judge_packages(packages if asked.packages else pinned_packages("hyperpod"), image)
+    packages = pinned_packages("hyperpod") if asked.packages is None else asked.packages
+    judged = judge_packages([package for package in packages if not unresolved(package)], image)
     return replace(judged, unknown=tuple(f"'packages' of 'neuron_environment': {doubt}" for doubt in judged.unknown))

@@ -114,7 +114,7 @@ def _neuron(neuron: NeuronEnvironment | None, mount_path: str | None) -> JsonVal
     """What is installed, and what it was released for: the node compares that with what it has."""
     if neuron is None:
         return None
-    packages = tuple(neuron.packages) or pinned_packages("hyperpod")
+    packages = pinned_packages("hyperpod") if neuron.packages is None else tuple(neuron.packages)
     path = neuron.path or (f"{mount_path}/neuron-environment" if mount_path else None)
     written = render_setting(replace(neuron, path=path, packages=packages))
     known = {"pythons": list(python_versions(packages)), "driver": driver_of(packages)}

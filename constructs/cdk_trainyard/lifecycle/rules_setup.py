@@ -1,5 +1,6 @@
 """What the project's own scripts can set up on which nodes: pure functions, silent about Tokens."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,7 @@ def neuron_environment_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Prob
     if asked is None or unresolved(asked):
         return
     yield from _needs_device(nodes, AcceleratorKind.NEURON, at, "Neuron devices")
+    yield from _package_problems(asked.packages, (*at, "packages"))
     if asked.path is None:
         if not nodes.shared:
             yield Problem((*at, "path"), "must be given when there is no shared file system, got none")
@@ -112,6 +114,22 @@ def neuron_environment_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Prob
             yield Problem(
                 (*at, "path"), f"must not be in {inside[0]}, where a bucket is mounted, got {shown(asked.path)}"
             )
+
+
+def _package_problems(packages: Sequence[str] | None, at: At) -> Iterator[Problem]:
+    """Pip installs a package in one version, whatever the spelling of its name (PyPA, "Names and normalization")."""
+    if packages is None or unresolved(packages):
+        return
+    if not packages:
+        yield Problem(at, "must name 1 package or more, got none; leave it out for those of the Neuron SDK")
+    before: set[str] = set()
+    for index, package in enumerate(packages):
+        if unresolved(package):
+            continue
+        name = re.sub(r"[-_.]+", "-", re.split(r"\[|==", package)[0]).lower()
+        if name in before:
+            yield Problem((*at, index), f"must be a package that is not before it, got {shown(package)}; pip takes one")
+        before.add(name)
 
 
 def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:

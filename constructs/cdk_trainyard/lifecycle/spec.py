@@ -127,16 +127,19 @@ class NeuronEnvironment:
     path: Annotated[str | None, NodePath()] = None
     """Where it appears, a link that changes with the versions.
     Default - ``neuron-environment`` on the shared file system."""
-    packages: Sequence[
-        Annotated[
-            str,
-            Text(
-                pattern=r"[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[A-Za-z0-9.!+_-]+",
-                words="a pip requirement with an exact version",
-                example="neuronx-cc==2.22.12471.0",
-            ),
+    packages: (
+        Sequence[
+            Annotated[
+                str,
+                Text(
+                    pattern=r"[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[A-Za-z0-9.!+_-]+",
+                    words="a pip requirement with an exact version",
+                    example="neuronx-cc==2.22.12471.0",
+                ),
+            ]
         ]
-    ] = ()
+        | None
+    ) = None
     """Pip requirements with exact versions.
     Default - those of the Neuron SDK whose driver is in HyperPod's image (``cdk_trainyard.versions``)."""
     index: Annotated[str | None, FetchedUrl()] = None

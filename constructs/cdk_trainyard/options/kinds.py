@@ -347,10 +347,10 @@ no double slash)."""
 _TAKEN: Final = frozenset({"/opt", "/tmp", "/var"})  # noqa: S108  names, which nobody writes to
 _TAKEN_TREES: Final = (
     *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
-    *("/sys", "/usr"),
-    *("/opt/amazon", "/opt/aws", "/opt/slurm", "/var/lib", "/var/log", "/var/run", "/var/spool"),
+    *("/sys", "/usr", "/opt/amazon", "/opt/aws", "/opt/dlami", "/opt/ml", "/opt/slurm"),
+    *("/var/lib", "/var/log", "/var/run", "/var/spool"),
 )
-"""Filesystem Hierarchy Standard 3.0; and where machine images for clusters have agents, EFA and Slurm."""
+"""Filesystem Hierarchy Standard 3.0; where images have agents, EFA, Slurm and local disks; HyperPod's configuration."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
     names = [*denied["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
     before: set[str] = set()
     for index, line in known(spec.slurm.custom):
-        at, table = ("slurm", "custom", index), _table_of(line)
+        at: At = ("slurm", "custom", index)
+        table = _table_of(line)
         yield from _parameter_problems(at, line, table)
         for name, value in line.items():
             if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):

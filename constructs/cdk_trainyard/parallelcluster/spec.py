@@ -20,7 +20,7 @@ from cdk_trainyard.parallelcluster.spec_nodes import (
 )
 from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedStorage
-from cdk_trainyard.storage.spec import AccountingSpec
+from cdk_trainyard.storage.spec import NOT_OF_THE_SERVER, AccountingSpec
 
 if TYPE_CHECKING:
     from aws_cdk import Duration, RemovalPolicy
@@ -87,7 +87,13 @@ class SlurmAccounting:
     port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
     """Its port. Default: 3306."""
     schema_name: Annotated[
-        str | None, Text(pattern=r"[0-9a-z_]+", words="lower case letters, digits and '_'", example="jobs", longest=64)
+        str | None,
+        Text(
+            pattern=rf"{NOT_OF_THE_SERVER}[0-9a-z_]+",
+            words="lower case letters, digits and '_', and no schema of the server's own",
+            example="jobs",
+            longest=64,
+        ),
     ] = None
     """Schema: lower case letters, digits and ``_``. Default - made of the cluster's name."""
 

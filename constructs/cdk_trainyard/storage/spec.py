@@ -70,9 +70,15 @@ WorkspaceArn = Annotated[
         any_region=True,
     ),
 ]
+NOT_OF_THE_SERVER: Final = r"(?!(mysql|sys|information_schema|performance_schema)$)"
+"""Schemas that are the server's own (MySQL 8.4 Reference Manual, "Data Dictionary Schema" to "MySQL sys Schema")."""
 SchemaName = Annotated[
     str,
-    Text(pattern=r"[a-zA-Z0-9$_]{1,64}", words="1 to 64 letters, digits, '_' and '$'", example="slurm_acct_db"),
+    Text(
+        pattern=rf"{NOT_OF_THE_SERVER}[a-zA-Z0-9$_]{{1,64}}",
+        words="1 to 64 letters, digits, '_' and '$', and no schema of the server's own",
+        example="slurm_acct_db",
+    ),
 ]
 """What HyperPod takes (``ClusterAccountingDatabase.Name``); ParallelCluster takes less."""
 

@@ -1,0 +1,76 @@
+"""Slurm's parameters: what Slurm would stop at, or silently take the last of, is refused with its name."""
+
+import json
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.parallelcluster.resolve import resolve_cluster
+from cdk_trainyard.parallelcluster.rules_slurm import slurm_settings_problems
+from cdk_trainyard.problems import sentence
+from tools.contract.table import rows
+
+GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
+KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
+TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
+
+
+def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> list[str]:
+    first = GOOD.said.queues[0]
+    changed = replace(first, slurm=queue, compute=[replace(first.compute[0], slurm=compute)])
+    said = replace(GOOD.said, slurm=replace(GOOD.said.slurm, custom=custom), queues=[changed])
+    return [sentence(problem) for problem in slurm_settings_problems(resolve_cluster(said, GOOD.context), GOOD.context)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"custom": [{"KillWait": 60}, {"schedulerparameters": "bf_max_time=600,defer"}, {"TrackWCKey": "yes"}]},
+        {"custom": [{"KillWait": 60, "MessageTimeout": 30}]},
+        {"custom": [{"NodeName": "static1", "CPUs": 1}, {"NodeName": "static2", "Gres": "gpu:1"}]},
+        {"custom": [{"PartitionName": "own", "Nodes": "static[1-2]", "MaxTime": "UNLIMITED"}]},
+        {"custom": [{"NodeSet": "own", "Nodes": "static1"}, {"UnkillableStepTimeout": "INFINITE"}]},
+        {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
+        {"queue": {"MaxTime": 90, "DefaultTime": "2-", "Hidden": "NO"}},
+        {"compute": {"Feature": "fast", "CpuBind": "core", "Reason": '"two words"', "TmpDisk": 1000}},
+    ],
+    ids=str,
+)
+def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
+    assert problems(**said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        (
+            {"custom": [{"Kilwait": 6}]},
+            "'slurm.custom[0].Kilwait' is no parameter of a cluster in slurm.conf; did you mean 'KillWait'",
+        ),
+        ({"custom": [{"KillWait": "x y"}]}, "whole number of 0 or more, or UNLIMITED, got 'x y'"),
+        ({"custom": [{"KillWait": 1.5}]}, "or UNLIMITED, got 1.5"),
+        ({"custom": [{"TrackWCKey": "perhaps"}]}, "must be YES or NO in quotes, got 'perhaps'"),
+        ({"custom": [{"PrivateData": "jobs usage"}]}, "must be one word without '#', or words in double quotes"),
+        ({"custom": [{"PrivateData": "jobs#usage"}]}, "got 'jobs#usage'"),
+        ({"custom": [{"KillWait": 60}, {"killwait": 61}]}, "'slurm.custom[1].killwait' must be given once"),
+        ({"custom": [{"KillWait": 60, "GresTypes": "gpu"}]}, "GresTypes' is ParallelCluster's own to set"),
+        ({"custom": [{"PartitionName": "own", "MaxTme": 1}]}, "is no parameter of a partition in slurm.conf"),
+        ({"queue": {"MaxTime": "1 day"}}, "days-hours or UNLIMITED, as 1-12, got '1 day'"),
+        ({"queue": {"MaxTme": 1}}, "'queues[0].slurm.MaxTme' is no parameter of a partition"),
+        ({"queue": {"MaxTime": 1, "maxtime": 2}}, "'queues[0].slurm.maxtime' must be given once"),
+        ({"compute": {"MaxTime": 1}}, "'queues[0].compute[0].slurm.MaxTime' is no parameter of a node"),
+    ],
+    ids=str,
+)
+def test_what_slurm_stops_at_is_refused(said: dict[str, Any], problem: str) -> None:
+    assert [text for text in problems(**said) if problem in text], problems(**said)
+
+
+@pytest.mark.parametrize("level", TABLES)
+def test_parallelcluster_knows_the_same_names(level: str) -> None:
+    """What ParallelCluster keeps for itself is the second source: its package names each in small letters."""
+    known = {name.lower() for name in KNOWN[TABLES[level]]}
+    assert [name for name in fact("denied_slurm_settings")[level] if name not in known] == []
