@@ -87,3 +87,12 @@ def catch_answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr("urllib.request.urlopen", urlopen)
     return sent
+
+
+def looked_at(tool: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    """Run a tool of the environment that looks at reviews."""
+    python = ROOT / ".venv-browser" / "bin" / "python"
+    assert python.exists(), "make test sets it up; alone: make .venv-browser/.ready"
+    return subprocess.run(
+        [python, "-m", f"tools.{tool}", *files], cwd=ROOT, capture_output=True, text=True, check=False
+    )

@@ -13,74 +13,108 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from tools.chromium import HOME, chromium
+from tools.chromium import HOME, PATIENCE, chromium
 
 TALL = 6000
 """Pixels of a page that a screenshot shows: a graphics card that is emulated has its limit."""
 PAPER = 718
 """Pixels between the margins of an A4 sheet: 210 mm less 10 mm at each side, at 96 a sheet's inch."""
-MODES: dict[str, dict[str, Any]] = {
-    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
-    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
-    "forced": {"forced_colors": "active", "viewport": {"width": 1280, "height": 900}},
-    "narrow": {"color_scheme": "light", "viewport": {"width": 320, "height": 800}},
-    "paper": {"color_scheme": "dark", "viewport": {"width": PAPER, "height": 1000}},
+_DESK = {"width": 1280, "height": 900}
+MODES: dict[str, tuple[dict[str, int], dict[str, str]]] = {
+    "light": (_DESK, {"media": "screen", "color_scheme": "light", "forced_colors": "none"}),
+    "dark": (_DESK, {"media": "screen", "color_scheme": "dark", "forced_colors": "none"}),
+    "forced": (_DESK, {"media": "screen", "color_scheme": "light", "forced_colors": "active"}),
+    "narrow": (
+        {"width": 320, "height": 800},
+        {"media": "screen", "color_scheme": "light", "forced_colors": "none"},
+    ),
+    "paper": (
+        {"width": PAPER, "height": 1000},
+        {"media": "print", "color_scheme": "dark", "forced_colors": "none"},
+    ),
 }
+"""Size of the window, and what the page is told of the reader's wishes."""
 OUTSIDE = """() => {
   const boxes = [...document.querySelectorAll("#picture svg rect")].map((each) => each.getBBox());
   const within = (text, box) => text.x >= box.x - 1 && text.x + text.width <= box.x + box.width + 1
     && text.y >= box.y - 1 && text.y + text.height <= box.y + box.height + 1;
   return [...document.querySelectorAll("#picture svg text")].filter((each) => {
-    const around = boxes.filter((box) => { const at = each.getBBox(); return at.x >= box.x && at.y >= box.y
-      && at.x < box.x + box.width && at.y < box.y + box.height; });
+    const at = each.getBBox();
+    const around = boxes.filter((box) => at.x >= box.x && at.y >= box.y
+      && at.x < box.x + box.width && at.y < box.y + box.height);
     const smallest = around.sort((a, b) => a.width * a.height - b.width * b.height)[0];
-    return !smallest || !within(each.getBBox(), smallest);
+    return !smallest || !within(at, smallest);
   }).map((each) => each.textContent);
 }"""
+KINDS = """() => {
+  const name = (each) => [each.localName, ...each.classList, each.getAttribute("role") ?? ""].join(".");
+  return [...new Set([...document.body.querySelectorAll("*")].map(
+    (each) => name(each.parentElement) + " > " + name(each)))];
+}"""
+"""The kinds of elements that a page has, each in its parent: what a style sheet and axe-core can tell apart."""
 FOCUSABLE = "document.querySelectorAll('a[href], input, summary, [tabindex]').length"
 
 
-def problems(browser: Any, file: Path, mode: str, axe: str, shots: Path | None) -> Iterator[str]:
-    """Yield what is wrong with a page in a mode.
+class Look:
+    """Looks at pages, one after the other, in every mode.
+
+    What is the same in every mode is looked at once: search, keyboard. axe-core looks at a page in a mode that has a
+    kind of element which no page before it had there: the first page is looked at in all of them.
 
     Args:
         browser: The browser.
-        file: The page.
-        mode: One of `MODES`.
         axe: The text of ``axe.min.js``.
-        shots: Where a screenshot goes, and what a printer would get. Default - nowhere.
+        shots: Where screenshots go, and what a printer would get. None: nowhere.
     """
-    context = browser.new_context(offline=True, bypass_csp=True, **MODES[mode])
-    page = context.new_page()
-    heard: list[str] = []
-    page.on("console", lambda each: heard.append(f"console: {each.text}"))
-    page.on("pageerror", lambda each: heard.append(f"error: {each}"))
-    page.on("request", lambda each: heard.append(f"request: {each.url}") if each.url != file.as_uri() else None)
-    page.goto(file.as_uri())
-    if mode == "paper":
-        yield from _paper(page, file, shots)
-    elif shots:
-        size = MODES[mode]["viewport"]
-        page.set_viewport_size({"width": size["width"], "height": TALL})
-        page.screenshot(path=shots / f"{file.parent.name}-{mode}.png")
-        page.set_viewport_size(size)
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    if wide > 0:
-        yield f"scrolls sideways by {wide} px"
-    yield from (f"a label leaves its box: {each}" for each in page.evaluate(OUTSIDE))
-    if mode != "paper":
-        yield from _search(page)
-        yield from _keyboard(page)
-        page.evaluate(axe)
-        found = page.evaluate("axe.run()")["violations"]
-        yield from (f"axe: {each['id']}: {each['nodes'][0]['html'][:90]}" for each in found)
-    yield from heard
-    context.close()
+
+    def __init__(self, browser: Any, axe: str, shots: Path | None) -> None:
+        self._browser, self._axe, self._shots = browser, axe, shots
+        self._known: dict[str, set[str]] = {mode: set() for mode in MODES}
+
+    def problems(self, file: Path) -> Iterator[str]:
+        """Yield what is wrong with a page.
+
+        Args:
+            file: The page.
+        """
+        context = self._browser.new_context(offline=True, bypass_csp=True)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        heard: list[str] = []
+        page.on("console", lambda each: heard.append(f"console: {each.text}"))
+        page.on("pageerror", lambda each: heard.append(f"error: {each}"))
+        page.on("request", lambda each: heard.append(f"request: {each.url}") if each.url != file.as_uri() else None)
+        page.goto(file.as_uri())
+        yield from (*_search(page), *_keyboard(page))
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        kinds = {*page.evaluate(KINDS)}
+        page.evaluate(self._axe)
+        for mode, (size, media) in MODES.items():
+            page.set_viewport_size(size)
+            page.emulate_media(**media)
+            yield from (f"{mode}: {each}" for each in self._in_mode(page, file, mode, kinds))
+        yield from heard
+        context.close()
+
+    def _in_mode(self, page: Any, file: Path, mode: str, kinds: set[str]) -> Iterator[str]:
+        if mode == "paper":
+            yield from _paper(page, file, self._shots)
+        elif self._shots:
+            page.set_viewport_size({**page.viewport_size, "height": TALL})
+            page.screenshot(path=self._shots / f"{file.parent.name}-{mode}.png")
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if wide > 0:
+            yield f"scrolls sideways by {wide} px"
+        yield from (f"a label leaves its box: {each}" for each in page.evaluate(OUTSIDE))
+        if mode != "paper" and not kinds <= self._known[mode]:
+            self._known[mode] |= kinds
+            found = page.evaluate("axe.run()")["violations"]
+            yield from (f"axe: {each['id']}: {each['nodes'][0]['html'][:90]}" for each in found)
 
 
 def _paper(page: Any, file: Path, shots: Path | None) -> Iterator[str]:
     """Yield what would be missing on paper: printed by day, opened, without what only a screen can do."""
-    page.emulate_media(media="print")
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = false")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     if page.evaluate("[...document.querySelectorAll('details')].some((each) => !each.open)"):
         yield "a folded part is not printed"
@@ -126,11 +160,11 @@ def main() -> int:
     found = 0
     with sync_playwright() as playwright:
         browser = chromium(playwright)
+        look = Look(browser, axe, given.shots)
         for file in given.files:
-            for mode in MODES:
-                for problem in problems(browser, file.resolve(), mode, axe, given.shots):
-                    print(f"{file}: {mode}: {problem}")
-                    found += 1
+            for problem in look.problems(file.resolve()):
+                print(f"{file}: {problem}")
+                found += 1
         browser.close()
     print(f"{len(given.files)} pages in {len(MODES)} modes: {found} problems")
     return 1 if found else 0

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from cdk_trainyard.report import review, write_review
-from tests.support import ROOT, synthesize_here
+from tests.support import ROOT, looked_at, synthesize_here
 
 pytestmark = pytest.mark.review
 
@@ -52,15 +51,6 @@ def of(found: list[dict[str, Any]], key: str, value: str) -> dict[str, Any]:
 
 def roles(found: dict[str, Any], store: str, verb: str) -> list[str]:
     return [each["role"] for each in of(found["permissions"]["access"], "store", store)[verb]]
-
-
-def looked_at(tool: str, *files: Path) -> subprocess.CompletedProcess[str]:
-    """Run a tool of the environment that looks at reviews."""
-    python = ROOT / ".venv-browser" / "bin" / "python"
-    assert python.exists(), "make test sets it up; alone: make .venv-browser/.ready"
-    return subprocess.run(
-        [python, "-m", f"tools.{tool}", *files], cwd=ROOT, capture_output=True, text=True, check=False
-    )
 
 
 HYPERPOD = "hyperpod-trn1-llama2"
@@ -195,20 +185,6 @@ def test_what_would_two_more_nodes_and_another_network_do(assemblies: Callable[[
 def test_the_page_is_small(name: str, assemblies: Callable[[str], Path], tmp_path: Path) -> None:
     write_review(assemblies(name), tmp_path)
     assert (tmp_path / "review.html").stat().st_size < 2**20
-
-
-def test_a_real_browser_finds_nothing_wrong_with_the_page(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
-    """Chromium with axe-core: `tools/browse_review.py` says what it looks at. The page has every section."""
-    old = shutil.copytree(assemblies(HYPERPOD), tmp_path / "old")
-    network = old / "NetworkStack.template.json"
-    network.write_text(network.read_text().replace("10.1.0.0/16", "10.2.0.0/16"))
-    write_review(assemblies(HYPERPOD), tmp_path / "every", against=old)
-    evil = "<script>alert(1)</script>" + "x" * 300
-    node = {"Type": "AWS::EC2::Instance", "Properties": {"InstanceType": evil}, "Metadata": {"aws:cdk:path": evil}}
-    (tmp_path / "evil.json").write_text(json.dumps({"Resources": {"Node": node, "Data": {"Type": "AWS::S3::Bucket"}}}))
-    write_review(tmp_path / "evil.json", tmp_path / "evil")
-    done = looked_at("browse_review", *(tmp_path / name / "review.html" for name in ("every", "evil")))
-    assert (done.returncode, done.stdout) == (0, "2 pages in 5 modes: 0 problems\n"), done.stdout + done.stderr
 
 
 def test_sarif_is_what_its_schema_says(assemblies: Callable[[str], Path], tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.report import review
+from cdk_trainyard.report import review, write_review
 from tests.review.tools import Templates
-from tests.support import DEPLOYMENTS, ROOT, Synthesis, synthesize, synthesize_here
+from tests.support import DEPLOYMENTS, ROOT, Synthesis, looked_at, synthesize, synthesize_here
 
 pytestmark = pytest.mark.review
 VARIANTS = sorted((Path(__file__).parent / "deployments").glob("*.yaml"))
@@ -171,3 +171,23 @@ def test_logical_ids_of_what_holds_data_are_pinned(name: str, synthesis: Synthes
 def test_shipped_deployments_give_no_advice(name: str, synthesis: Synthesis) -> None:
     advice = [plugin for plugin in synthesis.report["pluginReports"] if plugin["pluginName"] == "Construct Annotations"]
     assert not advice or FILES[name] in VARIANTS
+
+
+def test_a_real_browser_finds_nothing_wrong_with_their_reviews(synthesized: Synthesize, tmp_path: Path) -> None:
+    """Chromium with axe-core: `tools/browse_review.py` says what it looks at. The first page has every section."""
+    first, *others = (path.stem for path in DEPLOYMENTS)
+    old = shutil.copytree(synthesized(first).outdir, tmp_path / "old")
+    network = old / "NetworkStack.template.json"
+    network.write_text(network.read_text().replace("10.1.0.0/16", "10.2.0.0/16"))
+    write_review(synthesized(first).outdir, tmp_path / first, against=old)
+    for name in others:
+        write_review(synthesized(name).outdir, tmp_path / name)
+    evil = "<script>alert(1)</script>" + "x" * 300
+    node = {"Type": "AWS::EC2::Instance", "Properties": {"InstanceType": evil}, "Metadata": {"aws:cdk:path": evil}}
+    (tmp_path / "evil.json").write_text(json.dumps({"Resources": {"Node": node, "Data": {"Type": "AWS::S3::Bucket"}}}))
+    write_review(tmp_path / "evil.json", tmp_path / "evil")
+    pages = [tmp_path / name / "review.html" for name in (first, *others, "evil")]
+    assert [page for page in pages if page.stat().st_size > 2**20] == []
+    done = looked_at("browse_review", *pages)
+    said = f"{len(pages)} pages in 5 modes: 0 problems\n"
+    assert (done.returncode, done.stdout) == (0, said), done.stdout + done.stderr
