@@ -7,16 +7,13 @@ is a command. The credentials are a local AWS's.
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import botocore.session
 import pytest
 import yaml
-from botocore import xform_name
 
 from cdk_trainyard.local import LocalAws
 from tests.shown import Step, lacking, steps
@@ -29,7 +26,7 @@ HEAVY = re.compile(r"\b(cdk|demo|deploy|destroy|diff|synth|plan|pytest)\b")
 
 
 def run_on(page: Path) -> list[Step]:
-    """Return what is run of a page: everything but what has been installed, and what botocore's model judges."""
+    """Return what is run of a page: not what has been installed, nor the AWS CLI (tests/test_shown_aws.py)."""
     return [step for step in steps(page) if step.file or not step.command.startswith((*INSTALLED, "aws "))]
 
 
@@ -102,24 +99,6 @@ def test_the_page_does_what_it_says(page: Path, account: dict[str, str], tmp_pat
         assert done.returncode == 0, f"{step.command}\n{done.stdout}"
         assert lacking(step.said, done.stdout) == [], f"{step.command}\n{done.stdout}"
         where = Path((tmp_path / "where").read_text().strip())
-
-
-def aws_commands() -> list[str]:
-    commands = [step.command for page in ROOT.glob("docs/**/*.md") for step in steps(page)]
-    return [command for command in commands if command.startswith("aws ")]
-
-
-@pytest.mark.parametrize("command", aws_commands())
-def test_a_command_of_the_aws_cli_is_one(command: str) -> None:
-    """Its service, operation and parameters are botocore's."""
-    _, service, operation, *words = shlex.split(command)
-    model = botocore.session.get_session().get_service_model(service)
-    (name,) = (name for name in model.operation_names if xform_name(name, "-") == operation)
-    shape = model.operation_model(name).input_shape
-    members = {xform_name(member, "-") for member in shape.members}
-    given = {word[2:] for word in words if word.startswith("--")} - {"query", "output", "region"}
-    assert given - members == set()
-    assert {xform_name(member, "-") for member in shape.required_members} - given == set()
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=lambda page: page.stem)
