@@ -71,6 +71,13 @@ node_modules/.ready: package-lock.json .venv/.ready
 	@$(call install,.venv/bin/python -m pip --python .venv-docs/bin/python,requirements/docs.txt)
 	touch $@
 
+# One file beside what .venv has: the packages that cdk-nag 2 needs are there, in versions that the lock has found to fit.
+.venv-nag2/.ready: requirements/nag2.txt .venv/.locked
+	@echo "== setting up .venv-nag2 (a few seconds, once)"
+	rm -rf .venv-nag2
+	@$(call install,.venv/bin/python -m pip,<(awk '/^[a-z]/ { on = /^cdk-nag==/ } on' requirements/nag2.txt) --no-deps --quiet --target .venv-nag2)
+	touch $@
+
 # Chromium comes packed, with the libraries and fonts that a bare machine lacks; it is unpacked once, here.
 .venv-browser/.ready: requirements/browser.txt requirements/browser/package-lock.json .venv/.locked
 	@echo "== setting up .venv-browser (a quarter of a minute, once)"
@@ -98,7 +105,7 @@ check: setup ## lint, format, types, shell, guard tests
 
 .PHONY: test
 test: setup ## every test
-	@$(MAKE) --jobs 4 .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-pcluster/.ready
+	@$(MAKE) --jobs 4 .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-nag2/.ready .venv-pcluster/.ready
 	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
@@ -161,9 +168,10 @@ lock: .venv/.locked ## compile the locked requirements and the CLI's lock again
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/pcluster.txt requirements/pcluster.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/docs.txt requirements/docs.in
 	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/browser.txt requirements/browser.in
+	python -m piptools compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options --allow-unsafe --output-file requirements/nag2.txt pyproject.toml requirements/nag2.in
 	npm install --package-lock-only --omit-lockfile-registry-resolved
 	npm install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/browser
 
 .PHONY: clean
 clean: ## remove everything that set-up and synthesis made
-	rm -rf .venv .venv-browser .venv-checkov .venv-docs .venv-pcluster .build .cache node_modules cdk.out
+	rm -rf .venv .venv-browser .venv-checkov .venv-docs .venv-nag2 .venv-pcluster .build .cache node_modules cdk.out

@@ -93,6 +93,30 @@ def acknowledge_cfn_lint(resource: CfnResource, *, check: str, reason: str) -> N
     )
 
 
+def for_cdk_nag_2(scope: IConstruct) -> None:
+    """Tell cdk-nag 2 which of its findings are acknowledged below a construct; cdk-nag 3 needs no telling.
+
+    It reads them in the resources' ``Metadata``. Call it when everything is built, before the app is synthesized.
+
+    Args:
+        scope: The construct; mostly the app.
+    """
+    for resource in scope.node.find_all():
+        if not isinstance(resource, CfnResource):
+            continue
+        resource.node.validate()  # what _Late has to say
+        told = {
+            rule: reason
+            for each in resource.node.scopes
+            for entry in each.node.metadata
+            if entry.type == Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+            for rule, reason in entry.data.items()
+        }
+        if told:
+            suppressed = [_suppression(rule, reason) for rule, reason in told.items()]
+            resource.add_metadata("cdk_nag", {"rules_to_suppress": suppressed})
+
+
 def main_resource(construct: IConstruct) -> CfnResource:
     """Return the L1 resource that a construct is about: acknowledgments belong there.
 
@@ -130,6 +154,12 @@ def flatten_reference(value: Any) -> str:
             return value.replace("${", "<").replace("}", ">")
         case _:  # as JavaScript's JSON.stringify
             return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _suppression(rule: str, reason: str) -> dict[str, Any]:
+    """Return an acknowledgment in the words of cdk-nag 2; a finding of a rule stands in brackets behind it."""
+    name, _, finding = rule.partition("::")[2].partition("[")
+    return {"id": name, "reason": reason} | ({"applies_to": [finding.removesuffix("]")]} if finding else {})
 
 
 def _metadata(resource: CfnResource, key: str) -> dict[str, Any]:

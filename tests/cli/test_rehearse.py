@@ -31,6 +31,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         (["crash", "worker-1", "--rehearsal", "12"], ("crash", "worker-1", "--rehearsal=12")),
         (["scale", "workers", "3"], ("scale", "workers", "3")),
         (["build-image"], ("build-image",)),
+        (["nodes", "--json", "--rehearsal", "12"], ("nodes", "--json", "--rehearsal=12")),
+        (["check", "--json"], ("check", "--json")),
     ],
 )
 def test_options_become_words(words: list[str], expected: tuple[str, ...], asked: list[tuple[str, ...]]) -> None:
@@ -53,6 +55,7 @@ def test_words_are_taken_by_the_rehearsal() -> None:
         "--keep",
     ]
     assert parser.parse_args(words).deployment == Path("x.yaml")
+    assert all(parser.parse_args([name, "--json"]).json for name in ("nodes", "check"))
     from cdk_trainyard.cli.rehearse import command  # noqa: PLC0415
 
     assert set(command.commands) == set(commands)

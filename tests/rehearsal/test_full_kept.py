@@ -1,5 +1,6 @@
 """A rehearsal that is kept: what can be done to its nodes from another terminal."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -104,7 +105,8 @@ def test_a_rehearsal_that_runs_can_be_played_with(kept: Kept) -> None:
     assert ask("scale", "worker-group-1", "4") == "3 nodes became 5\n"
 
     def states() -> list[list[str]]:
-        return [line.split()[2:] for line in ask("nodes").splitlines()]
+        nodes = json.loads(ask("nodes", "--json"))["nodes"]
+        return [[node[key] for key in ("instance_id", "power", "state")] for node in nodes]
 
     # Slurm may miss a node for a moment where much else runs
     wait_for("idle nodes", lambda: [row[1:] for row in states()[2:]] == [["up", "idle"]] * 3, seconds=PATIENCE_SECONDS)

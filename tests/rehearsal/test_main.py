@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,8 @@ def incapable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_machine_that_cannot_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["check"]) == 69
     assert capsys.readouterr().out == "nodes boot for root only\n"
+    assert command_line.main(["check", "--json"]) == 69
+    assert json.loads(capsys.readouterr().out) == {"missing": ["nodes boot for root only"]}
 
 
 @pytest.mark.usefixtures("incapable")

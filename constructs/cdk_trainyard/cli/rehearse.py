@@ -11,6 +11,8 @@ from cdk_trainyard.cli._files import FILE, load
 
 _UNAVAILABLE: Final = 69
 """What the rehearsal says where a machine cannot boot nodes."""
+_FOR_PROGRAMS: Final = ("nodes", "check")
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Say it as JSON.")
 _WHICH = click.option("--rehearsal", type=int, metavar="PID", help="Which one, when several run.")
 
 
@@ -60,11 +62,11 @@ def _run(file: Path, **options: Any) -> int:
 
 
 def _add(name: str, text: str, *arguments: str) -> None:
-    def act(rehearsal: int | None, **words: str) -> int:
-        chosen = [f"--rehearsal={rehearsal}"] if rehearsal else []
+    def act(rehearsal: int | None, as_json: bool = False, **words: str) -> int:
+        chosen = ["--json"] * as_json + ([f"--rehearsal={rehearsal}"] if rehearsal else [])
         return _main(name, *(words[argument] for argument in arguments), *chosen)
 
-    made = _WHICH(act)
+    made = _AS_JSON(_WHICH(act)) if name in _FOR_PROGRAMS else _WHICH(act)
     for argument in reversed(arguments):
         made = click.argument(argument, metavar=argument.upper())(made)
     command.command(name, help=text)(made)

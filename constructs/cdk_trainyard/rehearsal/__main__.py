@@ -6,14 +6,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from cdk_trainyard.rehearsal import control, requirements, rootless
+from cdk_trainyard.rehearsal import asked, control, requirements, rootless
 from cdk_trainyard.rehearsal._process import become, end, wait_for
-from cdk_trainyard.rehearsal.asked import as_json
 from cdk_trainyard.rehearsal.control_plane import local_endpoint
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.image import node_image
@@ -52,7 +51,6 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     )
     run.add_argument("--no-job", action="store_true", help="end when every node is idle in Slurm")
     run.add_argument("--keep", action="store_true", help="keep the nodes until Ctrl-C, for the commands below")
-    run.add_argument("--json", action="store_true", help="say the report as JSON")
     run.set_defaults(act=_run)
     for name, act, help_ in (
         ("shell", _shell, "open a shell on a node"),
@@ -69,12 +67,15 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     for name, act, help_ in (
         ("nodes", _show("nodes"), "list the nodes of the rehearsal that runs"),
         ("environment", _show("environment"), "print what another terminal sets for connect, exec, logs and submit"),
+        ("nodes", _nodes, "list the nodes of the rehearsal that runs"),
         ("down", _down, "end every rehearsal, and remove what others left"),
         ("build-image", _build_image, "build the node image and the job's Python environment"),
         ("install", _install, "install the packages that this machine lacks, with its own apt"),
         ("check", _check, "say what this machine lacks"),
     ):
         commands.add_parser(name, help=help_).set_defaults(act=act, words=[])
+    for name in ("run", "nodes", "check"):
+        commands.choices[name].add_argument("--json", action="store_true", help="say it as JSON")
     for command in commands.choices.values():
         command.add_argument("--rehearsal", type=int, metavar="PID", help="which one, when several run")
     return parser, commands.choices
@@ -148,13 +149,17 @@ def _rehearse(options: argparse.Namespace) -> int:
     finally:
         rehearsal.close()
         if options.asked:
-            options.asked.write_text(as_json(report.asked))
+            options.asked.write_text(asked.as_json(report.asked))
         _tell(report, options)
     return 0 if report.passed else 1
 
 
 def _tell(report: Report, options: argparse.Namespace) -> None:
-    sys.stdout.write(json.dumps(report.data(), indent=2) + "\n" if options.json else f"\n{report.table()}\n")
+    sys.stdout.write(f"{_as_json(report.data())}\n" if options.json else f"\n{report.table()}\n")
+
+
+def _as_json(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2)
 
 
 def _rehearse_job_only(options: argparse.Namespace) -> int:
@@ -201,6 +206,7 @@ def _commands(rehearsal: "Rehearsal") -> dict[str, control.Handler]:
 
     def nodes() -> str:
         return rehearsal.scenario.nodes()
+        return json.dumps(scenario().nodes())
 
     def environment() -> str:
         return exports(os.environ, rehearsal.scenario.machines.cluster.region, rehearsal.plugin.parent)
@@ -220,6 +226,13 @@ def _show(command: str) -> Callable[[argparse.Namespace], int]:
 def _shell(options: argparse.Namespace) -> NoReturn:
     words = json.loads(control.ask("enter", *options.words, rehearsal=options.rehearsal))
     become([*words, "bash", "--login"])
+
+
+def _nodes(options: argparse.Namespace) -> int:
+    nodes = json.loads(control.ask("nodes", rehearsal=options.rehearsal))
+    lines = "\n".join("  ".join(node.values()).rstrip() for node in nodes)
+    sys.stdout.write(f"{_as_json({'nodes': nodes}) if options.json else lines}\n")
+    return 0
 
 
 def _down(_options: argparse.Namespace) -> int:
@@ -245,9 +258,10 @@ def _install(_options: argparse.Namespace) -> int:
     return 0
 
 
-def _check(_options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> int:
     lacking = requirements.missing()
-    sys.stdout.write("\n".join(lacking or ["this machine can boot nodes"]) + "\n")
+    lines = "\n".join(lacking or ["this machine can boot nodes"])
+    sys.stdout.write(f"{_as_json({'missing': lacking}) if options.json else lines}\n")
     return _MISSING if lacking else 0
 
 

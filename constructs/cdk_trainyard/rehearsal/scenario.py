@@ -123,15 +123,19 @@ class Scenario(ABC, Generic[AgentT]):
         """Return what the scheduler says of nodes, by host name."""
         return self.machines.slurm.states()
 
-    def nodes(self) -> str:
-        """Return a line for every node."""
-        states = self.states()
-        return "\n".join(
-            f"{node.name}  {node.host}  {node.instance_id}  "
-            f"{'up' if node.name in self.machines.by_name and self.machines.by_name[node.name].alive else 'down'}  "
-            f"{states.get(node.host, '')}".rstrip()
+    def nodes(self) -> list[dict[str, str]]:
+        """Return every node: ``name``, ``host``, ``instance_id``, ``power`` (``up``, ``down``), ``state`` in Slurm."""
+        states, machines = self.states(), self.machines.by_name
+        return [
+            {
+                "name": node.name,
+                "host": node.host,
+                "instance_id": node.instance_id,
+                "power": "up" if node.name in machines and machines[node.name].alive else "down",
+                "state": states.get(node.host, ""),
+            }
             for node in self.machines.cluster.nodes
-        )
+        ]
 
     # ------------------------------------------------------------ for scenarios
     @property
