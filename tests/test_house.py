@@ -17,8 +17,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
 STOREYS = (
     (
-        "acknowledgments data_files json_value lazy managed_policy node_scripts operators origin policy problems "
-        "project retention signals tokens versions"
+        "acknowledgments data_files json_value lazy managed_policy node_scripts operators origin places policy "
+        "problems project retention signals tokens versions"
     ),
     "account errors log_groups",
     "inline_function instances names options reach",

@@ -98,6 +98,9 @@ def test_an_unknown_stack_is_refused_before_anything_is_done(
     )
     (asked,) = (tmp_path / "asked").read_text().splitlines()
     assert asked.startswith("--no-color list ")
+    main([word for word in words if word != "Trainingstack"])
+    *_, listed, done = (tmp_path / "asked").read_text().splitlines()
+    assert f"--app {listed.rpartition('--output ')[2].split()[0]}" in done  # and the app does not run again
 
 
 @pytest.mark.cli

@@ -1,11 +1,13 @@
 """A home that takes no files: what commands keep there has one sentence for an answer."""
 
+import pwd
 from pathlib import Path
 
 import pytest
 
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.prices import command as prices
+from cdk_trainyard.places import home as home_of_user
 from cdk_trainyard.rehearsal import __main__ as rehearsal
 from cdk_trainyard.rehearsal import cache
 
@@ -17,7 +19,7 @@ KEEPERS = {
 """The commands that keep something: their words, and the variable that names another place."""
 
 
-@pytest.fixture(params=["of the kernel", "a file"])
+@pytest.fixture(params=["of the kernel", "a file", "none that the system knows"])
 def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A home in which not even root makes anything."""
     found = "/proc/nobody"
@@ -27,6 +29,10 @@ def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("XDG_CACHE_HOME", cache.VARIABLE):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", found)
+    if request.param == "none that the system knows":
+        monkeypatch.delenv("HOME")
+        monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+        found = str(home_of_user())
     return found
 
 

@@ -68,8 +68,19 @@ def test_parallelclusters_own_environment_is_made_or_named(
     monkeypatch.setattr(ask, "project_folder", lambda: tmp_path)
     assert main(["contract", str(given)]) == 3
     assert "'trainyard contract --install' makes it in " in capsys.readouterr().err
-    monkeypatch.setenv(ask.VARIABLE, "/bin/false")
-    assert ask.python() == Path("/bin/false")
+    for wrong, said in (
+        (str(given), f"TRAINYARD_PCLUSTER_PYTHON must name a Python that can be run, got '{given}'"),
+        ("/bin/false", "ParallelCluster's own program failed, as shown above: /bin/false"),
+        ("/bin/true", "ParallelCluster's own program failed: /bin/true"),
+    ):
+        monkeypatch.setenv(ask.VARIABLE, wrong)
+        assert main(["contract", str(given)]) == (3 if wrong == str(given) else 1)
+        assert capsys.readouterr().err.splitlines()[-1] == said
+    (tmp_path / "binary").write_bytes(b"\0")
+    (tmp_path / "binary").chmod(0o755)
+    monkeypatch.setenv(ask.VARIABLE, str(tmp_path / "binary"))
+    assert main(["contract", str(given)]) == 3
+    assert capsys.readouterr().err == f"{tmp_path}/binary cannot be run: Exec format error\n"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])

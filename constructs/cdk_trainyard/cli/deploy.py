@@ -12,7 +12,7 @@ from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli._stacks import listening, require_known
+from cdk_trainyard.cli._stacks import app_with, listening
 
 _CONNECT: Final = ("ConnectCommand", "SshCommand", "NodesCommand", "ResumeCommand", "CompileCommand", "CallWithCurl")
 """The outputs of stacks that are commands."""
@@ -32,33 +32,56 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, as_json: bool, verbo
     Without STACK every stack; with it, that stack and those that it stands on.
     """
     load(file)
-    if stacks and (yes or sys.stdin.isatty()):
-        require_known(stacks, _cdk.find(), *_cdk.app_words(file))
     if not yes:
-        ask(_cdk.find(), f"deploy {file}", *(stacks or ("*",)), *_cdk.app_words(file))
-    deployed(file, stacks, as_json=as_json, verbose=verbose)
+        require_somebody(f"deploy {file}")
+    cdk = _cdk.find()
+    with app_with(stacks, cdk, *_cdk.app_words(file)) as app:
+        if not yes:
+            ask(cdk, f"deploy {file}", *(stacks or ("*",)), *app)
+        deployed(file, stacks, app=app, as_json=as_json, verbose=verbose)
 
 
-def deployed(file: Path, stacks: Sequence[str], *, as_json: bool, verbose: bool) -> None:
+def deployed(file: Path, stacks: Sequence[str], *, app: Sequence[str] = (), as_json: bool, verbose: bool) -> None:
     """Deploy, without a question, and say what exists then.
 
     Args:
         file: The deployment file.
         stacks: Stacks. None of them: every stack.
+        app: The CLI's words for the app. Default: those of the file.
         as_json: Whether the outputs are said as JSON.
         verbose: Whether what the CLI says is shown.
 
     Raises:
         Wrong: It failed; with what failed.
     """
-    cdk = _cdk.find()
-    app, chosen = _cdk.app_words(file), stacks or ("--all",)
+    cdk, chosen = _cdk.find(), stacks or ("--all",)
     with scratch_folder() as folder:
         kept = folder / "outputs.json"
-        words = ["deploy", *chosen, *app, "--require-approval", "never", "--outputs-file", str(kept)]
+        words = [
+            "deploy",
+            *chosen,
+            *(app or _cdk.app_words(file)),
+            "--require-approval",
+            "never",
+            "--outputs-file",
+            str(kept),
+        ]
         tell(cdk, *words, verbose=verbose, quiet=as_json, resume=f"trainyard deploy {file}")
         outputs = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     click.echo(json.dumps(outputs, indent=2) if as_json else "\n".join(report(outputs)))
+
+
+def require_somebody(what: str) -> None:
+    """Refuse a question that nobody would hear.
+
+    Args:
+        what: What is asked for.
+
+    Raises:
+        UsageError: There is nobody to ask.
+    """
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{what} changes permissions, and there is nobody to ask: add --yes")
 
 
 def ask(cdk: _cdk.Cdk, what: str, *words: str) -> None:
@@ -70,11 +93,8 @@ def ask(cdk: _cdk.Cdk, what: str, *words: str) -> None:
         words: Stacks and app.
 
     Raises:
-        UsageError: There is nobody to ask.
         Wrong: The answer is no.
     """
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"{what} changes permissions, and there is nobody to ask: add --yes")
     if cdk.show("diff", "--security-only", *words):
         raise Wrong("cdk diff failed, as shown above")
     if not click.confirm(f"{what}?", err=True):

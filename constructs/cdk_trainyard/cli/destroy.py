@@ -8,7 +8,7 @@ import click
 from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
-from cdk_trainyard.cli._stacks import require_known
+from cdk_trainyard.cli._stacks import app_with
 from cdk_trainyard.cli.deploy import tell
 
 
@@ -27,8 +27,8 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, verbose: bool) -> No
     chosen = ", ".join(stacks) or "every stack"
     if not yes and not sys.stdin.isatty():
         raise click.UsageError(f"destroying {chosen} cannot be undone, and there is nobody to ask: add --yes")
-    require_known(stacks, cdk, *_cdk.app_words(file))
-    if not yes and not click.confirm(f"destroy {chosen} of {file}?", err=True):
-        raise Wrong("nothing was changed")
-    words = ["destroy", *(stacks or ("--all",)), *_cdk.app_words(file), "--force"]
-    tell(cdk, *words, verbose=verbose, quiet=False, resume=f"trainyard destroy {file}")
+    with app_with(stacks, cdk, *_cdk.app_words(file)) as app:
+        if not yes and not click.confirm(f"destroy {chosen} of {file}?", err=True):
+            raise Wrong("nothing was changed")
+        words = ["destroy", *(stacks or ("--all",)), *app, "--force"]
+        tell(cdk, *words, verbose=verbose, quiet=False, resume=f"trainyard destroy {file}")

@@ -9,7 +9,7 @@ from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._progress import working
-from cdk_trainyard.cli._stacks import require_known
+from cdk_trainyard.cli._stacks import app_with
 
 _NOISE: Final = ("start: ", "success: ", "Hold on while we create")
 
@@ -23,10 +23,12 @@ def command(file: Path, stacks: tuple[str, ...], fail: bool, security_only: bool
     """Compare a deployment with what is deployed."""
     load(file)
     cdk = _cdk.find()
-    require_known(stacks, cdk, *_cdk.app_words(file))
     flags = [*(["--fail"] if fail else []), *(["--security-only"] if security_only else [])]
-    with working(f"comparing {file} with what is deployed"):
-        done = cdk.run("diff", *(stacks or ("*",)), *_cdk.app_words(file), *flags)
+    with (
+        app_with(stacks, cdk, *_cdk.app_words(file)) as app,
+        working(f"comparing {file} with what is deployed"),
+    ):
+        done = cdk.run("diff", *(stacks or ("*",)), *app, *flags)
     click.echo("\n".join(line for line in done.lines if not line.startswith(_NOISE)))
     if done.code:
         raise Wrong("there are differences" if fail else "cdk diff failed, as shown above")

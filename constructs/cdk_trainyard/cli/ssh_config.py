@@ -14,6 +14,7 @@ from cdk_trainyard.cli._deployed import chosen, opened, tell_refused
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._sessions import login_user
+from cdk_trainyard.places import home
 
 if TYPE_CHECKING:
     from cdk_trainyard.deployment.model import Deployment
@@ -55,7 +56,7 @@ def command(file: Path, other: Path | None, user: str | None, identity: str, rem
 
 
 def _home(name: str) -> Path:
-    return Path.home() / ".ssh" / name
+    return home() / ".ssh" / name
 
 
 def _written(file: Path, own: Path, config: Path | None, user: str | None, identity: str) -> Mapping[Path, str]:

@@ -21,6 +21,8 @@ from cdk_trainyard.local.server import LocalAws
 from cdk_trainyard.local.services.accounts import checked
 from cdk_trainyard.signals import later
 
+_PATIENCE_SECONDS = 5
+_GRACE_SECONDS = 300  # a rehearsal ends its nodes first
 _SIGNAL_BASE = 128
 _COMMAND_NOT_FOUND = 127
 
@@ -151,9 +153,24 @@ def _waited(words: Sequence[str], **options: Any) -> int:
                 raise
         except SystemExit:
             if process is not None:
-                process.terminate()
-                process.wait()
+                _ended(process, words[0])
             raise
+
+
+def _ended(process: "subprocess.Popen[Any]", name: str) -> None:
+    """End the command; one that does not hear, or whose user does not want to wait for it, is killed."""
+    try:
+        process.terminate()
+        try:
+            process.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            _say(f"{name} has been told to end, and has {_GRACE_SECONDS} s for it; one more signal kills it")
+            process.wait(_GRACE_SECONDS)
+    except (subprocess.TimeoutExpired, SystemExit, KeyboardInterrupt):
+        with later():
+            process.kill()
+            process.wait()
+        _say(f"{name} did not end, and was killed")
 
 
 def _bootstrap(aws: LocalAws, regions: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cdk_trainyard.places import cache_folder
 from cdk_trainyard.rehearsal.errors import RehearsalError
 
 VARIABLE = "CDK_TRAINYARD_CACHE"
@@ -25,7 +26,7 @@ def cache_directory() -> Path:
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "cdk-trainyard"
+    return cache_folder()
 
 
 def key_of(parts: Iterable[str | bytes]) -> str:

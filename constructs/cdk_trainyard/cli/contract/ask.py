@@ -13,8 +13,9 @@ import click
 import cdk_trainyard
 from cdk_trainyard.cli._cdk import node
 from cdk_trainyard.cli._exits import Missing, Wrong
-from cdk_trainyard.cli._folders import cache_folder, make_kept, scratch_folder
+from cdk_trainyard.cli._folders import make_kept, scratch_folder
 from cdk_trainyard.cli._signals import running
+from cdk_trainyard.places import cache_folder
 from cdk_trainyard.project import project_folder
 
 VARIABLE: Final = "TRAINYARD_PCLUSTER_PYTHON"
@@ -28,9 +29,12 @@ def python() -> Path:
     Raises:
         Missing: There is none.
     """
-    named = os.environ.get(VARIABLE)
-    places = [Path(named)] if named else [project_folder() / ".venv-pcluster" / "bin" / "python", _made()]
-    for place in places:
+    if named := os.environ.get(VARIABLE):
+        found = shutil.which(named)
+        if found is None:
+            raise Missing(f"{VARIABLE} must name a Python that can be run, got {named!r}")
+        return Path(found)
+    for place in (project_folder() / ".venv-pcluster" / "bin" / "python", _made()):
         if place.exists():
             return place
     raise Missing(
@@ -87,9 +91,13 @@ def ask(requests: dict[str, Any]) -> dict[str, Any]:
         words = [str(program), "-m", _CHECKS, str(source), str(target)]
         own = environment() | {"PYTHONPATH": str(directory)}
         silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        with running(words, group=True, cwd=directory, env=own, **silent) as process:
-            if process.wait():
-                raise Wrong("ParallelCluster's own program failed, as shown above")
+        try:
+            with running(words, group=True, cwd=directory, env=own, **silent) as process:
+                code = process.wait()
+        except OSError as error:
+            raise Missing(f"{program} cannot be run: {error.strerror}") from None
+        if code or not target.exists():
+            raise Wrong(f"ParallelCluster's own program failed{', as shown above' if code else ''}: {program}")
         return dict(json.loads(target.read_text(encoding="utf-8")))
 
 

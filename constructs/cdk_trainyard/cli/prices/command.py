@@ -10,8 +10,9 @@ import click
 
 from cdk_trainyard.cli._cdk import NO_CREDENTIALS
 from cdk_trainyard.cli._exits import Missing, Wrong
-from cdk_trainyard.cli._folders import cache_folder, make_kept
+from cdk_trainyard.cli._folders import make_kept
 from cdk_trainyard.cli._progress import working
+from cdk_trainyard.places import cache_folder
 
 _TITLE: Final = "AWS Price List API, on demand"
 _REFUSED: Final = {"AccessDeniedException", "AccessDenied", "UnauthorizedOperation"}
