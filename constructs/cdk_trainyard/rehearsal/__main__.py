@@ -205,8 +205,7 @@ def _commands(rehearsal: "Rehearsal") -> dict[str, control.Handler]:
         return rehearsal.scenario.log(name)
 
     def nodes() -> str:
-        return rehearsal.scenario.nodes()
-        return json.dumps(scenario().nodes())
+        return json.dumps(rehearsal.scenario.nodes())
 
     def environment() -> str:
         return exports(os.environ, rehearsal.scenario.machines.cluster.region, rehearsal.plugin.parent)
