@@ -65,7 +65,6 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     scale.add_argument("words", nargs=2, metavar=("GROUP", "N"))
     scale.set_defaults(act=_show("scale"))
     for name, act, help_ in (
-        ("nodes", _show("nodes"), "list the nodes of the rehearsal that runs"),
         ("environment", _show("environment"), "print what another terminal sets for connect, exec, logs and submit"),
         ("nodes", _nodes, "list the nodes of the rehearsal that runs"),
         ("down", _down, "end every rehearsal, and remove what others left"),
