@@ -1,8 +1,9 @@
-"""Generate the names of a HyperPod cluster's properties from CloudFormation's provider schema, as cfn-lint ships it.
+"""Generate what a HyperPod cluster's properties are from CloudFormation's provider schema, as cfn-lint ships it.
 
 ``python -m tools.generate_hyperpod_properties`` rewrites ``cdk_trainyard/hyperpod/data/properties.json``; a test
-generates it again and compares. A property has the names of those below it; lists are left out, null is anything. What
-only the service itself knows, by botocore's model of it, is there too: CloudFormation learns it some weeks later.
+generates it again and compares. A property has its type and bounds, as JSON Schema writes them, without references.
+What only the service itself knows, by botocore's model of it, has a name and no more: CloudFormation learns it some
+weeks later.
 """
 
 import json
@@ -17,44 +18,61 @@ from botocore.session import Session
 OUTPUT = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "hyperpod" / "data" / "properties.json"
 _REGION = "us-east-1"
 _TYPE = "AWS::SageMaker::Cluster"
+_KEPT = (
+    *("type", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "required"),
+)
 
 
 def properties() -> dict[str, Any]:
-    """Return the names, with where they come from."""
+    """Return the properties, with where they come from."""
     name = _read("providers", f"{_REGION}.json")[_TYPE]
     schema = _read("resources", f"{name}.json")
     service = Session().get_service_model("sagemaker")
-    names = _merged(_names(schema, schema["definitions"]), _members(service.shape_for("CreateClusterRequest")))
+    shape = _merged(_shape(schema, schema["definitions"]), _members(service.shape_for("CreateClusterRequest")))
     return {
         "source": f"{_TYPE} among CloudFormation's provider schemas of {_REGION}, as cfn-lint {version('cfn-lint')} "
         f"ships it, and CreateCluster in botocore {botocore.__version__}, by tools/generate_hyperpod_properties.py",
         "date": _read("version.json")["schema_date"],
-        "properties": names,
+        "properties": shape["properties"],
     }
 
 
-def _names(shape: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any] | None:
+def _shape(shape: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in shape:
-        return _names(definitions[shape["$ref"].rpartition("/")[2]], definitions)
-    if shape.get("type") == "array":
-        return _names(shape["items"], definitions)
-    known = shape.get("properties")
-    return {name: _names(below, definitions) for name, below in sorted(known.items())} if known else None
+        return _shape(definitions[shape["$ref"].rpartition("/")[2]], definitions)
+    if "oneOf" in shape:
+        below = [_shape(each, definitions).get("properties", {}) for each in shape["oneOf"]]
+        return {"type": "object", "properties": {name: each[name] for each in below for name in sorted(each)}}
+    found = {name: shape[name] for name in _KEPT if name in shape}
+    if "\\p{" in found.get("pattern", ""):
+        del found["pattern"]  # a class of Unicode, which Python's expressions do not have
+    if "items" in shape:
+        found["items"] = _shape(shape["items"], definitions)
+    if known := shape.get("properties"):
+        found["properties"] = {name: _shape(below, definitions) for name, below in sorted(known.items())}
+    return found
 
 
-def _members(shape: Any) -> dict[str, Any] | None:
+def _members(shape: Any) -> dict[str, Any]:
     if shape.type_name == "list":
-        return _members(shape.member)
-    return {name: _members(below) for name, below in shape.members.items()} if shape.type_name == "structure" else None
+        return {"items": _members(shape.member)}
+    if shape.type_name != "structure":
+        return {}
+    return {"properties": {name: _members(below) for name, below in shape.members.items()}}
 
 
-def _merged(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, Any] | None:
-    if not one or not other:
-        return one or other
-    return {
-        name: _merged(one[name], other[name]) if name in one and name in other else one.get(name, other.get(name))
-        for name in sorted({*one, *other})
-    }
+def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Add to a property of CloudFormation the names that only the service has, where both have names."""
+    found = dict(one)
+    if "items" in one and "items" in other:
+        found["items"] = _merged(one["items"], other["items"])
+    if "properties" in one and "properties" in other:
+        mine, theirs = one["properties"], other["properties"]
+        found["properties"] = {
+            name: _merged(mine.get(name, {}), theirs.get(name, {})) if name in mine else theirs[name]
+            for name in sorted({*mine, *theirs})
+        }
+    return found
 
 
 def _read(*path: str) -> Any:

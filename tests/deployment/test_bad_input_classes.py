@@ -118,6 +118,18 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     (
         GOOD,
+        "a value that a property does not take",
+        [hyperpod("raw_overrides: {TieredStorageConfig: {Mode: Sometimes}}")],
+        "10:47: 'cluster.raw_overrides.TieredStorageConfig.Mode' must be Enable or Disable, got 'Sometimes'",
+    ),
+    (
+        GOOD,
+        "a property without its partner",
+        [hyperpod("raw_overrides: {TieredStorageConfig.InstanceMemoryAllocationPercentage: 20}")],
+        "must be given with 'TieredStorageConfig.Mode', which CloudFormation requires",
+    ),
+    (
+        GOOD,
         "a property that there is not, in a value",
         [hyperpod("raw_overrides: {TieredStorageConfig: {Mod: Disable}}")],
         "10:41: 'cluster.raw_overrides.TieredStorageConfig.Mod' is no property of CloudFormation there; did you mean",

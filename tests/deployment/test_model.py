@@ -113,7 +113,11 @@ def groups(draw: st.DrawFn) -> dict[str, Any]:
                     {},
                     {"partition": "p1"},
                     {"volumes": []},
-                    {"raw_overrides": {"OverrideVpcConfig": {"Subnets": ["subnet-1", {"Ref": "c"}]}}},
+                    {
+                        "raw_overrides": {
+                            "OverrideVpcConfig": {"Subnets": ["s-1", {"Ref": "c"}], "SecurityGroupIds": ["sg-1"]}
+                        }
+                    },
                 ]
             )
         )

@@ -129,7 +129,7 @@ def test_prolog_and_epilog_that_are_left_out(
 
 def with_packages(stack: Stack, build: Build, *packages: str, image_id: str | None = None) -> None:
     groups = [controller(image_id=image_id), worker(instance_type="ml.trn1.32xlarge", image_id=image_id)]
-    setup = NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages))
+    setup = NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages or None))
     bucket = s3.Bucket(stack, "Bucket")
     build(groups=groups, lifecycle=Lifecycle(on_create="on_create.sh"), scripts_bucket=bucket, node_setup=setup)
 

@@ -1,18 +1,18 @@
 """What is written over rendered properties: names that CloudFormation has, and no option says. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import reduce
 from typing import Any
 
 from cdk_trainyard.data_files import load
-from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import limits
+from cdk_trainyard.hyperpod.property_shapes import Shape, lacking, shape_problems
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
-from cdk_trainyard.problems import At, Problem, option, shown, within
+from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _GROUPS = "InstanceGroups"
@@ -43,8 +43,9 @@ def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
     overrides = group.spec.raw_overrides
     if overrides is None or unresolved(overrides):
         return
-    properties = load("hyperpod", "properties")["properties"][_GROUPS]
-    yield from within(("raw_overrides",), _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, properties))
+    shape = load("hyperpod", "properties")["properties"][_GROUPS]["items"]
+    own = {"OverrideVpcConfig"} if group.spec.network or group.spec.security_groups else set()
+    yield from within(("raw_overrides",), _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, shape, own))
     for path in overrides:
         if path.rpartition(".")[2] in limits.READ_ONLY:
             yield Problem(("raw_overrides", path), "must not be overridden; the service writes it")
@@ -55,8 +56,9 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     overrides, at = cluster.spec.raw_overrides, ("raw_overrides",)
     if overrides is None or unresolved(overrides):
         return
-    properties = load("hyperpod", "properties")["properties"]
-    yield from within(at, _problems(overrides, HyperPodSpec, _SAID_OF_CLUSTERS, properties))
+    shape = {"properties": load("hyperpod", "properties")["properties"]}
+    own = {"VpcConfig", _GROUPS}
+    yield from within(at, _problems(overrides, HyperPodSpec, _SAID_OF_CLUSTERS, shape, own))
     for path in overrides:
         if str(path).partition(".")[0] == _GROUPS:
             yield Problem(
@@ -64,8 +66,19 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             )
 
 
-def _problems(overrides: Mapping[str, Any], spec: type, said: Mapping[str, str], properties: Any) -> Iterator[Problem]:
-    """Check that overrides are paths of properties, as ``SlurmConfig.PartitionNames``, which no option says."""
+def _problems(
+    overrides: Mapping[str, Any], spec: type, said: Mapping[str, str], shape: Shape, rendered: Collection[str]
+) -> Iterator[Problem]:
+    """Check that overrides are paths of properties, as ``SlurmConfig.PartitionNames``, which no option says.
+
+    Args:
+        overrides: Values by path.
+        spec: What has the options.
+        said: Properties that an option of another name says.
+        shape: What CloudFormation takes.
+        rendered: Properties that are rendered without an option of their own.
+    """
+    whole: dict[str, Any] = {}
     for path, value in overrides.items():
         if said_by := _option(str(path), said, spec):
             yield Problem((path,), f"must not be overridden: {shown(said_by)} says it", of_key=True)
@@ -75,10 +88,18 @@ def _problems(overrides: Mapping[str, Any], spec: type, said: Mapping[str, str],
             continue
         names = str(path).split(".")
         nested = reduce(lambda below, name: {name: below}, reversed(names), value)
-        for at, known in _unknown(nested, properties):
-            name = "" if at[-1] in {path, *at[len(names) :]} else f"{shown(at[-1])} "
-            text = f"{name}is no property of CloudFormation there{did_you_mean(str(at[-1]), known)}"
-            yield Problem((path, *at[len(names) :]), text, of_key=True)
+        found = list(shape_problems(nested, shape))
+        for problem in found:
+            at = problem.at
+            name = f"{shown(at[-1])} " if problem.of_key and len(at) == len(names) > 1 else ""
+            yield replace(problem, at=(path, *at[len(names) :]), text=f"{name}{problem.text}")
+        misspelt = any(problem.of_key for problem in found)
+        if not misspelt and names[0] not in rendered and _option(names[0], said, spec) is None:
+            _merge(whole, nested)
+    for name, value in whole.items():
+        path = next(path for path in overrides if str(path).partition(".")[0] == name)
+        for at in lacking(value, shape["properties"].get(name, {}), (name,)):
+            yield Problem((path,), f"must be given with {shown('.'.join(map(str, at)))}, which CloudFormation requires")
 
 
 def _option(path: str, said: Mapping[str, str], spec: type) -> str | None:
@@ -87,16 +108,12 @@ def _option(path: str, said: Mapping[str, str], spec: type) -> str | None:
     return said.get(path, own if own in {each.name for each in fields(spec)} else None)
 
 
-def _unknown(value: Any, properties: Any, at: At = ()) -> Iterator[tuple[At, Mapping[str, Any]]]:
-    """Yield where names stand that the properties do not have, and those that there are; null is anything."""
-    if properties is None or unresolved(value):
-        return
-    if isinstance(value, list | tuple):
-        value = dict(enumerate(value))
-    for name, below in value.items() if isinstance(value, Mapping) else ():
-        if str(name).isdecimal():
-            yield from _unknown(below, properties, (*at, name))
-        elif name in properties:
-            yield from _unknown(below, properties[name], (*at, name))
-        elif name != "Ref" and not name.startswith("Fn::"):
-            yield (*at, name), properties
+def _merge(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Add what one override says to what those before it said, as CloudFormation's template will have them."""
+    for name, value in part.items():
+        if not isinstance(value, Mapping):
+            whole[name] = value
+            continue
+        if not isinstance(whole.get(name), dict):
+            whole[name] = {}
+        _merge(whole[name], value)
