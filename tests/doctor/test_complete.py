@@ -58,7 +58,14 @@ def test_a_check_goes_wrong(right: tuple[str, Kept], check: Check) -> None:
     deployment = shipped(name)
     usual = [each for each in diagnose(deployment, account_like(account, set(), None)) if each.check == check.name]
     if not usual:
-        assert check.name in {"capacity", "image", "exists", "service role", "addresses"}  # the file names none
+        assert check.name in {
+            "capacity",
+            "image",
+            "exists",
+            "service role",
+            "addresses",
+            "alerts",
+        }  # the file names none
         return
     asks = set(check.asks)
     for why in (Why.DENIED, Why.ABSENT, None):

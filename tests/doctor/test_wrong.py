@@ -1,10 +1,13 @@
 """Each check with what it looks for wrong: what is said, and what to do."""
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.doctor import CHECKS, Verdict
 from cdk_trainyard.local import LocalAws
 from tests.doctor.parts import BLOCK, asked, changed, of, put_right, shipped, written
@@ -232,6 +235,55 @@ def test_what_the_file_names_and_is_not_there(
     (finding,) = (each for each in found if each.check == "exists" and each.verdict is Verdict.SHORT)
     assert finding.has == has
     assert finding.remedy.endswith("one that is there and of use")
+
+
+TOLD = "arn:aws:sns:us-west-2:123456789012:told"
+EVENTS = {"Effect": "Allow", "Principal": {"Service": "events.amazonaws.com"}, "Action": "sns:Publish", "Resource": "*"}
+ANYBODY_HERE = {
+    "Effect": "Allow",
+    "Principal": {"AWS": "*"},
+    "Action": "SNS:Publish",
+    "Resource": TOLD,
+    "Condition": {"StringEquals": {"AWS:SourceOwner": "123456789012"}},
+}
+OF_ALARMS = {
+    "Effect": "Allow",
+    "Principal": {"Service": "cloudwatch.amazonaws.com"},
+    "Action": "sns:Publish",
+    "Resource": TOLD,
+    "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:cloudwatch:us-west-2:123456789012:alarm:*"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "short"),
+    [
+        ({"Policy": [EVENTS, ANYBODY_HERE]}, {"aps"}),
+        ({"Policy": [OF_ALARMS]}, {"events", "aps"}),
+        ({"Policy": [{**EVENTS, "Principal": "*"}]}, set()),
+        (
+            {"Policy": [{**EVENTS, "Principal": "*"}], "KmsMasterKeyId": "alias/aws/sns"},
+            {"cloudwatch", "events", "aps"},
+        ),
+    ],
+)
+def test_a_topic_that_does_not_let_them_publish(
+    here: LocalAws, tmp_path: Path, attributes: dict[str, object], short: set[str]
+) -> None:
+    said = "name: hyperpod-trn1-llama2"
+    deployment = changed(tmp_path, said.removeprefix("name: "), (said, f"{said}\nalerts: {{ topic_arn: '{TOLD}' }}"))
+    deployment = replace(deployment, monitoring=MonitoringSection())
+    sns = here.client("sns", WEST)
+    assert [each.check for each in asked(here, deployment) if TOLD in each.needed] == ["exists"]
+    sns.create_topic(Name="told")
+    for name, value in attributes.items():
+        text = value if isinstance(value, str) else json.dumps({"Version": "2012-10-17", "Statement": value})
+        sns.set_topic_attributes(TopicArn=TOLD, AttributeName=name, AttributeValue=text)
+    found = [each for each in asked(here, deployment) if each.check == "alerts"]
+    sns.delete_topic(TopicArn=TOLD)
+    assert {each.needed.partition(".")[0] for each in found} == {"cloudwatch", "events", "aps"}
+    assert {each.needed.partition(".")[0] for each in found if each.verdict is Verdict.SHORT} == short
+    assert all(each.remedy for each in found if each.verdict is Verdict.SHORT)
 
 
 def test_a_stack_that_never_came_up(here: LocalAws) -> None:

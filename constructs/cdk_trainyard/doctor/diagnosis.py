@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import Answers, Check
 from cdk_trainyard.doctor.checks import (
     addresses,
+    alerts,
     bootstrap,
     capacity,
     deployer,
@@ -34,6 +35,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     capacity.CHECK,
     images.CHECK,
     things.CHECK,
+    alerts.CHECK,
     taken.CHECK,
     addresses.CHECK,
 )
