@@ -1,11 +1,15 @@
 """What a deployment has cost, by Cost Explorer."""
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from cdk_trainyard import operations
 from cdk_trainyard.cli import main
 from cdk_trainyard.local import Fault, LocalAws
+from cdk_trainyard.operations import Deployed, Resource, Stack
 from tests.deployed import deploy
 
 FILE = "deployments/hyperpod-cpu-ddp.yaml"
@@ -48,3 +52,23 @@ def test_costs_that_one_may_not_see(charged: LocalAws, capsys: pytest.CaptureFix
     with charged.faults(Fault(call="ce *", code="AccessDeniedException", message="not you")):
         assert main(["costs", FILE]) == 1
     assert "not told: ce:GetCostAndUsage: not allowed: not you" in capsys.readouterr().err
+
+
+def test_costs_of_stacks_that_are_gone_and_of_a_cluster_that_is_a_stack(
+    charged: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charged.charge("AWS Key Management Service", "1", {"aws:cloudformation:stack-name": "gone-storage"})
+    charged.charge("EC2 - Other", "2", {"aws:cloudformation:stack-name": "cluster-of-gone"})
+    file = tmp_path / "x.yaml"
+    file.write_text(Path(FILE).read_text().replace("name: hyperpod-cpu-ddp", "name: gone"))
+    assert main(["costs", str(file), "--days", "1"]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out.splitlines()[-1].split()[1], "queues" in shown.err) == ("1.00", False)
+    cluster = Resource(logical_id="Cluster", type="Custom::PclusterCluster", id="cluster-of-gone", status="")
+    stack = Stack(part="training", name="gone-training", id="", status="", reason="", outputs={}, resources=(cluster,))
+    deployed = Deployed(name="gone", stacks={"training": stack})
+    monkeypatch.setattr(operations, "Deployed", SimpleNamespace(read=lambda *_words: deployed))
+    assert main(["costs", str(file), "--days", "1"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[-1].split()[1] == "3.00"
+    assert "--tag parallelcluster:cluster-name=cluster-of-gone" in shown.err

@@ -44,10 +44,14 @@ def command(file: Path, days: int, tag: str | None, as_json: bool) -> None:
 
 
 def _tag(of: Opened, tag: str | None) -> tuple[str, list[str]]:
-    from cdk_trainyard.operations.costs import STACK_TAG
+    from cdk_trainyard.operations.costs import CLUSTER_TAG, PARALLELCLUSTER, STACK_TAG, stacks_of
 
     if tag is None:
-        return STACK_TAG, [stack.name for stack in of.deployed.stacks.values()] or [of.deployment.name]
+        for cluster in of.deployed.ids(PARALLELCLUSTER):
+            click.echo(
+                f"without the nodes of queues, which bear no stack's tag: --tag {CLUSTER_TAG}={cluster}", err=True
+            )
+        return STACK_TAG, stacks_of(of.deployed)
     key, equals, value = tag.partition("=")
     if not (key and equals and value):
         raise click.UsageError(f"--tag: {tag!r} is not KEY=VALUE")

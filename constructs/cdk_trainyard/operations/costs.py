@@ -12,10 +12,14 @@ from decimal import Decimal
 from typing import Any, Final
 
 from cdk_trainyard.account import Account, Call
+from cdk_trainyard.operations.deployed import PARTS, Deployed
 from cdk_trainyard.operations.protocol import Listing
 
 STACK_TAG: Final = "aws:cloudformation:stack-name"
 """The tag that CloudFormation gives to what a stack makes."""
+CLUSTER_TAG: Final = "parallelcluster:cluster-name"
+"""The tag of all that a ParallelCluster has: nodes of its queues, which its daemons launch, bear no stack's."""
+PARALLELCLUSTER: Final = "Custom::PclusterCluster"
 _METRIC: Final = "UnblendedCost"
 
 
@@ -34,6 +38,17 @@ class Cost:
     amount: Decimal
     unit: str
     is_estimated: bool
+
+
+def stacks_of(deployed: Deployed) -> list[str]:
+    """Return the names of all stacks that a deployment has or had: what is gone has cost something all the same.
+
+    A ParallelCluster is a stack of its own name.
+
+    Args:
+        deployed: The deployment.
+    """
+    return [*(f"{deployed.name}-{part}" for part in PARTS), *deployed.ids(PARALLELCLUSTER)]
 
 
 def costs_of(account: Account, tag: str, values: Sequence[str], since: date, until: date) -> Listing[Cost]:
