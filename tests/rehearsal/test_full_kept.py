@@ -1,78 +1,41 @@
 """A rehearsal that is kept: what can be done to its nodes from another terminal."""
 
 import json
-import signal
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from cdk_trainyard.rehearsal._process import wait_for
 from tests.rehearsal.clusters import PATIENCE_SECONDS
-from tests.rehearsal.whole import ENVIRONMENT, ON_CREATE, PROGRAM, ROOT, deployment, rehearse
+from tests.rehearsal.whole import ENVIRONMENT, ON_CREATE, PROGRAM, ROOT, Kept, deployment, keep, rehearse
 
 pytestmark = [pytest.mark.nodes, pytest.mark.cli]
 
 
 CONNECTED = """
-set -Eeuo pipefail
-trainyard() { "$PYTHON" -P -m cdk_trainyard "$@"; }
-eval "$(trainyard rehearse environment --rehearsal "$KEPT")"
-trainyard nodes deployment.yaml worker-group-1
-echo "cat /etc/hostname; exit" | trainyard connect deployment.yaml
-trainyard exec deployment.yaml worker-group-1 -- 'echo "exec on $(hostname)"'
-trainyard logs deployment.yaml worker-group-1
+trainyard nodes "$FILE" worker-group-1
+echo "cat /etc/hostname; exit" | trainyard connect "$FILE"
+trainyard exec "$FILE" worker-group-1 -- 'echo "exec on $(hostname)"'
+trainyard logs "$FILE" worker-group-1
 ssh-keygen -q -t ed25519 -N "" -f key
-trainyard exec deployment.yaml controller-machine --user ubuntu -- \
+trainyard exec "$FILE" controller-machine --user ubuntu -- \
   "mkdir -p ~/.ssh; echo $(cat key.pub) >>~/.ssh/authorized_keys"
-trainyard ssh-config deployment.yaml --file config --identity "$PWD/key"
+trainyard ssh-config "$FILE" --file config --identity "$PWD/key"
 ssh -F config -o UserKnownHostsFile=known hyperpod-cpu-ddp 'echo "ssh on $(hostname)"' </dev/null
 printf '#!/bin/bash\nsrun --nodes=2 sh -c '"'"'echo "job on $(hostname)"'"'"'\n' >job.sbatch
-trainyard submit deployment.yaml job.sbatch --follow -- --nodes=2
+trainyard submit "$FILE" job.sbatch --follow -- --nodes=2
 """
 """What the README says that another terminal does, and the other commands that open sessions."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A rehearsal that is kept: its process id, and the folder of its deployment file."""
-
-    number: str
-    folder: Path
-
-    def elsewhere(self, script: str) -> str:
-        """Run a script in another terminal, and return what it says."""
-        words, environment = ["bash", "-c", script], {"PYTHON": sys.executable, "KEPT": self.number}
-        done = subprocess.run(
-            words, cwd=self.folder, env=ENVIRONMENT | environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
 
 @pytest.fixture
 def kept(image: Path, torch_environment: Path, tmp_path: Path) -> Iterator[Kept]:
     """A rehearsal that runs until it is told to end."""
     del image, torch_environment
-    file = deployment(tmp_path, ON_CREATE)
-    with (tmp_path / "log").open("w+") as log:
-        words = [*PROGRAM, str(file), "--no-job", "--keep"]
-        with subprocess.Popen(words, cwd=ROOT, env=ENVIRONMENT, stdout=log, stderr=log) as program:
-            try:
-                deadline = time.monotonic() + 1800
-                while "the nodes are kept" not in (said := (tmp_path / "log").read_text()):
-                    assert program.poll() is None, said
-                    assert time.monotonic() < deadline, said
-                    time.sleep(0.2)
-                words = ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"]
-                number = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
-                yield Kept(number=number, folder=tmp_path)
-            finally:
-                program.send_signal(signal.SIGTERM)
+    with keep(deployment(tmp_path, ON_CREATE), tmp_path, "--no-job") as rehearsal:
+        yield rehearsal
 
 
 def test_a_rehearsal_that_runs_can_be_played_with(kept: Kept) -> None:
@@ -85,7 +48,7 @@ def test_a_rehearsal_that_runs_can_be_played_with(kept: Kept) -> None:
     assert "all steps are done" in ask("logs", "worker-group-1-1")
 
     controller, *workers = (line.split()[1:3] for line in ask("nodes").splitlines())
-    said = kept.elsewhere(CONNECTED).splitlines()
+    said = kept.elsewhere(CONNECTED)
     assert controller[0] in said
     assert f"ssh on {controller[0]}" in said
     for host, instance in workers:
@@ -98,10 +61,7 @@ def test_a_rehearsal_that_runs_can_be_played_with(kept: Kept) -> None:
     assert [line.split()[3] for line in ask("nodes").splitlines()] == ["up", "up", "down"]
     replaced = ask("replace", "worker-group-1-2").split()[-1]
     assert replaced != workers[1][1]
-    assert f"again on {workers[1][0]}" in kept.elsewhere(
-        'eval "$("$PYTHON" -m cdk_trainyard rehearse environment --rehearsal "$KEPT")"; '
-        f'"$PYTHON" -m cdk_trainyard exec deployment.yaml {replaced} -- "echo again on \\$(hostname)"'
-    )
+    assert f"{workers[1][0]}  {workers[1][0]}" in kept.elsewhere(f'trainyard exec "$FILE" {replaced} -- hostname')
     assert ask("scale", "worker-group-1", "4") == "3 nodes became 5\n"
 
     def states() -> list[list[str]]:

@@ -2,9 +2,13 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -29,6 +33,81 @@ def deployment(directory: Path, cluster: Mapping[str, object]) -> Path:
 
 def rehearse(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*PROGRAM, *words], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+INTERRUPTIBLE = ["/usr/bin/env", "--default-signal=INT"]
+"""What a shell starts in the background ignores Ctrl-C, and so would the rehearsal."""
+OTHER_TERMINAL = """
+set -Eeuo pipefail
+trainyard() { "$PYTHON" -P -m cdk_trainyard "$@"; }
+eval "$(trainyard rehearse environment --rehearsal "$KEPT")"
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A rehearsal that is kept.
+
+    Attributes:
+        number: Its process id.
+        file: Its deployment file.
+        folder: Where another terminal works, and what it has said is.
+        program: What was started.
+    """
+
+    number: str
+    file: Path
+    folder: Path
+    program: "subprocess.Popen[bytes]"
+
+    def elsewhere(self, script: str) -> list[str]:
+        """Run a script in another terminal, with the deployment file as FILE, and return the lines that it says."""
+        environment = {"PYTHON": sys.executable, "KEPT": self.number, "FILE": str(self.file)}
+        done = subprocess.run(
+            ["/bin/bash", "-c", f"{OTHER_TERMINAL}{script}"],
+            cwd=self.folder,
+            env=ENVIRONMENT | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.splitlines()
+
+    def end(self) -> subprocess.CompletedProcess[str]:
+        """End it as Ctrl-C does, and return what it has said."""
+        os.kill(int(self.number), signal.SIGINT)
+        code = self.program.wait(600)
+        said = [(self.folder / name).read_text() for name in ("out", "err")]
+        return subprocess.CompletedProcess(self.program.args, code, *said)
+
+
+@contextmanager
+def keep(file: Path, folder: Path, *words: str) -> Iterator[Kept]:
+    """Rehearse a deployment file, and keep its nodes for a block."""
+    out, err = folder / "out", folder / "err"
+    with (
+        out.open("w") as stdout,
+        err.open("w") as stderr,
+        subprocess.Popen(
+            [*INTERRUPTIBLE, *PROGRAM, str(file), "--keep", *words],
+            cwd=ROOT,
+            env=ENVIRONMENT,
+            stdout=stdout,
+            stderr=stderr,
+        ) as program,
+    ):
+        try:
+            deadline = time.monotonic() + 3600
+            while "the nodes are kept" not in (said := err.read_text()):
+                assert program.poll() is None, said + out.read_text()
+                assert time.monotonic() < deadline, said
+                time.sleep(0.2)
+            child = ["pgrep", "--parent", str(program.pid), "--full", "cdk_trainyard.rehearsal"]
+            number = subprocess.run(child, capture_output=True, text=True, check=True).stdout.strip()
+            yield Kept(number=number, file=file, folder=folder, program=program)
+        finally:
+            program.send_signal(signal.SIGTERM)
 
 
 def assert_went_on(done: "subprocess.CompletedProcess[str]", said: str) -> None:

@@ -5,7 +5,10 @@ Only an API on this machine is asked: ``ControlPlane`` refuses any other.
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +21,8 @@ from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Lustre
 
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL"
+_MOST_LINES = 10_000
+"""The most that PutLogEvents takes at once (botocore's model of CloudWatch Logs)."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -113,6 +118,16 @@ class ControlPlane:
                 client.delete_object(Bucket=bucket, Key=f"{prefix}/{name}")
         for name, data in files.items():
             client.put_object(Bucket=bucket, Key=f"{prefix}/{name}", Body=data)
+
+    def put_log(self, group: str, stream: str, lines: Sequence[str]) -> None:
+        """Write lines into a log stream, as the agent of a node's image does; what is missing of it is made."""
+        logs, place = self.client("logs"), {"logGroupName": group, "logStreamName": stream}
+        for create in (partial(logs.create_log_group, logGroupName=group), partial(logs.create_log_stream, **place)):
+            with suppress(logs.exceptions.ResourceAlreadyExistsException):
+                create()
+        now = int(time.time() * 1000)
+        if events := [{"timestamp": now, "message": line} for line in lines[-_MOST_LINES:] if line]:
+            logs.put_log_events(**place, logEvents=events)
 
     def subnet(self, subnet_id: str) -> Mapping[str, Any]:
         """Return what EC2 says of a subnet."""

@@ -109,6 +109,10 @@ class Scenario(ABC, Generic[AgentT]):
         self.provision_nodes([fresh])
         return f"{fresh.name} is now {fresh.instance_id}"
 
+    def _put_log(self, node: Node, lines: Sequence[str]) -> None:
+        """Write what a node's scripts have logged where its orchestrator's agent does."""
+        del node, lines  # unless an orchestrator says otherwise, the scripts do that
+
     def _launched_for(self, node: Node) -> str:
         """Return the id of the instance that the control plane launches for another; empty: it is not asked."""
         del node
@@ -154,6 +158,8 @@ class Scenario(ABC, Generic[AgentT]):
             self.report.say(f"{run.node.name}: {'done' if run.code == 0 else f'FAILED with code {run.code}'}")
 
         failed = [run for run in self.machines.provision(nodes, done=ended) if run.code]
+        for node in nodes:
+            self._put_log(node, self.log(node.name).splitlines())
         if failed and (complaints := self.machines.complaints()):
             self.report.say(f"the nodes' network says:\n{complaints}")
         for run in failed:

@@ -1,10 +1,7 @@
 """Reading the HyperPod cluster that CloudFormation created, and asking for another size of it."""
 
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -15,8 +12,6 @@ from cdk_trainyard.rehearsal.hyperpod.agent import LEGACY_FILE
 from cdk_trainyard.rehearsal.model import Cluster, Group, LifecycleConfig, Node
 from cdk_trainyard.rehearsal.roles import RoleOf, role_credentials
 
-_MOST_LINES = 10_000
-"""The most that PutLogEvents takes at once (botocore's model of CloudWatch Logs)."""
 _ROLES = {"Controller": "controller", "Login": "login", "Compute": "compute"}
 
 
@@ -111,16 +106,8 @@ class HyperPodClusters:
 
     def put_log(self, cluster: Cluster, node: Node, lines: Sequence[str]) -> None:
         """Put what a node's scripts have logged into the stream of the cluster's log group that HyperPod has for it."""
-        logs = self._control_plane.client("logs")
         group = f"/aws/sagemaker/Clusters/{cluster.name}/{cluster.arn.rpartition('/')[2]}"
-        place = {"logGroupName": group, "logStreamName": f"LifecycleConfig/{node.group}/{node.instance_id}"}
-        for create in (partial(logs.create_log_group, logGroupName=group), partial(logs.create_log_stream, **place)):
-            with suppress(logs.exceptions.ResourceAlreadyExistsException):
-                create()
-        now = int(time.time() * 1000)
-        events = [{"timestamp": now, "message": line} for line in lines[-_MOST_LINES:] if line]
-        if events:
-            logs.put_log_events(**place, logEvents=events)
+        self._control_plane.put_log(group, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
 
     def _describe(self, name: str) -> Mapping[str, Any]:
         described: Mapping[str, Any] = self._client.describe_cluster(ClusterName=name)

@@ -98,15 +98,10 @@ class HyperPodScenario(Scenario[HyperPodAgent]):
         machines.slurm.wait_until("idle", [node.host for node in new], seconds=_IDLE_SECONDS)
         return f"{len(known)} nodes became {len(machines.by_name)}"
 
-    def provision_nodes(self, nodes: Sequence[Node]) -> None:
-        """Run the scripts of nodes that are up, and put their logs where HyperPod's agents do."""
-        try:
-            super().provision_nodes(nodes)
-        finally:
-            for node in nodes:
-                self._clusters.put_log(self.machines.cluster, node, self.log(node.name).splitlines())
-
     # ------------------------------------------------------------ parts
+    def _put_log(self, node: Node, lines: Sequence[str]) -> None:
+        self._clusters.put_log(self.machines.cluster, node, lines)
+
     def _launched_for(self, node: Node) -> str:
         return self._clusters.replace(node)
 

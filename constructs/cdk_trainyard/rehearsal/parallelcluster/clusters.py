@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha1
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Self
@@ -211,6 +212,18 @@ class ParallelClusters:
             ],
         )
         return _node(group.name, number, answer["Instances"][0], own_name=group.role == "compute")
+
+    def put_log(self, described: Described, node: Node, lines: Sequence[str]) -> None:
+        """Put what a node's custom actions have logged into the cluster's log group, as its CloudWatch agent does."""
+        host = f"ip-{str(node.address).replace('.', '-')}"
+        kind = "cfn-init" if node.group == HEAD else "cloud-init-output"
+        group = f"/aws/parallelcluster/{described.name}-{self._made_at(described):%Y%m%d%H%M}"
+        self._control_plane.put_log(group, f"{host}.{node.instance_id}.{kind}", lines)
+
+    def _made_at(self, described: Described) -> datetime:
+        (stack,) = self._stacks.describe_stacks(StackName=described.name)["Stacks"]
+        made: datetime = stack["CreationTime"]
+        return made
 
     def _profile(self, described: Described, group: Group) -> str:
         """Return the name of the instance profile of a group: the file's, or the one of its queue or pool."""

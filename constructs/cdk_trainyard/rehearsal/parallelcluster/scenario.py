@@ -186,6 +186,9 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
             f"s3://{bucket}/{key.removesuffix(f'/{_BOOTSTRAP}')}" for bucket, key in keys if key.endswith(_BOOTSTRAP)
         ]
 
+    def _put_log(self, node: Node, lines: Sequence[str]) -> None:
+        self._clusters.put_log(self.described, node, lines)
+
     # ------------------------------------------------------------ nodes
     def _groups(self, role: str) -> list[Group]:
         return [group for group in self.machines.cluster.groups if group.role == role]
