@@ -17,6 +17,7 @@ from cdk_trainyard.cli._progress import working
 if TYPE_CHECKING:
     from cdk_trainyard.operations import Event, Listing, TimeLine
 
+_MOST: Final = timedelta(days=3650)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -30,9 +31,10 @@ class Since(click.ParamType[timedelta]):
         if isinstance(value, timedelta):
             return value
         found = re.fullmatch(r"([1-9][0-9]{0,5})([mhd])", str(value))
-        if found is None:
-            self.fail(f"{value!r} is not a time like 30m, 6h or 2d", param, ctx)
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+        length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
+        if length is None or length > _MOST:
+            self.fail(f"{value!r} is not a time like 30m, 6h or 2d, ten years at most", param, ctx)
+        return length
 
 
 SINCE = click.option(
