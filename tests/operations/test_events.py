@@ -139,7 +139,9 @@ def test_a_cluster_that_was_rolled_back(here: LocalAws, capsys: Capsys) -> None:
     here.reset()
 
 
-@pytest.mark.parametrize(("since", "code"), [("5m", 0), ("3650d", 0), ("0m", 2), ("yesterday", 2), ("1w", 2), ("999999d", 2)])
+@pytest.mark.parametrize(
+    ("since", "code"), [("5m", 0), ("3650d", 0), ("0m", 2), ("yesterday", 2), ("1w", 2), ("999999d", 2)]
+)
 def test_how_far_back(there: LocalAws, capsys: Capsys, since: str, code: int) -> None:
     deploy(there, "hyperpod-cpu-ddp")
     assert main(["events", HYPERPOD, "--since", since]) == code
