@@ -111,17 +111,6 @@ def test_a_workspace_that_exists_gets_rules_and_is_left_as_it_is() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in DEPLOYMENTS if not path.stem.startswith("serving")], ids=lambda path: path.stem
-)
-def test_shipped_deployments_take_monitoring(path: Path, write: Callable[[str], Path]) -> None:
-    content = yaml.safe_load(path.read_text())
-    content["monitoring"] = {}
-    if content["orchestrator"] == "hyperpod":
-        content["cluster"].setdefault("lifecycle", {"on_create": "on_create.sh"})
-    built(write(yaml.safe_dump(content))).resource_count_is("AWS::APS::RuleGroupsNamespace", 1)
-
-
 @pytest.fixture(scope="module")
 def parallelcluster(tmp_path_factory: pytest.TempPathFactory) -> Template:
     content = yaml.safe_load((ROOT / "deployments/parallelcluster-trn1.yaml").read_text())

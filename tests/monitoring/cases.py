@@ -103,6 +103,7 @@ _IDLE = f'slurm_nodes{{{C},partition="p",state="idle"}}'
 _WAIT = 'slurm_jobs_longest_wait_seconds{cluster="c",partition="p",reason="%s"}'
 _XID = f'DCGM_FI_DEV_XID_ERRORS{{{NODE},gpu="3"}}'
 _REMAP = f'DCGM_FI_DEV_ROW_REMAP_FAILURE{{{NODE},gpu="3"}}'
+_ROWS = f'DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS{{{NODE},gpu="3"}}'
 _TEMPERATURE = f'DCGM_FI_DEV_GPU_TEMP{{{NODE},gpu="3"}}'
 _READ_ONLY = f'node_filesystem_readonly{{{NODE},fstype="%s",mountpoint="%s"}}'
 _ECC = ',event_type="%s",neuron_device_index="5"'
@@ -403,6 +404,10 @@ CASES: Mapping[str, Sequence[Case]] = {
         # an error of the application, and one that was there before anybody looked
         *(Case(series={_XID: step(0, xid, 10)}, quiet=[10, 20, 100]) for xid in (13, 31, 43, 45, 63)),
         Case(series={_XID: step(79, 79, 0)}, quiet=[0, 10, 100]),
+    ],
+    "GpuMemoryRemapped": [
+        Case(series={_ROWS: count(2, 1, 10, 12)}, rings=[11, 12, 69], quiet=[10, 73], labels=_GPU),
+        Case(series={_ROWS: step(3, 3, 0)}, quiet=[0, 30, 100]),
     ],
     "GpuMemoryWorn": [
         Case(series={_REMAP: step(0, 1, 10, 60)}, rings=[10, 59], quiet=[9, 60], labels=_GPU),

@@ -9,7 +9,9 @@ import yaml
 from aws_cdk.assertions import Annotations, Match
 
 from cdk_trainyard import AlarmSeverity, AlertRules, ConfigurationError, MetricsWorkspace, OwnAlarm
+from cdk_trainyard.cli import main
 from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.monitoring.promql import UNREAD
 from tests.monitoring import promtool
 from tests.monitoring.test_workspace import new_stack
 
@@ -22,7 +24,6 @@ LOSS = OwnAlarm(
     summary="The loss of {{ $labels.cluster }} is no number",
     severity=AlarmSeverity.CRITICAL,
 )
-UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 
 
 @pytest.fixture
@@ -82,21 +83,36 @@ def test_one_that_makes_no_sense_is_refused(alarms: list[OwnAlarm], answer: str)
     assert answer in str(refused.value)
 
 
-@pytest.mark.usefixtures("with_promtool")
-def test_a_file_says_where_promql_does_not_parse(write: Callable[[str], Path]) -> None:
+def with_alarm(expr: str) -> str:
     data = Path(__file__).parents[1] / "deployment" / "data" / "existing_workspace.yaml"
     content = yaml.safe_load(data.read_text())
-    alarm = {"expr": "rate(x[5m)", "minutes": 1, "summary": "x"}
-    content["monitoring"]["own_alarms"] = {"Mine": alarm}
+    content["monitoring"]["own_alarms"] = {"Mine": {"expr": expr, "minutes": 1, "summary": "x"}}
+    return str(yaml.safe_dump(content))
+
+
+@pytest.mark.usefixtures("with_promtool")
+def test_a_file_says_where_promql_does_not_parse(
+    write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        Deployment.load(write(yaml.safe_dump(content)))
+        Deployment.load(write(with_alarm("rate(x[5m)")))
     assert "'monitoring.own_alarms.Mine.expr' must be PromQL, got 'rate(x[5m)': promtool says 1:" in str(refused.value)
-    alarm["expr"] = "rate(x[5m]) > 0"
-    Deployment.load(write(yaml.safe_dump(content)))
+    assert main(["check", str(write(with_alarm("rate(x[5m]) > 0")))]) == 0
+    assert UNREAD not in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("without_promtool")
-def test_where_there_is_no_promtool_it_is_said_that_nobody_has_read_it() -> None:
+def test_a_check_says_that_nobody_has_read_the_promql(
+    write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(with_alarm("rate(x[5m)"))
+    assert main(["check", str(path)]) == 0
+    said = f"{path}: no promtool is on the path: nobody has read the PromQL of 'own_alarms'\n"
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("without_promtool")
+def test_where_there_is_no_promtool_synthesis_says_that_nobody_has_read_it() -> None:
     rules = made(own(expr="sum("))
     assert "sum(" in rules.rules
     Annotations.from_stack(rules.node.scope).has_info("*", UNREAD)

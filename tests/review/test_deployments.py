@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cdk_trainyard.report import review, write_review
 from tests.review.tools import Templates
@@ -75,15 +77,36 @@ def test_the_app_synthesizes(synthesis: Synthesis) -> None:
     assert "NetworkStack" in synthesis.templates
 
 
-def test_no_rule_pack_and_no_template_validation_has_an_open_finding(synthesis: Synthesis) -> None:
-    open_findings = {
+def open_findings(synthesis: Synthesis) -> set[tuple[str, str, str]]:
+    return {
         (plugin["pluginName"], violation["ruleName"], construct["constructPath"])
         for plugin in synthesis.report["pluginReports"]
         if plugin["pluginName"] != "Construct Annotations"  # this library's own advice to the user
         for violation in plugin["violations"]
         for construct in violation["violatingConstructs"]
     }
-    assert open_findings == set()
+
+
+def test_no_rule_pack_and_no_template_validation_has_an_open_finding(synthesis: Synthesis) -> None:
+    assert open_findings(synthesis) == set()
+
+
+@pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_every_shipped_deployment_passes_with_monitoring_on(deployment: Path, tmp_path: Path) -> None:
+    """One line of the file; what cfn-lint and checkov say of each resource of it, the monitored variants show."""
+    content = yaml.safe_load(deployment.read_text())
+    if content.get("orchestrator") == "hyperpod":  # metrics need the project's own scripts
+        content["cluster"].setdefault("lifecycle", {"on_create": "on_create.sh"})
+    file = tmp_path / deployment.name
+    file.write_text(yaml.safe_dump(content | {"monitoring": {}}))
+    synthesis = synthesize_here(file, tmp_path / "cdk.out")
+    assert synthesis.returncode == 0, synthesis.stderr
+    assert open_findings(synthesis) == set()
+    made = Counter(
+        resource["Type"] for template in synthesis.templates.values() for resource in template["Resources"].values()
+    )
+    monitored = sum(section in content for section in ("orchestrator", "serving"))
+    assert (made["AWS::APS::Workspace"], made["AWS::APS::RuleGroupsNamespace"]) == (1, monitored)
 
 
 def test_every_acknowledged_finding_has_its_reason(synthesis: Synthesis) -> None:

@@ -8,6 +8,7 @@ import click
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load, written
 from cdk_trainyard.cli._formats import FORMATS, Finding
+from cdk_trainyard.monitoring.promql import UNREAD, can_parse
 
 
 @click.command("check")
@@ -38,9 +39,11 @@ def findings(file: Path) -> list[Finding]:
         file: The file.
     """
     try:
-        load(file)
+        deployment = load(file)
     except Wrong as wrong:
         return [_finding(file, line) for line in wrong.message.splitlines()]
+    if deployment.monitoring and deployment.monitoring.own_alarms and not can_parse():
+        click.echo(f"{written(file)}: {UNREAD}", err=True)
     return []
 
 

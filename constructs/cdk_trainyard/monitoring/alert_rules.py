@@ -8,7 +8,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.monitoring.promql import can_parse
+from cdk_trainyard.monitoring.promql import UNREAD, can_parse
 from cdk_trainyard.monitoring.render import rule_groups
 from cdk_trainyard.monitoring.rules import alert_rules_problems
 from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
@@ -74,7 +74,7 @@ class AlertRules(Construct):
         tells = topic is None or own is not None
         raise_problems(self.node.path, [*judge.problems, *alert_rules_problems(spec), *([] if tells else [_NOT_OURS])])
         if spec.own_alarms and not can_parse():
-            Annotations.of(self).add_info("no promtool is on the path: nobody has read the PromQL of 'own_alarms'")
+            Annotations.of(self).add_info(UNREAD)
         self.rules: str = rule_groups(spec)
         aps.CfnRuleGroupsNamespace(
             self,

@@ -10,6 +10,8 @@ from pathlib import Path
 from cdk_trainyard.json_value import JsonValue
 
 _PROGRAM = "promtool"
+UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
+"""What is said where queries are taken unread."""
 
 
 def can_parse() -> bool:
