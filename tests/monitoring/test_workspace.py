@@ -1,6 +1,7 @@
 """The workspace, whom it tells, and what of it CloudFormation is given."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +225,11 @@ def test_the_table_in_the_readme_is_made_of_the_alarms() -> None:
     page = alarm_table.PAGE.read_text()
     assert alarm_table.renewed(page) == page
     assert all(f"`{alarm.name}`" in page for alarm in alarms())
+
+
+def test_what_tells_of_a_fault_is_an_alarm_and_every_alarm_tells_of_one() -> None:
+    _, _, rest = alarm_table.PAGE.read_text().partition("### What fails, and what tells\n")
+    told = set(re.findall(r"`([A-Z][A-Za-z]+\d?)`", rest.partition("\n## ")[0]))
+    cloudwatch = {"DatabaseBusy", "DatabaseFull", "FileSystemFull", "NatPorts1", "NatDrops1"}
+    others = {"FileServer", "OwnAlarm", "ServiceMonitoring"}
+    assert told - cloudwatch - others == {alarm.name for alarm in alarms()}
