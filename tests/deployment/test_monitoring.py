@@ -127,6 +127,33 @@ def test_a_parallelcluster_has_the_alarms_of_what_its_nodes_have(parallelcluster
     assert f'cluster="{name}"' in data
 
 
+def parallelcluster_file(write: Callable[[str], Path], exporters: dict[str, Any]) -> Path:
+    content = yaml.safe_load((ROOT / "deployments/parallelcluster-p5-capacity-block.yaml").read_text())
+    return write(yaml.safe_dump(content | {"monitoring": {"exporters": exporters}}))
+
+
+def test_gpus_of_a_parallelcluster_are_asked_and_have_their_alarms(write: Callable[[str], Path]) -> None:
+    image = f"111111111111.dkr.ecr.us-west-2.amazonaws.com/dcgm-exporter@sha256:{'0' * 64}"
+    template = built(parallelcluster_file(write, {"gpu": True, "gpu_image": image, "gpu_port": 9401}))
+    assert "GpuFault" in only(template, "AWS::APS::RuleGroupsNamespace")["Properties"]["Data"]
+    cluster = json.dumps(only(template, "Custom::PclusterCluster")["Properties"])
+    assert f"exporters_gpu_image={image}" in cluster
+    assert "exporters_gpu_port=9401" in cluster
+
+
+def test_ports_and_devices_of_a_parallelcluster_are_checked(write: Callable[[str], Path]) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        Deployment.load(parallelcluster_file(write, {"neuron": True, "port": 9090}))
+    assert "'monitoring.exporters.port' must be another port than 9090" in str(refused.value)
+    assert "'monitoring.exporters.neuron' must be left out when no instance type has Neuron" in str(refused.value)
+
+
+def test_a_service_has_its_own_exporters(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((ROOT / "deployments/serving-inf2-vllm.yaml").read_text())
+    with pytest.raises(ConfigurationError, match=r"'monitoring\.exporters' must be left out where there is no cluster"):
+        Deployment.load(write(yaml.safe_dump(content | {"monitoring": {"exporters": {}}})))
+
+
 def test_a_topic_of_a_parallelcluster_is_told_by_workspace_and_cloudwatch(parallelcluster: Template) -> None:
     """ParallelCluster itself tells nobody."""
     services = {"aps.amazonaws.com", "cloudwatch.amazonaws.com"}
@@ -165,6 +192,10 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
         (
             {"monitoring": {"scrape_seconds": 600}},
             "'monitoring.scrape_seconds' must be 5 to 120 seconds, got 600",
+        ),
+        (
+            {"monitoring": {"exporters": {"gpu": True}}},
+            "'monitoring.exporters' must be left out: the cluster's 'node_setup' says what its nodes run",
         ),
         (
             {"monitoring": {"grafana": {}}},

@@ -8,18 +8,23 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import EfaFleet, NodeImage
+from cdk_trainyard.lifecycle import Exporters
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource, MetricsWorkspace
 from tests.fleet.parts import existing_lustre, new_fleet, new_stack
 from tests.fleet.test_fleet import told
 
 WORKSPACE = "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"
+GPU_IMAGE = f"111111111111.dkr.ecr.us-west-2.amazonaws.com/dcgm-exporter@sha256:{'0' * 64}"
 NEURON = "neuron-base-ubuntu-24.04"
 OTHER = "arn:aws:aps:us-west-2:111111111111:workspace/ws-9"
 
 
-def monitored(stack: Stack, *, scrape_seconds: int = 15, **changes: Any) -> EfaFleet:
+def monitored(
+    stack: Stack, *, scrape_seconds: int = 15, exporters: Exporters | None = None, **changes: Any
+) -> EfaFleet:
     workspace = MetricsWorkspace.from_workspace_arn(stack, "Workspace", WORKSPACE)
-    return new_fleet(stack, metrics=ClusterMetrics(workspace=workspace, scrape_seconds=scrape_seconds), **changes)
+    metrics = ClusterMetrics(workspace=workspace, scrape_seconds=scrape_seconds, exporters=exporters)
+    return new_fleet(stack, metrics=metrics, **changes)
 
 
 def written(stack: Stack) -> list[Any]:
@@ -76,6 +81,35 @@ def test_without_metrics_nothing_is_told_and_nothing_written() -> None:
 def test_a_fleet_that_may_be_empty_may_be_silent(changes: dict[str, Any], sources: list[str]) -> None:
     made = monitored(new_stack(), **changes)
     assert list(made.metrics_sources) == [MetricsSource(source) for source in sources]
+
+
+def test_gpus_are_asked_by_an_image_of_dcgm_exporter_and_ports_are_those_that_are_said() -> None:
+    stack = new_stack()
+    made = monitored(stack, exporters=Exporters(port=9101, gpu=True, gpu_image=GPU_IMAGE), instance_type="p4d.24xlarge")
+    metrics = told(stack)["metrics"]
+    assert (metrics["exporters_port"], metrics["exporters_gpu"]) == (9101, "yes")
+    assert metrics["exporters_gpu_image"] == GPU_IMAGE
+    assert "exporters_slurm" not in metrics
+    assert MetricsSource.GPU in made.metrics_sources
+
+
+@pytest.mark.parametrize(
+    ("exporters", "answer"),
+    [
+        (Exporters(port=9090), "'metrics.exporters.port' must be another port than 9090, which the agent of the"),
+        (Exporters(gpu=True, gpu_port=9100), "'metrics.exporters.gpu_port' must be another port than 'port', got 9100"),
+        (
+            Exporters(neuron=True),
+            "'metrics.exporters.neuron' must be left out when no instance type has Neuron devices",
+        ),
+        (Exporters(gpu_image=GPU_IMAGE), "'metrics.exporters.gpu_image' must be left out when 'gpu' is false"),
+        (Exporters(port=80), "'metrics.exporters.port' must be 1024 to 65535, got 80"),
+    ],
+)
+def test_exporters_that_cannot_run_are_refused(exporters: Exporters, answer: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        monitored(new_stack(), exporters=exporters, instance_type="p4d.24xlarge")
+    assert answer in str(refused.value)
 
 
 def test_a_file_system_that_is_mounted_later_gives_metrics() -> None:

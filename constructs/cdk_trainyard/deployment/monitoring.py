@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS
+from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
 from cdk_trainyard.monitoring.spec import AlarmOverride, GrafanaWorkspaceSpec, MetricsWorkspaceSpec, OwnAlarm
 from cdk_trainyard.options.fields import ByName
@@ -30,6 +30,9 @@ class MonitoringSection(MetricsWorkspaceSpec):
     when its stack goes."""
     scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
     """How many seconds lie between two samples of a series. Default: 30."""
+    exporters: Exporters | None = None
+    """What nodes of a ParallelCluster or a fleet run; those of HyperPod are said in ``node_setup`` of the cluster.
+    Default - all but that of GPUs."""
     alarms: Annotated[Sequence[AlarmOverride], ByName()] = ()
     """What is other than in the table of alarms, by the alarm's name. Default - nothing."""
     own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
@@ -45,6 +48,15 @@ def scrape_seconds(monitoring: MonitoringSection | None) -> int | None:
         monitoring: The section, of whatever form.
     """
     return None if monitoring is None or unresolved(monitoring) else monitoring.scrape_seconds
+
+
+def exporters(monitoring: MonitoringSection | None) -> Exporters | None:
+    """Return what nodes were said to run for their metrics. None: nothing was said.
+
+    Args:
+        monitoring: The section, of whatever form.
+    """
+    return None if monitoring is None or unresolved(monitoring) else monitoring.exporters
 
 
 def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> Iterator[Problem]:

@@ -32,7 +32,10 @@ def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMetri
     """
     if section is None:
         return None
-    return ClusterMetrics(workspace=_workspace(scope, section), scrape_seconds=section.scrape_seconds)
+    exporters = Exchange(existing=Existing.of(scope)).real(section.exporters)
+    return ClusterMetrics(
+        workspace=_workspace(scope, section), scrape_seconds=section.scrape_seconds, exporters=exporters
+    )
 
 
 def grafana(scope: Construct, section: MonitoringSection | None, metrics: ClusterMetrics | None) -> dict[str, str]:

@@ -90,6 +90,10 @@ def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.monitoring is not None and not unresolved(deployment.monitoring):
         yield from monitoring_problems(deployment.monitoring, deployment.environment.region)
+        if deployment.orchestrator is None and deployment.monitoring.exporters is not None:
+            yield Problem(
+                ("exporters",), "must be left out where there is no cluster: the tasks of a service run their own"
+            )
 
 
 def _cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

@@ -36,7 +36,7 @@ from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.log_groups import log_group
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
-from cdk_trainyard.monitoring.nodes import default_exporters, node_settings, sources_of
+from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup
 from cdk_trainyard.options.judging import Judge, given
@@ -179,6 +179,7 @@ class EfaFleet(FleetBase):
             placement_group=placement_group is not None,
             extra_security_groups=len(extra_security_groups),
             scrape_seconds=None if metrics is None else metrics.scrape_seconds,
+            exporters=None if metrics is None else metrics.judged(judge),
         )
         raise_problems(self.node.path, [*judge.problems, *fleet_problems(spec, around)])
         self._warn(spec, around)
@@ -307,7 +308,7 @@ class EfaFleet(FleetBase):
         self.node_role.allow_remote_write(own, self._spec.prometheus_workspace_arn)
 
     def _exporters(self, types: Sequence[InstanceType]) -> Exporters:
-        return default_exporters(types, slurm=False)
+        return exporters_of(self._around.exporters, types, slurm=False)
 
     def _metrics_settings(self, types: Sequence[InstanceType]) -> Mapping[str, JsonValue] | None:
         if self._metrics is None:

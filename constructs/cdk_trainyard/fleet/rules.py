@@ -19,7 +19,7 @@ from cdk_trainyard.fleet.times import BEFORE_END, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.instances.zones import differ
-from cdk_trainyard.monitoring.nodes import scrape_problems
+from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.network import AddressPlan, AddressUse
 from cdk_trainyard.network.rules import efa_problems
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
@@ -57,6 +57,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
         *address_problems(spec, around),
         *mount_problems(around),
         *scrape_problems(around.scrape_seconds),
+        *exporter_problems(around.exporters, spec.types),
     ]
 
 

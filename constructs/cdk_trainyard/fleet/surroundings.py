@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.options.kinds import NOWHERE, Environment
 from cdk_trainyard.storage.mount_facts import MountFacts
 
@@ -21,6 +22,7 @@ class FleetSurroundings:
         placement_group: Whether a placement group is given.
         extra_security_groups: Security groups beside the first.
         scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
+        exporters: What its nodes were said to run for them. None: nothing was said.
     """
 
     environment: Environment = NOWHERE
@@ -32,3 +34,4 @@ class FleetSurroundings:
     placement_group: bool = False
     extra_security_groups: int = 0
     scrape_seconds: int | None = None
+    exporters: Exporters | None = None

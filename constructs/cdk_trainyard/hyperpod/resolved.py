@@ -60,6 +60,7 @@ class Surroundings:
         accounting: Whether there is a database for Slurm's accounting.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
         scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
+        exporters: What its nodes were said to run for them. None: nothing was said.
         groups: What groups are wired to, by their names.
         place: What the nodes' network lets them reach. None: nobody knows.
         endpoints_known: Whether ``place`` knows every endpoint of the network.
@@ -72,6 +73,7 @@ class Surroundings:
     accounting: bool = False
     scripts_bucket: bool = False
     scrape_seconds: int | None = None
+    exporters: Exporters | None = None
     groups: Mapping[str, GroupFacts] = field(default_factory=dict)
     place: Place | None = None
     endpoints_known: bool = False

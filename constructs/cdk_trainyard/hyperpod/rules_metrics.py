@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
-from cdk_trainyard.lifecycle.spec import AGENT_PORT, Exporters
-from cdk_trainyard.monitoring.nodes import scrape_problems
-from cdk_trainyard.problems import Problem, option, shown
+from cdk_trainyard.lifecycle.spec import Exporters
+from cdk_trainyard.monitoring.nodes import agent_port_problems, elsewhere_problems, scrape_problems
+from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
-
-_PORTS = {"port": None, "neuron_port": "neuron", "gpu_port": "gpu"}
-"""Ports of exporters, and the options that ask for them."""
 
 
 def metrics_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -28,16 +25,8 @@ def metrics_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if cluster.spec.multi_head is not None:
         yield Problem(at, f"must be left out with {option('multi_head')}: each controller would write every sample")
     yield from scrape_problems(seconds)
-    yield from _port_problems(cluster)
-
-
-def _port_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    yield from elsewhere_problems(cluster.facts.exporters, "the cluster's 'node_setup' says what its nodes run")
     said = cluster.spec.node_setup
     asked = None if said is None or unresolved(said) else said.exporters
-    if not isinstance(asked, Exporters):
-        return
-    for name, needs in _PORTS.items():
-        port = getattr(asked, name)
-        if port == AGENT_PORT and not unresolved(port) and (needs is None or getattr(asked, needs) is True):
-            text = f"must be another port than {AGENT_PORT}, which the agent of the metrics has on the controller"
-            yield Problem(("node_setup", "exporters", name), f"{text}, got {port}")
+    if isinstance(asked, Exporters):
+        yield from within(("node_setup", "exporters"), agent_port_problems(asked))

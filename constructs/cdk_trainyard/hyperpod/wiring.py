@@ -53,6 +53,7 @@ def wired(
         accounting=accounting,
         scripts_bucket=scripts_bucket,
         scrape_seconds=None if metrics is None else metrics.scrape_seconds,
+        exporters=None if metrics is None else metrics.exporters,
         groups={
             group.name: GroupFacts(
                 subnet=_subnet(group.network),

@@ -8,9 +8,9 @@ from pathlib import Path
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.bundle import is_there
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
-from cdk_trainyard.lifecycle.spec import GroupRole, LogRotation, NodeSetup, NodeTool
+from cdk_trainyard.lifecycle.spec import Exporters, GroupRole, LogRotation, NodeSetup, NodeTool
 from cdk_trainyard.lifecycle.tools import pinned_architectures
-from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
@@ -141,16 +141,25 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
         yield from _needs_device(nodes, AcceleratorKind.NEURON, (*at, "neuron"), "Neuron devices")
     if asked.gpu is True:
         yield from _needs_device(nodes, AcceleratorKind.GPU, (*at, "gpu"), "GPUs")
+    yield from within(at, exporter_option_problems(asked))
+
+
+def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
+    """Check that ports differ, and that an image is of what runs.
+
+    Args:
+        asked: What runs.
+    """
     if asked.gpu_image is not None and asked.gpu is False:
         text = f"must be left out when {option('gpu')} is false; set {option('gpu')} to true, or remove it"
-        yield Problem((*at, "gpu_image"), text)
+        yield Problem(("gpu_image",), text)
     used = {"port": asked.port}
     for name, port in (("neuron_port", asked.neuron_port), ("gpu_port", asked.gpu_port)):
         if getattr(asked, name.removesuffix("_port")) is not True:
             continue
         taken = next((other for other, known in used.items() if known == port and not unresolved(known)), None)
         if taken:
-            yield Problem((*at, name), f"must be another port than {option(taken)}, got {shown(port)}")
+            yield Problem((name,), f"must be another port than {option(taken)}, got {shown(port)}")
         used[name] = port
 
 

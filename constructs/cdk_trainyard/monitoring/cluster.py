@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from cdk_trainyard.lifecycle.spec import MetricsAgent
+from cdk_trainyard.lifecycle.spec import Exporters, MetricsAgent
 from cdk_trainyard.monitoring.workspace import MetricsWorkspaceBase
+from cdk_trainyard.options.judging import Judge
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,10 +17,21 @@ class ClusterMetrics:
     Attributes:
         workspace: The workspace.
         scrape_seconds: How many seconds lie between two samples of a series. Default: 30.
+        exporters: What nodes of a ParallelCluster or a fleet run; HyperPod's are said in ``node_setup``, and a service
+            has its own. Default - all but that of GPUs, which needs an image that has dcgm-exporter, or ``gpu_image``.
     """
 
     workspace: MetricsWorkspaceBase
     scrape_seconds: int = 30
+    exporters: Exporters | None = None
+
+    def judged(self, judge: Judge) -> Exporters | None:
+        """Return what nodes were said to run, whose form is judged.
+
+        Args:
+            judge: Who judges it.
+        """
+        return None if self.exporters is None else judge.judged(self.exporters, ("metrics", "exporters"))
 
     def agent(self, cluster_name: str, *, alone: bool = False) -> MetricsAgent:
         """Return the agent that takes a cluster's metrics there.

@@ -1,28 +1,37 @@
 """What the nodes of a cluster run for its metrics: exporters of what they have, and the agent. No CDK."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.render import flat_settings, render_setup
-from cdk_trainyard.lifecycle.spec import ARCHITECTURES, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
+from cdk_trainyard.lifecycle.rules_setup import exporter_option_problems
+from cdk_trainyard.lifecycle.spec import AGENT_PORT, ARCHITECTURES, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
 from cdk_trainyard.monitoring.spec import MetricsSource
 from cdk_trainyard.options.kinds import NOWHERE
-from cdk_trainyard.problems import Problem
+from cdk_trainyard.problems import Problem, within
 from cdk_trainyard.tokens import unresolved
 
 _ASKED: Final = ("exporters", "metrics_agent", "tools")
 """What the steps of metrics ask of a node's settings."""
 
 
-def default_exporters(types: Collection[InstanceType], *, slurm: bool = True) -> Exporters:
-    """Return the exporters of nodes of which nothing is said: those of Neuron devices where there are some.
+_PORTS: Final = {"port": None, "neuron_port": "neuron", "gpu_port": "gpu"}
+"""Ports of exporters, and the options that ask for them."""
+
+
+def exporters_of(asked: Exporters | None, types: Collection[InstanceType], *, slurm: bool = True) -> Exporters:
+    """Return the exporters of nodes: where nothing is said, those of Neuron devices where there are some.
 
     Args:
+        asked: What was said.
         types: The types of the nodes.
         slurm: Whether they run Slurm.
     """
+    if asked is not None:
+        return replace(asked, slurm=asked.slurm and slurm)
     kinds = {device.kind for known in types for device in known.accelerators}
     return Exporters(slurm=slurm, neuron=AcceleratorKind.NEURON in kinds)
 
@@ -35,6 +44,53 @@ def scrape_problems(seconds: int | None) -> Iterator[Problem]:
     """
     if seconds is not None and not unresolved(seconds) and (text := SCRAPE_SECONDS.problem(seconds, NOWHERE)):
         yield Problem(("metrics", "scrape_seconds"), text)
+
+
+def exporter_problems(asked: Exporters | None, types: Collection[InstanceType]) -> Iterator[Problem]:
+    """Check that ports differ, the agent's too, and that the devices are there.
+
+    Args:
+        asked: What nodes are to run; their own form has been judged. None: nothing was said.
+        types: The types of the nodes, of those that are known.
+    """
+    if asked is None or unresolved(asked):
+        return
+    at = ("metrics", "exporters")
+    for name, kind, words in (
+        ("neuron", AcceleratorKind.NEURON, "Neuron devices"),
+        ("gpu", AcceleratorKind.GPU, "GPUs"),
+    ):
+        if getattr(asked, name) is True and not any(
+            each.kind is kind for known in types for each in known.accelerators
+        ):
+            names = ", ".join(dict.fromkeys(known.name for known in types))
+            yield Problem((*at, name), f"must be left out when no instance type has {words}, got {names}")
+    yield from within(at, exporter_option_problems(asked))
+    yield from within(at, agent_port_problems(asked))
+
+
+def agent_port_problems(asked: Exporters) -> Iterator[Problem]:
+    """Check that the agent has its port.
+
+    Args:
+        asked: What nodes run.
+    """
+    for name, needs in _PORTS.items():
+        port = getattr(asked, name)
+        if port == AGENT_PORT and not unresolved(port) and (needs is None or getattr(asked, needs) is True):
+            text = f"must be another port than {AGENT_PORT}, which the agent of the metrics has"
+            yield Problem((name,), f"{text}, got {port}")
+
+
+def elsewhere_problems(asked: Exporters | None, where: str) -> Iterator[Problem]:
+    """Check that nothing is said of exporters where another option says it.
+
+    Args:
+        asked: What was said.
+        where: What says it instead.
+    """
+    if asked is not None:
+        yield Problem(("metrics", "exporters"), f"must be left out: {where}")
 
 
 def sources_of(

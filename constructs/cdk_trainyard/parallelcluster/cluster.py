@@ -168,6 +168,7 @@ class ParallelCluster(ParallelClusterBase):
             other_names=tuple(other.cluster_name for other in others(self)),
             provider_version=provider.version if provider else None,
             scrape_seconds=None if metrics is None else metrics.scrape_seconds,
+            exporters=None if metrics is None else metrics.judged(judge),
             scripts_bucket=scripts_bucket is not None,
         )
         self._spec = resolve_cluster(said, self._context)

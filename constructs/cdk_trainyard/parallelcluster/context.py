@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.tokens import unresolved
 
@@ -73,6 +74,7 @@ class ClusterContext:
         other_names: Names of the app's other clusters.
         provider_version: Version of a provider that was given. None: none was.
         scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
+        exporters: What its nodes were said to run for them. None: nothing was said.
         scripts_bucket: Whether there is a bucket for the project's own scripts.
     """
 
@@ -84,6 +86,7 @@ class ClusterContext:
     other_names: Sequence[str] = ()
     provider_version: str | None = None
     scrape_seconds: int | None = None
+    exporters: Exporters | None = None
     scripts_bucket: bool = False
 
 

@@ -10,10 +10,10 @@ from constructs import Construct
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle.spec import MetricsAgent
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
-from cdk_trainyard.monitoring.nodes import default_exporters, node_settings, sources_of
+from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.node_policy import PATH
-from cdk_trainyard.parallelcluster.resolve import computes, find_type, types_of
+from cdk_trainyard.parallelcluster.resolve import all_types, computes, find_type, types_of
 from cdk_trainyard.parallelcluster.scripts import NodeScripts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
@@ -49,7 +49,7 @@ class MonitoredNodes(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._scripts = NodeScripts(self, "Scripts", bucket=scripts_bucket)
-        self._exporters = default_exporters(all_types(spec))
+        self._exporters = exporters_of(metrics.exporters, all_types(spec))
         self.spec: ParallelClusterSpec = self._monitored(spec, metrics.agent(str(spec.cluster_name)))
         self.policies: list[iam.ManagedPolicy] = [
             iam.ManagedPolicy(
@@ -113,13 +113,3 @@ def monitored(
     if metrics is None or scripts_bucket is None:
         return None
     return MonitoredNodes(scope, "Metrics", metrics=metrics, scripts_bucket=scripts_bucket, spec=spec)
-
-
-def all_types(spec: ParallelClusterSpec) -> list[InstanceType]:
-    """Return the types of head node and queues, of those that are known.
-
-    Args:
-        spec: The resolved cluster.
-    """
-    head = find_type(spec.head_node.instance_type)
-    return [*([head] if head else []), *(known for _, _, compute in computes(spec) for known in types_of(compute))]

@@ -185,3 +185,13 @@ def managed_dns(spec: ParallelClusterSpec, place: Place) -> bool:
     if spec.slurm.managed_dns is not None:
         return spec.slurm.managed_dns
     return place.has_nat or place.of_head_node(spec.head_node) in place.public_subnets
+
+
+def all_types(spec: ParallelClusterSpec) -> list[InstanceType]:
+    """Return the types of head node and queues, of those that are known.
+
+    Args:
+        spec: The resolved cluster.
+    """
+    head = find_type(spec.head_node.instance_type)
+    return [*([head] if head else []), *(known for _, _, compute in computes(spec) for known in types_of(compute))]

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from cdk_trainyard.monitoring.nodes import scrape_problems
+from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.resolve import all_types
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -24,3 +25,4 @@ def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iter
         text = f"must be left out with operating system {shown(str(system))}, whose Python is older than 3.8"
         yield Problem(("metrics",), f"{text}, which the programs of the metrics need")
     yield from scrape_problems(seconds)
+    yield from exporter_problems(context.exporters, all_types(spec))

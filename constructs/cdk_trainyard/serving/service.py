@@ -18,7 +18,7 @@ from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
-from cdk_trainyard.monitoring.nodes import scrape_problems
+from cdk_trainyard.monitoring.nodes import elsewhere_problems, scrape_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
@@ -121,7 +121,14 @@ class InferenceService(Construct):
         spec = judge.judged(given(ServiceSpec, locals()))
         findings = service_findings(spec, judge.environment.region)
         bucket = within(("model",), bucket_problems(model))
-        scraped = scrape_problems(metrics.scrape_seconds) if metrics else ()
+        scraped = (
+            [
+                *scrape_problems(metrics.scrape_seconds),
+                *elsewhere_problems(metrics.exporters, "its tasks run their own"),
+            ]
+            if metrics
+            else ()
+        )
         raise_problems(self.node.path, [*judge.problems, *bucket, *scraped, *findings.problems])
         for slug, text in findings.warnings:
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
-from cdk_trainyard.deployment.monitoring import scrape_seconds
+from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -34,6 +34,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
         mounts=list(mounts.values()),
         scrape_seconds=scrape_seconds(deployment.monitoring),
+        exporters=exporters(deployment.monitoring),
     )
     for problem in fleet_problems(section, around):
         yield _placed(problem, list(mounts))

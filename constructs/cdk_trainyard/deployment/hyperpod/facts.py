@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection
-from cdk_trainyard.deployment.monitoring import MonitoringSection, scrape_seconds
+from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters, scrape_seconds
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone
 from cdk_trainyard.deployment.reach import node_place
 from cdk_trainyard.hyperpod.resolved import SubnetFacts, Surroundings
@@ -40,6 +40,7 @@ def surroundings(
         accounting=cluster.accounting is not None,
         scripts_bucket=any((group.lifecycle or cluster.lifecycle).is_own for group in groups),
         scrape_seconds=scrape_seconds(monitoring),
+        exporters=exporters(monitoring),
         place=node_place(network, Region(name=region)) if region else None,
         endpoints_known=True,
     )

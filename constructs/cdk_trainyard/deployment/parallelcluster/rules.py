@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cdk_trainyard.deployment.accounting import new_accounting_problems
-from cdk_trainyard.deployment.monitoring import scrape_seconds
+from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, zones_of
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
@@ -57,6 +57,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         ],
         region=region,
         scrape_seconds=scrape_seconds(deployment.monitoring),
+        exporters=exporters(deployment.monitoring),
         scripts_bucket=True,
         stack_name=None if unresolved(deployment.name) else f"{deployment.name}-training",
     )
