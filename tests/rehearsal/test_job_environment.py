@@ -17,9 +17,9 @@ def make(monkeypatch: pytest.MonkeyPatch, folder: Path, failures: int) -> list[s
     said: list[str] = []
     answers: Iterator[bool] = iter([False] * failures + [True])
 
-    def watch(*_words: Any, named: str) -> None:
-        if not next(answers):
-            raise RehearsalError(f"{named} failed")
+    def watch(*_words: Any, named: str, **_environment: Any) -> None:
+        if named == "pip" and not next(answers):
+            raise RehearsalError("pip failed")
 
     monkeypatch.setattr(job_environment, "watch", watch)
     monkeypatch.setattr(job_environment, "_AGAIN_S", (0, 0))

@@ -2,8 +2,11 @@
 
 Python runs this file at its start (untraced.pth). Training as it is here traces nothing: what torch asks of it then is
 to leave a function as it is, and otherwise to do nothing.
+
+What torch imports are a million objects that stay: they are not searched for garbage again and again.
 """
 
+import gc
 import sys
 from types import ModuleType
 from typing import Any
@@ -27,3 +30,4 @@ class Untraced(ModuleType):
 
 
 sys.modules["torch._dynamo"] = Untraced("torch._dynamo")
+gc.set_threshold(100_000)
