@@ -25,6 +25,13 @@ for unit in "${units[@]}"; do
 done
 systemctl --root="${root}" --quiet mask getty@tty1.service console-getty.service systemd-networkd-wait-online.service \
   systemd-journal-flush.service
+# Every unit has a file: systemctl need not tell scripts of System V that it is enabled, nor systemd look for such
+# scripts, and for encrypted disks, at every daemon-reload. That was most of what it took.
+rm -f -- "${root}"/etc/init.d/{mariadb,munge,prometheus*,slurm*,ssh}
+install -d -- "${root}/etc/systemd/system-generators"
+for kind in cryptsetup gpt-auto hibernate-resume integritysetup rc-local sysv veritysetup; do
+  ln -s /dev/null "${root}/etc/systemd/system-generators/systemd-${kind}-generator"
+done
 rm -f -- "${root}/etc/munge/munge.key" "${root}"/etc/ssh/ssh_host_* "${root}/etc/apt/apt.conf.d/99mmdebstrap"
 : >"${root}/etc/machine-id"
 
