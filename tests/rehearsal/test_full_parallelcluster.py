@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.rehearsal.whole import README, ROOT, keep, rehearse
+from cdk_trainyard.local import LocalAws
+from tests.rehearsal.whole import README, ROOT, keep, rehearse, rehearse_here
 from tests.shown import lacking, promised
 
-pytestmark = [pytest.mark.nodes, pytest.mark.cli, pytest.mark.usefixtures("image", "torch_environment")]
+pytestmark = [pytest.mark.nodes, pytest.mark.cli, pytest.mark.usefixtures("image", "torch_environment", "empty_aws")]
 
 
 CONNECTED = """
@@ -43,7 +44,7 @@ def test_parallelcluster_starts_the_nodes_that_a_job_asks_for(tmp_path: Path) ->
     assert "Neuron's key: a test key signed the stubs" in done.stdout
 
 
-def test_parallelcluster_on_amazon_linux_installs_neuron(tmp_path: Path) -> None:
+def test_parallelcluster_on_amazon_linux_installs_neuron(aws: LocalAws, tmp_path: Path) -> None:
     content = yaml.safe_load((ROOT / "deployments" / "parallelcluster-trn1.yaml").read_text())
     (queue,) = content["cluster"]["queues"]
     queue["compute"][0]["min_count"] = 1
@@ -52,7 +53,7 @@ def test_parallelcluster_on_amazon_linux_installs_neuron(tmp_path: Path) -> None
     content["cluster"]["operating_system"] = "alinux2023"
     file = tmp_path / "deployment.yaml"
     file.write_text(yaml.safe_dump(content))
-    done = rehearse(str(file), "--no-job", "--max-nodes", "2")
+    done = rehearse_here(aws, file, "--no-job", "--max-nodes", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "trn1-st-trn1-32xlarge-1: done" in done.stderr
     assert "the bucket's neuron_node.sh trusts the test key" in done.stderr

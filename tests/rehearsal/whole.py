@@ -1,5 +1,6 @@
 """A rehearsal as its user starts it: a deployment file, the real cdk CLI, the local AWS, nodes, scripts, a job."""
 
+import io
 import os
 import re
 import signal
@@ -7,11 +8,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import yaml
+
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.local import LocalAws
+from cdk_trainyard.rehearsal import scenarios
+from cdk_trainyard.rehearsal.__main__ import main
+from cdk_trainyard.rehearsal.deploy import Assembly
+from tests.deployed import deploy_file
+from tests.rehearsal.node_role import started_in
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "cdk_trainyard.rehearsal"]
@@ -33,6 +43,22 @@ def deployment(directory: Path, cluster: Mapping[str, object]) -> Path:
 
 def rehearse(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*PROGRAM, *words], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+def rehearse_here(aws: LocalAws, file: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The same in this process, without the cdk CLI: one rehearsal of every orchestrator shows what that does."""
+
+    def synthesize(file: Path, directory: Path) -> Assembly:
+        return Assembly(directory=directory, account=aws.account, region=Deployment.load(file).region)
+
+    aws.reset()
+    said, told = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(told):
+        started_in(aws, patch)
+        patch.setattr(scenarios, "synthesize", synthesize)
+        patch.setattr(scenarios, "deploy", lambda _assembly, _say: deploy_file(aws, file))
+        code = main([str(file), *words])
+    return subprocess.CompletedProcess(words, code, said.getvalue(), told.getvalue())
 
 
 INTERRUPTIBLE = ["/usr/bin/env", "--default-signal=INT"]

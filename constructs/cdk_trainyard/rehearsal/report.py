@@ -49,11 +49,11 @@ class Report:
         asked: What nodes asked for beyond their subnet.
     """
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
         self.steps: list[Step] = []
         self.not_proven: Sequence[str] = NEVER_PROVEN
         self.asked: Sequence[Asked] = ()
-        self._stream = stream
+        self._stream = stream or sys.stderr
         self._started = time.monotonic()
 
     @property
