@@ -5,13 +5,16 @@ line of the section that lacks it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from string import digits
 from typing import Any, Final
 
 from aws_cdk import Stack
 from constructs import IConstruct
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
 from cdk_trainyard.origin import MADE, ORIGIN, PROPERTIES, WRITTEN
 from cdk_trainyard.problems import At
 
@@ -60,25 +63,31 @@ _BY_NAME: Final = "@"
 _GROUP: Final = "cluster.groups.@"
 _QUEUE: Final = "cluster.queues.*"
 _QUEUES: Final = "ClusterConfiguration.Scheduling.SlurmQueues.{}"
+
+
+def _of_groups() -> dict[str, str]:
+    """Return the properties of instance groups that have an option's own name, each with its key."""
+    known = load("hyperpod", "properties")["properties"]["InstanceGroups"]["items"]["properties"]
+    names = {each.name.title().replace("_", ""): each.name for each in fields(InstanceGroup)}
+    return {f"InstanceGroups.{{}}.{name}": f"{_GROUP}.{key}" for name, key in names.items() if name in known}
+
+
 _PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
     "Cluster": {
         "ClusterName": "cluster.cluster_name",
         "InstanceGroups.{}": _GROUP,
+        **_of_groups(),
         "InstanceGroups.{}.AutoPatchConfig": f"{_GROUP}.auto_patch",
         "InstanceGroups.{}.CapacityRequirements": f"{_GROUP}.capacity",
-        "InstanceGroups.{}.ImageId": f"{_GROUP}.image_id",
         "InstanceGroups.{}.InstanceCount": f"{_GROUP}.count",
         "InstanceGroups.{}.InstanceRequirements": f"{_GROUP}.instance_types",
         "InstanceGroups.{}.InstanceStorageConfigs": f"{_GROUP}.volumes",
-        "InstanceGroups.{}.InstanceType": f"{_GROUP}.instance_type",
         "InstanceGroups.{}.LifeCycleConfig": f"{_GROUP}.lifecycle",
         "InstanceGroups.{}.MinInstanceCount": f"{_GROUP}.min_count",
         "InstanceGroups.{}.NetworkInterface": f"{_GROUP}.interface_type",
         "InstanceGroups.{}.OnStartDeepHealthChecks": f"{_GROUP}.deep_health_checks",
         "InstanceGroups.{}.ScheduledUpdateConfig": f"{_GROUP}.scheduled_update",
         "InstanceGroups.{}.SlurmConfig": f"{_GROUP}.partition",
-        "InstanceGroups.{}.ThreadsPerCore": f"{_GROUP}.threads_per_core",
-        "InstanceGroups.{}.TrainingPlanArn": f"{_GROUP}.training_plan_arn",
         "NodeProvisioningMode": "cluster.provisioning",
         "NodeRecovery": "cluster.node_recovery",
         "Orchestrator": "cluster.topology",
@@ -102,7 +111,6 @@ _PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
     "Fleet/Template": {
         "LaunchTemplateData.BlockDeviceMappings": "cluster.volume_gib",
         "LaunchTemplateData.CapacityReservationSpecification": "cluster.reservation_id",
-        "LaunchTemplateData.CpuOptions": "cluster.threads_per_core",
         "LaunchTemplateData.ImageId": "cluster.image",
         "LaunchTemplateData.InstanceMarketOptions": "cluster.capacity",
         "LaunchTemplateData.InstanceType": "cluster.instance_type",
