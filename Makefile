@@ -109,7 +109,7 @@ test: setup ## every test
 	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
-test-unit: setup ## the tests without the CLI, other programs and exhaustive grids (about a minute)
+test-unit: setup ## the tests without the CLI, the running local AWS, other programs and exhaustive grids
 	python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m 'not cli and not review and not contract and not nodes and not programs and not slow'
 
 .PHONY: format

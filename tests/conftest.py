@@ -65,10 +65,10 @@ _LONGEST_FIRST = ("cli", "review", "contract", "programs", "slow")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the modules that take longest, and let those that wait for nodes take turns with those that compute.
 
-    What is short fills the gaps, and the end. What deploys whole deployments is none of the unit tests.
+    What is short fills the gaps, and the end. What asks the running local AWS is none of the unit tests.
     """
     for item in items:
-        if "here" in getattr(item, "fixturenames", ()):
+        if not {"aws", "here"}.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("programs")
 
     def place(item: pytest.Item) -> int:
