@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from tests.rehearsal.clusters import wait_until_idle
 from tests.rehearsal.node_role import started_in
 from tests.rehearsal.script_cluster import CONTROLLER, shell
 
-pytestmark = pytest.mark.nodes
+pytestmark = [pytest.mark.nodes, pytest.mark.slow]
 
 REGION = "us-east-1"
 SCRAPE_SECONDS = 5
@@ -90,6 +91,12 @@ class Monitored:
         deploy_file(self.aws, self.file)
         self.workspace.change(read(self.plane))
 
+    def ends(self, before: int, names: Sequence[str]) -> None:
+        """Wait until all of it has ended, and see that each was told once, and to have ended, and nothing else was."""
+        self.wait_until_only(set())
+        self.wait_for_quiet()
+        assert Counter(self.workspace.subjects()[before:]) == told("FIRING", *names) + told("RESOLVED", *names)
+
     def wait_until_only(self, expected: Ringing) -> None:
         wait(f"{expected or 'silence'}", lambda: self.workspace.ringing() == expected, self.shown)
 
@@ -97,8 +104,8 @@ class Monitored:
         """Wait until nothing is pending, nothing rings, and whatever has rung has been told to have ended."""
 
         def quiet() -> bool:
-            told = Counter(subject.split()[0] for subject in self.workspace.subjects())
-            return not self.workspace.query("ALERTS") and told["[FIRING]"] == told["[RESOLVED]"]
+            words = Counter(subject.split()[0] for subject in self.workspace.subjects())
+            return not self.workspace.query("ALERTS") and words["[FIRING]"] == words["[RESOLVED]"]
 
         wait("quiet", quiet, self.shown)
 
@@ -177,8 +184,9 @@ def assert_rang_after(workspace: Workspace, name: str, minutes: int) -> None:
     assert max(pending) < min(pending) + minutes * MINUTE <= min(firing)
 
 
-def firing_and_resolved(*names: str) -> tuple[Counter[str], Counter[str]]:
-    return tuple(Counter(f"[{word}] {name} of demo (1)" for name in names) for word in ("FIRING", "RESOLVED"))
+def told(word: str, *names: str) -> Counter[str]:
+    """One message of each; of those that ring it says how many."""
+    return Counter(f"[{word}] {name} of demo{' (1)' if word == 'FIRING' else ''}" for name in names)
 
 
 def test_what_the_service_holds_is_what_was_deployed(deployed: tuple[ControlPlane, Path]) -> None:
@@ -234,8 +242,7 @@ def test_what_is_at_fault_rings_once_and_ends_when_it_is_mended(monitored: Monit
     monitored.wait_until_only(
         {("NodeDown", first), ("NodeDrained", second), ("DiskFull", second), ("JobsStarving", "")}
     )
-    firing, resolved = firing_and_resolved(*names)
-    assert monitored.wait_for_messages(before, len(names)) == firing
+    assert monitored.wait_for_messages(before, len(names)) == told("FIRING", *names)
     for name in names:
         assert_rang_after(workspace, name, 1)
     topics = {row["TopicArn"] for row in monitored.plane.client("sns").list_topics()["Topics"]}
@@ -244,8 +251,7 @@ def test_what_is_at_fault_rings_once_and_ends_when_it_is_mended(monitored: Monit
     slurm.mark(second, "resume")
     machines.boot([machines.machine(FIRST).node])
     wait("the job", lambda: slurm.is_over(job) == "COMPLETED", monitored.shown)
-    monitored.wait_until_only(set())
-    assert monitored.wait_for_messages(before, 2 * len(names)) == firing + resolved
+    monitored.ends(before, names)
     wait_until_idle(machines)
 
 
@@ -260,15 +266,47 @@ def test_a_daemon_that_is_stopped_rings_alone_by_the_rules_of_the_latest_deploym
         machine.run("systemctl", "stop", unit)
     names = ("SlurmctldDown", "ExporterDown")
     monitored.wait_until_only({("SlurmctldDown", ""), ("ExporterDown", monitored.host(SECOND))})
-    firing, resolved = firing_and_resolved(*names)
-    assert monitored.wait_for_messages(before, len(names)) == firing
+    assert monitored.wait_for_messages(before, len(names)) == told("FIRING", *names)
     for name in names:
         assert_rang_after(workspace, name, 1)
     for machine, unit in stopped:
         machine.run("systemctl", "start", unit)
-    monitored.wait_until_only(set())
-    assert monitored.wait_for_messages(before, 2 * len(names)) == firing + resolved
+    monitored.ends(before, names)
     wait_until_idle(machines)
+
+
+RACK = """\
+folder=$(dirname -- "$(find /var/lib -name slurm.prom)")
+{
+  grep '^# .* slurm_node_unavailable ' "${folder}/slurm.prom"
+  printf 'slurm_node_unavailable{node="rack-%d",state="down"} 1\\n' $(seq 18)
+} >"${folder}/.rack"
+mv -- "${folder}/.rack" "${folder}/rack.prom"
+"""
+"""Eighteen nodes more in the controller's metrics, which are down: the rest is as of every other node."""
+
+
+def test_a_dead_rack_is_one_message(monitored: Monitored) -> None:
+    """Eighteen nodes are down by the deployed rule; what else rings on them is muted, and on any other node is not."""
+    workspace, controller = monitored.workspace, monitored.machines.machine(CONTROLLER)
+    rack = [f"rack-{number}" for number in range(1, 19)]
+    monitored.wait_for_quiet()
+    before = len(workspace.subjects())
+    shell(controller, RACK)
+    monitored.wait_until_only({("NodeDown", node) for node in rack})
+    expected = Counter(["[FIRING] NodeDown of demo (18)"])
+    assert monitored.wait_for_messages(before, 1) == expected
+    full = [{"labels": {"alertname": "DiskFull", "cluster": "demo", "node": node}} for node in (*rack, "other")]
+    for word in ("FIRING", "RESOLVED"):
+        ends = {"endsAt": datetime.now(UTC).isoformat()} if word == "RESOLVED" else {}
+        workspace.ring([each | ends for each in full])
+        expected += told(word, "DiskFull")
+        assert monitored.wait_for_messages(before, expected.total()) == expected
+    shell(controller, 'rm -- "$(find /var/lib -name rack.prom)"')
+    expected += told("RESOLVED", "NodeDown")
+    assert monitored.wait_for_messages(before, expected.total()) == expected
+    monitored.wait_for_quiet()
+    assert Counter(workspace.subjects()[before:]) == expected
 
 
 def agent_counters(monitored: Monitored, *names: str) -> Sequence[float]:

@@ -17,8 +17,9 @@ _MUTED_BY_NODE: Final = "NodeDown"
 _MUTED_BY_ENGINE: Final = "EngineSilent"
 _SUBJECT: Final = (
     '{{ define "trainyard.subject" }}[{{ .Status | toUpper }}] {{ .CommonLabels.alertname }} of '
-    "{{ .CommonLabels.cluster }} ({{ len .Alerts }}){{ end }}\n"
+    "{{ .CommonLabels.cluster }}{{ with .Alerts.Firing }} ({{ len . }}){{ end }}{{ end }}\n"
 )
+"""It says how many ring; of what has ended it says no number: Prometheus tells of it again for a quarter of an hour."""
 _MESSAGE: Final = (
     '{{ define "trainyard.message" }}{{ range .Alerts }}{{ .Status }}, {{ .Labels.severity }}: '
     "{{ .Annotations.summary }}\n"

@@ -143,6 +143,11 @@ class Workspace:
             for each in self.query(f"{selector}[{over}]")
         ]
 
+    def ring(self, alerts: Collection[Mapping[str, Any]]) -> None:
+        """Tell the alert manager of alerts beside those of the rules, in the words of Alertmanager's API."""
+        words = ("--fail", "--header", "Content-Type: application/json", "--data", json.dumps([*alerts]))
+        self._curl(*words, f"http://{_MANAGER}/api/v2/alerts", check=True)
+
     def ringing(self) -> set[tuple[str, str]]:
         """Return what rings: the name of each alarm, with the node that it is about."""
         found = self.query('ALERTS{alertstate="firing"}')
