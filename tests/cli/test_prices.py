@@ -14,16 +14,51 @@ from botocore.validate import ParamValidator
 
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.prices.command import kept_prices
+from cdk_trainyard.report import read_assembly
+from cdk_trainyard.report.billed import _TYPES, billed
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.machines import machines
 
 OPERATION = get_session().get_service_model("pricing").operation_model("GetProducts")
 REGION = "us-west-2"
 
 
 def product(usd: str, unit: str = "Hrs", currency: str = "USD", **attributes: str) -> str:
-    """Return a product as the AWS Billing User Guide shows one ("Price List Query API", GetProducts)."""
-    dimension = {"unit": unit, "beginRange": "0", "endRange": "Inf", "pricePerUnit": {currency: usd}}
-    terms = {"OnDemand": {"SKU.TERM": {"priceDimensions": {"SKU.TERM.RATE": dimension}}}}
-    return json.dumps({"product": {"attributes": attributes}, "terms": terms, "version": "20261101000000"})
+    """Return a product with one price."""
+    return tiered({"0": usd}, unit, currency, **attributes)
+
+
+def tiered(prices: dict[str, str], unit: str, currency: str = "USD", **attributes: str) -> str:
+    """Return a product as the AWS Price List API Reference shows one (GetProducts, example), a price for each tier."""
+    ends = [*[*prices][1:], "Inf"]
+    dimensions = {
+        f"SKU.TERM.RATE{number}": {
+            "unit": unit,
+            "endRange": end,
+            "description": f"${usd} per {unit}",
+            "appliesTo": [],
+            "rateCode": f"SKU.TERM.RATE{number}",
+            "beginRange": begin,
+            "pricePerUnit": {currency: usd},
+        }
+        for number, ((begin, usd), end) in enumerate(zip(prices.items(), ends, strict=True))
+    }
+    term = {
+        "priceDimensions": dimensions,
+        "sku": "SKU",
+        "effectiveDate": "2026-11-01T00:00:00Z",
+        "offerTermCode": "TERM",
+        "termAttributes": {},
+    }
+    return json.dumps(
+        {
+            "product": {"productFamily": "?", "attributes": attributes, "sku": "SKU"},
+            "serviceCode": "?",
+            "terms": {"OnDemand": {"SKU.TERM": term}},
+            "version": "20261101000000",
+            "publicationDate": "2026-11-01T00:00:00Z",
+        }
+    )
 
 
 ANSWERS: dict[str, list[str]] = {
@@ -58,12 +93,25 @@ ANSWERS: dict[str, list[str]] = {
         product("0.21", unit="GB-Mo", storageType="SSD", throughputCapacity="250"),
         product("0.05", unit="GB-Mo", usagetype="USW2-BackupUsage"),
     ],
+    "AmazonPrometheus": [
+        tiered(
+            {"0": "0", "40000000": "0.0000000900", "2000000000": "0.0000000350", "252000000000": "0.0000000160"},
+            "?",
+            usagetype="USW2-AMP:MetricSampleCount",
+        ),
+        tiered({"0": "0", "10": "0.0300000000"}, "GB-Mo", usagetype="USW2-AMP:MetricStorageByteHrs"),
+        product("0.0000000001", unit="?", usagetype="USW2-AMP:QuerySamplesProcessed"),
+    ],
 }
 FOUND = {
     "ApplicationLoadBalancer": "0.0225",
     "Cluster:ml.p4d.24xlarge": "25.91001756",
     "Lustre:SSD:250": "0.21",
     "NatGateway": "0.045",
+    "PrometheusSamples:0": "0.09",
+    "PrometheusSamples:2000": "0.035",
+    "PrometheusSamples:252000": "0.016",
+    "PrometheusStorage": "0.03",
     "db.t4g.medium": "0.065",
     "db.t4g.medium:Multi-AZ": "0.13",
     "ml.trn1.32xlarge": "24.73",
@@ -94,7 +142,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(400, {"__type": code, "message": message})
             return
         filters = {each["Field"]: each["Value"] for each in request["Filters"]}
-        known = [answer for value in filters.values() for answer in ANSWERS.get(value, [])]
+        known = [answer for value in (request["ServiceCode"], *filters.values()) for answer in ANSWERS.get(value, [])]
         page = int(request.get("NextToken", "0"))
         answer: dict[str, Any] = {"FormatVersion": "aws_v1", "PriceList": []}
         if filters["regionCode"] == REGION and known:
@@ -143,6 +191,7 @@ def test_every_page_of_every_question_is_read_and_what_is_ambiguous_is_left_out(
         "AWSELB",
         "AmazonRDS",
         "AmazonFSx",
+        "AmazonPrometheus",
     }
 
 
@@ -243,3 +292,34 @@ def test_without_credentials_or_network_it_says_so(
     assert main(["prices", "refresh", REGION]) == 3
     assert "There are no credentials" in capsys.readouterr().err
     assert aws.asked == []
+
+
+def test_whatever_a_review_lists_as_an_item_is_asked_for(tmp_path: Path) -> None:
+    """One of each type that is billed by the hour or by its size, and of metrics as many as every tier takes."""
+    series = {"trainyard:Series": {"ScrapeSeconds": 1, "Cluster": 0, "Nodes": {"g": 10**5}, "Counted": "2026-11-23"}}
+    groups = [{"InstanceGroupName": "g", "InstanceType": "ml.p4d.24xlarge", "InstanceCount": 2}]
+    properties: dict[str, Any] = {
+        "AWS::EC2::Instance": {"InstanceType": "p5.48xlarge"},
+        "AWS::EC2::NatGateway": {},
+        "AWS::ElasticLoadBalancingV2::LoadBalancer": {},
+        "AWS::FSx::FileSystem": {
+            "FileSystemType": "LUSTRE",
+            "StorageCapacity": 1200,
+            "LustreConfiguration": {"PerUnitStorageThroughput": 250},
+        },
+        "AWS::RDS::DBInstance": {"Engine": "mysql", "DBInstanceClass": "db.t4g.medium"},
+        "AWS::SageMaker::Cluster": {"InstanceGroups": groups},
+    }
+    resources = {
+        f"R{number}": {"Type": kind, "Properties": each, "Metadata": series if "Cluster" in kind else {}}
+        for number, (kind, each) in enumerate(properties.items())
+    }
+    file = tmp_path / "all.json"
+    file.write_text(json.dumps({"Resources": resources}))
+    graph = Graph(read_assembly(file))
+    lines = [*billed(graph, machines(graph))]
+    assert {each.resource.type for each in lines} == {*properties}
+    assert {*_TYPES} <= {*properties}  # a new one is asked for here, too
+    items = {item for each in lines for item, _ in each.items[:1]}
+    assert items <= {*FOUND}
+    assert len([each for each in items if each.startswith("PrometheusSamples")]) == 3

@@ -1,11 +1,16 @@
 """What the metrics of a cluster cost, where its resource says how many series there are."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cdk_trainyard.report import review
+from cdk_trainyard.monitoring.series import SERIES
+from cdk_trainyard.report import read_assembly, review
 from cdk_trainyard.report.cost import NOT_PRICED
+from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.machines import machines
+from tests.support import ROOT, synthesize_here
 
 
 def cluster(nodes: int, *, series: Any = 1000, seconds: int = 30, count: int = 1) -> dict[str, Any]:
@@ -76,3 +81,41 @@ def test_metadata_of_others_are_nothing(assembly: Any, metadata: Any) -> None:
 
 def test_numbers_that_are_none_are_nothing(assembly: Any) -> None:
     assert lines(assembly, cluster(1, series="many")) == []
+
+
+def test_what_nobody_has_counted_is_not_priced_and_not_free(assembly: Any) -> None:
+    said = {"ScrapeSeconds": 30, "NotCounted": ["engine", "node"]}
+    service = {"Type": "AWS::ECS::Service", "Metadata": {"trainyard:Series": said}}
+    (line,) = lines(assembly, {"Service": service})
+    assert line["hourly"] == NOT_PRICED
+    assert line["assumption"] == "series of engine metrics and node metrics have not been counted"
+
+
+@pytest.mark.parametrize(
+    ("file", "kinds"),
+    [
+        ("hyperpod-monitored", {"AWS::SageMaker::Cluster"}),
+        ("everything-parallelcluster", {"Custom::PclusterCluster"}),
+        ("everything-fleet", {"AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance"}),
+        ("serving-monitored", {"AWS::ECS::Service"}),
+    ],
+)
+def test_every_monitored_cluster_says_its_series_by_the_names_of_its_machines(
+    file: str, kinds: set[str], tmp_path: Path
+) -> None:
+    done = synthesize_here(ROOT / "tests" / "review" / "deployments" / f"{file}.yaml", tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = read_assembly(tmp_path)
+    graph = Graph(found)
+    with_series = {key: each for key, each in graph.resources.items() if SERIES in each.body.get("Metadata", {})}
+    assert {each.type for each in with_series.values()} == kinds
+    names = {(each.resource.key, each.name) for each in machines(graph)}
+    for key, each in with_series.items():
+        said = each.body["Metadata"][SERIES]
+        assert ("NotCounted" in said) == (each.type == "AWS::ECS::Service")
+        for name, series in said.get("Nodes", {}).items():
+            assert (key, name) in names
+            assert series > 200
+    items = review(found)["cost"]["items"]
+    priced = {each["type"]: each["is_priced"] for each in items if each["name"] == "Prometheus samples"}
+    assert priced == {kind: kind != "AWS::ECS::Service" for kind in kinds}

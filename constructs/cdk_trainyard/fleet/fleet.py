@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import jsii
-from aws_cdk import Annotations, Names, Stack
+from aws_cdk import Annotations, CfnResource, Names, Stack
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -37,6 +37,7 @@ from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.log_groups import log_group
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
+from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network, PlacementGroup
 from cdk_trainyard.options.judging import Judge, given
@@ -210,6 +211,7 @@ class EfaFleet(FleetBase):
             self, spec, self.templates, network=network, tags=tags
         )
         self.group.node.add_dependency(self.ready)
+        self.say_series(self.group, spec.types)
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
@@ -251,6 +253,7 @@ class EfaFleet(FleetBase):
         self._around = replace(self._around, mounts=[*self._around.mounts, added.facts])
         raise_problems(self.node.path, fleet_problems(self._spec, self._around))
         self._mounts.append(added)
+        self.say_series(self.group, self._spec.types)
         self.ready.reach(file_system, self.security_groups)
 
     def use(self, buckets: TrainingBuckets) -> None:
@@ -282,6 +285,18 @@ class EfaFleet(FleetBase):
             mounts=self._mounts,
             metrics=self._metrics_settings(known),
         )
+
+    def say_series(self, resource: CfnResource, types: Sequence[InstanceType]) -> None:
+        """Let a resource say how many series of metrics its nodes give, when they go anywhere: each has its own agent.
+
+        Args:
+            resource: What nodes of the fleet are made by.
+            types: The types that they may have.
+        """
+        if self._metrics is not None:
+            seconds = self._metrics.scrape_seconds
+            said = series_metadata([("", types)], self.metrics_sources, scrape_seconds=seconds, alone=True)
+            resource.add_metadata(SERIES, said)
 
     # ---------------------------------------------------------------- parts
     def _warn(self, spec: FleetSpec, around: FleetSurroundings) -> None:

@@ -103,6 +103,7 @@ class MasterNode(Construct):
         for rule in ("EC2InstanceProfileAttached", "EC2InstancesInVPC"):
             acknowledge_nag(self.instance, pack=NIST_800_53_R5, rule=rule, reason=_IN_TEMPLATE)
         self.instance.node.add_dependency(fleet.ready)
+        fleet.say_series(self.instance, [kind] if kind else [])
 
     @property
     def connections(self) -> ec2.Connections:

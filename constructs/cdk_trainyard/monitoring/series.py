@@ -50,7 +50,11 @@ def series_of_cluster(sources: Sequence[MetricsSource]) -> int:
 
 
 def series_metadata(
-    groups: Iterable[tuple[str, Sequence[InstanceType]]], sources: Sequence[MetricsSource], *, scrape_seconds: int
+    groups: Iterable[tuple[str, Sequence[InstanceType]]],
+    sources: Sequence[MetricsSource],
+    *,
+    scrape_seconds: int,
+    alone: bool = False,
 ) -> JsonObject:
     """Return what a cluster's resource says of its series, for who works out what they cost.
 
@@ -58,13 +62,28 @@ def series_metadata(
         groups: The groups of nodes, each with the types that its nodes may have.
         sources: Whose metrics there are.
         scrape_seconds: Seconds between two samples of a series.
+        alone: Whether each node has an agent of its own. Default: false, one of them has it.
     """
+    agent = series_of_cluster(sources)
     return {
         "ScrapeSeconds": scrape_seconds,
-        "Cluster": series_of_cluster(sources),
-        "Nodes": {name: max((series_of_node(each, sources) for each in types), default=0) for name, types in groups},
+        "Cluster": 0 if alone else agent,
+        "Nodes": {
+            name: max((series_of_node(each, sources) for each in types), default=0) + (agent if alone else 0)
+            for name, types in groups
+        },
         "Counted": str(_data()["date"]),
     }
+
+
+def uncounted_series_metadata(sources: Sequence[MetricsSource], *, scrape_seconds: int) -> JsonObject:
+    """Return what a resource says whose series nobody has counted, so that they are not taken for none.
+
+    Args:
+        sources: Whose metrics there are.
+        scrape_seconds: Seconds between two samples of a series.
+    """
+    return {"ScrapeSeconds": scrape_seconds, "NotCounted": [str(each) for each in sources]}
 
 
 def _counted(numbers: Mapping[str, Mapping[str, int]]) -> int:

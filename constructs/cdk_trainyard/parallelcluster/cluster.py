@@ -193,6 +193,7 @@ class ParallelCluster(ParallelClusterBase):
         self.provider: ParallelClusterProvider = provider or self._own_provider()
         self._resource = self._custom_resource(removal_policy)
         self.node.default_child = main_resource(self._resource)
+        self._say_series()
         self._gate = self._new_gate()
         self._resource.node.add_dependency(self._gate)
         self._gate.add(*open_efs(self._spec, self.security_group))
@@ -273,6 +274,7 @@ class ParallelCluster(ParallelClusterBase):
         self._context = replace(self._context, mounts=mounts)
         raise_problems(self.node.path, self._problems())
         main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
+        self._say_series()
         self._reach([file_system])
 
     def use(self, buckets: TrainingBuckets) -> None:
@@ -340,6 +342,10 @@ class ParallelCluster(ParallelClusterBase):
     def _own_provider(self) -> ParallelClusterProvider:
         policy, version = provider_policy(self, "ProviderPolicy", self._spec, self._scripts), self._spec.version
         return ParallelClusterProvider(self, f"Provider{version}", version=version, policies=[policy] if policy else [])
+
+    def _say_series(self) -> None:
+        if self._monitored:
+            self._monitored.say_series(main_resource(self._resource), self._context)
 
     def _custom_resource(self, removal_policy: RemovalPolicy) -> CustomResource:
         suppressed = list(self._spec.suppress_validators)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from aws_cdk import CfnResource
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
@@ -11,6 +12,7 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle.spec import MetricsAgent
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
+from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.node_policy import PATH
 from cdk_trainyard.parallelcluster.resolve import all_types, computes, find_type, types_of
@@ -50,6 +52,7 @@ class MonitoredNodes(Construct):
         super().__init__(scope, construct_id)
         self._scripts = NodeScripts(self, "Scripts", bucket=scripts_bucket)
         self._exporters = exporters_of(metrics.exporters, all_types(spec))
+        self._scrape_seconds = metrics.scrape_seconds
         self.spec: ParallelClusterSpec = self._monitored(spec, metrics.agent(str(spec.cluster_name)))
         self.policies: list[iam.ManagedPolicy] = [
             iam.ManagedPolicy(
@@ -69,6 +72,19 @@ class MonitoredNodes(Construct):
         """
         lustre = any(mount.file_system_id is not None for mount in context.mounts)
         return sources_of(self._exporters, all_types(self.spec), lustre=lustre)
+
+    def say_series(self, resource: CfnResource, context: ClusterContext) -> None:
+        """Let the cluster's resource say how many series of metrics its head node and its queues give.
+
+        Args:
+            resource: The cluster's resource.
+            context: What the cluster stands in.
+        """
+        head = find_type(self.spec.head_node.instance_type)
+        groups = [("head node", [head] if head else [])]
+        groups += [(f"{queue.name}/{part.name}", [*types_of(part)]) for _, queue, part in computes(self.spec)]
+        said = series_metadata(groups, self.sources(context), scrape_seconds=self._scrape_seconds)
+        resource.add_metadata(SERIES, said)
 
     def _monitored(self, spec: ParallelClusterSpec, agent: MetricsAgent) -> ParallelClusterSpec:
         head = spec.head_node

@@ -12,15 +12,20 @@ from cdk_trainyard.monitoring.series import SERIES
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import Machines
-from cdk_trainyard.report.prices import MONTH, PROMETHEUS_STORAGE, prometheus_samples
+from cdk_trainyard.report.prices import (
+    FREE_GIB,
+    FREE_SAMPLES,
+    LAST_TIER,
+    MONTH,
+    PROMETHEUS_STORAGE,
+    SAMPLE_TIERS,
+    prometheus_samples,
+)
+from cdk_trainyard.report.words import joined
 
 WORKSPACE: Final = "AWS::APS::Workspace"
+_SAMPLES: Final = "Prometheus samples"
 _MILLION: Final = 10**6
-_TIERS: Final = ((0, 2_000), (2_000, 252_000))
-"""Millions of samples a month, from and to."""
-_FREE: Final = 40
-"""Millions of samples a month."""
-_FREE_GIB: Final = 10
 _RETENTION_DAYS: Final = 150
 _MONTH_DAYS: Final = MONTH / 24
 
@@ -54,6 +59,9 @@ def metered(graph: Graph, resource: Resource, machines: Sequence[Machines]) -> I
     """
     metadata = resource.body.get("Metadata")
     said = metadata.get(SERIES) if isinstance(metadata, Mapping) else None
+    if isinstance(said, Mapping) and (uncounted := _uncounted(said)):
+        what = f"series of {joined(uncounted)} have not been counted"
+        yield Metered(name=_SAMPLES, item="", count=1, most=1, assumption=what)
     if not isinstance(said, Mapping) or not _is_ours(said):
         return
     own = [each for each in machines if each.resource == resource]
@@ -61,30 +69,29 @@ def metered(graph: Graph, resource: Resource, machines: Sequence[Machines]) -> I
     now, most = (each * MONTH * 3600 // said["ScrapeSeconds"] // _MILLION for each in series)
     how = (
         f"{series[0]:,} series, counted {said.get('Counted')}, every {said['ScrapeSeconds']} seconds; "
-        f"without the account's free {_FREE} million"
+        f"without the account's free {FREE_SAMPLES} million"
     )
-    for least, end in _TIERS:
-        of_tier = [max(0, min(each, end) - max(least, _FREE)) for each in (now, most)]
+    for least, end in SAMPLE_TIERS.items():
+        of_tier = [max(0, min(each, end) - max(least, FREE_SAMPLES)) for each in (now, most)]
         if of_tier[1] or not least:
             yield Metered(
-                name="Prometheus samples",
+                name=_SAMPLES,
                 item=prometheus_samples(least),
                 count=of_tier[0],
                 most=of_tier[1],
                 assumption=f"{how}; the tier from {least:,} million",
             )
-    if most > (last := _TIERS[-1][1]):
-        yield Metered(
-            name="Prometheus samples", item="", count=max(0, now - last), most=most - last, assumption="the last tier"
-        )
+    if most > LAST_TIER:
+        item, beyond = prometheus_samples(LAST_TIER), max(0, now - LAST_TIER)
+        yield Metered(name=_SAMPLES, item=item, count=beyond, most=most - LAST_TIER, assumption="the last tier")
     days = _retention(graph)
-    stored = [max(0, int(each * _MILLION * days / _MONTH_DAYS / 2**30) - _FREE_GIB) for each in (now, most)]
+    stored = [max(0, int(each * _MILLION * days / _MONTH_DAYS / 2**30) - FREE_GIB) for each in (now, most)]
     yield Metered(
         name="Prometheus storage",
         item=PROMETHEUS_STORAGE,
         count=stored[0],
         most=stored[1],
-        assumption=f"a byte a sample, kept for {days} days, without the account's free {_FREE_GIB} GB",
+        assumption=f"a byte a sample, kept for {days} days, without the account's free {FREE_GIB} GB",
     )
 
 
@@ -95,7 +102,12 @@ def _is_ours(said: Mapping[str, Any]) -> bool:
         said.get("Cluster"),
         *(nodes.values() if isinstance(nodes, Mapping) else [None]),
     ]
-    return all(isinstance(each, int) and each > 0 for each in numbers)
+    return all(isinstance(each, int) and each >= 0 for each in numbers) and bool(said.get("ScrapeSeconds"))
+
+
+def _uncounted(said: Mapping[str, Any]) -> list[str]:
+    listed = said.get("NotCounted")
+    return [f"{each} metrics" for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 def _series(said: Mapping[str, Any], nodes: Mapping[str, int]) -> int:

@@ -28,6 +28,14 @@ PER_GIB: Final = "Lustre:"
 """How the items of storage begin."""
 PROMETHEUS_STORAGE: Final = "PrometheusStorage"
 _SAMPLES: Final = "PrometheusSamples:"
+SAMPLE_TIERS: Final = {0: 2_000, 2_000: 252_000}
+"""Tiers of the price of samples, in millions a month: from and to."""
+LAST_TIER: Final = max(SAMPLE_TIERS.values())
+"""Millions of samples a month from which the last tier is."""
+FREE_SAMPLES: Final = 40
+"""Millions of samples a month that an account has for nothing."""
+FREE_GIB: Final = 10
+"""GB of samples that an account keeps for nothing."""
 BY_MONTH: Final = {
     PER_GIB: "GiB, a month",
     PROMETHEUS_STORAGE: "GB, a month",

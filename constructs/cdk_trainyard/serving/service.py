@@ -19,6 +19,7 @@ from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.monitoring.nodes import elsewhere_problems, scrape_problems
+from cdk_trainyard.monitoring.series import SERIES, uncounted_series_metadata
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.operators import Permission, granted, listed_instances, sessions, tagged_instances
@@ -344,6 +345,9 @@ class InferenceService(Construct):
             propagate_tags=ecs.PropagatedTagSource.SERVICE,
         )
         resource = main_resource(service)
+        if self._metrics:
+            seconds = self._metrics.scrape_seconds
+            resource.add_metadata(SERIES, uncounted_series_metadata(self.metrics_sources, scrape_seconds=seconds))
         resource.node.add_dependency(self._task.execution_role.policy, self.cluster)
         acknowledge_cfn_lint(
             resource,

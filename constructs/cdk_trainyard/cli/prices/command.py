@@ -34,7 +34,7 @@ def command() -> None:
 @click.argument("regions", nargs=-1, required=True, metavar="REGION...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A file of your own instead of the kept one.")
 def _refresh(regions: tuple[str, ...], output: Path | None) -> None:
-    """Ask AWS's price list for what machines, gateways, databases and file systems cost in Regions.
+    """Ask AWS's price list for what machines, gateways, databases, file systems and metrics cost in Regions.
 
     Takes credentials that may pricing:GetProducts; AWS asks nothing for it. Reviews read what is kept here before the
     snapshot that they bring, Region by Region.

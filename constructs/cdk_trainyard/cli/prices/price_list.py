@@ -1,24 +1,39 @@
-"""AWS's price list, asked for what a review prices: machines, gateways, load balancers, databases, Lustre.
+"""AWS's price list, asked for what a review prices: machines, gateways, load balancers, databases, Lustre, metrics.
 
 Sources: AWS Billing User Guide, "Getting product and price information using the AWS Price List Query API", for the
 form of the answers and the attributes of EC2 and RDS; AWS Cost and Usage Reports, for the usage types of gateways, load
-balancers and SageMaker (``USW2-Cluster:ml.…`` is HyperPod). An answer without the attributes that are looked for prices
-nothing, and so do two prices of one item.
+balancers and SageMaker (``USW2-Cluster:ml.…`` is HyperPod); AWS Billing User Guide, "Services with free tiers", for
+those of Managed Service for Prometheus, whose pricing page has the tiers: what is free comes first. An answer without
+the attributes that are looked for prices nothing, and so do two prices of one item.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from cdk_trainyard.report.prices import LOAD_BALANCERS, NAT_GATEWAY, database, hyperpod, instance, lustre
+from cdk_trainyard.report.prices import (
+    FREE_GIB,
+    FREE_SAMPLES,
+    LAST_TIER,
+    LOAD_BALANCERS,
+    NAT_GATEWAY,
+    PROMETHEUS_STORAGE,
+    SAMPLE_TIERS,
+    database,
+    hyperpod,
+    instance,
+    lustre,
+    prometheus_samples,
+)
 
 ENDPOINT: Final = "us-east-1"
 """The Region whose endpoint is asked; the price list has few, and each knows every Region."""
 _HOURS: Final = {"hrs", "hours", "hour"}
 _MONTHS: Final = {"gb-mo"}
+_MILLION: Final = 10**6
 
 Attributes = Mapping[str, str]
 
@@ -31,13 +46,17 @@ class Question:
         service: The service's code.
         filters: Attributes that products must have.
         item: From a product's attributes to the item that it is the price of; None where it is of nothing.
-        units: Units that its price may have, in small letters.
+        units: Units that its price may have, in small letters. Nothing: any, for its tiers say what it is of.
+        tiers: Beginning of a tier to the item that its price is of. Default: none, there are no tiers.
+        times: How many of the unit make one of the item. Default: 1.
     """
 
     service: str
     filters: Mapping[str, str]
     item: Callable[[Attributes], str | None]
     units: frozenset[str] = frozenset(_HOURS)
+    tiers: Mapping[str, str] = field(default_factory=dict)
+    times: int = 1
 
 
 def _used(pattern: str, item: Callable[[str], str]) -> Callable[[Attributes], str | None]:
@@ -104,6 +123,23 @@ QUESTIONS: Final = (
         item=_lustre,
         units=frozenset(_MONTHS),
     ),
+    Question(
+        service="AmazonPrometheus",
+        filters={},
+        item=_used("AMP:MetricSampleCount", lambda _: prometheus_samples(0)),
+        units=frozenset(),
+        tiers={
+            str(_MILLION * (least or FREE_SAMPLES)): prometheus_samples(least) for least in (*SAMPLE_TIERS, LAST_TIER)
+        },
+        times=_MILLION,
+    ),
+    Question(
+        service="AmazonPrometheus",
+        filters={},
+        item=_used("AMP:MetricStorageByteHrs", lambda _: PROMETHEUS_STORAGE),
+        units=frozenset(_MONTHS),
+        tiers={str(FREE_GIB): PROMETHEUS_STORAGE},
+    ),
 )
 
 
@@ -137,15 +173,16 @@ def _priced(product: Mapping[str, Any], question: Question) -> Iterator[tuple[st
     item = question.item(product.get("product", {}).get("attributes", {}))
     for term in product.get("terms", {}).get("OnDemand", {}).values() if item else ():
         for dimension in term.get("priceDimensions", {}).values():
-            usd = _amount(dimension.get("pricePerUnit", {}).get("USD"))
-            if item and usd and str(dimension.get("unit", "")).lower() in question.units:
-                yield item, usd
+            usd = _amount(dimension.get("pricePerUnit", {}).get("USD"), question.times)
+            of = question.tiers.get(str(dimension.get("beginRange"))) if question.tiers else item
+            if of and usd and (not question.units or str(dimension.get("unit", "")).lower() in question.units):
+                yield of, usd
 
 
-def _amount(usd: Any) -> str:
-    """Return an amount without idle zeros; nothing where it is none, or 0."""
+def _amount(usd: Any, times: int) -> str:
+    """Return an amount of several units, without idle zeros; nothing where it is none, or 0."""
     try:
-        amount = Decimal(str(usd))
+        amount = Decimal(str(usd)) * times
     except InvalidOperation:
         return ""
     return f"{amount.normalize():f}" if amount.is_finite() and amount > 0 else ""
