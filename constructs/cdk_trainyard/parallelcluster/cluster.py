@@ -24,7 +24,7 @@ from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts_of import mounted, place_of
-from cdk_trainyard.parallelcluster.metrics import monitored
+from cdk_trainyard.parallelcluster.metrics import monitored, say_series
 from cdk_trainyard.parallelcluster.node_policy import NodePolicy
 from cdk_trainyard.parallelcluster.provider import ParallelClusterProvider
 from cdk_trainyard.parallelcluster.provider_policy import provider_policy
@@ -193,7 +193,7 @@ class ParallelCluster(ParallelClusterBase):
         self.provider: ParallelClusterProvider = provider or self._own_provider()
         self._resource = self._custom_resource(removal_policy)
         self.node.default_child = main_resource(self._resource)
-        self._say_series()
+        say_series(self._monitored, self._resource, self._context)
         self._gate = self._new_gate()
         self._resource.node.add_dependency(self._gate)
         self._gate.add(*open_efs(self._spec, self.security_group))
@@ -274,7 +274,7 @@ class ParallelCluster(ParallelClusterBase):
         self._context = replace(self._context, mounts=mounts)
         raise_problems(self.node.path, self._problems())
         main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
-        self._say_series()
+        say_series(self._monitored, self._resource, self._context)
         self._reach([file_system])
 
     def use(self, buckets: TrainingBuckets) -> None:
@@ -342,10 +342,6 @@ class ParallelCluster(ParallelClusterBase):
     def _own_provider(self) -> ParallelClusterProvider:
         policy, version = provider_policy(self, "ProviderPolicy", self._spec, self._scripts), self._spec.version
         return ParallelClusterProvider(self, f"Provider{version}", version=version, policies=[policy] if policy else [])
-
-    def _say_series(self) -> None:
-        if self._monitored:
-            self._monitored.say_series(main_resource(self._resource), self._context)
 
     def _custom_resource(self, removal_policy: RemovalPolicy) -> CustomResource:
         suppressed = list(self._spec.suppress_validators)

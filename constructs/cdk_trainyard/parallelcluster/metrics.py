@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aws_cdk import CfnResource
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from cdk_trainyard.acknowledgments import main_resource
 from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.lifecycle.spec import MetricsAgent
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
@@ -73,18 +74,16 @@ class MonitoredNodes(Construct):
         lustre = any(mount.file_system_id is not None for mount in context.mounts)
         return sources_of(self._exporters, all_types(self.spec), lustre=lustre)
 
-    def say_series(self, resource: CfnResource, context: ClusterContext) -> None:
-        """Let the cluster's resource say how many series of metrics its head node and its queues give.
+    def series(self, context: ClusterContext) -> JsonObject:
+        """Return what the cluster's resource says of the series of metrics that its head node and its queues give.
 
         Args:
-            resource: The cluster's resource.
             context: What the cluster stands in.
         """
         head = find_type(self.spec.head_node.instance_type)
         groups = [("head node", [head] if head else [])]
         groups += [(f"{queue.name}/{part.name}", [*types_of(part)]) for _, queue, part in computes(self.spec)]
-        said = series_metadata(groups, self.sources(context), scrape_seconds=self._scrape_seconds)
-        resource.add_metadata(SERIES, said)
+        return series_metadata(groups, self.sources(context), scrape_seconds=self._scrape_seconds)
 
     def _monitored(self, spec: ParallelClusterSpec, agent: MetricsAgent) -> ParallelClusterSpec:
         head = spec.head_node
@@ -129,3 +128,15 @@ def monitored(
     if metrics is None or scripts_bucket is None:
         return None
     return MonitoredNodes(scope, "Metrics", metrics=metrics, scripts_bucket=scripts_bucket, spec=spec)
+
+
+def say_series(nodes: MonitoredNodes | None, cluster: Construct, context: ClusterContext) -> None:
+    """Let a cluster's resource say how many series of metrics its nodes give, or nothing where these go nowhere.
+
+    Args:
+        nodes: Its nodes.
+        cluster: What has the cluster's resource.
+        context: What the cluster stands in.
+    """
+    if nodes is not None:
+        main_resource(cluster).add_metadata(SERIES, nodes.series(context))

@@ -161,7 +161,7 @@ def _tiles(review: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     yield {
         "name": "Open findings",
         "value": str(sum(opened.values())) if checked else "not checked",
-        "more": f"{said or 'none'}; {verdict['accepted']:,} accepted, each with its reason"
+        "more": f"{f'{said}; ' if said else ''}{verdict['accepted']:,} accepted, each with its reason"
         if checked
         else "no rule pack ran",
         "tone": worst if checked else "warn",

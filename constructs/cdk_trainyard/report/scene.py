@@ -139,7 +139,7 @@ def _store(resource: Resource, access: Sequence[Mapping[str, Any]]) -> Scene:
         "title": resource.path,
         "kind": "store",
         "noun": noun,
-        "lines": lines or ["nobody in these templates"],
+        "lines": lines or ["no role of these templates may use it"],
     }
 
 
