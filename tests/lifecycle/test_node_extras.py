@@ -22,7 +22,7 @@ from cdk_trainyard.lifecycle import (
     SlurmTopology,
     ToolFile,
 )
-from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
+from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT, Nodes, setup_problems
 from cdk_trainyard.lifecycle.tools import address, pinned_architectures, tool_files
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import NOWHERE
@@ -253,6 +253,7 @@ def tool(**given: object) -> NodeSetup:
         (NodeSetup(exporters=Exporters(neuron=True)), ("ml.p5.48xlarge",), NO_NEURON.format("exporters.neuron")),
         (NodeSetup(exporters=Exporters(gpu=True)), (), NO_GPU),
         (NodeSetup(exporters=Exporters(port=80)), (), "'exporters.port' must be 1024 to 65535, got 80"),
+        (NodeSetup(exporters=Exporters(port=6818)), (), f"'exporters.port' {NOT_SLURMS_PORT}, got 6818"),
         (
             NodeSetup(exporters=Exporters(port=8000, neuron=True)),
             (),

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.network import TrainingNetwork
 from cdk_trainyard.parallelcluster import (
     ComputeResource,
@@ -252,6 +253,10 @@ GRID: dict[str, tuple[Changes, str]] = {
     "a desktop for the world": (
         given(head_node=head(dcv=Dcv(allowed_from="0.0.0.0/0"))),
         "'head_node.dcv.allowed_from' must not be open to the world, got '0.0.0.0/0'; give the addresses of its users",
+    ),
+    "a remote desktop on a port of Slurm's": (
+        given(head_node=head(dcv=Dcv(allowed_from="203.0.113.0/24", port=6820))),
+        f"'head_node.dcv.port' {NOT_SLURMS_PORT}, got 6820",
     ),
     "SSH from no address": (
         given(head_node=head(ssh_from="anywhere")),

@@ -8,7 +8,7 @@ from pathlib import Path
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.bundle import is_there
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
-from cdk_trainyard.lifecycle.spec import Exporters, GroupRole, LogRotation, NodeSetup, NodeTool
+from cdk_trainyard.lifecycle.spec import SLURM_PORTS, Exporters, GroupRole, LogRotation, NodeSetup, NodeTool
 from cdk_trainyard.lifecycle.tools import pinned_architectures
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
@@ -142,6 +142,7 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
     if asked.gpu is True:
         yield from _needs_device(nodes, AcceleratorKind.GPU, (*at, "gpu"), "GPUs")
     yield from within(at, exporter_option_problems(asked))
+    yield from within(at, slurm_port_problems(asked))
 
 
 def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
@@ -153,14 +154,36 @@ def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
     if asked.gpu_image is not None and asked.gpu is False:
         text = f"must be left out when {option('gpu')} is false; set {option('gpu')} to true, or remove it"
         yield Problem(("gpu_image",), text)
-    used = {"port": asked.port}
-    for name, port in (("neuron_port", asked.neuron_port), ("gpu_port", asked.gpu_port)):
-        if getattr(asked, name.removesuffix("_port")) is not True:
-            continue
+    used: dict[str, int] = {}
+    for name, port in _ports(asked):
         taken = next((other for other, known in used.items() if known == port and not unresolved(known)), None)
         if taken:
             yield Problem((name,), f"must be another port than {option(taken)}, got {shown(port)}")
         used[name] = port
+
+
+NOT_SLURMS_PORT = f"must be another port than {SLURM_PORTS[0]} to {SLURM_PORTS[-1]}, which Slurm's daemons have"
+"""What is said of a port on a node that runs Slurm."""
+
+
+def slurm_port_problems(asked: Exporters) -> Iterator[Problem]:
+    """Check that exporters leave Slurm's daemons their ports.
+
+    Args:
+        asked: What runs.
+    """
+    for name, port in _ports(asked):
+        if not unresolved(port) and port in SLURM_PORTS:
+            yield Problem((name,), f"{NOT_SLURMS_PORT}, got {shown(port)}")
+
+
+def _ports(asked: Exporters) -> Iterator[tuple[str, int]]:
+    """Yield the ports of the exporters that run, with the options that say them."""
+    yield "port", asked.port
+    if asked.neuron is True:
+        yield "neuron_port", asked.neuron_port
+    if asked.gpu is True:
+        yield "gpu_port", asked.gpu_port
 
 
 def s3_mount_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:

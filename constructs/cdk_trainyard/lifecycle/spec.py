@@ -21,6 +21,9 @@ SCRAPE_SECONDS = Number(minimum=5, maximum=120, unit="seconds")
 """How far apart samples of a series may be: after five minutes without one Prometheus takes it to have ended."""
 AGENT_PORT = 9090
 """Port of the agent of a cluster's metrics, on the controller's loopback address: Prometheus' own."""
+SLURM_PORTS = range(6817, 6830)
+"""Ports of Slurm's daemons: slurmctld's, slurmd's and slurmdbd's defaults (slurm.conf(5), slurmdbd.conf(5)), and
+slurmctld's of ParallelCluster, 6820 to 6829 (``SlurmctldPort`` of its ``slurm.conf``)."""
 SLURM_SCHEMA = "slurm_acct_db"
 """Schema of Slurm's accounting where nobody names one (``StorageLoc`` of slurmdbd.conf)."""
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
+from cdk_trainyard.lifecycle.rules_setup import slurm_port_problems
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import all_types
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.problems import Problem, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _OLD_PYTHON: Final = ("rhel8", "rocky8")
@@ -26,3 +27,5 @@ def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iter
         yield Problem(("metrics",), f"{text}, which the programs of the metrics need")
     yield from scrape_problems(seconds)
     yield from exporter_problems(context.exporters, all_types(spec))
+    if context.exporters is not None and not unresolved(context.exporters):
+        yield from within(("metrics", "exporters"), slurm_port_problems(context.exporters))

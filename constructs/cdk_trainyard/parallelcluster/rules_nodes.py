@@ -6,6 +6,8 @@ from typing import Final
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.instance_type import NamedType
+from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
+from cdk_trainyard.lifecycle.spec import SLURM_PORTS
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
@@ -134,6 +136,8 @@ def _dcv_problems(at: At, dcv: Dcv | None, found: InstanceType | None, spec: Par
     if dcv.allowed_from == _WORLD:
         text = f"must not be open to the world, got {shown(_WORLD)}; give the addresses of its users"
         yield Problem((*at, "allowed_from"), text)
+    if not unresolved(dcv.port) and dcv.port in SLURM_PORTS:
+        yield Problem((*at, "port"), f"{NOT_SLURMS_PORT}, got {dcv.port}")
     allowed, system = fact("dcv_operating_systems_without_gpu"), spec.operating_system
     if found is not None and not found.gpus and system not in allowed and not unresolved(system):
         text = f"must not be given on {shown(str(system))} without a GPU, got {found.name}; use {either(allowed)}"
