@@ -417,3 +417,9 @@ def test_a_stack_that_is_not_there(stacks: Stacks) -> None:
     stacks.client.delete_stack(StackName="nobody")
     with pytest.raises(ClientError, match="Stack with id nobody does not exist"):
         stacks.status("nobody")
+
+
+def test_a_request_without_what_it_must_name_is_refused(stacks: Stacks) -> None:
+    """botocore's model of GetTemplate demands no name, for a change set is enough."""
+    with pytest.raises(ClientError, match=r"ValidationError.*StackName is required"):
+        stacks.client.get_template()

@@ -6,6 +6,8 @@ from typing import Any
 
 from moto.core.responses import ActionResult, BaseResponse
 
+from cdk_trainyard.local.errors import validation_error
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
@@ -17,7 +19,13 @@ class Request:
     parameters: Mapping[str, Any]
 
     def __getitem__(self, name: str) -> Any:
-        """Return a parameter that the API demands."""
+        """Return a parameter that the API demands.
+
+        Raises:
+            ApiError: It was not given, as botocore's model allows where one of several must be.
+        """
+        if name not in self.parameters:
+            raise validation_error(f"{name} is required")
         return self.parameters[name]
 
     def get(self, name: str, default: Any = None) -> Any:
