@@ -8,8 +8,9 @@ from cdk_trainyard.local import LocalAws
 
 
 @pytest.fixture(scope="module")
-def here(aws: LocalAws) -> Iterator[LocalAws]:
-    """Let whatever this process asks be asked of the local AWS."""
+def here(aws: LocalAws, empty_aws: None) -> Iterator[LocalAws]:
+    """Let whatever this process asks be asked of the local AWS, which is empty before the module and after it."""
+    del empty_aws
     with pytest.MonkeyPatch.context() as patch:
         for name, value in aws.environment.items():
             patch.setenv(name, value)
