@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from cdk_trainyard.cli._exits import Missing
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli._signals import running
+from cdk_trainyard.cli._signals import lines_of, running, waited
 from cdk_trainyard.places import home
 
 _OLDEST_NODE: Final = 20
@@ -78,7 +78,7 @@ class Cdk:
             words: Its arguments.
         """
         with _started([self.program, *colours(), *words], self.environment, listen=False) as process:
-            return process.wait()
+            return waited(process)
 
     def run(self, *words: str, tell: Callable[[str], None] = lambda _line: None) -> Done:
         """Run it and listen.
@@ -92,10 +92,10 @@ class Cdk:
         """
         lines = []
         with _started([self.program, "--no-color", *words], self.environment, listen=True) as process:
-            for line in process.stdout or ():
-                lines.append(line.rstrip("\n"))
-                tell(lines[-1])
-            code = process.wait()
+            for line in lines_of(process):
+                lines.append(line)
+                tell(line)
+            code = waited(process)
         if code:
             _refuse("\n".join(lines))
         return Done(code=code, lines=lines)

@@ -1,9 +1,12 @@
 """Ctrl-C, SIGTERM and SIGHUP: what is ended by them, and how a question hears them."""
 
+import codecs
+import io
 import os
 import select
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     import subprocess
 
 _PATIENCE: Final = 5
+_LOOK: Final = 0.5
+"""Seconds after which somebody who waits looks whether a signal has come."""
 
 
 @contextmanager
@@ -63,6 +68,50 @@ def ended_whole(process: "subprocess.Popen[Any]", *, group: bool) -> None:
         if group:  # what the program has started and not ended itself
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def lines_of(process: "subprocess.Popen[str]") -> Iterator[str]:
+    """Yield the lines that a program says, without their ends; no signal goes unheard while they are waited for.
+
+    A handler runs between two steps of Python. Of a signal that comes after the last of them, a read that then begins
+    knows nothing, and may never end.
+
+    Args:
+        process: The program, whose output is read here and nowhere else.
+    """
+    stream = process.stdout
+    if stream is None:
+        return
+    if threading.current_thread() is not threading.main_thread():  # where no signal is heard
+        yield from (line.rstrip("\n") for line in stream)
+        return
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")(errors="replace"), translate=True)
+    source, rest = stream.fileno(), ""
+    with _woken() as bell:
+        while True:
+            if bell in select.select([source, bell], [], [])[0]:
+                os.read(bell, 64)
+                continue
+            found = os.read(source, 65_536)
+            *whole, rest = (rest + decoder.decode(found, final=not found)).split("\n")
+            yield from whole
+            if not found:
+                break
+    if rest:
+        yield rest
+
+
+def waited(process: "subprocess.Popen[Any]") -> int:
+    """Wait for a program, and return its exit code; no signal goes unheard meanwhile.
+
+    Args:
+        process: The program.
+    """
+    from subprocess import TimeoutExpired
+
+    while True:
+        with suppress(TimeoutExpired):
+            return process.wait(_LOOK)
 
 
 def answered(prompt: str = "") -> str:

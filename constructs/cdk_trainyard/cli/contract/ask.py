@@ -14,7 +14,7 @@ import cdk_trainyard
 from cdk_trainyard.cli._cdk import node
 from cdk_trainyard.cli._exits import Missing, Wrong
 from cdk_trainyard.cli._folders import make_kept, scratch_folder
-from cdk_trainyard.cli._signals import running
+from cdk_trainyard.cli._signals import running, waited
 from cdk_trainyard.places import cache_folder
 from cdk_trainyard.project import project_folder
 
@@ -64,7 +64,7 @@ def install() -> None:
 
 def _run(words: list[str]) -> None:
     with running(words, group=True, stdin=subprocess.DEVNULL) as process:
-        if process.wait():
+        if waited(process):
             raise Wrong("the environment cannot be made, as shown above")
 
 
@@ -93,7 +93,7 @@ def ask(requests: dict[str, Any]) -> dict[str, Any]:
         silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         try:
             with running(words, group=True, cwd=directory, env=own, **silent) as process:
-                code = process.wait()
+                code = waited(process)
         except OSError as error:
             raise Missing(f"{program} cannot be run: {error.strerror}") from None
         if code or not target.exists():
