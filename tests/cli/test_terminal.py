@@ -35,8 +35,9 @@ class Terminal:
 
     def __init__(self, words: list[str], environment: dict[str, str]) -> None:
         self.pid, self._to = pty.fork()
-        if self.pid == 0:  # the program; what a shell starts in the background ignores SIGINT, and so would this
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if self.pid == 0:  # the program; what a shell starts in the background ignores SIGINT, what nohup starts SIGHUP
+            for each in (signal.SIGINT, signal.SIGHUP):
+                signal.signal(each, signal.SIG_DFL)
             os.execve(words[0], words, environment)  # noqa: S606  no shell is wanted
         self.said = ""
 
