@@ -155,7 +155,7 @@ def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
         text = f"must be left out when {option('gpu')} is false; set {option('gpu')} to true, or remove it"
         yield Problem(("gpu_image",), text)
     used: dict[str, int] = {}
-    for name, port in _ports(asked):
+    for name, port in ports_of(asked):
         taken = next((other for other, known in used.items() if known == port and not unresolved(known)), None)
         if taken:
             yield Problem((name,), f"must be another port than {option(taken)}, got {shown(port)}")
@@ -172,13 +172,17 @@ def slurm_port_problems(asked: Exporters) -> Iterator[Problem]:
     Args:
         asked: What runs.
     """
-    for name, port in _ports(asked):
+    for name, port in ports_of(asked):
         if not unresolved(port) and port in SLURM_PORTS:
             yield Problem((name,), f"{NOT_SLURMS_PORT}, got {shown(port)}")
 
 
-def _ports(asked: Exporters) -> Iterator[tuple[str, int]]:
-    """Yield the ports of the exporters that run, with the options that say them."""
+def ports_of(asked: Exporters) -> Iterator[tuple[str, int]]:
+    """Yield the ports of the exporters that run, with the options that say them.
+
+    Args:
+        asked: What runs.
+    """
     yield "port", asked.port
     if asked.neuron is True:
         yield "neuron_port", asked.neuron_port

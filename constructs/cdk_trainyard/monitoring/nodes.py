@@ -7,7 +7,7 @@ from typing import Final
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.render import flat_settings, render_setup
-from cdk_trainyard.lifecycle.rules_setup import exporter_option_problems
+from cdk_trainyard.lifecycle.rules_setup import exporter_option_problems, ports_of
 from cdk_trainyard.lifecycle.spec import AGENT_PORT, ARCHITECTURES, SCRAPE_SECONDS, Exporters, MetricsAgent, NodeSetup
 from cdk_trainyard.monitoring.spec import MetricsSource
 from cdk_trainyard.options.kinds import NOWHERE
@@ -16,10 +16,6 @@ from cdk_trainyard.tokens import unresolved
 
 _ASKED: Final = ("exporters", "metrics_agent", "tools")
 """What the steps of metrics ask of a node's settings."""
-
-
-_PORTS: Final = {"port": None, "neuron_port": "neuron", "gpu_port": "gpu"}
-"""Ports of exporters, and the options that ask for them."""
 
 
 def exporters_of(asked: Exporters | None, types: Collection[InstanceType], *, slurm: bool = True) -> Exporters:
@@ -75,9 +71,8 @@ def agent_port_problems(asked: Exporters) -> Iterator[Problem]:
     Args:
         asked: What nodes run.
     """
-    for name, needs in _PORTS.items():
-        port = getattr(asked, name)
-        if port == AGENT_PORT and not unresolved(port) and (needs is None or getattr(asked, needs) is True):
+    for name, port in ports_of(asked):
+        if port == AGENT_PORT and not unresolved(port):
             text = f"must be another port than {AGENT_PORT}, which the agent of the metrics has"
             yield Problem((name,), f"{text}, got {port}")
 
