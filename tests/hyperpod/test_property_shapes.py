@@ -60,7 +60,8 @@ def test_what_cloudformation_refuses_is_refused_where_it_stands(value: Any, shap
 
 def test_what_is_required_beside_it_is_named() -> None:
     assert list(lacking({"Subnets": []}, VPC, ("OverrideVpcConfig",))) == [("OverrideVpcConfig", "SecurityGroupIds")]
-    assert list(lacking({"Tags": [{"Key": "a"}, {"Ref": "Tag"}]}, CLUSTER)) == [("Tags", 0, "Value")]
+    for tags in ([{"Key": "a"}, {"Ref": "Tag"}], ({"Key": "a"},)):
+        assert list(lacking({"Tags": tags}, CLUSTER)) == [("Tags", 0, "Value")]
 
 
 def patterns(shape: Any) -> list[str]:

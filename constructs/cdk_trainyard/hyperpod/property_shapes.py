@@ -66,7 +66,9 @@ def _is_function(value: Any) -> bool:
 
 
 def _items(value: Any) -> Iterator[tuple[Any, Any]]:
-    return iter(value.items()) if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+    if isinstance(value, Mapping):
+        return iter(value.items())
+    return enumerate(value if isinstance(value, list | tuple) else ())
 
 
 def _list_problems(value: Any, shape: Shape, at: At) -> Iterator[Problem]:
@@ -77,7 +79,7 @@ def _list_problems(value: Any, shape: Shape, at: At) -> Iterator[Problem]:
     least, most = shape.get("minItems", 0), shape.get("maxItems", len(value))
     if not by_index and not least <= len(value) <= most:
         yield Problem(at, f"must have {least} to {most} items, got {len(value)}")
-    for index, item in _items(list(value) if isinstance(value, tuple) else value):
+    for index, item in _items(value):
         yield from shape_problems(item, shape["items"], (*at, index))
 
 
