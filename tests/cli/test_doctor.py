@@ -56,6 +56,38 @@ def test_what_is_short_is_first_and_its_remedy_is_a_line(here: LocalAws, capsys:
     assert lacking(promised("constructs/cdk_trainyard/doctor/README.md", "trainyard doctor mine.yaml"), out) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("cdk.json", '{"context": {"@aws-cdk/core:bootstrapQualifier": "mine"}}', "--qualifier mine, version"),
+        ("cdk.context.json", '{"@aws-cdk/core:bootstrapQualifier": "mine"}', "--qualifier mine, version"),
+        (".cdk.json", '{"context": {"@aws-cdk/core:bootstrapQualifier": "mine"}}', "--qualifier mine, version"),
+        ("cdk.json", '{"app": "x"}', "cdk bootstrap, version"),
+        ("cdk.json", "[]", "cdk bootstrap, version"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_the_bootstrap_of_the_project(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    _, out, _ = run(capsys, str(ROOT / FILE))
+    assert said in out
+
+
+@pytest.mark.usefixtures("here")
+def test_a_project_file_that_is_not_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cdk.json").write_text("{")
+    code, _, err = run(capsys, str(ROOT / FILE))
+    assert code == 1
+    assert err.startswith("cdk.json: it is not JSON: ")
+
+
 @pytest.mark.usefixtures("here")
 def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, FILE, "--json")

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from cdk_trainyard.account import Account
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.needs import deployment_needs
-from cdk_trainyard.doctor import Finding, Verdict, diagnose
+from cdk_trainyard.doctor import QUALIFIER, Finding, Verdict, diagnose
 from cdk_trainyard.local import LocalAws
 from tests.support import ROOT
 
@@ -45,11 +45,11 @@ def changed(folder: Path, name: str, *changes: tuple[str, str]) -> Deployment:
     return written(folder, text)
 
 
-def put_right(aws: LocalAws, deployment: Deployment) -> None:
+def put_right(aws: LocalAws, deployment: Deployment, *, qualifier: str = QUALIFIER) -> None:
     """Give the account what a deployment needs; again does no harm."""
     for need in deployment_needs(deployment).quotas:
         aws.set_quota(need.quota.service, need.quota.name, need.amount + 5, deployment.region)
-    _bootstrap(aws, deployment.region)
+    _bootstrap(aws, deployment.region, qualifier)
     for service in SERVICES:
         with suppress(ClientError):
             aws.client("iam").create_service_linked_role(AWSServiceName=f"{service}.amazonaws.com")
@@ -61,14 +61,14 @@ def put_right(aws: LocalAws, deployment: Deployment) -> None:
             aws.add_existing(arn)
 
 
-def _bootstrap(aws: LocalAws, region: str) -> None:
+def _bootstrap(aws: LocalAws, region: str, qualifier: str) -> None:
     """What ``cdk bootstrap`` leaves behind, as far as doctor looks."""
     aws.client("ssm", region).put_parameter(
-        Name="/cdk-bootstrap/hnb659fds/version", Value="30", Type="String", Overwrite=True
+        Name=f"/cdk-bootstrap/{qualifier}/version", Value="30", Type="String", Overwrite=True
     )
     with suppress(ClientError):
-        aws.client("s3", "us-east-1").create_bucket(Bucket=f"cdk-hnb659fds-assets-{aws.account}-{region}")
-    name, iam = f"cdk-hnb659fds-cfn-exec-role-{aws.account}-{region}", aws.client("iam")
+        aws.client("s3", "us-east-1").create_bucket(Bucket=f"cdk-{qualifier}-assets-{aws.account}-{region}")
+    name, iam = f"cdk-{qualifier}-cfn-exec-role-{aws.account}-{region}", aws.client("iam")
     with suppress(ClientError):
         iam.create_role(RoleName=name, AssumeRolePolicyDocument=TRUST)
         iam.attach_role_policy(RoleName=name, PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
@@ -80,8 +80,8 @@ def _account(region: str, _endpoint: str) -> Account:
     return Account(region)
 
 
-def asked(aws: LocalAws, deployment: Deployment) -> list[Finding]:
-    return diagnose(deployment, _account(deployment.region, aws.endpoint))
+def asked(aws: LocalAws, deployment: Deployment, *, qualifier: str = QUALIFIER) -> list[Finding]:
+    return diagnose(deployment, _account(deployment.region, aws.endpoint), qualifier=qualifier)
 
 
 def wrong(found: list[Finding]) -> list[tuple[str, str, str]]:

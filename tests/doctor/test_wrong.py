@@ -9,10 +9,11 @@ import pytest
 
 from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.doctor import CHECKS, Verdict
-from cdk_trainyard.local import LocalAws
-from tests.doctor.parts import BLOCK, asked, changed, of, put_right, shipped, written
+from cdk_trainyard.local import Fault, LocalAws
+from tests.doctor.parts import BLOCK, asked, changed, of, put_right, shipped, written, wrong
 
 WEST = "us-west-2"
+DEPLOYER = f"cdk-hnb659fds-cfn-exec-role-123456789012-{WEST}"
 RESERVATION = "cr-0123456789abcdef0"
 PLAN = """
 name: planned
@@ -79,8 +80,33 @@ def test_no_bootstrap(here: LocalAws) -> None:
     put_right(here, deployment)
 
 
+def test_a_bootstrap_with_a_qualifier_of_its_own(here: LocalAws) -> None:
+    deployment = shipped("serving-inf2-tgi")
+    found = asked(here, deployment, qualifier="mine")
+    finding = of(found, "bootstrap", "version")
+    assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is not bootstrapped")
+    assert finding.remedy == (
+        "cdk bootstrap --qualifier mine --toolkit-stack-name CDKToolkit-mine aws://123456789012/us-west-2"
+    )
+    put_right(here, deployment, qualifier="mine")
+    found = asked(here, deployment, qualifier="mine")
+    assert wrong(found) == []
+    assert of(found, "bootstrap", "role").needed == f"its role cdk-mine-cfn-exec-role-123456789012-{WEST}"
+    assert (
+        of(found, "deployer", "actions").has
+        == f"arn:aws:iam::123456789012:role/cdk-mine-cfn-exec-role-123456789012-{WEST}"
+    )
+
+
+def test_whether_it_is_bootstrapped_is_not_told(here: LocalAws) -> None:
+    with here.faults(Fault(call="ssm GetParameter", code="AccessDeniedException", message="not you")):
+        found = asked(here, shipped("hyperpod-trn1-llama2"))
+    assert of(found, "bootstrap").verdict is Verdict.UNKNOWN
+    assert of(found, "deployer", "actions").verdict is Verdict.UNKNOWN
+
+
 def test_a_deployer_that_may_not(here: LocalAws) -> None:
-    iam, role = here.client("iam"), f"cdk-hnb659fds-cfn-exec-role-123456789012-{WEST}"
+    iam, role = here.client("iam"), DEPLOYER
     administrator = "arn:aws:iam::aws:policy/AdministratorAccess"
     deployment = shipped("hyperpod-trn1-llama2")
     iam.detach_role_policy(RoleName=role, PolicyArn=administrator)
@@ -102,9 +128,32 @@ def test_a_service_linked_role_that_is_not_made(here: LocalAws) -> None:
     (role,) = iam.list_roles(PathPrefix="/aws-service-role/fsx.amazonaws.com/")["Roles"]
     iam.delete_role(RoleName=role["RoleName"])
     finding = of(asked(here, deployment), "service role", "fsx")
-    assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is not made yet")
+    worker = f"arn:aws:iam::123456789012:role/{DEPLOYER}"
+    makes = "it is not made yet: fsx:CreateFileSystem makes it"
+    assert (finding.verdict, finding.remedy) == (Verdict.OK, "")
+    assert finding.has == f"{makes}, and {worker} may iam:CreateServiceLinkedRole"
+    condition = {"StringNotEquals": {"iam:AWSServiceName": ["rds.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"]}}
+    never = {"Effect": "Deny", "Action": "iam:CreateServiceLinkedRole", "Resource": "*", "Condition": condition}
+    document = json.dumps({"Version": "2012-10-17", "Statement": never})
+    iam.put_role_policy(RoleName=DEPLOYER, PolicyName="not-fsx", PolicyDocument=document)
+    finding = of(asked(here, deployment), "service role", "fsx")
+    iam.delete_role_policy(RoleName=DEPLOYER, PolicyName="not-fsx")
+    assert finding.verdict is Verdict.SHORT
+    assert finding.has == f"{makes}, but {worker} may not iam:CreateServiceLinkedRole"
     assert finding.remedy == "aws iam create-service-linked-role --aws-service-name fsx.amazonaws.com"
+    with here.faults(Fault(call="iam SimulatePrincipalPolicy", code="AccessDenied", message="not you")):
+        finding = of(asked(here, deployment), "service role", "fsx")
+    assert finding.verdict is Verdict.UNKNOWN
     put_right(here, deployment)
+
+
+def test_a_service_linked_role_that_its_service_makes_too_late(here: LocalAws) -> None:
+    iam = here.client("iam")
+    (role,) = iam.list_roles(PathPrefix="/aws-service-role/ecs.amazonaws.com/")["Roles"]
+    iam.delete_role(RoleName=role["RoleName"])
+    finding = of(asked(here, shipped("serving-inf2-tgi")), "service role", "of ecs.amazonaws.com")
+    assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is not made yet")
+    put_right(here, shipped("serving-inf2-tgi"))
 
 
 @pytest.mark.parametrize(
@@ -261,10 +310,6 @@ OF_ALARMS = {
         ({"Policy": [EVENTS, ANYBODY_HERE]}, {"aps"}),
         ({"Policy": [OF_ALARMS]}, {"events", "aps"}),
         ({"Policy": [{**EVENTS, "Principal": "*"}]}, set()),
-        (
-            {"Policy": [{**EVENTS, "Principal": "*"}], "KmsMasterKeyId": "alias/aws/sns"},
-            {"cloudwatch", "events", "aps"},
-        ),
     ],
 )
 def test_a_topic_that_does_not_let_them_publish(
@@ -284,6 +329,47 @@ def test_a_topic_that_does_not_let_them_publish(
     assert {each.needed.partition(".")[0] for each in found} == {"cloudwatch", "events", "aps"}
     assert {each.needed.partition(".")[0] for each in found if each.verdict is Verdict.SHORT} == short
     assert all(each.remedy for each in found if each.verdict is Verdict.SHORT)
+
+
+OF_KEY = {"Effect": "Allow", "Action": ["kms:GenerateDataKey*", "kms:Decrypt"], "Resource": "*"}
+FOR_ALL = {"Service": ["cloudwatch.amazonaws.com", "events.amazonaws.com", "aps.amazonaws.com"]}
+HERE_ONLY = {"StringEquals": {"aws:SourceAccount": "123456789012"}}
+
+
+@pytest.mark.parametrize(
+    ("statement", "short"),
+    [
+        ({**OF_KEY, "Principal": FOR_ALL}, set()),
+        # EventBridge tells KMS no source, and a condition on one never holds
+        ({**OF_KEY, "Principal": FOR_ALL, "Condition": HERE_ONLY}, {"events"}),
+        ({**OF_KEY, "Principal": FOR_ALL, "Action": "kms:Decrypt"}, {"cloudwatch", "events", "aps"}),
+        ({**OF_KEY, "Principal": {"Service": "cloudwatch.amazonaws.com"}}, {"events", "aps"}),
+        ("alias/aws/sns", {"cloudwatch", "events", "aps"}),
+        ("alias/gone", {"cloudwatch", "events", "aps"}),
+    ],
+)
+def test_a_topic_whose_key_does_not_let_them_publish(
+    here: LocalAws, tmp_path: Path, statement: dict[str, object] | str, short: set[str]
+) -> None:
+    said = "name: hyperpod-trn1-llama2"
+    deployment = changed(tmp_path, said.removeprefix("name: "), (said, f"{said}\nalerts: {{ topic_arn: '{TOLD}' }}"))
+    deployment = replace(deployment, monitoring=MonitoringSection())
+    sns, kms, key = here.client("sns", WEST), here.client("kms", WEST), statement
+    sns.create_topic(Name="told")
+    if not isinstance(statement, str):
+        key = kms.create_key(Policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}))["KeyMetadata"][
+            "KeyId"
+        ]
+    for name, value in (("KmsMasterKeyId", key), ("Policy", json.dumps({"Statement": [{**EVENTS, "Principal": "*"}]}))):
+        sns.set_topic_attributes(TopicArn=TOLD, AttributeName=name, AttributeValue=value)
+    found = [each for each in asked(here, deployment) if each.check == "alerts" and "key of" in each.needed]
+    with here.faults(Fault(call="kms GetKeyPolicy", code="AccessDeniedException", message="not you")):
+        refused = [each for each in asked(here, deployment) if each.check == "alerts" and "key of" in each.needed]
+    sns.delete_topic(TopicArn=TOLD)
+    assert {each.needed.partition(".")[0] for each in found} == {"cloudwatch", "events", "aps"}
+    assert {each.needed.partition(".")[0] for each in found if each.verdict is Verdict.SHORT} == short
+    assert all(each.remedy for each in found if each.verdict is Verdict.SHORT)
+    assert isinstance(statement, str) or {each.remedy for each in refused} == {"allow kms:GetKeyPolicy"}
 
 
 def test_a_stack_that_never_came_up(here: LocalAws) -> None:

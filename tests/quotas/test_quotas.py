@@ -74,7 +74,8 @@ def test_spot_quotas_that_are_not_known_are_these() -> None:
 @pytest.mark.parametrize("key", [key for key in load("quotas", "prerequisites") if key not in {"captured", "note"}])
 def test_a_prerequisite_says_what_by_which_command_and_who_says_so(key: str) -> None:
     row = load("quotas", "prerequisites")[key]
-    assert set(row) == {"what", "command", "source"}
+    assert set(row) - {"role", "made_by"} == {"what", "command", "source"}
+    assert ("role" in row) == ("made_by" in row)
     assert row["command"].startswith(("aws ", "cdk "))
 
 
@@ -171,8 +172,8 @@ def test_a_value_that_is_not_known_may_be_too_small() -> None:
 
 def test_the_request_names_the_code_or_looks_for_the_name() -> None:
     assert QuotaNeed.of("on-demand-p", 768).request_command("us-west-2") == (
-        "aws service-quotas request-service-quota-increase --service-code ec2 --region us-west-2 "
-        "--quota-code L-417A185B --desired-value 768"
+        "aws service-quotas request-service-quota-increase --service-code ec2 "
+        "--quota-code L-417A185B --desired-value 768 --region us-west-2"
     )
     assert QuotaNeed.of("hyperpod-nodes", 4, type="p5.48xlarge").request_command("us-west-2") == (
         "aws service-quotas list-service-quotas --service-code sagemaker --region us-west-2 "

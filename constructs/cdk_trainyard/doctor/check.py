@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from cdk_trainyard.account import Answer, Call, Refusal, Why
 from cdk_trainyard.deployment.needs import PARTS
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.finding import Finding
 
+QUALIFIER: Final = "hnb659fds"
+"""Of the resources of ``cdk bootstrap``; an app may choose another. Source: CDK developer guide v2, "Customize CDK
+bootstrapping"."""
 IDENTITY = Call("sts", "GetCallerIdentity")
 """Who asks."""
 
@@ -19,9 +22,11 @@ class Answers:
 
     Attributes:
         said: Its answers by their calls.
+        qualifier: Of the bootstrap with which it is deployed. Default: the cdk CLI's own.
     """
 
     said: Mapping[Call, Answer] = field(default_factory=dict)
+    qualifier: str = QUALIFIER
 
     def __getitem__(self, call: Call) -> Answer:
         """Return what was said to a call; of one that was not made, that it was not."""
@@ -68,7 +73,7 @@ class Check:
         name: Its name in the table.
         asks: What it may ask, as ``"ec2 DescribeVpcs"``: its permissions follow.
         calls: The calls for a deployment.
-        then: The calls that follow from the answers to the first. Default: none.
+        then: The calls that follow from the answers; asked until nothing more follows. Default: none.
         findings: What the answers mean.
     """
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cdk_trainyard.account import Account, Answer, Call
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.doctor.check import Answers, Check
+from cdk_trainyard.doctor.check import QUALIFIER, Answers, Check
 from cdk_trainyard.doctor.checks import (
     addresses,
     alerts,
@@ -45,7 +45,11 @@ _LONGEST_FIRST: Final = sorted(CHECKS, key=lambda check: check is not quotas.CHE
 
 
 def diagnose(
-    deployment: DeploymentSpec, account: Account, heard: Callable[[Answer], None] = lambda _answer: None
+    deployment: DeploymentSpec,
+    account: Account,
+    heard: Callable[[Answer], None] = lambda _answer: None,
+    *,
+    qualifier: str = QUALIFIER,
 ) -> list[Finding]:
     """Return what an account lacks for a deployment, and what it has.
 
@@ -56,11 +60,12 @@ def diagnose(
         deployment: The deployment.
         account: The account, in the deployment's Region.
         heard: Told each answer when it has come, in the thread that asked. Default - nobody is told.
+        qualifier: Of the bootstrap, ``@aws-cdk/core:bootstrapQualifier``. Default: the cdk CLI's own.
     """
-    asking = _Asking(account, heard)
+    asking = _Asking(account, heard, qualifier)
     with asking.pool, ThreadPoolExecutor(len(CHECKS)) as checks:
         said = checks.map(lambda check: asking.answers(check, deployment), _LONGEST_FIRST)
-        answers = Answers({call: answer for each in said for call, answer in each.said.items()})
+        answers = Answers({call: answer for each in said for call, answer in each.said.items()}, qualifier)
     return [finding for check in CHECKS for finding in check.findings(deployment, answers)]
 
 
@@ -70,15 +75,17 @@ class _Asking:
     Checks do not wait for one another: a long list of quotas takes as long as all the rest.
     """
 
-    def __init__(self, account: Account, heard: Callable[[Answer], None]) -> None:
+    def __init__(self, account: Account, heard: Callable[[Answer], None], qualifier: str) -> None:
         self.pool = ThreadPoolExecutor(_AT_ONCE)
-        self._account, self._heard, self._lock = account, heard, Lock()
+        self._account, self._heard, self._qualifier, self._lock = account, heard, qualifier, Lock()
         self._asked: dict[Call, Future[Answer]] = {}
 
     def answers(self, check: Check, deployment: DeploymentSpec) -> Answers:
         """Return what the account says to a check's calls, and to those that follow from the answers."""
-        first = self._all(check.calls(deployment))
-        return Answers({**first, **self._all(check.then(deployment, Answers(first)))})
+        answers = Answers(self._all(check.calls(deployment)), self._qualifier)
+        while more := self._all(call for call in check.then(deployment, answers) if call not in answers.said):
+            answers = Answers({**answers.said, **more}, self._qualifier)
+        return answers
 
     def _all(self, calls: Iterable[Call]) -> dict[Call, Answer]:
         waiting = {call: self._future(call) for call in calls}

@@ -17,10 +17,14 @@ class Prerequisite:
     Attributes:
         what: What it is, and why it matters.
         command: The command that makes it, or that shows whether it is there.
+        role: Name of the service-linked role that it is. Default - none that its service makes itself.
+        made_by: The action with which its service makes that role, for who may ``iam:CreateServiceLinkedRole``.
     """
 
     what: str
     command: str
+    role: str = ""
+    made_by: str = ""
 
     def __str__(self) -> str:
         """The command, and what it is for."""
@@ -41,4 +45,5 @@ def prerequisites(services: Iterable[str]) -> tuple[Prerequisite, ...]:
     wanted = {BOOTSTRAP, *services}
     if unknown := wanted - set(known):
         raise KeyError(*sorted(unknown))
-    return tuple(Prerequisite(what=data[key]["what"], command=data[key]["command"]) for key in known if key in wanted)
+    rows = ({name: text for name, text in data[key].items() if name != "source"} for key in known if key in wanted)
+    return tuple(Prerequisite(**row) for row in rows)

@@ -77,12 +77,12 @@ class QuotaNeed:
         Args:
             region: The Region.
         """
-        service = f"--service-code {self.quota.service} --region {region}"
+        service = f"--service-code {self.quota.service}"
         if self.quota.code:
-            wanted = f"--quota-code {self.quota.code} --desired-value {self.amount}"
+            wanted = f"--quota-code {self.quota.code} --desired-value {self.amount} --region {region}"
             return f"aws service-quotas request-service-quota-increase {service} {wanted}"
         named = f"--query \"Quotas[?QuotaName=='{self.quota.name}'].[QuotaCode,Value]\""
-        return f"aws service-quotas list-service-quotas {service} {named}"
+        return f"aws service-quotas list-service-quotas {service} --region {region} {named}"
 
     @property
     def measure(self) -> str:

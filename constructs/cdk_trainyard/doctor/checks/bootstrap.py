@@ -5,31 +5,38 @@ from typing import Final
 
 from cdk_trainyard.account import Call
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
+from cdk_trainyard.doctor.check import IDENTITY, QUALIFIER, Answers, Check
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 
 NAME: Final = "bootstrap"
-QUALIFIER: Final = "hnb659fds"
-"""Of the resources of ``cdk bootstrap``; an app may choose another. Source: CDK developer guide v2, "Customize CDK
-bootstrapping"."""
 LEAST: Final = 6
 """The oldest version that CDK's default synthesizer takes. Source: aws-cdk-lib, ``MIN_BOOTSTRAP_STACK_VERSION`` of
 ``stack-synthesizers/default-synthesizer``."""
-VERSION: Final = Call("ssm", "GetParameter", {"Name": f"/cdk-bootstrap/{QUALIFIER}/version"})
 
 
-def role_name(deployment: DeploymentSpec, answers: Answers) -> str:
-    """Return the name of the role with which CloudFormation makes the stacks' resources.
+def version(answers: Answers) -> Call:
+    """Return the call that tells whether the account is bootstrapped.
+
+    Args:
+        answers: What was said.
+    """
+    return Call("ssm", "GetParameter", {"Name": f"/cdk-bootstrap/{answers.qualifier}/version"})
+
+
+def role_name(deployment: DeploymentSpec, answers: Answers, kind: str = "cfn-exec") -> str:
+    """Return the name of a role of the bootstrap.
 
     Args:
         deployment: The deployment.
         answers: What was said.
+        kind: Which. Default: with which CloudFormation makes the stacks' resources.
     """
-    return f"cdk-{QUALIFIER}-cfn-exec-role-{answers.account}-{deployment.region}"
+    return f"cdk-{answers.qualifier}-{kind}-role-{answers.account}-{deployment.region}"
 
 
 def _bucket(deployment: DeploymentSpec, answers: Answers) -> Call:
-    return Call("s3", "HeadBucket", {"Bucket": f"cdk-{QUALIFIER}-assets-{answers.account}-{deployment.region}"})
+    name = f"cdk-{answers.qualifier}-assets-{answers.account}-{deployment.region}"
+    return Call("s3", "HeadBucket", {"Bucket": name})
 
 
 def _role(deployment: DeploymentSpec, answers: Answers) -> Call:
@@ -37,34 +44,38 @@ def _role(deployment: DeploymentSpec, answers: Answers) -> Call:
 
 
 def calls(_deployment: DeploymentSpec) -> Iterator[Call]:
-    """Yield the version, and who asks."""
-    yield VERSION
+    """Yield who asks."""
     yield IDENTITY
 
 
 def then(deployment: DeploymentSpec, answers: Answers) -> Iterator[Call]:
-    """Yield bucket and role, whose names have the account's number."""
-    if answers.account and not answers[VERSION].refusal:
+    """Yield the version; bucket and role, whose names have the account's number."""
+    yield version(answers)
+    if answers.account and not answers[version(answers)].refusal:
         yield _bucket(deployment, answers)
         yield _role(deployment, answers)
 
 
 def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
     """Yield whether the account is bootstrapped."""
-    words = f"cdk bootstrap, version {LEAST} or newer"
-    if refused := answers.refused([VERSION]):
+    call = version(answers)
+    own = "" if answers.qualifier == QUALIFIER else f" --qualifier {answers.qualifier}"
+    # a stack of its own, or it would take the place of the bootstrap that others use
+    command = f"cdk bootstrap{own}" + (own and f" --toolkit-stack-name CDKToolkit-{answers.qualifier}")
+    words = f"cdk bootstrap{own}, version {LEAST} or newer"
+    if refused := answers.refused([call]):
         yield unanswered(NAME, words, refused)
         return
     where = f"aws://{answers.account or deployment.account or 'ACCOUNT'}/{deployment.region}"
-    found = answers[VERSION].value.get("Parameter", {}).get("Value", "0")
-    right = not answers[VERSION].absent and int(found) >= LEAST
-    has = "it is not bootstrapped" if answers[VERSION].absent else f"version {found}"
+    found = answers[call].value.get("Parameter", {}).get("Value", "0")
+    right = not answers[call].absent and int(found) >= LEAST
+    has = "it is not bootstrapped" if answers[call].absent else f"version {found}"
     verdict = Verdict.OK if right else Verdict.SHORT
-    remedy = "" if right else f"cdk bootstrap {where}"
-    yield Finding(check=NAME, needed=words, has=has, verdict=verdict, call=VERSION, remedy=remedy)
+    remedy = "" if right else f"{command} {where}"
+    yield Finding(check=NAME, needed=words, has=has, verdict=verdict, call=call, remedy=remedy)
     if right and answers.account:
         for words, call in (("its bucket", _bucket(deployment, answers)), ("its role", _role(deployment, answers))):
-            yield _there(answers, words, call, f"cdk bootstrap --force {where}")
+            yield _there(answers, words, call, f"{command} --force {where}")
 
 
 def _there(answers: Answers, words: str, call: Call, remedy: str) -> Finding:

@@ -4,20 +4,21 @@ With the cdk CLI that is the role of its bootstrap, with which CloudFormation wo
 to assume the CLI's roles. Without a bootstrap it is the caller.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.account import Call
 from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
-from cdk_trainyard.doctor.checks.bootstrap import QUALIFIER, VERSION, role_name
+from cdk_trainyard.doctor.checks.bootstrap import role_name, version
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 from cdk_trainyard.doctor.parts import parts_of
 
 NAME: Final = "deployer"
 _AT_ONCE: Final = 100
-_ALLOWED: Final = "allowed"
+ALLOWED: Final = "allowed"
+"""What IAM says of an action that may be done."""
 _IMPLICIT: Final = "implicitDeny"
 _EVERY: Final = "* (what is to be made has no ARN yet)"
 """The resource that is asked about, and why: names of most of what is made are CloudFormation's."""
@@ -62,27 +63,47 @@ def principal_of(arn: str) -> str:
     return ""
 
 
-def _simulated(principal: str, actions: Sequence[str], resources: Sequence[str] = ()) -> Call:
-    more = {"ResourceArns": list(resources)} if resources else {}
+def simulated(
+    principal: str, actions: Sequence[str], resources: Sequence[str] = (), keys: Mapping[str, str] | None = None
+) -> Call:
+    """Return the call that asks IAM whether somebody may do something.
+
+    Args:
+        principal: ARN of a user or role.
+        actions: The actions.
+        resources: The resources. Default: every one.
+        keys: The condition keys that are known, texts all of them. Default: none.
+    """
+    entries = [
+        {"ContextKeyName": name, "ContextKeyValues": [text], "ContextKeyType": "string"}
+        for name, text in (keys or {}).items()
+    ]
+    more: dict[str, Any] = {"ResourceArns": list(resources)} if resources else {}
+    more |= {"ContextEntries": entries} if entries else {}
     parameters = {"PolicySourceArn": principal, "ActionNames": list(actions), **more}
     return Call("iam", "SimulatePrincipalPolicy", parameters)
 
 
 def _is_bootstrapped(answers: Answers) -> bool:
-    return answers[VERSION].refusal is None
+    return answers[version(answers)].refusal is None
 
 
-def _worker(deployment: DeploymentSpec, answers: Answers) -> str:
-    """Return the principal that makes the resources."""
+def worker_of(deployment: DeploymentSpec, answers: Answers) -> str:
+    """Return ARN of the role, or user, that makes the resources; empty where it is not known.
+
+    Args:
+        deployment: The deployment.
+        answers: What was said: who asks, and whether the account is bootstrapped.
+    """
     if _is_bootstrapped(answers):
         return f"arn:{answers.partition}:iam::{answers.account}:role/{role_name(deployment, answers)}"
     return principal_of(answers.caller)
 
 
 def _may_work(deployment: DeploymentSpec, answers: Answers) -> list[Call]:
-    actions, worker = actions_of(types_of(deployment)), _worker(deployment, answers)
+    actions, worker = actions_of(types_of(deployment)), worker_of(deployment, answers)
     parts = range(0, len(actions), _AT_ONCE)
-    return [_simulated(worker, actions[start : start + _AT_ONCE]) for start in parts] if worker else []
+    return [simulated(worker, actions[start : start + _AT_ONCE]) for start in parts] if worker else []
 
 
 def _may_assume(deployment: DeploymentSpec, answers: Answers) -> Call | None:
@@ -90,21 +111,20 @@ def _may_assume(deployment: DeploymentSpec, answers: Answers) -> Call | None:
     caller = principal_of(answers.caller)
     if not caller or not _is_bootstrapped(answers):
         return None
-    name = f"cdk-{QUALIFIER}-{{}}-role-{answers.account}-{deployment.region}"
-    roles = [name.format(kind) for kind in ("deploy", "file-publishing")]
+    roles = [role_name(deployment, answers, kind) for kind in ("deploy", "file-publishing")]
     arns = [f"arn:{answers.partition}:iam::{answers.account}:role/{role}" for role in roles]
-    return _simulated(caller, ["sts:AssumeRole"], arns)
+    return simulated(caller, ["sts:AssumeRole"], arns)
 
 
 def calls(_deployment: DeploymentSpec) -> Iterator[Call]:
-    """Yield who asks, and whether the account is bootstrapped."""
+    """Yield who asks."""
     yield IDENTITY
-    yield VERSION
 
 
 def then(deployment: DeploymentSpec, answers: Answers) -> Iterator[Call]:
-    """Yield the simulations."""
-    if answers.account:
+    """Yield whether the account is bootstrapped, and then the simulations."""
+    yield version(answers)
+    if answers.account and version(answers) in answers.said:
         yield from _may_work(deployment, answers)
         assume = _may_assume(deployment, answers)
         yield from [assume] if assume else []
@@ -115,10 +135,10 @@ def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
     kinds = types_of(deployment)
     actions = actions_of(kinds)
     words = f"{len(actions)} actions on {_EVERY}, with which CloudFormation makes {len(kinds)} types of resources"
-    if refused := answers.refused([IDENTITY]):
+    if refused := answers.refused([IDENTITY, version(answers)]):
         yield unanswered(NAME, words, refused)
         return
-    worker, asked = _worker(deployment, answers), _may_work(deployment, answers)
+    worker, asked = worker_of(deployment, answers), _may_work(deployment, answers)
     assume = _may_assume(deployment, answers)
     if not worker:
         has = f"IAM simulates no policies of {answers.caller}"
@@ -134,9 +154,9 @@ def _judged(answers: Answers, words: str, principal: str, asked: Sequence[Call])
         if answers[call].refusal:
             return unanswered(NAME, words, answers[call])
     rows = [row for call in asked for row in answers.items(call, "EvaluationResults")]
-    bad = [row for row in rows if row["EvalDecision"] != _ALLOWED]
-    denied = sorted({_said(row) for row in bad if not _depends(row)})
-    depends = sorted({f"{row['EvalActionName']} ({', '.join(_depends(row))})" for row in bad if _depends(row)})
+    bad = [row for row in rows if row["EvalDecision"] != ALLOWED]
+    denied = sorted({_said(row) for row in bad if not depends_on(row)})
+    depends = sorted({f"{row['EvalActionName']} ({', '.join(depends_on(row))})" for row in bad if depends_on(row)})
     if depends and not denied:
         has = f"whether {principal} may depends on what is not known before: {', '.join(depends)}"
         return Finding(check=NAME, needed=words, has=has, verdict=Verdict.UNKNOWN, call=asked[0])
@@ -147,8 +167,12 @@ def _judged(answers: Answers, words: str, principal: str, asked: Sequence[Call])
     return Finding(check=NAME, needed=words, has=has, verdict=verdict, call=asked[0], remedy=remedy)
 
 
-def _depends(row: dict[str, Any]) -> list[str]:
-    """Return the condition keys that a policy asks about and the simulation was not told, where nothing denies."""
+def depends_on(row: dict[str, Any]) -> list[str]:
+    """Return the condition keys that a policy asks about and the simulation was not told, where nothing denies.
+
+    Args:
+        row: A row of what was simulated.
+    """
     if row["EvalDecision"] != _IMPLICIT or _is_forbidden(row):
         return []
     inner = (key for each in row.get("ResourceSpecificResults", ()) for key in each.get("MissingContextValues", ()))

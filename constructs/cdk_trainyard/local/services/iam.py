@@ -29,7 +29,7 @@ def simulate_principal_policy(request: Request) -> dict[str, Any]:
                 principal=_principal(found),
                 action=action,
                 resource=resource,
-                keys={},
+                keys={row["ContextKeyName"]: row["ContextKeyValues"] for row in request.get("ContextEntries", [])},
                 resource_account=request.account,
             )
             try:
