@@ -4,14 +4,17 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock, Thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import boto3
 from botocore import exceptions
 from botocore.config import Config
+from botocore.session import get_session
 
 from cdk_trainyard.account.answer import Answer, refusal_of
 from cdk_trainyard.account.call import Call
+
+if TYPE_CHECKING:
+    import boto3  # what it adds to botocore takes a tenth of a second to import, and is transfers to S3
 
 _AT_ONCE: Final = 16
 _CONFIG: Final = Config(
@@ -37,7 +40,7 @@ class Account:
         region: The Region.
     """
 
-    def __init__(self, region: str, *, session: boto3.Session | None = None) -> None:
+    def __init__(self, region: str, *, session: "boto3.Session | None" = None) -> None:
         """Ask nothing yet.
 
         Args:
@@ -46,6 +49,7 @@ class Account:
         """
         self.region = region
         self._session = session
+        self._make: Callable[..., Any] | None = None
         self._looked = False
         self._lock = Lock()
         self._clients: dict[tuple[str, str], Any] = {}
@@ -63,7 +67,7 @@ class Account:
         key = (service, region or self.region)
         with self._lock:  # making clients is not thread-safe, using them is
             if key not in self._clients:
-                self._clients[key] = self._signed().client(
+                self._clients[key] = self._maker()(
                     service, region_name=key[1], config=_OF_SERVICES.get(service, _CONFIG)
                 )
             return self._clients[key]
@@ -82,16 +86,19 @@ class Account:
 
         Thread(target=make, daemon=True).start()
 
-    def _signed(self) -> boto3.Session:
-        """Return the session, whose credentials are looked for once: without any, each client would ask the network."""
+    def _maker(self) -> Callable[..., Any]:
+        """Return what makes clients; credentials are looked for once: without any, each would ask the network."""
         if not self._looked:
-            self._session = self._session or boto3.Session()
-            if self._session.get_credentials() is None:
-                self._session = None
+            if self._session is not None:
+                make, found = self._session.client, self._session.get_credentials()
+            else:
+                session = get_session()
+                make, found = session.create_client, session.get_credentials()
+            self._make = make if found is not None else None
             self._looked = True
-        if self._session is None:
+        if self._make is None:
             raise exceptions.NoCredentialsError
-        return self._session
+        return self._make
 
     def ask(self, call: Call) -> Answer:
         """Make a call and return what was said, all pages of it; refusals are answers.

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -169,7 +169,7 @@ def said(rows: Mapping[str, Iterable[Any]], refused: "Iterable[Answer]") -> str:
         rows: Lists of dataclasses by their names.
         refused: What was not told.
     """
-    data: dict[str, Any] = {name: [asdict(row) for row in each] for name, each in rows.items()}
+    data: dict[str, Any] = {name: [*each] for name, each in rows.items()}
     data["refused"] = [
         {"permission": answer.call.permission, "why": answer.refusal.why, "text": answer.refusal.text}
         for answer in refused
@@ -178,9 +178,11 @@ def said(rows: Mapping[str, Iterable[Any]], refused: "Iterable[Answer]") -> str:
     return json.dumps(data, indent=2, default=_plain)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="seconds")
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
     raise TypeError(f"{type(value).__name__} is not said as JSON")
 
 
