@@ -7,6 +7,7 @@ from cdk_trainyard import (
     AccountingDatabase,
     BucketPurpose,
     Containers,
+    DatabaseEngine,
     DataRepository,
     EfaSecurityGroup,
     GroupRole,
@@ -39,7 +40,9 @@ def define(stack: Stack, zones: tuple[str, str]) -> HyperPodCluster:
     fsx = LustreFileSystem(stack, "Fsx", network=network, security_group=group, data_repositories=[raw])
     fsx.metric_free_storage_of_fullest_disk().create_alarm(stack, "Full", threshold=100 * 2**30, evaluation_periods=3)
     small = ec2.InstanceType("t4g.small")
-    slurm = AccountingDatabase(stack, "Slurm", network=network, instance_type=small, multi_az=False, names=names)
+    slurm = AccountingDatabase(
+        stack, "Slurm", network=network, engine=DatabaseEngine.MARIADB, instance_type=small, multi_az=False, names=names
+    )
     suffix = Fn.select(0, Fn.split("-", Fn.select(2, Fn.split("/", Aws.STACK_ID))))  # another one for every creation
     return HyperPodCluster(
         stack,

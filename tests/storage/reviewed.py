@@ -5,6 +5,7 @@ from aws_cdk import RemovalPolicy
 from cdk_trainyard.storage import (
     AccountingDatabase,
     BucketPurpose,
+    DatabaseEngine,
     DataRepository,
     LustreDeployment,
     LustreFileSystem,
@@ -60,6 +61,7 @@ def databases(place: Place) -> None:
         place.stack,
         "Trial",
         network=network,
+        engine=DatabaseEngine.MARIADB,
         key=key,
         port=3307,
         require_tls=True,

@@ -14,7 +14,7 @@ from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import Network
-from cdk_trainyard.storage import AccountingDatabase
+from cdk_trainyard.storage import AccountingDatabase, DatabaseEngine
 from cdk_trainyard.storage.rules_data import subnet_zone_problems
 
 from .conftest import Place, service_network
@@ -157,6 +157,21 @@ def test_everything_set(stack: Stack, network: Network) -> None:
     assert (database.port, database.user, database.schema_name) == (13306, "slurm", "jobs_2026")
 
 
+def test_mariadb_in_place_of_mysql(stack: Stack, network: Network) -> None:
+    AccountingDatabase(stack, "Database", network=network, engine=DatabaseEngine.MARIADB, require_tls=True)
+    found = one(stack, "AWS::RDS::DBInstance")["Properties"]
+    assert (found["Engine"], found["EngineVersion"]) == ("mariadb", "11.4.10")
+    group = one(stack, "AWS::RDS::DBParameterGroup")["Properties"]
+    assert group["Family"] == "mariadb11.4"
+    assert group["Parameters"]["require_secure_transport"] == "1"
+
+
+def test_a_version_of_mariadb(stack: Stack, network: Network) -> None:
+    version = rds.MariaDbEngineVersion.VER_10_11
+    AccountingDatabase(stack, "Database", network=network, engine=DatabaseEngine.MARIADB, engine_version=version)
+    assert one(stack, "AWS::RDS::DBInstance")["Properties"]["EngineVersion"] == "10.11"
+
+
 def test_an_imported_database(stack: Stack) -> None:
     secret = secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "slurm")
     group = ec2.SecurityGroup.from_security_group_id(stack, "DatabaseGroup", "sg-1")
@@ -214,6 +229,18 @@ SCHEMA = (
             f"{SCHEMA}, got 'jobs-2026'",
         ),
         ({"schema_name": "mysql"}, f"{SCHEMA}, got 'mysql'"),
+        (
+            {"engine": "mariadb"},
+            "'engine' must be DatabaseEngine.MYSQL or DatabaseEngine.MARIADB, got 'mariadb' (str)",
+        ),
+        (
+            {"engine": Token.as_string({"Ref": "Engine"})},
+            "'engine' must be known at synthesis, got a Token: each has its parameters; write it out",
+        ),
+        (
+            {"engine": DatabaseEngine.MARIADB, "engine_version": "11.4"},
+            "'engine_version' must be an rds.MariaDbEngineVersion for 'engine' mariadb, got '11.4' (str)",
+        ),
         ({"backup_retention": Duration.days(36)}, "'backup_retention' must be 1 to 35 days, got 36"),
     ],
 )
@@ -221,6 +248,15 @@ def test_fails_with_an_exact_message(stack: Stack, network: Network, changes: di
     with pytest.raises(ConfigurationError) as refusal:
         AccountingDatabase(stack, "Database", network=network, **changes)
     assert refusal.value.problems == (problem,)
+
+
+def test_fails_with_a_version_of_the_other_engine(stack: Stack, network: Network) -> None:
+    version = rds.MariaDbEngineVersion.VER_11_4_10
+    with pytest.raises(ConfigurationError) as refusal:
+        AccountingDatabase(stack, "Database", network=network, engine_version=version)
+    assert refusal.value.problems == (
+        "'engine_version' must be an rds.MysqlEngineVersion for 'engine' mysql, got a MariaDbEngineVersion",
+    )
 
 
 def test_fails_without_service_subnets(place: Place) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.storage.lustre_facts import LustreStorage, LustreType
     from cdk_trainyard.storage.mount import Mount
     from cdk_trainyard.storage.spec import (
+        DatabaseEngine,
         DataRepository,
         LustreBackups,
         LustreCompression,
@@ -34,6 +35,7 @@ __all__ = [
     "BucketGrants",
     "BucketPurpose",
     "DataRepository",
+    "DatabaseEngine",
     "Lustre",
     "LustreBackups",
     "LustreCompression",

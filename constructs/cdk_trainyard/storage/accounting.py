@@ -1,6 +1,7 @@
 """A database for Slurm's accounting that outlives the cluster."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
 
 import jsii
 from aws_cdk import Duration, RemovalPolicy
@@ -21,12 +22,15 @@ from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.options.wiring import got
+from cdk_trainyard.problems import Problem, option
 from cdk_trainyard.real import real
 from cdk_trainyard.retention import KEPT, is_kept
 from cdk_trainyard.storage.deletion_protection import DeletionProtection
 from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
-from cdk_trainyard.storage.spec import AccountingSpec
+from cdk_trainyard.storage.spec import AccountingSpec, DatabaseEngine
 from cdk_trainyard.surroundings import surroundings
+from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:  # a large module: only who makes a database waits for it
     from aws_cdk import aws_rds as rds
@@ -105,7 +109,7 @@ class AccountingDatabaseBase(Construct):
 
 
 class AccountingDatabase(AccountingDatabaseBase):
-    """RDS for MySQL for Slurm's accounting: encrypted, in two zones, backed up, kept when the stack goes.
+    """RDS for MySQL or MariaDB for Slurm's accounting: encrypted, in two zones, backed up, kept when the stack goes.
 
     Clusters of HyperPod and of ParallelCluster can share it, each with a schema of its own. Only the clusters that it
     is given to can connect.
@@ -120,10 +124,13 @@ class AccountingDatabase(AccountingDatabaseBase):
 
     Args:
         network: The network; its ``service_subnets`` must lie in two zones or more.
-        engine_version: Version of MySQL. Default: 8.4.9.
+        engine_version: Version of the engine, in the class of CDK that is the engine's.
+            Default - 8.4.9 of MySQL, 11.4.10 of MariaDB.
         removal_policy: What becomes of the database when it leaves the stack; what is retained keeps its secrets, and
             the groups that RDS would not let go. Default: RETAIN_ON_UPDATE_OR_DELETE.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
+        engine: The engine of RDS: mysql (8.4) or mariadb (11.4). Another one is another database, empty.
+            Default: MYSQL.
         schema_name: Schema of the accounting, 1 to 64 letters, digits, ``_`` and ``$``.
             Default - ``slurm_acct_db_`` and the cluster's unique name, so that clusters can share the database.
         instance_type: Size of the instance. Default: t4g.medium.
@@ -155,9 +162,10 @@ class AccountingDatabase(AccountingDatabaseBase):
         construct_id: str,
         *,
         network: Network,
-        engine_version: "rds.MysqlEngineVersion | None" = None,
+        engine_version: "rds.MysqlEngineVersion | rds.MariaDbEngineVersion | None" = None,
         removal_policy: RemovalPolicy = KEPT,
         names: Naming | None = None,
+        engine: DatabaseEngine = DatabaseEngine.MYSQL,
         schema_name: str | None = None,
         instance_type: ec2.InstanceType | None = None,
         storage_gb: int = 20,
@@ -177,8 +185,8 @@ class AccountingDatabase(AccountingDatabaseBase):
         spec = judge.judged(given(AccountingSpec, locals()))
         zones = [subnet.availability_zone for subnet in network.service_subnets]
         of_zones = subnet_zone_problems(("network", "service_subnets"), zones)
-        raise_problems(self.node.path, [*judge.problems, *accounting_problems(spec), *of_zones])
-        engine = rds.DatabaseInstanceEngine.mysql(version=engine_version or rds.MysqlEngineVersion.VER_8_4_9)
+        of_version = _version_problems(spec.engine, engine_version)
+        raise_problems(self.node.path, [*judge.problems, *accounting_problems(spec), *of_zones, *of_version])
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -190,7 +198,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         database = rds.DatabaseInstance(
             self,
             "Resource",
-            engine=engine,
+            engine=_engine(spec.engine, engine_version),
             instance_type=real(spec.instance_type),
             vpc=network.vpc,
             vpc_subnets=ec2.SubnetSelection(subnets=list(network.service_subnets)),
@@ -203,7 +211,7 @@ class AccountingDatabase(AccountingDatabaseBase):
             storage_encrypted=True,
             storage_encryption_key=key,
             multi_az=multi_az,
-            # What Slurm's own accounting page asks of MySQL (slurm.schedmd.com/accounting.html).
+            # What Slurm's own accounting page asks of MySQL and of MariaDB (slurm.schedmd.com/accounting.html).
             parameters={
                 "innodb_lock_wait_timeout": "900",
                 "max_allowed_packet": "16777216",
@@ -340,6 +348,27 @@ class AccountingDatabase(AccountingDatabaseBase):
         imported._password_secret = password_secret  # noqa: SLF001
         imported._connections = ec2.Connections(security_groups=[security_group], default_port=ec2.Port.tcp(port))  # noqa: SLF001
         return imported
+
+
+def _version_problems(engine: DatabaseEngine, version: object) -> Iterator[Problem]:
+    from aws_cdk import aws_rds as rds  # noqa: PLC0415  as above
+
+    wanted = rds.MariaDbEngineVersion if engine is DatabaseEngine.MARIADB else rds.MysqlEngineVersion
+    if version is not None and not unresolved(engine) and not isinstance(version, wanted):
+        text = f"must be an rds.{wanted.__name__} for {option('engine')} {engine}, got {got(version)}"
+        yield Problem(("engine_version",), text)
+
+
+def _engine(
+    engine: DatabaseEngine, version: "rds.MysqlEngineVersion | rds.MariaDbEngineVersion | None"
+) -> "rds.IInstanceEngine":
+    from aws_cdk import aws_rds as rds  # noqa: PLC0415  as above
+
+    if engine is DatabaseEngine.MARIADB:
+        of_mariadb = cast("rds.MariaDbEngineVersion | None", version) or rds.MariaDbEngineVersion.VER_11_4_10
+        return rds.DatabaseInstanceEngine.maria_db(version=of_mariadb)
+    of_mysql = cast("rds.MysqlEngineVersion | None", version) or rds.MysqlEngineVersion.VER_8_4_9
+    return rds.DatabaseInstanceEngine.mysql(version=of_mysql)
 
 
 def _acknowledge_always(database: "rds.DatabaseInstance") -> None:

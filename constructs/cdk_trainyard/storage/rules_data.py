@@ -20,7 +20,7 @@ _OWN_FAMILIES = ("x2g", "x2m")
 """Families of RDS's classes: cfn-lint's ``dbinstanceclass_enum.json`` (1.58.0), read 2026-11."""
 _MAX_PATH = 4096
 _MAX_PREFIX = 1024  # of a key of S3
-_MAX_STORAGE_GB = 65536  # of RDS for MySQL
+_MAX_STORAGE_GB = 65536  # of RDS for MySQL and for MariaDB
 _GROWTH_PERCENT = 110
 """Least maximum storage threshold of RDS, of the storage: "at least 10% more" ("Managing capacity
 automatically with Amazon RDS storage autoscaling", Amazon RDS user guide, read 2026-11)."""
@@ -138,7 +138,9 @@ def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
 
 # ---------------------------------------------------------------- accounting
 def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
-    """Check storage and backups of the accounting database."""
+    """Check engine, storage and backups of the accounting database."""
+    if isinstance(spec.engine, str) and unresolved(spec.engine):
+        yield Problem(("engine",), "must be known at synthesis, got a Token: each has its parameters; write it out")
     least, most = spec.storage_gb, spec.max_storage_gb
     threshold = least if unresolved(least) else ceil(least * _GROWTH_PERCENT / 100)
     if not unresolved(least, most) and most < threshold:
@@ -161,7 +163,7 @@ def _class_problems(spec: AccountingSpec) -> Iterator[Problem]:
         return
     family = name.partition(".")[0]
     if family not in _OWN_FAMILIES and (not _FAMILIES.fullmatch(name) or InstanceType.find(name) is None):
-        text = f"must be a class of RDS for MySQL without 'db.', as t4g.medium, got {shown(name)}"
+        text = f"must be a class of RDS without 'db.', as t4g.medium, got {shown(name)}"
         yield Problem(("instance_type",), f"{text}{'' if InstanceType.find(name) else name_hint(name)}")
 
 

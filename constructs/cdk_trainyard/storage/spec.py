@@ -83,6 +83,13 @@ SchemaName = Annotated[
 """What HyperPod takes (``ClusterAccountingDatabase.Name``); ParallelCluster takes less."""
 
 
+class DatabaseEngine(StrEnum):
+    """The engine of RDS that Slurm's accounting is kept in; Slurm takes either (``accounting``, slurm.schedmd.com)."""
+
+    MYSQL = "mysql"
+    MARIADB = "mariadb"
+
+
 class LustreCompression(StrEnum):
     """How FSx compresses what is written, without the clients noticing."""
 
@@ -346,8 +353,10 @@ class BucketsSpec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccountingSpec:
-    """A new database (RDS for MySQL) for Slurm's accounting; it is kept when the deployment goes."""
+    """A new database (RDS for MySQL or MariaDB) for Slurm's accounting; it is kept when the deployment goes."""
 
+    engine: DatabaseEngine = DatabaseEngine.MYSQL
+    """The engine of RDS: mysql (8.4) or mariadb (11.4). Another one is another database, empty. Default: mysql."""
     schema_name: SchemaName | None = None
     """Schema of the accounting, 1 to 64 letters, digits, ``_`` and ``$``. Default - ``slurm_acct_db_`` and the
     cluster's unique name, so that clusters can share the database."""
