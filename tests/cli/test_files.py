@@ -1,6 +1,10 @@
-"""A folder in place of a deployment file: every command that takes a file names those that are in the folder."""
+"""A folder in place of a deployment file, or a file that may not be read: every command that takes a file says so."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,3 +63,40 @@ def test_so_is_a_folder_that_a_review_is_held_against(
     monkeypatch.chdir(tmp_path)
     assert main(["review", "deployment.yaml", "--against", "."]) == 1
     assert capsys.readouterr().err.startswith(".: this is a directory, not a file; name a file in it: deployment.yaml")
+
+
+WITHOUT_PRIVILEGES = (
+    ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+    if os.geteuid() == 0
+    else []
+)
+"""Root may read everything; a program that is started with these words may not."""
+ASK_ALL = """
+import json, sys
+from cdk_trainyard.cli import main
+for words in json.loads(sys.argv[1]):
+    print("rc", main(words), flush=True)
+"""
+
+
+@pytest.mark.parametrize("closed", ["file", "folder"])
+def test_what_may_not_be_read_is_said_by_every_command(tmp_path: Path, closed: str) -> None:
+    """In one process for all commands, as a user without privileges."""
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    file = folder / "deployment.yaml"
+    file.write_text("name: x\n")
+    (folder if closed == "folder" else file).chmod(0)
+    words = [[str(file) if word == "." else word for word in each] for each in TAKERS]
+    done = subprocess.run(
+        [*WITHOUT_PRIVILEGES, sys.executable, "-c", ASK_ALL, json.dumps(words)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    folder.chmod(0o700)
+    said = f"{file}: the file cannot be read: Permission denied"
+    assert done.stdout.splitlines() == [said, "rc 1"] * len(TAKERS), done.stdout

@@ -12,7 +12,7 @@ from cdk_trainyard.errors import ConfigurationError
 if TYPE_CHECKING:
     from cdk_trainyard.deployment.model import Deployment
 
-FILE: Final = click.Path(path_type=Path)
+FILE: Final = click.Path(readable=False, path_type=Path)  # or click would answer in words and with a code of its own
 """The kind of an argument: what it is instead of a file, whoever reads it says."""
 _NO_ASSEMBLY: Final = "nor did the cdk CLI write it, for there is no manifest.json in it"
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
@@ -44,10 +44,14 @@ def is_assembly(given: Path) -> bool:
         given: What was named.
 
     Raises:
-        Wrong: It is a folder that the CLI did not write: the message names the deployment files that are in it.
+        Wrong: It cannot be read, or is a folder that the CLI did not write: the message names the deployment files that
+            are in it.
     """
-    if given.joinpath("manifest.json").is_file():
-        return True
+    try:
+        if given.joinpath("manifest.json").is_file():
+            return True
+    except PermissionError:
+        load(given)
     if given.is_dir():
         try:
             load(given)

@@ -16,7 +16,6 @@ from cdk_trainyard.errors import ConfigurationError
 if TYPE_CHECKING:
     from cdk_trainyard.report import Assembly
 
-_OWN = click.Path(path_type=Path)
 _OLD = timedelta(days=90)
 
 
@@ -24,7 +23,7 @@ _OLD = timedelta(days=90)
 @click.argument("given", metavar="FILE|CDK.OUT", type=FILE)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
 @click.option("--against", metavar="FILE|CDK.OUT", type=FILE, help="Say what changes from this one.")
-@click.option("--prices", metavar="FILE", type=_OWN, help="Prices of your own; they go before what is known here.")
+@click.option("--prices", metavar="FILE", type=FILE, help="Prices of your own; they go before what is known here.")
 @click.option("--markdown", type=Path, metavar="FILE", help="Write a short summary for a pull request, too.")
 @click.option(
     "--fail-on",
@@ -158,7 +157,10 @@ def _is_template(given: Path) -> bool:
     """Whether a file is meant to be a template: what else it could be is a deployment file, which has no resources."""
     from cdk_trainyard.report.formats import is_template
 
-    return given.is_file() and is_template(given)
+    try:
+        return given.is_file() and is_template(given)
+    except PermissionError:  # who reads it as a deployment file says so
+        return False
 
 
 def _title(given: Path) -> str:
