@@ -107,6 +107,15 @@ class Monitored(Protocol):
         """Whose metrics there are."""
 
 
+@runtime_checkable
+class Updated(Protocol):
+    """A cluster whose nodes are updated on schedules."""
+
+    @property
+    def update_schedules(self) -> Sequence[str]:
+        """When updates begin: cron expressions, in UTC."""
+
+
 class Gate(DependencyGroup):
     """What the nodes of a cluster start after, and are deleted before.
 

@@ -40,6 +40,9 @@ def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template)
     there = {alarm.name for alarm in alarms() if alarm.needs not in {"gpu", "engine"}}
     assert set(asked) == there - {"JobsStarving"} | {"LossIsNaN"}
     assert (asked["DiskFull"]["for"], asked["DiskFull"]["labels"]) == ("30m", {"severity": "critical"})
+    assert asked["NodeDown"]["expr"].endswith(
+        " unless on () (vector(time() - 14400) % 86400 < 5400 and day_of_week(vector(time() - 14400)) == 0)"
+    )
     definition = yaml.safe_load(text(workspace["AlertManagerDefinition"]))
     assert yaml.safe_load(definition["alertmanager_config"])["route"]["receiver"] == "topic"
 

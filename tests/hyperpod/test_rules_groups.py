@@ -173,6 +173,13 @@ REFUSALS = [
         ),
     ),
     (
+        {"scheduled_update": ScheduledUpdate(schedule="cron(0 4 ? * MON-FRI *)")},
+        (
+            "'groups.worker-group.scheduled_update.schedule' must be a cron expression of one minute, hour and day, "
+            "as cron(0 4 ? * SUN *), got 'cron(0 4 ? * MON-FRI *)'"
+        ),
+    ),
+    (
         {
             "auto_patch": AutoPatch(
                 strategy=PatchingStrategy.WHEN_IDLE, rolling=RollingUpdate(batch=BatchSize.percent(101))

@@ -46,6 +46,8 @@ class Course:
         missed: Scrapes that failed: minute and node.
         stopped: When the agent was stopped, and when it was started again.
         silent: When slurmctld was stopped, and when it was started again.
+        updates: When groups of nodes are updated: cron expressions. Minute 0 is midnight of a Thursday.
+        update_minutes: How long an update may take.
         tasks: Tasks that serve: from which minute each is there, from which its engine answers, and until when.
         engine: What their metrics begin with.
         change: What is other than on a healthy machine.
@@ -58,6 +60,8 @@ class Course:
     missed: frozenset[tuple[int, str]] = frozenset()
     stopped: range = range(0)
     silent: range = range(0)
+    updates: Sequence[str] = ()
+    update_minutes: int = 60
     tasks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     engine: str = "vllm:"
     change: Change = lambda _minute, _name, number: number

@@ -6,7 +6,13 @@ from typing import Annotated
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
-from cdk_trainyard.monitoring.spec import AlarmOverride, GrafanaWorkspaceSpec, MetricsWorkspaceSpec, OwnAlarm
+from cdk_trainyard.monitoring.spec import (
+    UPDATE_MINUTES,
+    AlarmOverride,
+    GrafanaWorkspaceSpec,
+    MetricsWorkspaceSpec,
+    OwnAlarm,
+)
 from cdk_trainyard.options.fields import ByName
 from cdk_trainyard.options.kinds import Arn
 from cdk_trainyard.problems import Problem, option, within
@@ -37,6 +43,9 @@ class MonitoringSection(MetricsWorkspaceSpec):
     """What is other than in the table of alarms, by the alarm's name. Default - nothing."""
     own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
     """Alarms beside those of the table, by name. Default - none."""
+    update_minutes: Annotated[int, UPDATE_MINUTES] = 120
+    """How many minutes a ``scheduled_update`` of a group of HyperPod may take: what rings of nodes that are away is
+    quiet so long. Default: 120."""
     grafana: GrafanaWorkspaceSpec | None = None
     """A workspace of Amazon Managed Grafana that looks at the metrics. Default - none."""
 

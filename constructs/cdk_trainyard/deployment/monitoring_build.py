@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.cluster import Cluster, Monitored, Publisher, Surroundings
+from cdk_trainyard.cluster import Cluster, Monitored, Publisher, Surroundings, Updated
 from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import MonitoringSection
@@ -82,7 +82,8 @@ def alarms(
     """
     if section is None or around.metrics is None or not isinstance(cluster, Monitored):
         return
-    rules(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources, topic)
+    schedules = cluster.update_schedules if isinstance(cluster, Updated) else ()
+    rules(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources, topic, schedules)
     if topic is not None:
         topic.grant_publish(_cloudwatch())  # a topic that exists keeps its own policy
     file_systems = [mount.file_system for mount in around.mounts]
@@ -107,6 +108,7 @@ def rules(
     name: str,
     sources: Sequence[MetricsSource],
     topic: sns.ITopic | None,
+    update_schedules: Sequence[str] = (),
 ) -> None:
     """Define the rules of a cluster, or of a served model, in the workspace.
 
@@ -117,6 +119,7 @@ def rules(
         name: The label ``cluster`` of the metrics.
         sources: Whose metrics there are.
         topic: Who is told of trouble. None: nobody.
+        update_schedules: When nodes are updated. Default - never.
     """
     tells = section.workspace_arn is None and Stack.of(metrics.workspace) is Stack.of(scope)
     AlertRules(
@@ -128,6 +131,8 @@ def rules(
         sources=sources,
         overrides=section.alarms,
         own_alarms=section.own_alarms,
+        update_schedules=update_schedules,
+        update_minutes=section.update_minutes,
     )
 
 

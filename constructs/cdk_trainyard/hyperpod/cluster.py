@@ -261,6 +261,12 @@ class HyperPodCluster(HyperPodClusterBase):
         """Whose metrics its nodes give, when they go anywhere."""
         return metrics_sources(self._cluster)
 
+    @property
+    def update_schedules(self) -> Sequence[str]:
+        """When updates of its groups begin, each once: cron expressions, in UTC."""
+        said = (group.spec.scheduled_update for group in self._cluster.groups)
+        return list(dict.fromkeys(update.schedule for update in said if update))
+
     def connect_command(self, group: str, *, instance_id: str = "<instance-id>") -> str:
         """Return the command that opens a session on a node.
 

@@ -21,7 +21,6 @@ SECURITY_GROUPS = range(1, 6)
 FILE_SYSTEM_DNS_NAME = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}\..{4,253}")
 
 IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
-SCHEDULE_LENGTH = 256
 WAIT_SECONDS = range(3601)
 ROLLBACK_ALARMS = range(1, 11)
 PERCENT = range(1, 101)

@@ -19,6 +19,7 @@ from cdk_trainyard.instances import InstanceType, UsageClass, hyperpod_type_name
 from cdk_trainyard.lifecycle.bundle import own_bundle
 from cdk_trainyard.lifecycle.rules import entry_problems
 from cdk_trainyard.lifecycle.spec import GroupRole
+from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.storage.mount_facts import MountFacts
@@ -147,10 +148,8 @@ def update_problems(group: ResolvedGroup) -> Iterator[Problem]:
     """Check that schedules and rolling updates are within the service's limits."""
     scheduled, patch = group.spec.scheduled_update, group.spec.auto_patch
     if scheduled and not unresolved(scheduled, scheduled.schedule):
-        schedule, most = scheduled.schedule, limits.SCHEDULE_LENGTH
-        if not schedule.startswith("cron(") or len(schedule) > most:
-            text = f"must be a cron expression of at most {most} characters, as cron(0 4 ? * SUN *)"
-            yield Problem(("scheduled_update", "schedule"), f"{text}, got {shown(schedule)}")
+        if not is_update_schedule(scheduled.schedule):
+            yield Problem(("scheduled_update", "schedule"), f"{UPDATE_SCHEDULE}, got {shown(scheduled.schedule)}")
     for name, update in (("scheduled_update", scheduled), ("auto_patch", patch)):
         if update and update.rolling and not unresolved(update, update.rolling):
             yield from within((name, "rolling"), _rolling_problems(update.rolling))

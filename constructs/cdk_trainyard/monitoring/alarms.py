@@ -25,6 +25,7 @@ class Alarm:
         threshold: The number. None: there is none to choose.
         bounds: The least and the greatest number that makes sense.
         unit: What the number counts.
+        quiet_in_updates: Whether it rings of nodes that are away, and so is quiet while they are updated.
         summary: What it says, in a line; a template of Prometheus.
         means: What is the matter then.
         do: What to do.
@@ -47,6 +48,7 @@ class Alarm:
     date: str
     bounds: tuple[float, float] = (0, 0)
     unit: str = ""
+    quiet_in_updates: bool = False
 
     def query(self, cluster: str, threshold: float | None) -> str:
         """Return the PromQL for a cluster.

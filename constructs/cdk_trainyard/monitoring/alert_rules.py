@@ -37,13 +37,17 @@ class AlertRules(Construct):
         sources: Whose metrics there are. Default - everybody's.
         overrides: What is other than in the table of alarms. Default - nothing.
         own_alarms: Alarms beside those of the table. Default - none.
+        update_schedules: When nodes are updated, in UTC: what rings of nodes that are away is quiet then.
+            Default - never.
+        update_minutes: How many minutes a scheduled update may take before what rings of nodes that are away rings.
+            Default: 120.
 
     Attributes:
         rules: The rules, as a rules file of Prometheus.
 
     Raises:
         ConfigurationError: An override names no alarm or a threshold that makes no sense, promtool does not read an
-            alarm of one's own, or the workspace cannot tell.
+            alarm of one's own, a schedule is none, or the workspace cannot tell.
     """
 
     def __init__(
@@ -66,6 +70,8 @@ class AlertRules(Construct):
         ),
         overrides: Sequence[AlarmOverride] = (),
         own_alarms: Sequence[OwnAlarm] = (),
+        update_schedules: Sequence[str] = (),
+        update_minutes: int = 120,
     ) -> None:
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))

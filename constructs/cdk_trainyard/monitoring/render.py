@@ -6,6 +6,7 @@ from typing import Final
 from cdk_trainyard.json_value import JsonObject, JsonValue
 from cdk_trainyard.monitoring.alarms import Alarm, alarms, records
 from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
+from cdk_trainyard.monitoring.updates import outside
 from cdk_trainyard.monitoring.yaml_text import yaml_text
 
 AGENT: Final = "agent"
@@ -47,7 +48,7 @@ def rule_groups(spec: AlertRulesSpec) -> str:
     for alarm in alarms():
         override = changed.get(alarm.name)
         if alarm.needs in sources and (override is None or override.enabled):
-            groups.setdefault(alarm.needs, []).append(_rule(alarm, override, spec.cluster_name))
+            groups.setdefault(alarm.needs, []).append(_rule(alarm, override, spec))
     if spec.own_alarms:
         groups["own"] = [own_rule(alarm, spec.cluster_name) for alarm in spec.own_alarms]
     named: list[JsonValue] = [{"name": f"{spec.cluster_name}-{name}", "rules": rules} for name, rules in groups.items()]
@@ -139,13 +140,16 @@ def own_rule(alarm: OwnAlarm, cluster: str) -> JsonObject:
     }
 
 
-def _rule(alarm: Alarm, override: AlarmOverride | None, cluster: str) -> JsonObject:
+def _rule(alarm: Alarm, override: AlarmOverride | None, spec: AlertRulesSpec) -> JsonObject:
     threshold = override.threshold if override else None
     minutes = alarm.minutes if override is None or override.minutes is None else override.minutes
     severity = alarm.severity if override is None or override.severity is None else override.severity.value
+    expr = alarm.query(spec.cluster_name, threshold)
+    if alarm.quiet_in_updates:
+        expr = outside(expr, spec.update_schedules, spec.update_minutes)
     return {
         "alert": alarm.name,
-        "expr": alarm.query(cluster, threshold),
+        "expr": expr,
         "for": f"{minutes}m",
         "labels": {"severity": severity},
         "annotations": {

@@ -16,6 +16,7 @@ from cdk_trainyard.monitoring.spec import (
     GrafanaWorkspaceSpec,
     OwnAlarm,
 )
+from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
@@ -33,6 +34,21 @@ def alert_rules_problems(spec: AlertRulesSpec) -> Iterator[Problem]:
         yield from within(("overrides",), override_problems(spec.overrides))
     if not unresolved(spec.own_alarms):
         yield from within(("own_alarms",), own_alarm_problems(spec.own_alarms))
+    if not unresolved(spec.update_schedules):
+        yield from within(("update_schedules",), schedule_problems(spec.update_schedules))
+
+
+def schedule_problems(schedules: Sequence[str]) -> Iterator[Problem]:
+    """Check that each says when an update begins, as HyperPod takes it.
+
+    Args:
+        schedules: When nodes are updated.
+    """
+    for number, schedule in enumerate(schedules):
+        if unresolved(schedule):
+            yield Problem((number,), "must be known when rules are made: they ask for its hours and days")
+        elif not is_update_schedule(schedule):
+            yield Problem((number,), f"{UPDATE_SCHEDULE}, got {shown(schedule)}")
 
 
 def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
 
 
+UPDATE_MINUTES: Final = Number(minimum=0, maximum=1440, unit="minutes")
+
+
 class AlarmSeverity(StrEnum):
     """How soon somebody is needed: the label ``severity`` of what rings."""
 
@@ -168,3 +171,9 @@ class AlertRulesSpec:
     """What is other than in the table of alarms. Default - nothing."""
     own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
     """Alarms beside those of the table. Default - none."""
+    update_schedules: Annotated[
+        Sequence[Annotated[str, Open(rule="schedule_problems", examples=("cron(0 4 ? * SUN *)",))]], Said(None)
+    ] = ()
+    """When nodes are updated, in UTC: what rings of nodes that are away is quiet then. Default - never."""
+    update_minutes: Annotated[int, UPDATE_MINUTES] = 120
+    """How many minutes a scheduled update may take before what rings of nodes that are away rings. Default: 120."""
