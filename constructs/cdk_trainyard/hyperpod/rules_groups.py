@@ -147,9 +147,8 @@ def interface_problems(group: ResolvedGroup) -> Iterator[Problem]:
 def update_problems(group: ResolvedGroup) -> Iterator[Problem]:
     """Check that schedules and rolling updates are within the service's limits."""
     scheduled, patch = group.spec.scheduled_update, group.spec.auto_patch
-    if scheduled and not unresolved(scheduled, scheduled.schedule):
-        if not is_update_schedule(scheduled.schedule):
-            yield Problem(("scheduled_update", "schedule"), f"{UPDATE_SCHEDULE}, got {shown(scheduled.schedule)}")
+    if scheduled and not unresolved(scheduled, scheduled.schedule) and not is_update_schedule(scheduled.schedule):
+        yield Problem(("scheduled_update", "schedule"), f"{UPDATE_SCHEDULE}, got {shown(scheduled.schedule)}")
     for name, update in (("scheduled_update", scheduled), ("auto_patch", patch)):
         if update and update.rolling and not unresolved(update, update.rolling):
             yield from within((name, "rolling"), _rolling_problems(update.rolling))
