@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import jsii
-from aws_cdk import Annotations, Names, RemovalPolicy
+from aws_cdk import Names, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
@@ -18,7 +18,7 @@ from cdk_trainyard.hyperpod import render
 from cdk_trainyard.hyperpod.bundle import upload_bundle
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
 from cdk_trainyard.hyperpod.execution_role import ControllerRole, ExecutionRole
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, resolve
+from cdk_trainyard.hyperpod.resolved import ResolvedGroup, resolve
 from cdk_trainyard.hyperpod.rules import cluster_problems
 from cdk_trainyard.hyperpod.spec import (
     HyperPodSpec,
@@ -28,8 +28,14 @@ from cdk_trainyard.hyperpod.spec import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.hyperpod.warnings import WARNINGS
-from cdk_trainyard.hyperpod.wiring import database_rules, distinct, metrics_sources, wired
+from cdk_trainyard.hyperpod.wiring import (
+    database_rules,
+    distinct,
+    metrics_sources,
+    update_schedules,
+    warn,
+    wired,
+)
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.names import Naming, named
@@ -173,7 +179,7 @@ class HyperPodCluster(HyperPodClusterBase):
             facts = replace(facts, other_names=[other.cluster_name for other in others(self)])
         cluster = resolve(spec, facts)
         raise_problems(self.node.path, [*judge.problems, *cluster_problems(cluster)])
-        self._warn(cluster)
+        warn(self, cluster)
 
         security_groups = tuple(EfaSecurityGroup.of(group) for group in given_groups)
         if network and not security_groups:
@@ -264,8 +270,7 @@ class HyperPodCluster(HyperPodClusterBase):
     @property
     def update_schedules(self) -> Sequence[str]:
         """When updates of its groups begin, each once: cron expressions, in UTC."""
-        said = (group.spec.scheduled_update for group in self._cluster.groups)
-        return list(dict.fromkeys(update.schedule for update in said if update))
+        return update_schedules(self._cluster)
 
     def connect_command(self, group: str, *, instance_id: str = "<instance-id>") -> str:
         """Return the command that opens a session on a node.
@@ -329,12 +334,6 @@ class HyperPodCluster(HyperPodClusterBase):
 
     def _schema_name(self) -> str:
         return "slurm_acct_db_" + Names.unique_resource_name(self, max_length=50, separator="_")
-
-    def _warn(self, cluster: ResolvedCluster) -> None:
-        annotations = Annotations.of(self)
-        for slug, warning in WARNINGS.items():
-            for text in warning(cluster):
-                annotations.add_warning_v2(f"@cdk-trainyard/hyperpod:{slug}", text)
 
     # ---------------------------------------------------------------- rendering
     def _instance_groups(self) -> list[CfnCluster.ClusterInstanceGroupProperty]:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from aws_cdk import Annotations
 from constructs import Construct
 
 from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetFacts, Surroundings
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
+from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.monitoring.nodes import sources_of
@@ -78,6 +80,28 @@ def metrics_sources(cluster: ResolvedCluster) -> Sequence[MetricsSource]:
         return ()
     mounts = any(mount.kind == "Lustre" for group in cluster.groups for mount in group.mounts)
     return sources_of(exporters, types, lustre=mounts)
+
+
+def update_schedules(cluster: ResolvedCluster) -> Sequence[str]:
+    """Return when updates of groups begin, each once.
+
+    Args:
+        cluster: The cluster.
+    """
+    said = (group.spec.scheduled_update for group in cluster.groups)
+    return list(dict.fromkeys(update.schedule for update in said if update))
+
+
+def warn(scope: Construct, cluster: ResolvedCluster) -> None:
+    """Say on a cluster what is taken, and may surprise.
+
+    Args:
+        scope: The cluster's construct.
+        cluster: The cluster.
+    """
+    for slug, warning in WARNINGS.items():
+        for text in warning(cluster):
+            Annotations.of(scope).add_warning_v2(f"@cdk-trainyard/hyperpod:{slug}", text)
 
 
 def database_rules(
