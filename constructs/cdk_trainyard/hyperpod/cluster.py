@@ -14,7 +14,7 @@ from constructs import Construct
 
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
-from cdk_trainyard.hyperpod import render
+from cdk_trainyard.hyperpod import render, wiring
 from cdk_trainyard.hyperpod.bundle import upload_bundle
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
 from cdk_trainyard.hyperpod.execution_role import ControllerRole, ExecutionRole
@@ -28,14 +28,7 @@ from cdk_trainyard.hyperpod.spec import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.hyperpod.wiring import (
-    database_rules,
-    distinct,
-    metrics_sources,
-    update_schedules,
-    warn,
-    wired,
-)
+from cdk_trainyard.hyperpod.wiring import database_rules, distinct, warn, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
 from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
 from cdk_trainyard.names import Naming, named
@@ -265,12 +258,12 @@ class HyperPodCluster(HyperPodClusterBase):
     @property
     def metrics_sources(self) -> Sequence[MetricsSource]:
         """Whose metrics its nodes give, when they go anywhere."""
-        return metrics_sources(self._cluster)
+        return wiring.metrics_sources(self._cluster)
 
     @property
     def update_schedules(self) -> Sequence[str]:
         """When updates of its groups begin, each once: cron expressions, in UTC."""
-        return update_schedules(self._cluster)
+        return wiring.update_schedules(self._cluster)
 
     def connect_command(self, group: str, *, instance_id: str = "<instance-id>") -> str:
         """Return the command that opens a session on a node.
