@@ -99,6 +99,41 @@ def test_the_file_of_another_account(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "call", "said"),
+    [
+        ("nodes", "sagemaker ListClusterNodes", f"AWS did not tell which nodes {HYPERPOD} has"),
+        ("nodes", "cloudformation ListStackResources", f"{HYPERPOD}-training is CREATE_COMPLETE"),
+        ("events", "cloudformation DescribeStackEvents", f"AWS did not tell what has happened to {HYPERPOD}"),
+        ("costs", "ce GetCostAndUsage", f"AWS did not tell what {HYPERPOD} has cost"),
+        ("logs", "logs FilterLogEvents", f"AWS did not tell what {GROUP} logged"),
+    ],
+)
+def test_what_was_not_told_is_not_said_to_be_nothing(
+    there: LocalAws, commands: dict[str, list[str]], name: str, call: str, said: str, capsys: Capsys
+) -> None:
+    with there.faults(Fault(call=call, code="AccessDeniedException", message="not you")):
+        assert main(commands[name]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert said in lines
+    assert len([line for line in lines if "not allowed: not you" in line]) == 1
+
+
+def test_events_without_what_the_stacks_hold(there: LocalAws, capsys: Capsys) -> None:
+    with there.faults(Fault(call="cloudformation ListStackResources", code="AccessDenied", message="not you")):
+        assert main(["events", FILE]) == 0
+    shown = capsys.readouterr()
+    assert "not told: cloudformation:ListStackResources" in shown.err
+    assert "CREATE_COMPLETE" in shown.out
+
+
+def test_credentials_that_expire_while_logs_are_followed(there: LocalAws, capsys: Capsys) -> None:
+    expired = Fault(call="logs FilterLogEvents", code="ExpiredToken", message="The security token has expired")
+    with there.faults(expired):
+        assert main(["logs", FILE, GROUP, "--follow"]) == 3
+    assert "The security token has expired" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("there")
 def test_another_region_than_the_files(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", "eu-north-1")

@@ -116,6 +116,8 @@ def chosen(of: Opened, names: Sequence[str], systems: "Sequence[System] | None" 
         found = Listing.joined(system.nodes() for system in systems)
     if not found.rows:
         tell_refused(found.refused)
+        if found.is_partial:
+            raise Wrong(f"AWS did not tell which nodes {of.deployment.name} has")
         states = Listing.joined(system.status() for system in systems).rows
         raise Wrong("\n".join(f"{each.kind} {each.name} is {each.state}: it has no nodes" for each in states))
     try:

@@ -36,9 +36,11 @@ def command(file: Path, days: int, tag: str | None, as_json: bool) -> None:
 
     found = costs_of(of.account, key, values, until - timedelta(days=days), until)
     tell_refused(found.refused)
+    if not found.rows and found.is_partial:
+        raise Wrong(f"AWS did not tell what {of.deployment.name} has cost")
     if not found.rows:
-        why = "" if found.refused else f" ({', '.join(values)}): is it activated under Billing, Cost allocation tags?"
-        raise Wrong(f"Cost Explorer tells of no costs with the tag {key}{why}")
+        why = "is it activated under Billing, Cost allocation tags?"
+        raise Wrong(f"Cost Explorer tells of no costs with the tag {key} ({', '.join(values)}): {why}")
     total = {"total": str(sum(row.amount for row in found.rows)), "unit": found.rows[0].unit}
     click.echo(json.dumps({"costs": [*map(_data, found.rows)], **total}, indent=2) if as_json else _table(found.rows))
 

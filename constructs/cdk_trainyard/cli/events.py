@@ -64,6 +64,8 @@ def command(file: Path, since: timedelta, everything: bool, as_json: bool) -> No
         click.echo(said({"cause": [line.cause] if line.cause else [], "events": line.events}, found.refused))
         return
     tell_refused(found.refused)
+    if not line.events and found.is_partial:
+        raise Wrong(f"AWS did not tell what has happened to {of.deployment.name}")
     if not line.events:
         raise Wrong(f"nothing has happened to {of.deployment.name} since then: --since looks further back")
     click.echo("\n".join(_lines(line)))
@@ -87,9 +89,10 @@ def events_table(events: "Sequence[Event]", columns: int | None) -> str:
 
 
 def _read(of: Opened, since: datetime) -> "Listing[Event]":
-    from cdk_trainyard.operations import events_of
+    from cdk_trainyard.operations import Listing, events_of
 
-    return events_of(of.account, of.deployed, of.known, since)
+    found = events_of(of.account, of.deployed, of.known, since)
+    return Listing(rows=found.rows, refused=(*of.deployed.refused, *found.refused))
 
 
 def _when(event: "Event") -> str:

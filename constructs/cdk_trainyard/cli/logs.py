@@ -1,19 +1,19 @@
 """``trainyard logs FILE NODE``: what a node logs."""
 
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from cdk_trainyard.cli._deployed import Opened, chosen, opened, tell_refused
+from cdk_trainyard.cli._deployed import Opened, chosen, opened, refuse_without_credentials, tell_refused
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE
 from cdk_trainyard.cli.events import SINCE
 
 if TYPE_CHECKING:
+    from cdk_trainyard.account import Answer
     from cdk_trainyard.operations import Line, Streams
 
 _LATE: Final = timedelta(minutes=2)
@@ -32,7 +32,8 @@ def command(file: Path, names: tuple[str, ...], since: timedelta, follow: bool, 
     streams = _streams(of, names)
     at, seen = datetime.now(UTC) - since, set[str]()
     while True:
-        lines = [line for line in _read(of, streams, at) if line.id not in seen]
+        found, refused = _read(of, streams, at)
+        lines = [line for line in found if line.id not in seen]
         for line in lines:
             click.echo(f"{line.at.strftime('%Y-%m-%dT%H:%M:%SZ')} {line.stream}  {line.text}")
         seen |= {line.id for line in lines}
@@ -40,6 +41,8 @@ def command(file: Path, names: tuple[str, ...], since: timedelta, follow: bool, 
             break
         at = max(at, datetime.now(UTC) - _LATE)
         time.sleep(every)
+    if not seen and refused:
+        raise Wrong(f"AWS did not tell what {', '.join(names)} logged")
     if not seen:
         raise Wrong("nothing was logged since then: --since looks further back")
 
@@ -55,9 +58,10 @@ def _streams(of: Opened, names: tuple[str, ...]) -> "list[Streams]":
     return list(listing.rows)
 
 
-def _read(of: Opened, streams: "list[Streams]", since: datetime) -> "Iterator[Line]":
+def _read(of: Opened, streams: "list[Streams]", since: datetime) -> "tuple[list[Line], list[Answer]]":
     from cdk_trainyard.operations.logs import read
 
     lines, refused = read(of.account, streams, since)
+    refuse_without_credentials(refused)
     tell_refused(refused)
-    yield from lines
+    return [*lines], [*refused]

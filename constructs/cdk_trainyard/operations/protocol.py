@@ -45,6 +45,11 @@ class Listing(Generic[T_co]):
         """
         return cls(rows=tuple(rows), refused=tuple(answer for answer in answers if answer.refusal is not None))
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether AWS did not tell all that was asked; that something is not there it told."""
+        return any(not answer.absent for answer in self.refused)
+
     @classmethod
     def joined(cls, listings: "Iterable[Listing[T_co]]") -> "Listing[T_co]":
         """Return several listings as one.

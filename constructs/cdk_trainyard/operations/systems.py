@@ -59,10 +59,11 @@ def _found(account: Account, deployed: Deployed) -> Iterator[System]:
 
 def _why_none(account: Account, deployed: Deployed) -> Iterator[str]:
     parts = [part for part in dict.fromkeys(row.part for row in ROWS) if part in deployed.stacks]
+    nodes = "" if deployed.refused else "; it has no nodes"  # who was not told of resources does not know
     for part in parts:
         stack = deployed.stacks[part]
         reason = f": {stack.reason}" if stack.reason else ""
-        yield f"{stack.name} is {stack.status}{reason}; it has no nodes"
-    yield from (f"{answer.call.permission}: {answer.refusal}" for answer in deployed.refused)
+        yield f"{stack.name} is {stack.status}{reason}{nodes}"
+    yield from dict.fromkeys(f"{answer.call.permission}: {answer.refusal}" for answer in deployed.refused)
     if not parts and not deployed.refused:
         yield f"nothing of {deployed.name} that has nodes exists in {account.region}"
