@@ -43,6 +43,17 @@ def test_a_plan_for_people_and_for_programs(sides: list[str], capsys: pytest.Cap
     assert capsys.readouterr().out == "nothing changes\n"
 
 
+def test_another_engine_of_a_database_is_another_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def database(engine: str) -> Path:
+        kept = {"UpdateReplacePolicy": "Retain"}
+        return assembly(
+            tmp_path / engine, Jobs={"Type": "AWS::RDS::DBInstance", "Properties": {"Engine": engine}, **kept}
+        )
+
+    main(["plan", str(database("mysql")), str(database("mariadb"))])
+    assert "an empty one is made, the old one stays behind with the data" in capsys.readouterr().out
+
+
 def test_on_a_narrow_terminal_a_change_is_a_paragraph() -> None:
     rows = [PlanRow(where="Stack/A", what="w " * 40, effect=Effect.LOST, remedy="r " * 40)] * 2
     assert max(map(len, table(rows).splitlines())) > 40

@@ -61,6 +61,9 @@ TYPES = (
             "MasterUserSecret.SecretArn": answer("DBInstance.MasterUserSecret.SecretArn"),
         },
         named=Name(property="DBInstanceIdentifier", limit=63, lower=True),
+        # the schema says "under conditions": CloudFormation's provider changes engines of Oracle and Aurora in place,
+        # no other (aws-cloudformation-resource-providers-rds, ImmutabilityHelper.isEngineMutable, read 2026-11)
+        replace_also=frozenset({"Engine"}),
     ),
     ResourceType(
         name="AWS::RDS::DBSubnetGroup",
