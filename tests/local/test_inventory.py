@@ -3,13 +3,16 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from cdk_trainyard.account import Account
 from cdk_trainyard.cli._made_up import account_of, arns, content, key_pairs, make_existing, network
 from cdk_trainyard.cli.inventory import sections, text
+from cdk_trainyard.cli.inventory.account import Account as InventoryAccount
+from cdk_trainyard.cli.inventory.storage import databases
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.operations import Deployed
 from tests.local.apps_of_rooms import CERTIFICATE, REGION, fleet, service, synthesized, uploaded
@@ -169,3 +172,18 @@ def test_the_demo_reads_a_file_as_the_app_does(tmp_path: Path) -> None:
     assert content(file) == {"name": "on", "at": "1:30"}
     file.write_text("name: [")
     assert content(file) == content(tmp_path / "none.yaml") == {}
+
+
+def test_a_database_is_shown_with_its_engine_and_its_endpoint(aws: LocalAws) -> None:
+    rds = aws.client("rds", REGION)
+    size = {"DBInstanceClass": "db.t4g.medium", "AllocatedStorage": 20, "MultiAZ": True}
+    rds.create_db_instance(
+        DBInstanceIdentifier="jobs", Engine="mariadb", EngineVersion="11.4.10", Port=3307, MasterUsername="slurm",
+        MasterUserPassword="not-a-secret", **size,
+    )  # fmt: skip
+    asked = cast("InventoryAccount", SimpleNamespace(ids={"RDS::DBInstance": ["jobs"]}.get, client={"rds": rds}.get))
+    database, endpoint = map(str, databases(asked))
+    rds.delete_db_instance(DBInstanceIdentifier="jobs", SkipFinalSnapshot=True)
+    said = "mariadb 11.4.10, db.t4g.medium, 20 GB, a standby in a second zone, available"
+    assert re.fullmatch(rf"database +jobs  {said}", database)
+    assert re.fullmatch(r"  endpoint +jobs\.\S+:3307 *", endpoint)

@@ -9,7 +9,7 @@ from cdk_trainyard.cli.inventory.clusters import clusters
 from cdk_trainyard.cli.inventory.machines import images, keys, machines
 from cdk_trainyard.cli.inventory.network import network, security_groups
 from cdk_trainyard.cli.inventory.serving import doors, services
-from cdk_trainyard.cli.inventory.storage import buckets, file_systems
+from cdk_trainyard.cli.inventory.storage import buckets, databases, file_systems
 from cdk_trainyard.operations import Deployed
 
 SECTIONS: dict[str, Callable[[Account], Iterator[Row]]] = {
@@ -17,6 +17,7 @@ SECTIONS: dict[str, Callable[[Account], Iterator[Row]]] = {
     "Security groups": security_groups,
     "File systems": file_systems,
     "Buckets": buckets,
+    "Databases": databases,
     "Clusters": clusters,
     "Machines": machines,
     "Images": images,

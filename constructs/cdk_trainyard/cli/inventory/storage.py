@@ -1,4 +1,4 @@
-"""Storage: file systems and buckets."""
+"""Storage: file systems, buckets and databases."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -37,3 +37,14 @@ def buckets(aws: Account) -> Iterator[Row]:
             row("  scripts", folder, f"{count} {'file' if count == 1 else 'files'}")
             for folder, count in scripts.items()
         )
+
+
+def databases(aws: Account) -> Iterator[Row]:
+    """RDS: engine, size, whether a standby runs, where clusters reach it."""
+    for name in aws.ids("RDS::DBInstance"):
+        (found,) = aws.client("rds").describe_db_instances(DBInstanceIdentifier=name)["DBInstances"]
+        engine, size = f"{found['Engine']} {found['EngineVersion']}", f"{found['AllocatedStorage']} GB"
+        zones = "a standby in a second zone" if found["MultiAZ"] else "one zone"
+        yield row("database", name, engine, found["DBInstanceClass"], size, zones, found["DBInstanceStatus"])
+        if endpoint := found.get("Endpoint"):  # it has none until it stands
+            yield row("  endpoint", f"{endpoint['Address']}:{endpoint['Port']}")
