@@ -10,6 +10,8 @@ import pytest
 
 from cdk_trainyard.node_scripts import scripts_folder
 
+pytestmark = pytest.mark.programs
+
 GPG, BASH = which("gpg") or "gpg", which("bash") or "bash"
 KERNEL = "6.17.0-1019-aws"
 CURL = 'cp -- "${WEB}/${!###*/}" .'

@@ -10,6 +10,8 @@ from neuron_llama.dataset import TokenDataset
 
 from tests.jobs.parts import LLAMA
 
+pytestmark = pytest.mark.programs
+
 TOKENIZERS = """
 class Tokenizer:
     @classmethod

@@ -11,6 +11,8 @@ from tests.jobs.parts import LLAMA, write_tiny, write_tokens
 from tests.jobs.stage import JobStage
 from tests.shown import lacking, promised
 
+pytestmark = pytest.mark.programs
+
 
 class Stage(JobStage):
     """Programs of Slurm, and shared storage with a dataset."""

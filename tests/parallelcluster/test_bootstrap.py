@@ -6,6 +6,8 @@ import pytest
 
 from tests.parallelcluster.fake_node import ClusterNode, make_node
 
+pytestmark = pytest.mark.programs
+
 BOOTSTRAP = "trainyard/bootstrap.sh"
 FOLDER = "s3://scripts/family/0123/"
 

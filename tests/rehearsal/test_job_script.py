@@ -7,6 +7,8 @@ import pytest
 
 from tests.jobs.stage import JobStage
 
+pytestmark = pytest.mark.programs
+
 JOB = Path(__file__).parents[2] / "lifecycle_scripts" / "jobs" / "cpu-ddp"
 
 

@@ -14,6 +14,8 @@ from cdk_trainyard.serving.model_layout import layout
 from tests.serving import model_folder
 from tests.serving.parts import model
 
+pytestmark = pytest.mark.programs
+
 PROGRAM = scripts_folder() / "ecs" / "model_files.py"
 NXD = {
     "config.json": "{}",
