@@ -34,6 +34,25 @@ def test_a_deployment_makes_the_types_that_are_asked_about(name: str) -> None:
     assert set(types) <= made
 
 
+KEPT = {"Retain", "RetainExceptOnCreate", "Snapshot"}
+PHYSICAL = {
+    *("BucketName", "LogGroupName", "Name", "RoleName", "TableName", "DBInstanceIdentifier", "ClusterName"),
+    *("RepositoryName", "AliasName", "Alias", "TopicName", "DBClusterIdentifier", "KeyName", "WorkspaceName"),
+}
+"""The properties by which users of CloudFormation name such things themselves."""
+
+
+@pytest.mark.parametrize("name", [path.stem for path in DEPLOYMENTS])
+def test_what_stays_has_no_name_that_could_be_taken(name: str) -> None:
+    """Or doctor would have to ask for it: what is made anew after a `destroy` would meet what was kept."""
+    for template in shipped_templates()[name].values():
+        kept = {key: row for key, row in template["Resources"].items() if row.get("DeletionPolicy") in KEPT}
+        for key, row in kept.items():
+            given = {name: value for name, value in row.get("Properties", {}).items() if name in PHYSICAL}
+            made_up = ("AWS::StackId" in json.dumps(value) or {*value} == {"Ref"} for value in given.values())
+            assert all(made_up), (key, given)
+
+
 @pytest.mark.parametrize(
     ("arn", "principal"),
     [
