@@ -252,3 +252,8 @@ def test_groups_of_hyperpod_say_their_types_and_how_they_are_paid(
     (item,) = review(assembly(S={"C": cluster}))["cost"]["items"]
     assert (item["name"], item["hourly"]) == (kind, NOT_PRICED)
     assert item["assumption"].startswith(assumption)
+
+
+def test_what_nobody_has_a_price_of_is_not_said_to_be_free(assembly: Any) -> None:
+    found = review(assembly(S={"Other": {"Type": "AWS::Elsewhere::Thing"}}))["cost"]
+    assert found["sentence"] == "Of nothing here a price is known."

@@ -94,3 +94,19 @@ def lifecycle(**rule: Any) -> dict[str, Any]:
 def test_retention_and_backup(graph: Any, kind: str, properties: Any, retention: str, backup: str) -> None:
     found = store(graph, kind, properties)
     assert (found.retention, found.backup) == (retention, backup)
+
+
+def test_a_bucket_with_objects_is_not_deleted_unless_something_empties_it(graph: Any) -> None:
+    emptier = {"Type": "Custom::S3AutoDeleteObjects", "Properties": {"BucketName": {"Ref": "Emptied"}}}
+    data = {"Type": "AWS::S3::Bucket"}
+    found = stores(graph(S={"Data": data, "Emptied": data, "Emptier": emptier, "Key": {"Type": "AWS::KMS::Key"}}))
+    assert [(each.resource.name, each.on_destroy) for each in found] == [
+        ("Data", "deleted when it is empty; with something in it, the stack's deletion fails"),
+        ("Emptied", "deleted with everything in it"),
+        ("Key", "its deletion is scheduled; when it is gone, nobody can read what it encrypts"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["AWS::DocDB::DBCluster", "AWS::Neptune::DBCluster"])
+def test_clusters_of_other_databases_hold_data(graph: Any, kind: str) -> None:
+    assert not store(graph, kind).is_kept

@@ -182,8 +182,25 @@ def head(**ssh: Any) -> dict[str, Any]:
     return {"Type": "Custom::PclusterCluster", "Properties": {"ClusterConfiguration": config}}
 
 
-def policy(principal: Any) -> dict[str, Any]:
-    statement = {"Effect": "Allow", "Principal": principal, "Action": "s3:GetObject"}
+NODE = ("Node", "TCP 443", "anybody")
+READ = ("B", "s3:GetObject", "anybody")
+LIST = ("B", "s3:ListBucket", "anybody")
+PRIVATE = {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.1.0/24"}}
+SUBNET_6 = {"Type": "AWS::EC2::Subnet", "Properties": {"AssignIpv6AddressOnCreation": True}}
+SIX = {"CidrIpv6": "::/0", "IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+OTHER_GROUP = {"SourceSecurityGroupId": "sg-1", "IpProtocol": "tcp", "FromPort": 22, "ToPort": 22}
+
+
+def bucket(**block: Any) -> dict[str, Any]:
+    return {"Type": "AWS::S3::Bucket", "Properties": {"PublicAccessBlockConfiguration": block}}
+
+
+def when(operator: str, key: str, value: str) -> dict[str, Any]:
+    return {"Condition": {operator: {key: value}}}
+
+
+def policy(principal: Any, **more: Any) -> dict[str, Any]:
+    statement = {"Effect": "Allow", "Principal": principal, "Action": "s3:GetObject", **more}
     properties = {"Bucket": {"Ref": "B"}, "PolicyDocument": {"Statement": statement}}
     return {"Type": "AWS::S3::BucketPolicy", "Properties": properties}
 
@@ -196,11 +213,28 @@ def policy(principal: Any) -> dict[str, Any]:
             [("Node", "TCP 22", "anybody")],
         ),
         ({"G": group(SecurityGroupIngress=[rule("10.0.0.0/8")]), "Node": instance("G", "Subnet")}, []),
+        ({"G": group(SecurityGroupIngress=[rule("192.168.1.0/0")]), "Node": instance("G", "Subnet")}, [NODE]),
         (
             {"G": group(SecurityGroupIngress=[rule("52.1.2.0/24")]), "Node": instance("G", "Subnet")},
             [("Node", "TCP 443", "52.1.2.0/24")],
         ),
-        ({"G": group(SecurityGroupIngress=[rule()]), "Node": instance("G")}, []),
+        ({"G": group(SecurityGroupIngress=[rule()]), "Node": instance("G")}, [("Node", "TCP 443", "anybody")]),
+        ({"G": group(SecurityGroupIngress=[rule()]), "Node": instance("G", SubnetId="subnet-1")}, [NODE]),
+        ({"G": group(SecurityGroupIngress=[rule()]), "Private": PRIVATE, "Node": instance("G", "Private")}, []),
+        (
+            {
+                "G": group(SecurityGroupIngress=[rule()]),
+                "Private": PRIVATE,
+                "Node": instance("G", "Private"),
+                "Ip": {"Type": "AWS::EC2::EIP", "Properties": {"InstanceId": {"Ref": "Node"}}},
+            },
+            [NODE],
+        ),
+        (
+            {"G": group(SecurityGroupIngress=[SIX, rule()]), "Subnet": SUBNET_6, "Node": instance("G", "Subnet")},
+            [("Node", "TCP 443", "anybody")],
+        ),
+        ({"G": group(SecurityGroupIngress=[OTHER_GROUP]), "Node": instance("G", "Subnet")}, []),
         (
             {"Group": group(SecurityGroupIngress=[rule()]), "Door": door(Scheme="internet-facing"), "L": LISTENER},
             [("Door", "TCP 443 (HTTPS)", "anybody")],
@@ -210,6 +244,10 @@ def policy(principal: Any) -> dict[str, Any]:
             [("Door", "TCP 443 (HTTPS)", "anybody")],
         ),
         ({"Group": group(SecurityGroupIngress=[rule()]), "Door": door(Scheme="internal"), "L": LISTENER}, []),
+        (
+            {"Group": group(SecurityGroupIngress=[rule()]), "Door": door(Scheme={"Ref": "Unknown"}), "L": LISTENER},
+            [("Door", "TCP 443 (HTTPS)", "anybody")],
+        ),
         ({"Group": group(SecurityGroupIngress=[rule(first=80, last=80)]), "Door": door(), "L": LISTENER}, []),
         (
             {"Group": group(SecurityGroupIngress=[rule(first=80, last=80)]), "Door": classic()},
@@ -237,7 +275,35 @@ def policy(principal: Any) -> dict[str, Any]:
             },
             [],
         ),
-        ({"B": {"Type": "AWS::S3::Bucket"}, "P": policy("*")}, [("B", "s3:GetObject", "anybody")]),
+        ({"B": {"Type": "AWS::S3::Bucket"}, "P": policy("*")}, [READ]),
+        ({"B": {"Type": "AWS::S3::Bucket"}, "P": policy({"AWS": ["*", "arn:aws:iam::1:root"]})}, [READ]),
+        (
+            {"B": bucket(BlockPublicPolicy=False), "P": policy("*", **when("Bool", "aws:SecureTransport", "true"))},
+            [READ],
+        ),
+        (
+            {"B": bucket(BlockPublicPolicy=False), "P": policy("*", **when("StringEquals", "aws:SourceVpc", "vpc-1"))},
+            [],
+        ),
+        ({"B": bucket(), "P": policy("*", **when("StringNotEquals", "aws:SourceVpc", "vpc-1"))}, [READ]),
+        ({"B": bucket(), "P": policy("*", **when("IpAddress", "aws:SourceIp", "0.0.0.0/0"))}, [READ]),
+        ({"B": bucket(RestrictPublicBuckets=True), "P": policy("*")}, []),
+        ({"B": bucket(), "P": policy(None, NotPrincipal={"AWS": "arn:aws:iam::1:root"})}, [READ]),
+        ({"B": {"Type": "AWS::S3::Bucket", "Properties": {"AccessControl": "PublicRead"}}}, [LIST]),
+        ({"B": bucket(IgnorePublicAcls="true") | {"AccessControl": "PublicRead"}}, []),
+        (
+            {
+                "Queue": {"Type": "AWS::SQS::Queue"},
+                "P": {
+                    "Type": "AWS::SQS::QueuePolicy",
+                    "Properties": {
+                        "Queues": [{"Ref": "Queue"}],
+                        "PolicyDocument": {"Statement": {"Effect": "Allow", "Principal": "*", "Action": "sqs:*"}},
+                    },
+                },
+            },
+            [("Queue", "sqs:*", "anybody")],
+        ),
         ({"B": {"Type": "AWS::S3::Bucket"}, "P": policy({"AWS": "arn:aws:iam::1:root"})}, []),
     ],
 )
@@ -259,3 +325,16 @@ def test_of_very_many_members_nobody_is_judged_and_the_review_says_so(assembly: 
     found = review(assembly(S=resources))
     assert found["network"]["ways"] == []
     assert "who can reach whom among 41 members of security groups: more than 40" in found["not_checked"]
+
+
+def test_a_virtual_private_gateway_is_no_internet_gateway(graph: Any) -> None:
+    route = {**PUBLIC["Route"]["Properties"], "DestinationCidrBlock": "10.0.0.0/8", "GatewayId": {"Ref": "Vpn"}}
+    vpn = {"Vpn": {"Type": "AWS::EC2::VPNGateway"}, "Route": {"Type": "AWS::EC2::Route", "Properties": route}}
+    assert [each.where for each in exits(Network(graph(S=PUBLIC | vpn)))] == ["10.0.0.0/8 by a virtual private gateway"]
+
+
+def test_a_group_from_elsewhere_is_said_to_be_one(graph: Any) -> None:
+    network = Network(graph(S={"G": group(SecurityGroupIngress=[OTHER_GROUP])}))
+    assert network.sentence(next(each for each in network.rules if each.inward)) == (
+        "Members of sg-1 may reach S/G by TCP 22."
+    )

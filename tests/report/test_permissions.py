@@ -132,6 +132,20 @@ def test_attached_policies_count_once_from_either_end(graph: Any) -> None:
             ("iam:PassRole on any resource: hands any role to a service, only where iam:PassedToService is x.com",),
         ),
         ({"Effect": "Deny", "Action": "*", "Resource": "*"}, ()),
+        (allow("IAM:passrole"), ("IAM:passrole on any resource: hands any role to a service",)),
+        (allow("iam:Pass*"), ("iam:Pass* on any resource: hands any role to a service",)),
+        (
+            {"Effect": "Allow", "NotAction": "ec2:*", "Resource": "*"},
+            ("every action but ec2:* on any resource: it can give itself every permission",),
+        ),
+        (
+            {"Effect": "Allow", "NotAction": ["iam:*", "s3:*"], "Resource": "*"},
+            ("every action but iam:*, s3:* on any resource: takes on any role that trusts the account",),
+        ),
+        (
+            allow("iam:PassRole", "arn:aws:iam::1:role/*"),
+            ("iam:PassRole on arn:aws:iam::1:role/*: hands any role to a service",),
+        ),
     ],
 )
 def test_what_could_escalate(graph: Any, statement: Any, said: tuple[str, ...]) -> None:
@@ -180,3 +194,35 @@ def test_nodes_whose_roles_parallelcluster_makes_have_the_policies_that_it_is_gi
     assert readers(permissions) == [("Cluster", "")]
     (nodes,) = permissions.roles
     assert nodes.trusts == ("nodes, by roles that ParallelCluster makes in a stack of its own",)
+
+
+def test_users_and_what_their_groups_give_them_count(graph: Any) -> None:
+    reading = {"PolicyName": "read", "PolicyDocument": {"Statement": allow("s3:GetObject", WITHIN)}}
+    of_group = {"GroupName": {"Ref": "Group"}, **reading}
+    found = Permissions(
+        graph(
+            S={
+                "Data": BUCKET,
+                "Alone": {"Type": "AWS::IAM::User", "Properties": {"Policies": [reading]}},
+                "Group": {"Type": "AWS::IAM::Group"},
+                "OfGroup": {"Type": "AWS::IAM::GroupPolicy", "Properties": of_group},
+                "Member": {"Type": "AWS::IAM::User", "Properties": {"Groups": [{"Ref": "Group"}]}},
+                "Added": {"Type": "AWS::IAM::User", "Properties": {"UserName": "added"}},
+                "Addition": {
+                    "Type": "AWS::IAM::UserToGroupAddition",
+                    "Properties": {"GroupName": {"Ref": "Group"}, "Users": ["added"]},
+                },
+                "Stranger": {"Type": "AWS::IAM::User"},
+            }
+        )
+    )
+    assert readers(found) == [("Added", ""), ("Alone", ""), ("Member", "")]
+    assert {each.trusts for each in found.roles} == {("whoever has the user's password or access keys",)}
+
+
+def test_a_policy_that_is_a_resource_of_its_own_counts(graph: Any) -> None:
+    own = {"RoleName": {"Ref": "Role"}, "PolicyName": "x", "PolicyDocument": {"Statement": allow("s3:*", WITHIN)}}
+    found = Permissions(
+        graph(S={"Data": BUCKET, "Role": role(), "Own": {"Type": "AWS::IAM::RolePolicy", "Properties": own}})
+    )
+    assert readers(found) == [("Role", "")]

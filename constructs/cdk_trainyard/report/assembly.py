@@ -125,7 +125,7 @@ def read_assembly(path: str | Path) -> Assembly:
         return Assembly(
             folder=given, stacks=tuple(reader.stacks), validation=validation, notes=tuple(dict.fromkeys(reader.notes))
         )
-    reader.template(given, given.name.split(".")[0] or "Stack", {})
+    reader.template(given, given.stem.removesuffix(".template") or "Stack", {})
     return Assembly(
         folder=given.parent, stacks=tuple(reader.stacks), validation=None, notes=tuple(dict.fromkeys(reader.notes))
     )

@@ -83,7 +83,7 @@ def _span(headline: str, total: Decimal, most: Decimal) -> str:
 
 def _sentence(span: str, stand_ins: Sequence[str], unpriced: int) -> str:
     if span == NOT_PRICED:
-        return f"Not priced: {counted(unpriced, 'item')}." if unpriced else "Nothing here costs by the hour."
+        return f"Not priced: {counted(unpriced, 'item')}." if unpriced else "Of nothing here a price is known."
     said = f"{span[:1].upper()}{span[1:]}"
     if stand_ins:
         said += f"; at prices of {joined(stand_ins)} where its own are not known here"

@@ -16,11 +16,13 @@ KEPT: Final = {"Retain", "RetainExceptOnCreate", "Snapshot"}
 """Policies under which data outlives its resource."""
 HOLDS_DATA: Final = {
     "AWS::DynamoDB::Table",
+    "AWS::DocDB::DBCluster",
     "AWS::EC2::Volume",
     "AWS::EFS::FileSystem",
     "AWS::FSx::FileSystem",
     "AWS::FSx::Volume",
     "AWS::KMS::Key",
+    "AWS::Neptune::DBCluster",
     "AWS::RDS::DBCluster",
     "AWS::RDS::DBInstance",
     "AWS::S3::Bucket",
@@ -80,7 +82,7 @@ def _store(graph: Graph, resource: Resource) -> Store:
         encryption=encryption,
         retention=about.retention(graph, properties),
         backup=about.backup(graph, properties),
-        on_destroy=_DESTROYED.get(deletion, deletion),
+        on_destroy=_destroyed(graph, resource) if deletion == "Delete" else _DESTROYED.get(deletion, deletion),
         on_replace=_REPLACED.get(policy_of(resource, "UpdateReplacePolicy"), "unknown"),
         is_kept=deletion in KEPT,
         is_encrypted=not encryption.startswith(_UNENCRYPTED),
@@ -102,7 +104,6 @@ def policy_of(resource: Resource, attribute: str) -> str:
 
 
 _DESTROYED: Final = {
-    "Delete": "deleted with everything in it",
     "Retain": "stays in the account, with its data",
     "RetainExceptOnCreate": "stays in the account, with its data (deleted only if the deployment that makes it fails)",
     "Snapshot": "deleted; a last snapshot stays",
@@ -112,6 +113,17 @@ _REPLACED: Final = {
     "Retain": "an empty one is made; the old one stays in the account, with its data",
     "Snapshot": "the old one is deleted; a last snapshot stays",
 }
+
+
+def _destroyed(graph: Graph, resource: Resource) -> str:
+    """AWS CloudFormation User Guide, "DeletionPolicy attribute": a bucket must be empty."""
+    if resource.type == "AWS::KMS::Key":
+        return "its deletion is scheduled; when it is gone, nobody can read what it encrypts"
+    emptied = graph.of_type("Custom::S3AutoDeleteObjects")
+    if resource.type == "AWS::S3::Bucket" and resource not in graph.targets([*map(graph.properties, emptied)]):
+        return "deleted when it is empty; with something in it, the stack's deletion fails"
+    return "deleted with everything in it"
+
 
 _Fact = Callable[[Graph, Mapping[str, Any]], str]
 
@@ -236,8 +248,10 @@ def _no_content(_graph: Graph, _properties: Mapping[str, Any]) -> str:
     return "a key, which encrypts the others"
 
 
+_DATABASE: Final = _Kind(encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_database_backup)
 _KINDS: Final = {
     "AWS::DynamoDB::Table": _Kind(retention=_until_deleted, backup=_table_backup),
+    "AWS::DocDB::DBCluster": _DATABASE,
     "AWS::EC2::Volume": _Kind(encryption=_switched("Encrypted"), retention=_until_deleted),
     "AWS::EFS::FileSystem": _Kind(encryption=_switched("Encrypted"), retention=_until_deleted),
     "AWS::FSx::FileSystem": _Kind(
@@ -245,12 +259,9 @@ _KINDS: Final = {
     ),
     "AWS::KMS::Key": _Kind(encryption=_no_content, retention=_key_deletion, backup=_key_rotation),
     "AWS::Logs::LogGroup": _Kind(encryption=_key("KmsKeyId"), retention=_log_retention),
-    "AWS::RDS::DBCluster": _Kind(
-        encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_database_backup
-    ),
-    "AWS::RDS::DBInstance": _Kind(
-        encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_database_backup
-    ),
+    "AWS::Neptune::DBCluster": _DATABASE,
+    "AWS::RDS::DBCluster": _DATABASE,
+    "AWS::RDS::DBInstance": _DATABASE,
     "AWS::S3::Bucket": _Kind(encryption=_bucket_encryption, retention=_bucket_retention, backup=_bucket_backup),
     "AWS::SecretsManager::Secret": _Kind(encryption=_key("KmsKeyId"), retention=_until_deleted),
 }

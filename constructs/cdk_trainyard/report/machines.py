@@ -9,6 +9,8 @@ from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.network import LAUNCH, under
 
 ON_DEMAND: Final = "on demand"
+UNKNOWN: Final = "an unknown type"
+"""What stands for an instance type that no template says."""
 _CONFIG: Final = "ClusterConfiguration"
 
 
@@ -53,7 +55,7 @@ def machines(graph: Graph) -> list[Machines]:
 def _instance(graph: Graph, resource: Resource) -> Iterator[Machines]:
     properties = graph.properties(resource)
     data = [properties, *_template_data(graph, properties)]
-    kind = next((each["InstanceType"] for each in data if "InstanceType" in each), "an unknown type")
+    kind = next((each["InstanceType"] for each in data if "InstanceType" in each), UNKNOWN)
     yield Machines(resource=resource, name="", type=graph.said(kind), count=1, most=1, paid=_paid(data))
 
 
@@ -69,7 +71,7 @@ def _group(graph: Graph, resource: Resource) -> Iterator[Machines]:
         scheduled = graph.properties(action)
         if resource in graph.targets(scheduled.get("AutoScalingGroupName")):
             most = max(most, _number(scheduled.get("MaxSize"), 0))
-    kind = " or ".join(sorted(set(types))) or "an unknown type"
+    kind = " or ".join(sorted(set(types))) or UNKNOWN
     yield Machines(resource=resource, name="", type=kind, count=count, most=most, paid=_paid(data))
 
 
@@ -82,7 +84,7 @@ def _hyperpod(graph: Graph, resource: Resource) -> Iterator[Machines]:
             yield Machines(
                 resource=resource,
                 name=graph.said(each.get("InstanceGroupName", "")),
-                type=", ".join(types).replace(", ", " or ") or "an unknown type",
+                type=", ".join(types).replace(", ", " or ") or UNKNOWN,
                 count=count,
                 most=count,
                 paid=_hyperpod_paid(each),
@@ -128,7 +130,7 @@ def _parallelcluster(graph: Graph, resource: Resource) -> Iterator[Machines]:
             yield Machines(
                 resource=resource,
                 name=f"{graph.said(queue.get('Name', '?'))}/{graph.said(compute.get('Name', '?'))}",
-                type=" or ".join(types) or "an unknown type",
+                type=" or ".join(types) or UNKNOWN,
                 count=_number(compute.get("MinCount"), 0),
                 most=_number(compute.get("MaxCount"), 10),
                 paid=ON_DEMAND if paid == "ondemand" else paid.replace("_", " "),

@@ -102,7 +102,8 @@ class Network:
     def _rule(self, group: str, properties: Mapping[str, Any], *, inward: bool) -> Rule:
         protocol = str(properties.get("IpProtocol", "-1"))
         protocol = _PROTOCOLS.get(protocol, protocol.lower())
-        peer = next((properties[name] for name in _PEERS if name in properties), "")
+        named = next((name for name in _PEERS if name in properties), "")
+        peer = properties.get(named, "nobody that is named")
         groups = self.graph.targets(peer, GROUP)
         with_ports = protocol in WITH_PORTS
         return Rule(
@@ -114,6 +115,7 @@ class Network:
             peer=groups[0].key if groups else self.graph.said(peer),
             peer_is_group=bool(groups),
             description=self.graph.said(properties.get("Description", "")),
+            is_foreign="SecurityGroup" in named and not groups,
         )
 
     @cached_property
@@ -254,6 +256,7 @@ class Network:
         if rule.peer_is_group and rule.peer == rule.group:
             way = "accept {} from" if rule.inward else "may send {} to"
             return f"Members of {group} {way.format(rule.ports)} one another."
+        peer = f"members of {peer}" if rule.is_foreign else peer
         who = "anybody on the internet" if rule.is_anywhere else peer
         if rule.inward:
             return f"{_capital(who)} may reach {group} by {rule.ports}."
@@ -304,4 +307,4 @@ def _port(value: Any, default: int) -> int:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:] if text.startswith("anybody") else text
+    return text[:1].upper() + text[1:] if text.startswith(("anybody", "members", "nobody")) else text

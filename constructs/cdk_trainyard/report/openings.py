@@ -3,7 +3,7 @@
 Each row names the AWS page that says when such a resource is public (read 2026-11).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.network import LAUNCH, Member, Network, under
+from cdk_trainyard.report.public_policies import public_policies
 from cdk_trainyard.report.security_groups import Rule
 
 _ANYWHERE: Final = "0.0.0.0/0"
@@ -61,7 +62,12 @@ def openings(network: Network) -> list[Opening]:
         if resource.type in _KINDS
         for opening in _KINDS[resource.type](network, resource)
     ]
-    found += [opening for member in network.members for opening in _addressed(network, member)]
+    elastic = _elastic(graph)
+    found += [opening for member in network.members for opening in _addressed(network, member, elastic)]
+    found += [
+        Opening(resource=resource, ports=actions, who="anybody", why=why)
+        for resource, actions, why in public_policies(graph)
+    ]
     return sorted(dict.fromkeys(found), key=lambda each: (each.resource.path, each.ports, each.why))
 
 
@@ -80,15 +86,16 @@ def exits(network: Network) -> list[Exit]:
     found = []
     for route in graph.of_type("AWS::EC2::Route"):
         properties = graph.properties(route)
-        target = next((name for name in _TARGETS if name in properties), None)
+        target = next((name for name in _TARGETS if name in properties), "")
+        by = _TARGETS.get(target, "a route")
+        if graph.targets(properties.get("GatewayId"), "AWS::EC2::VPNGateway"):
+            by = "a virtual private gateway"
         tables = graph.targets(properties.get("RouteTableId"))
         who = ", ".join(sorted(path for table in tables for path in subnets.get(table.key, [])))
         where = graph.said(
             properties.get("DestinationCidrBlock", properties.get("DestinationIpv6CidrBlock", "a prefix list"))
         )
-        found.append(
-            Exit(resource=route, who=who or "no subnet", where=f"{where} by {_TARGETS.get(target or '', 'a route')}")
-        )
+        found.append(Exit(resource=route, who=who or "no subnet", where=f"{where} by {by}"))
     for endpoint in graph.of_type("AWS::EC2::VPCEndpoint"):
         properties = graph.properties(endpoint)
         kind = str(properties.get("VpcEndpointType", "Gateway")).lower()
@@ -108,13 +115,16 @@ _TARGETS: Final = {
     "NetworkInterfaceId": "a network interface",
     "InstanceId": "an instance",
     "VpcEndpointId": "a VPC endpoint",
+    "CarrierGatewayId": "a carrier gateway",
+    "CoreNetworkArn": "a core network",
+    "LocalGatewayId": "a local gateway",
 }
 
 
 def _inward(network: Network, member: Member) -> Iterator[Rule]:
     """Yield the rules that let addresses in which are not the network's own."""
     for rule in network.rules_of(member):
-        is_address = rule.inward and not rule.peer_is_group and not rule.allows_nothing
+        is_address = rule.inward and not (rule.peer_is_group or rule.is_foreign or rule.allows_nothing)
         if is_address and (rule.is_anywhere or not _is_private(rule.peer)):
             yield rule
 
@@ -131,12 +141,30 @@ def _who(rule: Rule) -> str:
     return "anybody" if rule.is_anywhere else rule.peer
 
 
-def _addressed(network: Network, member: Member) -> Iterator[Opening]:
+def _elastic(graph: Graph) -> set[str]:
+    """Return the keys of instances and network interfaces that an Elastic IP address is given to."""
+    given = map(graph.properties, graph.of_type("AWS::EC2::EIP", "AWS::EC2::EIPAssociation"))
+    named = [each.get(name) for each in given for name in ("InstanceId", "NetworkInterfaceId")]
+    return {each.key for each in graph.targets(named)}
+
+
+def _addressed(network: Network, member: Member, elastic: Collection[str]) -> Iterator[Opening]:
     """Yield what is open on instances that get a public address."""
-    why = _public_address(network, member)
-    if why:
-        for rule in _inward(network, member):
-            yield Opening(resource=member.resource, ports=rule.ports, who=_who(rule), why=why)
+    graph = network.graph
+    addresses = {member.resource.key, *(each.key for each in graph.targets(graph.properties(member.resource), *LAUNCH))}
+    why = "has an Elastic IP address" if addresses & {*elastic} else _public_address(network, member)
+    six = _ipv6_address(network, member)
+    for rule in _inward(network, member):
+        if reason := why or (six if ":" in rule.peer else ""):
+            yield Opening(resource=member.resource, ports=rule.ports, who=_who(rule), why=reason)
+
+
+def _ipv6_address(network: Network, member: Member) -> str:
+    """Amazon VPC User Guide, "IP addressing for your VPCs and subnets": every IPv6 address of a subnet is public."""
+    graph = network.graph
+    given = (each for each in member.subnets if each in network.public_subnets)
+    named = next((each for each in given if _gives(graph, each, "AssignIpv6AddressOnCreation")), None)
+    return f"stands in {graph.resources[named].path}, which gives IPv6 addresses" if named else ""
 
 
 def _public_address(network: Network, member: Member) -> str:
@@ -150,14 +178,21 @@ def _public_address(network: Network, member: Member) -> str:
     ]
     if any(str(value).lower() in {"true", "enabled"} for value in asked):
         return "asks for a public address"
-    given = [key for key in member.subnets if key in network.public_subnets and _maps(graph, key)]
-    if given and not asked and member.resource.type in {"AWS::EC2::Instance", "AWS::AutoScaling::AutoScalingGroup"}:
-        return f"stands in {graph.resources[given[0]].path}, which gives public addresses"
-    return ""
+    if asked or member.resource.type not in {"AWS::EC2::Instance", "AWS::AutoScaling::AutoScalingGroup"}:
+        return ""
+    public = (key for key in member.subnets if key in network.public_subnets)
+    if given := next((key for key in public if _gives(graph, key, "MapPublicIpOnLaunch")), None):
+        return f"stands in {graph.resources[given].path}, which gives public addresses"
+    if member.subnets:
+        return ""
+    named = [value for each in (properties, *templates) for value in under(each, {"SubnetId", "VPCZoneIdentifier"})]
+    if named:
+        return f"may get a public address: its subnet, {graph.said(named[0])}, is not of these templates"
+    return "stands in the default VPC, whose subnets give public addresses"
 
 
-def _maps(graph: Graph, subnet: str) -> bool:
-    return str(graph.properties(graph.resources[subnet]).get("MapPublicIpOnLaunch", "")).lower() == "true"
+def _gives(graph: Graph, subnet: str, flag: str) -> bool:
+    return str(graph.properties(graph.resources[subnet]).get(flag, "")).lower() == "true"
 
 
 def _load_balancer(network: Network, resource: Resource) -> Iterator[Opening]:
@@ -179,17 +214,23 @@ def _classic_load_balancer(network: Network, resource: Resource) -> Iterator[Ope
 
 
 def _listening(network: Network, resource: Resource, port: str, protocol: str) -> Iterator[Opening]:
-    if str(network.graph.properties(resource).get("Scheme", "internet-facing")) != "internet-facing":
+    scheme = str(network.graph.properties(resource).get("Scheme", "internet-facing"))
+    if scheme == "internal":
         return
+    facing = (
+        "is internet-facing"
+        if scheme == "internet-facing"
+        else f"may be, by {network.graph.said(scheme)}, internet-facing"
+    )
     what = f"TCP {network.graph.said(port)} ({network.graph.said(protocol)})"
     member = next((each for each in network.members if each.resource.key == resource.key), None)
     if member is None:
-        why = "is internet-facing, without a security group here"
+        why = f"{facing}, without a security group here"
         yield Opening(resource=resource, ports=what, who="anybody", why=why)
         return
     for rule in _inward(network, member):
         if rule.protocol in {"tcp", "all"} and port.isdigit() and rule.first <= int(port) <= rule.last:
-            yield Opening(resource=resource, ports=what, who=_who(rule), why="is internet-facing")
+            yield Opening(resource=resource, ports=what, who=_who(rule), why=facing)
 
 
 def _function_url(network: Network, resource: Resource) -> Iterator[Opening]:
@@ -246,25 +287,6 @@ def _head_node(network: Network, resource: Resource) -> Iterator[Opening]:
         )
 
 
-def _bucket_policy(network: Network, resource: Resource) -> Iterator[Opening]:
-    """Amazon S3 User Guide, "The meaning of public": a statement for everybody, without a condition that limits it."""
-    graph = network.graph
-    properties = graph.properties(resource)
-    document = properties.get("PolicyDocument", {})
-    listed = document.get("Statement", []) if isinstance(document, Mapping) else []
-    for statement in listed if isinstance(listed, list) else [listed]:
-        if not isinstance(statement, Mapping) or statement.get("Effect") != "Allow" or statement.get("Condition"):
-            continue
-        if statement.get("Principal") in ("*", {"AWS": "*"}, {"AWS": ["*"]}):
-            for bucket in graph.targets(properties.get("Bucket")) or [resource]:
-                yield Opening(
-                    resource=bucket,
-                    ports=graph.said(statement.get("Action", "?")),
-                    who="anybody",
-                    why="its policy is for everybody",
-                )
-
-
 _KINDS: Final[Mapping[str, Callable[[Network, Resource], Iterator[Opening]]]] = {
     "AWS::ApiGateway::RestApi": _rest_api,
     "AWS::ApiGatewayV2::Api": _always("TCP 443 (HTTPS)", "is a public API endpoint"),
@@ -275,6 +297,5 @@ _KINDS: Final[Mapping[str, Callable[[Network, Resource], Iterator[Opening]]]] = 
     "AWS::Lambda::Url": _function_url,
     "AWS::RDS::DBCluster": _database,
     "AWS::RDS::DBInstance": _database,
-    "AWS::S3::BucketPolicy": _bucket_policy,
     "Custom::PclusterCluster": _head_node,
 }

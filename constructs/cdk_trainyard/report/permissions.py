@@ -7,20 +7,23 @@ stand: nobody can do more than it says here, as far as the templates know. AWS's
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Final
 
 from cdk_trainyard.policy import Policies, Policy, PolicyError, PolicyKind, Principal, Request, evaluate, parse_policy
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.identities import MADE_ELSEWHERE, USER, Identities
+from cdk_trainyard.report.identities import listed as _list
 from cdk_trainyard.report.stand_ins import ACCOUNT, StandIns
 from cdk_trainyard.report.stores import ACCESS
+from cdk_trainyard.report.words import joined
 
 _WILD: Final = re.compile(r"[*?$]")
-ROLE: Final = "AWS::IAM::Role"
-_MADE_ELSEWHERE: Final = {"Custom::PclusterCluster": "nodes, by roles that ParallelCluster makes in a stack of its own"}
-"""Types whose roles are in no template, though their policies are; and who takes such a role on."""
-_POLICIES: Final = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
+_ALL_BUT: Final = "every action but "
+_WHOEVER: Final = "whoever has the user's password or access keys"
+_EVERY_ONE: Final = (":role/*", ":user/*", ":policy/*")
 _RESOURCE_POLICIES: Final = {
     "AWS::S3::BucketPolicy": ("Bucket", "PolicyDocument"),
     "AWS::SecretsManager::ResourcePolicy": ("SecretId", "ResourcePolicy"),
@@ -111,33 +114,30 @@ class Permissions:
         """
         self.graph = graph
         self.stand_ins = StandIns(graph)
+        self._identities = Identities(graph)
         self.notes: list[str] = []
         self._resources: dict[tuple[str, str], tuple[str, ...]] = {}
 
     @cached_property
     def roles(self) -> list[Role]:
-        """Every role, and for what makes its own elsewhere, what its policies here give it."""
-        return sorted(map(self._role, self._holders), key=lambda role: role.resource.path)
-
-    @cached_property
-    def _holders(self) -> list[Resource]:
-        return self.graph.of_type(ROLE, *_MADE_ELSEWHERE)
+        """Every role and user, and for what makes its own elsewhere, what its policies here give it."""
+        return sorted(map(self._role, self._identities.holders), key=lambda role: role.resource.path)
 
     def _role(self, resource: Resource) -> Role:
         properties = self.graph.properties(resource)
         trust = statements(properties.get("AssumeRolePolicyDocument"))
         grants = tuple(
-            self._grant(each, name) for name, document in self.documents[resource.key] for each in statements(document)
+            self._grant(each, name)
+            for name, document in self._identities.documents[resource.key]
+            for each in statements(document)
         )
         return Role(
             resource=resource,
-            trusts=tuple(
-                [_MADE_ELSEWHERE[resource.type]]
-                if resource.type in _MADE_ELSEWHERE
-                else dict.fromkeys(said for each in trust for said in self._trusts(each))
-            ),
+            trusts=(_TAKEN_ON[resource.type],)
+            if resource.type in _TAKEN_ON
+            else tuple(dict.fromkeys(said for each in trust for said in self._trusts(each))),
             grants=grants,
-            managed=tuple(self._managed(properties)),
+            managed=tuple(dict.fromkeys(self._identities.managed(resource))),
             escalations=tuple(dict.fromkeys(said for grant in grants for said in _escalations(grant))),
         )
 
@@ -158,13 +158,11 @@ class Permissions:
         resources = [
             self.graph.said(each) for each in _list(statement.get("Resource", statement.get("NotResource", [])))
         ]
-        wide = [action for action in actions if action == "*" or action.endswith(":*")]
+        wide = [each for each in actions if "NotAction" not in negated and (each == "*" or each.endswith(":*"))]
         wide += ["any resource"] if "*" in resources else []
         return Grant(
             effect=str(statement.get("Effect", "?")),
-            actions=tuple(
-                ("every action but " if "NotAction" in negated else "") + self.graph.said(each) for each in actions
-            ),
+            actions=tuple((_ALL_BUT if "NotAction" in negated else "") + self.graph.said(each) for each in actions),
             resources=tuple(("everything but " if "NotResource" in negated else "") + each for each in resources),
             condition=self._condition(statement.get("Condition")),
             source=source,
@@ -180,40 +178,6 @@ class Permissions:
             if isinstance(keys, Mapping)
             for key, value in keys.items()
         )
-
-    def _managed(self, properties: Mapping[str, Any]) -> Iterator[str]:
-        for arn in _list(properties.get("ManagedPolicyArns", [])):
-            text = self.graph.said(arn)
-            if ":iam::aws:policy/" in text:
-                yield text.partition(":policy/")[2]
-
-    @cached_property
-    def documents(self) -> dict[str, list[tuple[str, Any]]]:
-        """Key of a role to its policies: their names and documents."""
-        found: dict[str, list[tuple[str, Any]]] = {role.key: [] for role in self._holders}
-        for cluster in self.graph.of_type(*_MADE_ELSEWHERE):
-            for policy in self.graph.targets(self.graph.properties(cluster), *_POLICIES):
-                self._attach(found, cluster.key, policy)
-        for role in self.graph.of_type(ROLE):
-            properties = self.graph.properties(role)
-            for each in _list(properties.get("Policies", [])):
-                if isinstance(each, Mapping):
-                    found[role.key].append(
-                        (
-                            f"{role.path} ({self.graph.said(each.get('PolicyName', 'inline'))})",
-                            each.get("PolicyDocument"),
-                        )
-                    )
-            for policy in self.graph.targets(properties.get("ManagedPolicyArns"), *_POLICIES):
-                self._attach(found, role.key, policy)
-        for policy in self.graph.of_type(*_POLICIES):
-            for role in self.graph.targets(self.graph.properties(policy).get("Roles"), ROLE):
-                self._attach(found, role.key, policy)
-        return found
-
-    def _attach(self, found: dict[str, list[tuple[str, Any]]], role: str, policy: Resource) -> None:
-        if all(name != policy.path for name, _ in found[role]):
-            found[role].append((policy.path, self.graph.properties(policy).get("PolicyDocument")))
 
     def readers(self, store: Resource) -> list[Holder]:
         """Return who can read what is in a store, at most.
@@ -275,6 +239,9 @@ class Permissions:
             principal = statement.source.get("Principal")
             if statement.is_deny or not statement.is_about_action(action):
                 continue
+            if "NotPrincipal" in statement.source:
+                found.append("anybody but whom its policy excludes")
+                continue
             for kind, names in (principal if isinstance(principal, Mapping) else {"AWS": principal}).items():
                 others = [name for name in _list(names) if name not in ours]
                 found += [f"{_KINDS.get(kind, kind)} {'anybody' if name == '*' else name}".strip() for name in others]
@@ -289,7 +256,9 @@ class Permissions:
 
     def _may(self, role: Resource, action: str, resource: str, policies: tuple[Policy, ...]) -> bool:
         request = Request(
-            principal=Principal.role_session(self.stand_ins.role(role), "session"),
+            principal=Principal.user(self.stand_ins.of(role, "Arn"))
+            if role.type == USER
+            else Principal.role_session(self.stand_ins.role(role), "session"),
             action=action,
             resource=resource,
             keys=_SECURE,
@@ -307,7 +276,7 @@ class Permissions:
             key: tuple(
                 policy for name, document in listed for policy in self._policy(document, PolicyKind.IDENTITY, name)
             )
-            for key, listed in self.documents.items()
+            for key, listed in self._identities.documents.items()
         }
 
     @cached_property
@@ -342,6 +311,7 @@ class Permissions:
 
 
 _KINDS: Final = {"AWS": "", "Service": "the service", "Federated": "the identity provider", "CanonicalUser": "the user"}
+_TAKEN_ON: Final = {**MADE_ELSEWHERE, USER: _WHOEVER}
 _OPERATORS: Final = {
     "StringEquals": "is", "StringLike": "is like", "ArnLike": "is like", "ArnEquals": "is", "Bool": "is",
     "StringNotEquals": "is not", "Null": "is absent:", "NumericLessThan": "is below", "IpAddress": "is in",
@@ -366,15 +336,23 @@ def _begins(pattern: str, arn: str) -> bool:
 
 
 def _escalations(grant: Grant) -> Iterator[str]:
-    if grant.effect != "Allow" or "any resource" not in grant.wildcards:
+    wide = [each for each in grant.resources if each.endswith(_EVERY_ONE)]
+    if {"any resource", "NotResource"} & {*grant.wildcards}:
+        wide = ["any resource"]
+    if grant.effect != "Allow" or not wide:
         return
-    for action in grant.actions:
-        if action in {"*", "iam:*"}:
-            yield f"{action} on any resource: it can give itself every permission"
-        elif action in ESCALATIONS:
-            narrowed = f", only where {grant.condition}" if grant.condition else ""
-            yield f"{action} on any resource: {ESCALATIONS[action]}{narrowed}"
+    narrowed = f", only where {grant.condition}" if grant.condition else ""
+    excluded = [each.removeprefix(_ALL_BUT) for each in grant.actions if each.startswith(_ALL_BUT)]
+    patterns = [(f"{_ALL_BUT}{', '.join(excluded)}", "*")] if excluded else [(each, each) for each in grant.actions]
+    for name, pattern in patterns:
+        gained = [
+            each for each in ESCALATIONS if _matches(pattern, each) and not any(_matches(no, each) for no in excluded)
+        ]
+        if {"iam:AttachRolePolicy", "iam:PutRolePolicy", "iam:PutUserPolicy"} <= {*gained}:
+            yield f"{name} on {joined(wide)}: it can give itself every permission{narrowed}"
+        elif gained:
+            yield f"{name} on {joined(wide)}: {joined([ESCALATIONS[each] for each in gained])}{narrowed}"
 
 
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else [value]
+def _matches(pattern: str, action: str) -> bool:
+    return fnmatchcase(action.lower(), pattern.lower())

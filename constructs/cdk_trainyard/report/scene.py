@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
+from cdk_trainyard.report.identities import ROLE
 from cdk_trainyard.report.machines import Machines
 from cdk_trainyard.report.network import LAUNCH, SUBNET, Member, Network
 from cdk_trainyard.report.openings import Opening
-from cdk_trainyard.report.permissions import ROLE
 from cdk_trainyard.report.words import counted, joined
 
 _VPC: Final = "AWS::EC2::VPC"

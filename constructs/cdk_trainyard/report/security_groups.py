@@ -26,6 +26,7 @@ class Rule:
         peer: A CIDR block, a prefix list, or the key of a group.
         peer_is_group: Whether the peer is a group of this assembly.
         description: What the template says of it.
+        is_foreign: Whether the peer is a group that is not of this assembly.
     """
 
     group: str
@@ -36,6 +37,7 @@ class Rule:
     peer: str
     peer_is_group: bool = False
     description: str = ""
+    is_foreign: bool = False
 
     @property
     def ports(self) -> str:
@@ -45,7 +47,7 @@ class Rule:
     @property
     def is_anywhere(self) -> bool:
         """Whether the peer is every address."""
-        return self.peer in ANYWHERE
+        return self.peer in ANYWHERE or self.peer.endswith("/0")
 
     @property
     def allows_nothing(self) -> bool:

@@ -76,6 +76,7 @@ ACCESS: Final[Mapping[str, Access]] = {
 
 OTHER_ARNS: Final = {
     "AWS::IAM::Role": "arn:{partition}:iam::{account}:role/{name}",
+    "AWS::IAM::User": "arn:{partition}:iam::{account}:user/{name}",
     "AWS::Lambda::Function": "arn:{partition}:lambda:{region}:{account}:function:{name}",
 }
 """ARNs of what holds no data, and is named in policies."""

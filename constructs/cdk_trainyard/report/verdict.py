@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.machines import Machines
+from cdk_trainyard.report.machines import UNKNOWN, Machines
 from cdk_trainyard.report.words import counted, joined
 
 _NOUNS: Final = {
@@ -49,4 +49,5 @@ def _fleet(machines: Sequence[Machines]) -> Iterator[str]:
         count, most = kinds.get(each.type, (0, 0))
         kinds[each.type] = (count + each.count, most + each.most)
     for kind, (count, most) in kinds.items():
-        yield f"{count} {kind}" if count == most else f"{count} to {most} {kind}"
+        what = f"of {kind}" if kind == UNKNOWN else kind
+        yield f"{count} {what}" if count == most else f"{count} to {most} {what}"
