@@ -42,8 +42,8 @@ def test_nothing_is_launched_for_an_environment(stacks: Stacks, aws: LocalAws) -
 @pytest.mark.usefixtures("support")
 def test_an_environment_stands_in_subnets_that_exist(stacks: Stacks) -> None:
     environment = ENVIRONMENT["Environment"]["Properties"]
-    resources = {**environment["ComputeResources"], "Subnets": ["subnet-0123456789abcdef0"]}
+    resources = {**environment["ComputeResources"], "Subnets": ["subnet-0bad0bad0bad0bad0"]}
     broken = {"Type": "AWS::Batch::ComputeEnvironment", "Properties": {**environment, "ComputeResources": resources}}
     failure = stacks.failure(template({**ENVIRONMENT, "Environment": broken}))
-    assert "subnet-0123456789abcdef0" in failure
+    assert "subnet-0bad0bad0bad0bad0" in failure
     assert "not exist" in failure
