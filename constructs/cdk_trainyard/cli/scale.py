@@ -8,7 +8,7 @@ from tempfile import NamedTemporaryFile
 
 import click
 
-from cdk_trainyard.cli._deployed import Opened, opened
+from cdk_trainyard.cli._deployed import Opened, opened, tell_refused
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load, said
 from cdk_trainyard.errors import ConfigurationError
@@ -91,8 +91,9 @@ def _warn(of: Opened, group: str, before: int, count: int) -> None:
         return
     if changing := [f"{stack.name} is {stack.status}" for stack in of.deployed.stacks.values() if stack.changes]:
         raise Wrong(f"{of.file} is as it was: {', '.join(changing)}: somebody deploys it at the moment")
-    conditions = Listing.joined(system.status() for system in of.systems).rows
-    found = next((row for each in conditions for row in each.groups if row.name == group), None)
+    conditions = Listing.joined(system.status() for system in of.systems)
+    tell_refused(conditions.refused)
+    found = next((row for each in conditions.rows for row in each.groups if row.name == group), None)
     wanted = found.wanted if found else None
     if wanted is None and found and found.present > before:  # Slurm says how many there are, between two numbers
         wanted = found.present
