@@ -42,7 +42,7 @@ def test_the_page_is_written_between_its_marks(tmp_path: Path) -> None:
 def test_one_file_is_shown_with_the_commands_that_ask_for_what_new_accounts_lack() -> None:
     lines = list(shown(FOLDER / "fleet-p3dn-bert.yaml"))
     assert lines[0].startswith("ec2 'Running On-Demand P instances'")
-    assert lines[1].strip().endswith("--quota-code L-417A185B --desired-value 768")
+    assert lines[1].strip().endswith("--quota-code L-417A185B --desired-value 768 --region us-west-2")
     assert any(line.startswith("cdk bootstrap") for line in lines)
 
 
