@@ -45,7 +45,7 @@ numbers = iter(range(10**6))
 line = lambda: SimpleNamespace(id=str(next(numbers)), at=datetime.now(UTC), stream="s", text="x" * 100)
 logs.opened = lambda _file: None
 logs._streams = lambda *_words: []
-logs._read = lambda *_words: [line() for _ in range(100)]
+logs._read = lambda *_words: ([line() for _ in range(100)], [])
 logs.time = SimpleNamespace(sleep=lambda _seconds: None)
 sys.exit(main(["logs", "x.yaml", "node", "--follow"]))
 """
