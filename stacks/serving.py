@@ -5,7 +5,7 @@ from constructs import Construct
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.serving.build import serving
-from cdk_trainyard.monitoring import ClusterMetrics
+from cdk_trainyard.monitoring import ClusterMonitoring
 from stacks.base import DeploymentStack
 from stacks.network import NetworkStack
 from stacks.storage import StorageStack
@@ -26,7 +26,7 @@ class ServingStack(DeploymentStack):
         deployment: Deployment,
         network: NetworkStack,
         storage: StorageStack,
-        metrics: ClusterMetrics | None,
+        metrics: ClusterMonitoring | None,
     ) -> None:
         super().__init__(
             scope, construct_id, deployment=deployment, part="serving", holds="a served model on ECS with inf2 hosts"

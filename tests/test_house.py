@@ -139,6 +139,22 @@ def test_public_names_are_unique_and_importable() -> None:
 
 
 @pytest.mark.parametrize(
+    ("package", "former", "new"),
+    [
+        ("cdk_trainyard", "ClusterMetrics", "ClusterMonitoring"),
+        ("cdk_trainyard.monitoring", "ClusterMetrics", "ClusterMonitoring"),
+        ("cdk_trainyard.parallelcluster", "ClusterMonitoring", "ParallelClusterMonitoring"),
+        ("cdk_trainyard", "FrontDoor", "InferenceLoadBalancer"),
+    ],
+)
+def test_a_former_name_is_answered_with_the_new_one(package: str, former: str, new: str) -> None:
+    room = importlib.import_module(package)
+    with pytest.raises(ImportError, match=f"^{former} of {package} is {new} now: write that name$"):
+        getattr(room, former)  # which ``from … import …`` does, too
+    assert new in room.__all__
+
+
+@pytest.mark.parametrize(
     "room",
     [
         *("instances", "network", "storage", "lifecycle", "monitoring", "quotas"),

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct, DependencyGroup, IDependable
 
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount, TrainingBuckets
 from cdk_trainyard.storage.reach import open_lustre
@@ -184,4 +184,4 @@ class Surroundings:
     buckets: TrainingBuckets
     mounts: Sequence[Mount]
     accounting: AccountingDatabaseBase | None
-    metrics: ClusterMetrics | None = None
+    metrics: ClusterMonitoring | None = None

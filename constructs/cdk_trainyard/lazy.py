@@ -10,7 +10,14 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+# What a public name was called once; who imports it from where only the new one is now is told.
+_FORMER: Final = {
+    "ClusterMetrics": "ClusterMonitoring",
+    "ClusterMonitoring": "ParallelClusterMonitoring",
+    "FrontDoor": "InferenceLoadBalancer",
+}
 
 
 def lazily(package: str) -> Callable[[str], Any]:
@@ -22,6 +29,9 @@ def lazily(package: str) -> Callable[[str], Any]:
 
     def find(name: str) -> Any:
         module = public_names(package).get(name)
+        if module is None and (new := _FORMER.get(name)) in public_names(package):
+            # not an AttributeError, of which ``from … import …`` would keep no word
+            raise ImportError(f"{name} of {package} is {new} now: write that name", name=package)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(_imported(module), name)

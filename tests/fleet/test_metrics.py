@@ -9,7 +9,7 @@ from aws_cdk.assertions import Template
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import EfaFleet, NodeImage
 from cdk_trainyard.lifecycle import Exporters
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource, MetricsWorkspace
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource, MetricsWorkspace
 from tests.fleet.parts import existing_lustre, new_fleet, new_stack
 from tests.fleet.test_fleet import told
 
@@ -23,7 +23,7 @@ def monitored(
     stack: Stack, *, scrape_seconds: int = 15, exporters: Exporters | None = None, **changes: Any
 ) -> EfaFleet:
     workspace = MetricsWorkspace.from_workspace_arn(stack, "Workspace", WORKSPACE)
-    metrics = ClusterMetrics(workspace=workspace, scrape_seconds=scrape_seconds, exporters=exporters)
+    metrics = ClusterMonitoring(workspace=workspace, scrape_seconds=scrape_seconds, exporters=exporters)
     return new_fleet(stack, metrics=metrics, **changes)
 
 

@@ -12,7 +12,7 @@ from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle
 from cdk_trainyard.hyperpod.bundle import _with_metrics
 from cdk_trainyard.lifecycle import Exporters, NodeSetup
 from cdk_trainyard.lifecycle.render import render_setup
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource, MetricsWorkspace
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource, MetricsWorkspace
 from cdk_trainyard.storage import Mount
 from tests.hyperpod.parts import controller, existing_lustre, existing_network, shared_group, statements, worker
 
@@ -20,8 +20,8 @@ WORKSPACE = "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"
 Build = Callable[..., HyperPodCluster]
 
 
-def metrics(stack: Stack, **said: Any) -> ClusterMetrics:
-    return ClusterMetrics(workspace=MetricsWorkspace.from_workspace_arn(stack, "Metrics", WORKSPACE), **said)
+def metrics(stack: Stack, **said: Any) -> ClusterMonitoring:
+    return ClusterMonitoring(workspace=MetricsWorkspace.from_workspace_arn(stack, "Metrics", WORKSPACE), **said)
 
 
 def own_scripts(stack: Stack) -> dict[str, Any]:
@@ -113,5 +113,5 @@ def test_metrics_need_the_projects_own_scripts(stack: Stack, build: Build) -> No
 
 
 def test_a_workspace_alone_is_not_what_a_cluster_takes(stack: Stack, build: Build) -> None:
-    with pytest.raises(ConfigurationError, match="'metrics' must be ClusterMetrics, got a MetricsWorkspace"):
+    with pytest.raises(ConfigurationError, match="'metrics' must be ClusterMonitoring, got a MetricsWorkspace"):
         build(metrics=MetricsWorkspace(stack, "Metrics"), **own_scripts(stack))

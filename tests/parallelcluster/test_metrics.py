@@ -13,7 +13,7 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.lifecycle.render import render_setup
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import Exporters, MetricsAgent, NodeSetup
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource, MetricsWorkspace
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource, MetricsWorkspace
 from cdk_trainyard.monitoring.nodes import node_settings
 from cdk_trainyard.parallelcluster import CustomAction, ParallelCluster, Placement
 from tests.lifecycle_scripts.programs import load
@@ -31,7 +31,7 @@ def monitored(stack: Stack, build: Build) -> Build:
         workspace = MetricsWorkspace.from_workspace_arn(stack, "Workspace", WORKSPACE)
         bucket = s3.Bucket.from_bucket_name(stack, "Scripts", "scripts")
         said = {name: changes.pop(name) for name in ("scrape_seconds", "exporters") if name in changes}
-        metrics = ClusterMetrics(workspace=workspace, **{"scrape_seconds": 15, **said})
+        metrics = ClusterMonitoring(workspace=workspace, **{"scrape_seconds": 15, **said})
         return build(**{"metrics": metrics, "scripts_bucket": bucket, "cluster_name": "llama2", **changes})
 
     return make
@@ -127,7 +127,7 @@ def test_settings_are_those_that_other_nodes_make_of_their_file() -> None:
             {"operating_system": "rhel8"},
             "'metrics' must be left out with operating system 'rhel8', whose Python is older than 3.8",
         ),
-        ({"metrics": "here"}, "'metrics' must be ClusterMetrics, got 'here'"),
+        ({"metrics": "here"}, "'metrics' must be ClusterMonitoring, got 'here'"),
         ({"exporters": Exporters(port=6829)}, f"'metrics.exporters.port' {NOT_SLURMS_PORT}, got 6829"),
     ],
 )

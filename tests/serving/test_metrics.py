@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.monitoring import AlertRules, ClusterMetrics, MetricsWorkspace
+from cdk_trainyard.monitoring import AlertRules, ClusterMonitoring, MetricsWorkspace
 from cdk_trainyard.serving import InferenceService
 from cdk_trainyard.versions import rows
 from tests.serving.parts import new_stack, only, service
@@ -21,7 +21,7 @@ SIDECARS = {"metrics", "exporter"}
 def served() -> InferenceService:
     """A service with metrics."""
     stack = new_stack()
-    return service(stack, metrics=ClusterMetrics(workspace=MetricsWorkspace(stack, "Metrics"), scrape_seconds=15))
+    return service(stack, metrics=ClusterMonitoring(workspace=MetricsWorkspace(stack, "Metrics"), scrape_seconds=15))
 
 
 @pytest.fixture(scope="module")
@@ -118,14 +118,14 @@ def test_the_way_out_is_tls_alone(template: Template) -> None:
 def test_a_role_of_the_users_is_left_as_it_is() -> None:
     stack = new_stack()
     role = iam.Role(stack, "Mine", assumed_by=iam.ServicePrincipal("ecs-tasks.amazonaws.com"))
-    service(stack, task_role=role, metrics=ClusterMetrics(workspace=MetricsWorkspace(stack, "Metrics")))
+    service(stack, task_role=role, metrics=ClusterMonitoring(workspace=MetricsWorkspace(stack, "Metrics")))
     policies = json.dumps(Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy"))
     assert "aps:RemoteWrite" not in policies
 
 
 def test_samples_that_are_too_far_apart_are_refused() -> None:
     stack = new_stack()
-    metrics = ClusterMetrics(workspace=MetricsWorkspace(stack, "Metrics"), scrape_seconds=600)
+    metrics = ClusterMonitoring(workspace=MetricsWorkspace(stack, "Metrics"), scrape_seconds=600)
     with pytest.raises(ConfigurationError, match=r"'metrics.scrape_seconds' must be 5 to 120 seconds, got 600"):
         service(stack, metrics=metrics)
 
@@ -133,7 +133,7 @@ def test_samples_that_are_too_far_apart_are_refused() -> None:
 def test_its_rules_ask_for_engines_and_hosts_and_for_no_agent_that_is_always_there() -> None:
     stack = new_stack()
     workspace = MetricsWorkspace(stack, "Metrics")
-    served = service(stack, metrics=ClusterMetrics(workspace=workspace))
+    served = service(stack, metrics=ClusterMonitoring(workspace=workspace))
     made = AlertRules(
         stack, "Rules", workspace=workspace, cluster_name=served.service_name, sources=served.metrics_sources
     )

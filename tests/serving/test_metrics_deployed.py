@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aws_cdk import App, BootstraplessSynthesizer, Environment, Stack
 
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsWorkspace
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsWorkspace
 from cdk_trainyard.network import TrainingNetwork
 from tests.monitoring import promtool
 from tests.monitoring.test_emitted import EMITTED
@@ -41,7 +41,7 @@ def template(aws: "LocalAws") -> str:
         service_zones=["usw2-az1", "usw2-az2"],
         restrict_default_security_group=False,  # its function would want an uploaded asset
     )
-    metrics = ClusterMetrics(workspace=MetricsWorkspace(stack, "Metrics"), scrape_seconds=5)
+    metrics = ClusterMonitoring(workspace=MetricsWorkspace(stack, "Metrics"), scrape_seconds=5)
     service(stack, network=network, metrics=metrics)
     return json.dumps(app.synth().get_stack_by_name("Stack").template)
 

@@ -13,7 +13,7 @@ from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.monitoring import (
     AlertRules,
-    ClusterMetrics,
+    ClusterMonitoring,
     EnvironmentMonitoring,
     GrafanaWorkspace,
     MetricsSource,
@@ -23,7 +23,7 @@ from cdk_trainyard.monitoring import (
 from cdk_trainyard.storage import AccountingDatabase, Lustre
 
 
-def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMetrics | None:
+def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMonitoring | None:
     """Define the workspace, or take the one that exists.
 
     Args:
@@ -33,12 +33,12 @@ def metrics(scope: Construct, section: MonitoringSection | None) -> ClusterMetri
     if section is None:
         return None
     exporters = Exchange(existing=Existing.of(scope)).real(section.exporters)
-    return ClusterMetrics(
+    return ClusterMonitoring(
         workspace=_workspace(scope, section), scrape_seconds=section.scrape_seconds, exporters=exporters
     )
 
 
-def grafana(scope: Construct, section: MonitoringSection | None, metrics: ClusterMetrics | None) -> dict[str, str]:
+def grafana(scope: Construct, section: MonitoringSection | None, metrics: ClusterMonitoring | None) -> dict[str, str]:
     """Define what looks at the metrics, and return its outputs.
 
     Args:
@@ -104,7 +104,7 @@ def _cloudwatch() -> iam.ServicePrincipal:
 def rules(
     scope: Construct,
     section: MonitoringSection,
-    metrics: ClusterMetrics,
+    metrics: ClusterMonitoring,
     name: str,
     sources: Sequence[MetricsSource],
     topic: sns.ITopic | None,

@@ -35,7 +35,7 @@ from cdk_trainyard.instances import InstanceType, UsageClass, zone_region
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.log_groups import log_group
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
 from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.names import Naming, named
@@ -140,7 +140,7 @@ class EfaFleet(FleetBase):
         extra_security_groups: Sequence[EfaSecurityGroup | ec2.ISecurityGroup] = (),
         placement_group: PlacementGroup | None = None,
         mounts: Sequence[Mount] = (),
-        metrics: ClusterMetrics | None = None,
+        metrics: ClusterMonitoring | None = None,
         names: Naming | None = None,
         image: NodeImage,
         instance_type: str | InstanceType | ec2.InstanceType | None = None,

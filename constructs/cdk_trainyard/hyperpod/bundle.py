@@ -17,7 +17,7 @@ from cdk_trainyard.lifecycle import (
     NodeSettings,
     NodeSetup,
 )
-from cdk_trainyard.monitoring import ClusterMetrics
+from cdk_trainyard.monitoring import ClusterMonitoring
 from cdk_trainyard.storage import AccountingDatabaseBase, Lustre, Mount
 
 
@@ -29,7 +29,7 @@ def upload_bundle(
     mounts: Sequence[Mount],
     accounting: AccountingDatabaseBase | None,
     schema_name: str,
-    metrics: ClusterMetrics | None,
+    metrics: ClusterMonitoring | None,
 ) -> LifecycleScripts:
     """Define the upload of the project's own scripts with this cluster's settings.
 
@@ -84,7 +84,7 @@ def _setup(cluster: ResolvedCluster, database: AccountingDatabaseBase | None, sc
     return replace(setup, accounting=accounting)
 
 
-def _with_metrics(setup: NodeSetup, cluster_name: str | None, metrics: ClusterMetrics | None) -> NodeSetup:
+def _with_metrics(setup: NodeSetup, cluster_name: str | None, metrics: ClusterMonitoring | None) -> NodeSetup:
     """Return what is set up, with the agent that takes metrics to their workspace."""
     if metrics is None or setup.metrics_agent is not None:
         return setup

@@ -30,7 +30,7 @@ from cdk_trainyard.hyperpod.spec import (
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.hyperpod.wiring import database_rules, distinct, warn, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
@@ -130,7 +130,7 @@ class HyperPodCluster(HyperPodClusterBase):
         scripts_bucket: s3.IBucket | None = None,
         mounts: Sequence[Mount] = (),
         accounting: AccountingDatabaseBase | None = None,
-        metrics: ClusterMetrics | None = None,
+        metrics: ClusterMonitoring | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
         names: Naming | None = None,
         groups: Sequence[InstanceGroup],

@@ -10,7 +10,7 @@ from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetF
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle.spec import GroupRole
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import sources_of
 from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
 from cdk_trainyard.options.kinds import Environment
@@ -31,7 +31,7 @@ def wired(
     security_groups: int,
     accounting: bool,
     scripts_bucket: bool,
-    metrics: ClusterMetrics | None,
+    metrics: ClusterMonitoring | None,
 ) -> Surroundings:
     """Return what is known of the constructs that a cluster and its groups are wired to.
 

@@ -8,7 +8,7 @@ from cdk_trainyard.options.judging import Judge
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterMetrics:
+class ClusterMonitoring:
     """Where the metrics of a cluster go: its keyword ``metrics``.
 
     Every node runs exporters; one agent on the controller, Prometheus in agent mode, scrapes them and writes to the

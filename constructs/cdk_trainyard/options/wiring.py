@@ -37,7 +37,7 @@ class ServiceWiring(Wiring):
 class MetricsWiring(Wiring):
     """Where metrics go."""
 
-    what, member = "ClusterMetrics", "ClusterMetrics"
+    what, member = "ClusterMonitoring", "ClusterMonitoring"
 
 
 class WorkspaceWiring(Wiring):

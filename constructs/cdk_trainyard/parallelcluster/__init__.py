@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from cdk_trainyard.parallelcluster.scripts import NodeScripts
     from cdk_trainyard.parallelcluster.spec import (
         ClusterIam,
-        ClusterMonitoring,
         OperatingSystem,
+        ParallelClusterMonitoring,
         QueueUpdateStrategy,
         ScalingStrategy,
         SlurmAccounting,
@@ -41,7 +41,6 @@ else:  # or every misspelt name would be an Any
 __all__ = [
     "AllocationStrategy",
     "ClusterIam",
-    "ClusterMonitoring",
     "ComputeResource",
     "CustomAction",
     "Dcv",
@@ -51,6 +50,7 @@ __all__ = [
     "OperatingSystem",
     "ParallelCluster",
     "ParallelClusterBase",
+    "ParallelClusterMonitoring",
     "ParallelClusterProvider",
     "Placement",
     "Queue",

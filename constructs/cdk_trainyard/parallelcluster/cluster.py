@@ -14,7 +14,7 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.options.judging import Judge, given
@@ -33,8 +33,8 @@ from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules import cluster_problems
 from cdk_trainyard.parallelcluster.spec import (
     ClusterIam,
-    ClusterMonitoring,
     OperatingSystem,
+    ParallelClusterMonitoring,
     ParallelClusterSpec,
     SlurmAccounting,
     SlurmSettings,
@@ -135,7 +135,7 @@ class ParallelCluster(ParallelClusterBase):
         mounts: Sequence[Mount] = (),
         security_group: EfaSecurityGroup | ec2.ISecurityGroup | None = None,
         provider: ParallelClusterProvider | None = None,
-        metrics: ClusterMetrics | None = None,
+        metrics: ClusterMonitoring | None = None,
         scripts_bucket: s3.IBucket | None = None,
         names: Naming | None = None,
         head_node: HeadNode,
@@ -147,7 +147,7 @@ class ParallelCluster(ParallelClusterBase):
         cluster_name: str | None = None,
         version: str | None = None,
         slurm: SlurmSettings | None = None,
-        monitoring: ClusterMonitoring | None = None,
+        monitoring: ParallelClusterMonitoring | None = None,
         iam: ClusterIam | None = None,
         timeouts: Timeouts | None = None,
         tags: Mapping[str, str] | None = None,

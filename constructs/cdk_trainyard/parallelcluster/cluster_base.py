@@ -169,7 +169,7 @@ class ParallelClusterBase(Construct):
         """Nobody: ParallelCluster makes alarms of the head node itself, and tells no topic."""
 
     def tell(self, topic: sns.ITopic) -> None:
-        """Refuse: ParallelCluster has no topic for its alarms; see ``alarms`` of ``ClusterMonitoring``.
+        """Refuse: ParallelCluster has no topic for its alarms; see ``alarms`` of ``ParallelClusterMonitoring``.
 
         Args:
             topic: A topic.

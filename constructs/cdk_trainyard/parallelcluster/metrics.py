@@ -11,7 +11,7 @@ from cdk_trainyard.acknowledgments import main_resource
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.json_value import JsonObject
 from cdk_trainyard.lifecycle.spec import MetricsAgent
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import exporters_of, node_settings, sources_of
 from cdk_trainyard.monitoring.series import SERIES, series_metadata
 from cdk_trainyard.parallelcluster.context import ClusterContext
@@ -46,7 +46,7 @@ class MonitoredNodes(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        metrics: ClusterMetrics,
+        metrics: ClusterMonitoring,
         scripts_bucket: s3.IBucket,
         spec: ParallelClusterSpec,
     ) -> None:
@@ -115,7 +115,7 @@ class MonitoredNodes(Construct):
 
 
 def monitored(
-    scope: Construct, spec: ParallelClusterSpec, metrics: ClusterMetrics | None, scripts_bucket: s3.IBucket | None
+    scope: Construct, spec: ParallelClusterSpec, metrics: ClusterMonitoring | None, scripts_bucket: s3.IBucket | None
 ) -> MonitoredNodes | None:
     """Have nodes run what metrics need, or nothing where these go nowhere.
 

@@ -137,7 +137,7 @@ class SlurmSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterMonitoring:
+class ParallelClusterMonitoring:
     """What a cluster tells about itself."""
 
     logs: bool = True
@@ -211,7 +211,7 @@ class ParallelClusterSpec:
     whose rules are checked here."""
     slurm: SlurmSettings = SlurmSettings()
     """Settings of Slurm. Default - as each says."""
-    monitoring: ClusterMonitoring = ClusterMonitoring()
+    monitoring: ParallelClusterMonitoring = ParallelClusterMonitoring()
     """What it tells about itself. Default - as each says."""
     iam: ClusterIam = ClusterIam()
     """Limits of the roles that ParallelCluster makes. Default - none."""

@@ -14,7 +14,7 @@ from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
 from cdk_trainyard.json_value import JsonValue
-from cdk_trainyard.monitoring import ClusterMetrics
+from cdk_trainyard.monitoring import ClusterMonitoring
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.engine_settings import PORT
 from cdk_trainyard.versions import rows
@@ -54,7 +54,7 @@ class TaskMetrics(Construct):
         *,
         definition: ecs.TaskDefinition,
         engine: ecs.ContainerDefinition,
-        metrics: ClusterMetrics,
+        metrics: ClusterMonitoring,
         cluster_name: str,
         logging: Callable[[str], ecs.LogDriver],
     ) -> None:
@@ -127,7 +127,7 @@ def _exporter() -> list[str]:
     ]
 
 
-def _agent(metrics: ClusterMetrics) -> list[str]:
+def _agent(metrics: ClusterMonitoring) -> list[str]:
     """Return the flags of vmagent; the service that it signs for is ``aps`` by default."""
     return [
         f"-httpListenAddr=127.0.0.1:{AGENT_PORT}",

@@ -17,7 +17,7 @@ from constructs import Construct, IDependable
 from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.monitoring import ClusterMetrics, MetricsSource
+from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.monitoring.nodes import elsewhere_problems, scrape_problems
 from cdk_trainyard.monitoring.series import SERIES, uncounted_series_metadata
 from cdk_trainyard.names import Naming, named
@@ -106,7 +106,7 @@ class InferenceService(Construct):
         subnets: Sequence[ec2.ISubnet] | None = None,
         task_role: iam.IRole | None = None,
         execution_role: iam.IRole | None = None,
-        metrics: ClusterMetrics | None = None,
+        metrics: ClusterMonitoring | None = None,
         names: Naming | None = None,
         model: NeuronModel,
         hosts: ServingHosts,

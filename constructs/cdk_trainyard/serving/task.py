@@ -12,7 +12,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
-from cdk_trainyard.monitoring import ClusterMetrics
+from cdk_trainyard.monitoring import ClusterMonitoring
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT
 from cdk_trainyard.serving.engine_settings import (
@@ -53,7 +53,7 @@ class TaskPlan:
     devices: int
     memory_mib: int
     precompiled: bool
-    metrics: ClusterMetrics | None = None
+    metrics: ClusterMonitoring | None = None
 
 
 class InferenceTask(Construct):

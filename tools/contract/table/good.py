@@ -6,10 +6,10 @@ from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.parallelcluster import (
     AllocationStrategy,
     ClusterIam,
-    ClusterMonitoring,
     ComputeResource,
     CustomAction,
     Dcv,
+    ParallelClusterMonitoring,
     Placement,
     Queue,
     RootVolume,
@@ -143,7 +143,7 @@ def good(parts: Imported) -> dict[str, Candidate]:
             timeouts=Timeouts(head_node=Duration.minutes(50), compute_node=Duration.minutes(45))
         ),
         "little monitoring": cluster(
-            monitoring=ClusterMonitoring(log_retention_days=30, dashboard=False, alarms=False, keep_logs=False)
+            monitoring=ParallelClusterMonitoring(log_retention_days=30, dashboard=False, alarms=False, keep_logs=False)
         ),
         "scripts from addresses": cluster(
             queue(

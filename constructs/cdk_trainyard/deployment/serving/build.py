@@ -16,7 +16,7 @@ from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.monitoring import ClusterMetrics, EnvironmentMonitoring
+from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.serving import (
@@ -62,7 +62,7 @@ def serving(
     *,
     network: Network,
     buckets: TrainingBuckets,
-    metrics: ClusterMetrics | None = None,
+    metrics: ClusterMonitoring | None = None,
 ) -> Served:
     """Define everything that the ``serving:`` section says.
 
