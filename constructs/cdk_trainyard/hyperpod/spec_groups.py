@@ -159,7 +159,8 @@ class ScheduledUpdate:
     """A regular update to the newest HyperPod image. It replaces the root volumes: keep nothing there."""
 
     schedule: Annotated[str, Schedule()]
-    """A cron expression, as ``cron(0 4 ? * SUN *)``."""
+    """A cron expression, as ``cron(0 4 ? * SUN *)``. No page of AWS's says of which zone its hour is; alarms take
+    UTC."""
     rolling: RollingUpdate | None = None
     """How it goes through the group. Default - the service decides."""
 
