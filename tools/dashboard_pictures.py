@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from cdk_trainyard.monitoring.grafana import Dashboard, Panel, dashboards
+from cdk_trainyard.monitoring.panels import Dashboard, Panel, dashboards
 
 ROOT: Final = Path(__file__).parents[1]
 RECORDED: Final = ROOT / "tests" / "monitoring" / "data" / "rehearsed.json"

@@ -15,7 +15,8 @@ from grafana_foundation_sdk.models import dashboard as models
 
 from cdk_trainyard.cli import main
 from cdk_trainyard.monitoring.alarms import records
-from cdk_trainyard.monitoring.grafana import Dashboard, Panel, dashboards, written
+from cdk_trainyard.monitoring.grafana import grafana_json
+from cdk_trainyard.monitoring.panels import Dashboard, Panel, dashboards, written
 from cdk_trainyard.monitoring.spec import MetricsSource
 from tests.monitoring import promtool
 from tests.monitoring.test_emitted import Series, emitted
@@ -109,7 +110,7 @@ def test_a_query_has_an_answer_where_there_are_metrics(panel: Panel, query: str,
 
 @pytest.mark.parametrize("made", dashboards(), ids=lambda made: made.name)
 def test_it_is_what_grafana_reads(made: Dashboard) -> None:
-    data = json.loads(made.json)
+    data = json.loads(grafana_json(made))
     read = models.Dashboard.from_json(data)
     assert (read.uid, [panel.title for panel in read.panels or [] if isinstance(panel, models.Panel)]) == (
         made.uid,

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cdk_trainyard.monitoring.grafana import dashboards
+from cdk_trainyard.monitoring.panels import dashboards
 from tests.support import ROOT
 from tools import dashboard_pictures as tool
 

@@ -15,13 +15,14 @@ def command(folder: Path) -> None:
     DIR gets a file for each. They ask a workspace that 'monitoring' of a deployment file writes to. In Grafana:
     Dashboards, New, Import; what is imported again is changed.
     """
-    from cdk_trainyard.monitoring.grafana import dashboards
+    from cdk_trainyard.monitoring.grafana import grafana_json
+    from cdk_trainyard.monitoring.panels import dashboards
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for dashboard in dashboards():
             file = folder / f"{dashboard.uid}.json"
-            file.write_text(f"{dashboard.json}\n", encoding="utf-8")
+            file.write_text(f"{grafana_json(dashboard)}\n", encoding="utf-8")
             click.echo(file)
     except OSError as error:
         raise Wrong(f"{folder}: {error.strerror}") from None

@@ -1,13 +1,9 @@
-"""Dashboards of Grafana on the metrics of clusters, as JSON: what they show is data. No CDK.
+"""Dashboards as Grafana imports them: JSON that Grafana's own builders make, for Grafana 10.1 and newer. No CDK.
 
-``data/dashboards.json`` has dashboards, panels and queries; Grafana's own builders make JSON of them, for Grafana 10.1
-and newer. Every dashboard asks for one cluster, which its reader chooses.
+Every dashboard asks for one cluster, which its reader chooses.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from string import Template
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grafana_foundation_sdk.builders import common, dashboard, prometheus, stat, table, timeseries
@@ -16,7 +12,7 @@ from grafana_foundation_sdk.models.common import LegendDisplayMode, LegendPlacem
 from grafana_foundation_sdk.models.dashboard import DataSourceRef, VariableRefresh
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-from cdk_trainyard.data_files import load
+from cdk_trainyard.monitoring.panels import CHOSEN, Dashboard, Panel, written
 
 _SOURCE: Final = DataSourceRef(type_val="prometheus", uid="${datasource}")
 _WORDS: Final = {"cluster": 'cluster="$cluster"', "node": 'node=~"$node"', "price": "$price"}
@@ -25,105 +21,37 @@ _WIDTH: Final = {"stat": 6, "table": 24, "timeseries": 12}
 _HEIGHT: Final = {"stat": 4, "table": 8, "timeseries": 8}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Panel:
-    """A panel of a dashboard.
-
-    Attributes:
-        title: What it shows.
-        needs: Whose metrics it asks.
-        queries: PromQL, with ``$cluster``, ``$node`` and ``$price`` where the reader chooses, and each one's legend.
-        kind: ``timeseries``, ``stat`` or ``table``.
-        unit: Grafana's name of the unit.
-        stacked: Whether the series are parts of a whole.
-    """
-
-    title: str
-    needs: str
-    queries: Sequence[tuple[str, str]]
-    kind: str = "timeseries"
-    unit: str = "short"
-    stacked: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dashboard:
-    """A dashboard.
-
-    Attributes:
-        name: Its name, with which uid and file are made.
-        title: Its title.
-        panels: Its panels.
-    """
-
-    name: str
-    title: str
-    panels: Sequence[Panel]
-
-    @property
-    def uid(self) -> str:
-        """What Grafana knows it by: one that is imported again is changed, and not added."""
-        return f"trainyard-{self.name}"
-
-    @property
-    def json(self) -> str:
-        """The dashboard as Grafana imports it."""
-        return JSONEncoder(sort_keys=True, indent=2).encode(self._built().build())
-
-    def _built(self) -> dashboard.Dashboard:
-        words = {name for panel in self.panels for query, _ in panel.queries for name in _WORDS if f"${name}" in query}
-        made = (
-            dashboard.Dashboard(f"Trainyard: {self.title}")
-            .uid(self.uid)
-            .tags(["trainyard"])
-            .refresh("1m")
-            .time("now-3h", "now")
-            .timezone("browser")
-            .readonly()
-            .with_variable(dashboard.DatasourceVariable("datasource").label("Workspace").type("prometheus"))
-            .with_variable(_values("cluster", "Cluster", "label_values(up, cluster)"))
-        )
-        if "node" in words:
-            query = 'label_values(up{cluster="$cluster"}, node)'
-            made.with_variable(_values("node", "Nodes", query).multi(multi=True).include_all(include_all=True))
-        if "price" in words:
-            label = "Price of an accelerator an hour, as you pay it"
-            made.with_variable(dashboard.TextBoxVariable("price").label(label).default_value("0"))
-        for panel in self.panels:
-            made.with_panel(_panel(panel))
-        return made
-
-
-@cache
-def dashboards() -> Sequence[Dashboard]:
-    """Return every dashboard."""
-    return tuple(
-        Dashboard(
-            name=row["name"],
-            title=row["title"],
-            panels=tuple(
-                Panel(**panel | {"queries": tuple((query, legend) for query, legend in panel["queries"])})
-                for panel in row["panels"]
-            ),
-        )
-        for row in load("monitoring", "dashboards")
-    )
-
-
-def written(query: str, words: Mapping[str, str] = _WORDS) -> str:
-    """Return a query with something in the places that are left open.
+def grafana_json(shown: Dashboard) -> str:
+    """Return a dashboard as Grafana imports it.
 
     Args:
-        query: The query.
-        words: What stands for each. Default - matchers on Grafana's variables.
+        shown: The dashboard.
     """
-    return Template(query).substitute(words)
+    made = (
+        dashboard.Dashboard(f"Trainyard: {shown.title}")
+        .uid(shown.uid)
+        .tags(["trainyard"])
+        .refresh("1m")
+        .time("now-3h", "now")
+        .timezone("browser")
+        .readonly()
+        .with_variable(dashboard.DatasourceVariable("datasource").label("Workspace").type("prometheus"))
+        .with_variable(_values("cluster", "label_values(up, cluster)"))
+    )
+    if "node" in shown.chosen:
+        query = 'label_values(up{cluster="$cluster"}, node)'
+        made.with_variable(_values("node", query).multi(multi=True).include_all(include_all=True))
+    if "price" in shown.chosen:
+        made.with_variable(dashboard.TextBoxVariable("price").label(CHOSEN["price"]).default_value("0"))
+    for panel in shown.panels:
+        made.with_panel(_panel(panel))
+    return JSONEncoder(sort_keys=True, indent=2).encode(made.build())
 
 
-def _values(name: str, label: str, query: str) -> dashboard.QueryVariable:
+def _values(name: str, query: str) -> dashboard.QueryVariable:
     return (
         dashboard.QueryVariable(name)
-        .label(label)
+        .label(CHOSEN[name])
         .datasource(_SOURCE)
         .query(query)
         .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
@@ -136,7 +64,8 @@ def _panel(panel: Panel) -> Any:
     if panel.stacked:
         made.stacking(common.StackingConfig().mode(StackingMode.NORMAL)).fill_opacity(20)
     for letter, (query, legend) in zip("ABCD", panel.queries, strict=False):
-        target = prometheus.Dataquery().expr(written(query)).legend_format(legend).ref_id(letter).datasource(_SOURCE)
+        target = prometheus.Dataquery().expr(written(query, _WORDS)).legend_format(legend).ref_id(letter)
+        target.datasource(_SOURCE)
         if panel.kind == "table":
             target.format(PromQueryFormat.TABLE)
         made.with_target(target.range() if panel.kind == "timeseries" else target.instant())
