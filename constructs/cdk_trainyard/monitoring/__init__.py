@@ -7,6 +7,7 @@ from cdk_trainyard.lazy import lazily
 if TYPE_CHECKING:
     from cdk_trainyard.monitoring.alert_rules import AlertRules
     from cdk_trainyard.monitoring.cluster import ClusterMonitoring
+    from cdk_trainyard.monitoring.cluster_dashboards import ClusterDashboards
     from cdk_trainyard.monitoring.environment import EnvironmentMonitoring
     from cdk_trainyard.monitoring.grafana_workspace import GrafanaWorkspace
     from cdk_trainyard.monitoring.spec import (
@@ -25,6 +26,7 @@ __all__ = [
     "AlarmOverride",
     "AlarmSeverity",
     "AlertRules",
+    "ClusterDashboards",
     "ClusterMonitoring",
     "EnvironmentMonitoring",
     "GrafanaAuthentication",

@@ -156,8 +156,8 @@ class EnvironmentMonitoringSpec:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AlertRulesSpec:
-    """Alarms on the metrics of one cluster."""
+class ClusterDashboardsSpec:
+    """What is asked of the metrics of one cluster."""
 
     cluster_name: Annotated[
         str,
@@ -167,6 +167,12 @@ class AlertRulesSpec:
     """The cluster, as the label ``cluster`` of its metrics says it."""
     sources: Annotated[Sequence[MetricsSource], Said(None)] = tuple(MetricsSource)
     """Whose metrics there are. Default - everybody's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlertRulesSpec(ClusterDashboardsSpec):
+    """Alarms on the metrics of one cluster."""
+
     overrides: Annotated[Sequence[AlarmOverride], ByName()] = ()
     """What is other than in the table of alarms. Default - nothing."""
     own_alarms: Annotated[Sequence[OwnAlarm], ByName()] = ()
