@@ -1,7 +1,7 @@
 """Dashboards as CloudWatch shows them: the body of AWS::CloudWatch::Dashboard. No CDK.
 
-Queries go through CloudWatch's connector (``connector``), each with its legend. Sources: Amazon CloudWatch API reference,
-"Dashboard Body Structure and Syntax"; user guide, "Use your custom data source" (read 2026-11-24).
+Queries go through CloudWatch's connector (``connector``), each with its legend. Sources: Amazon CloudWatch API
+reference, "Dashboard Body Structure and Syntax"; user guide, "Use your custom data source" (read 2026-11-24).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

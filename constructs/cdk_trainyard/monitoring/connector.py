@@ -1,8 +1,8 @@
 """CloudWatch's connector to a workspace of Amazon Managed Service for Prometheus: what a Lambda function runs.
 
-CloudWatch calls it with PromQL that stands in a dashboard, ``LAMBDA('<function>', '<query>', '<legend>', 'range')``, and
-draws the series that it answers. Source of both shapes: Amazon CloudWatch user guide, "Create a custom connector to a
-data source" (read 2026-11-24). This file is the whole function: standard library, and the botocore of Lambda's runtime.
+CloudWatch calls it with PromQL that stands in a dashboard, ``LAMBDA('<function>', '<query>', '<legend>', 'range')``,
+and draws the series that it answers. Source of both shapes: Amazon CloudWatch user guide, "Create a custom connector to
+a data source" (read 2026-11-24). This file is the whole function: standard library, and botocore of Lambda's runtime.
 """
 
 import json
@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
-from botocore.exceptions import BotoCoreError, HTTPClientError, ReadTimeoutError
+from botocore.exceptions import BotoCoreError, NoCredentialsError, ReadTimeoutError
 from botocore.httpsession import URLLib3Session
 from botocore.session import Session
 
@@ -45,7 +45,7 @@ Series = tuple[Mapping[str, str], Mapping[int, float]]
 """Labels, and values by their second."""
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Why there is no answer, as CloudWatch is told."""
 
     def __init__(self, code: str, why: str) -> None:
@@ -63,14 +63,14 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
         return {"Description": _ABOUT, "ArgumentDefaults": [{"Value": "up"}, {"Value": "{{node}}"}]}
     try:
         return {"MetricDataResults": _results(event)}
-    except Refused as refused:
-        logging.getLogger().error("%s: %s; asked: %s", refused.code, refused, json.dumps(event))
+    except RefusedError as refused:
+        logging.getLogger().warning("%s: %s; asked: %s", refused.code, refused, json.dumps(event))
         return {"Error": {"Code": refused.code, "Value": str(refused)}}
 
 
 def _results(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     if event.get("EventType") != "GetMetricData":
-        raise Refused("Validation", f"EventType must be GetMetricData, got {event.get('EventType')}")
+        raise RefusedError("Validation", f"EventType must be GetMetricData, got {event.get('EventType')}")
     request = event["GetMetricDataRequest"]
     query, legend, kind = _arguments(request.get("Arguments", []))
     start, end, period = (int(request[name]) for name in ("StartTime", "EndTime", "Period"))
@@ -78,7 +78,7 @@ def _results(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     points = 1 if kind == "instant" else (last - start) // period + 1
     if points > MOST_POINTS:
         why = f"{points} points of a series, {MOST_POINTS} at most: choose a longer period or a shorter time"
-        raise Refused("Validation", why)
+        raise RefusedError("Validation", why)
     asked = {"query": query, "start": last if kind == "instant" else start, "end": last, "step": period}
     found = [(labels, values) for labels, values in _asked(asked) if values]
     most = min(MOST_SERIES, max(1, _MOST_VALUES // points))
@@ -91,9 +91,9 @@ def _results(event: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _arguments(given: Sequence[object]) -> tuple[str, str, str]:
     query, legend, kind = [*given, *("", "", "range")[len(given) :]][:3]
     if not isinstance(query, str) or not query.strip() or len(given) > len(("query", "legend", "kind")):
-        raise Refused("Validation", "the arguments are a query of PromQL, a legend, and 'range' or 'instant'")
+        raise RefusedError("Validation", "the arguments are a query of PromQL, a legend, and 'range' or 'instant'")
     if kind not in {"range", "instant"}:
-        raise Refused("Validation", f"the third argument is 'range' or 'instant', got '{kind}'")
+        raise RefusedError("Validation", f"the third argument is 'range' or 'instant', got '{kind}'")
     return query, str(legend), str(kind)
 
 
@@ -105,7 +105,7 @@ def _label(legend: str, labels: Mapping[str, str]) -> str:
 
 
 def _bounded(found: list[tuple[str, Mapping[int, float]]], most: int) -> list[tuple[str, Mapping[int, float]]]:
-    """Return the highest series, and in one what the others come to at most: whoever looks is told how many they are."""
+    """Return the highest series, and in one the highest of the others: its label says how many they are."""
     if len(found) <= most:
         return found
     ranked = sorted(range(len(found)), key=lambda number: max(found[number][1].values()), reverse=True)
@@ -126,7 +126,7 @@ def _asked(words: Mapping[str, object]) -> Iterator[Series]:
         answer = {}
     if status != 200 or answer.get("status") != "success":  # noqa: PLR2004  OK
         told = answer.get("error") or answer.get("message") or answer.get("Message") or content[:500]
-        raise Refused(_CODES.get(status, "Unavailable"), f"the workspace answered {status}: {told}")
+        raise RefusedError(_CODES.get(status, "Unavailable"), f"the workspace answered {status}: {told}")
     for series in answer["data"]["result"]:
         numbers = {int(second): float(value) for second, value in series["values"]}
         yield series["metric"], {second: value for second, value in numbers.items() if math.isfinite(value)}
@@ -143,9 +143,9 @@ def _sent(body: str) -> tuple[int, str]:
         SigV4Auth(Session().get_credentials(), "aps", os.environ["AWS_REGION"]).add_auth(request)
         said = URLLib3Session(timeout=_PATIENCE_S).send(request.prepare())
     except ReadTimeoutError:
-        raise Refused("Timeout", f"the workspace has not answered within {_PATIENCE_S} seconds") from None
-    except HTTPClientError as error:
-        raise Refused("Unreachable", f"the workspace cannot be reached: {error}") from None
+        raise RefusedError("Timeout", f"the workspace has not answered within {_PATIENCE_S} seconds") from None
+    except NoCredentialsError as error:
+        raise RefusedError("Forbidden", f"the function has no role: {error}") from None
     except BotoCoreError as error:
-        raise Refused("Forbidden", f"the function has no credentials: {error}") from None
+        raise RefusedError("Unreachable", f"the workspace cannot be reached: {error}") from None
     return said.status_code, said.content.decode(errors="replace")
