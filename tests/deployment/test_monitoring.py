@@ -1,6 +1,7 @@
 """The section ``monitoring:``: what it makes, what a cluster's nodes are told, and what of it is refused."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,35 @@ def test_what_the_cluster_stands_on_tells_the_same_topic(monitored: Template) ->
     assert {"NatPorts1", "NatDrops1", "FileSystemFull"} <= set(made)
     (topic,) = monitored.find_resources("AWS::SNS::Topic")
     assert {json.dumps(alarm["AlarmActions"]) for alarm in made.values()} == {json.dumps([{"Ref": topic}])}
-    assert "NAT gateways" in text(only(monitored, "AWS::CloudWatch::Dashboard")["Properties"]["DashboardBody"])
+    assert "NAT gateways" in dashboards(monitored)["EnvironmentDashboard"]
+
+
+def dashboards(template: Template) -> dict[str, str]:
+    """Bodies of CloudWatch's dashboards, by logical id without its hash."""
+    found = template.find_resources("AWS::CloudWatch::Dashboard")
+    return {name[:-8]: text(made["Properties"]["DashboardBody"]) for name, made in found.items()}
+
+
+def test_cloudwatch_shows_what_the_cluster_has_metrics_of(monitored: Template) -> None:
+    shown = dashboards(monitored)
+    boards = ("Cluster", "Jobs", "Nodes", "Fabric", "Accelerators", "Storage", "Idle")
+    assert shown.keys() == {"EnvironmentDashboard", *(f"Dashboards{name}" for name in boards)}
+    name = only(monitored, "AWS::SageMaker::Cluster")["Properties"]["ClusterName"]
+    for body in (shown[f"Dashboards{name}"] for name in boards):
+        queries = [json.loads(f'"{found}"') for found in re.findall(r"LAMBDA\(((?:[^\"\\]|\\.)*)\)", body)]
+        assert queries
+        assert all(f'cluster="{name}"' in query for query in queries)
+    assert "Neuron" in shown["DashboardsAccelerators"]
+    assert "GPU" not in shown["DashboardsAccelerators"]
+
+
+def test_dashboards_can_be_left_out(tmp_path: Path) -> None:
+    content = yaml.safe_load((DATA / "everything_monitored.yaml").read_text())
+    content["monitoring"]["dashboards"] = False
+    (tmp_path / "file.yaml").write_text(yaml.safe_dump(content))
+    template = built(tmp_path / "file.yaml")
+    assert dashboards(template).keys() == {"EnvironmentDashboard"}
+    template.resource_count_is("AWS::Lambda::Permission", 0)
 
 
 def test_grafana_looks_at_the_workspace_and_its_address_is_told(monitored: Template) -> None:

@@ -46,6 +46,8 @@ class MonitoringSection(MetricsWorkspaceSpec):
     update_minutes: Annotated[int, UPDATE_MINUTES] = 120
     """How many minutes a ``scheduled_update`` of a group of HyperPod may take: what rings of nodes that are away is
     quiet so long. Default: 120."""
+    dashboards: bool = True
+    """Whether CloudWatch has dashboards on the cluster's metrics, of which each costs by the month. Default: true."""
     grafana: GrafanaWorkspaceSpec | None = None
     """A workspace of Amazon Managed Grafana that looks at the metrics. Default - none."""
 

@@ -13,6 +13,7 @@ from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.monitoring import (
     AlertRules,
+    ClusterDashboards,
     ClusterMonitoring,
     EnvironmentMonitoring,
     GrafanaWorkspace,
@@ -84,6 +85,14 @@ def alarms(
         return
     schedules = cluster.update_schedules if isinstance(cluster, Updated) else ()
     rules(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources, topic, schedules)
+    if section.dashboards:
+        ClusterDashboards(
+            scope,
+            "Dashboards",
+            workspace=around.metrics.workspace,
+            cluster_name=cluster.cluster_name,
+            sources=cluster.metrics_sources,
+        )
     if topic is not None:
         topic.grant_publish(_cloudwatch())  # a topic that exists keeps its own policy
     file_systems = [mount.file_system for mount in around.mounts]

@@ -26,6 +26,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "Buckets/AccessLogs": ("storage.buckets.access_logs",),
     "Cluster/Accounting": ("cluster.slurm.accounting",),
     "Compilation": ("serving.compile",),
+    "Dashboards": ("monitoring.dashboards", "monitoring"),
     "Door": ("serving.load_balancer",),
     "Door/AccessLogs": ("serving.load_balancer.access_logs",),
     "Environment": ("monitoring",),

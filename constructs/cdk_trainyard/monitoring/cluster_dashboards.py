@@ -56,13 +56,14 @@ class ClusterDashboards(Construct):
 
     CloudWatch reads a workspace of Amazon Managed Service for Prometheus through a Lambda function, the data source
     connector, which is made here: its role may query this workspace alone, and CloudWatch of this account alone may
-    call it. Panels are those of the Grafana dashboards that ``trainyard dashboards`` writes.
+    call it. Panels are those of the Grafana dashboards that ``trainyard dashboards`` writes; one for which there are no
+    metrics is left out.
 
     Args:
         workspace: The workspace.
-        cluster_name: The cluster, as the label ``cluster`` of its metrics says it.
-        sources: Whose metrics there are; dashboards without any are left out. Default - everybody's.
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
+        cluster_name: The cluster, as the label ``cluster`` of its metrics says it.
+        sources: Whose metrics there are. Default - everybody's.
 
     Attributes:
         connector: The function.
@@ -79,6 +80,7 @@ class ClusterDashboards(Construct):
         construct_id: str,
         *,
         workspace: MetricsWorkspaceBase,
+        names: Naming | None = None,
         cluster_name: str,
         sources: Sequence[MetricsSource] = (
             MetricsSource.CONTROLLER,
@@ -90,7 +92,6 @@ class ClusterDashboards(Construct):
             MetricsSource.GPU,
             MetricsSource.ENGINE,
         ),
-        names: Naming | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         named(self, names)

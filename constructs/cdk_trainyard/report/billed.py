@@ -136,6 +136,8 @@ BY_USE: Final = {
     WORKSPACE: "by samples that alarms and dashboards query; those that are written and kept are the clusters'",
     "AWS::ApiGateway::RestApi": "by calls",
     "AWS::CloudFront::Distribution": "by requests and traffic",
+    "AWS::CloudWatch::Dashboard": "by the month: 3 USD each after the first three of an account (Amazon CloudWatch "
+    "pricing, as public pages quote it, read 2026-11-24)",
     "AWS::DirectoryService::MicrosoftAD": "by the hour, each domain controller",
     "AWS::DocDB::DBInstance": "by the hour; storage and requests of its cluster",
     "AWS::DynamoDB::Table": "by what is stored, read and written",
