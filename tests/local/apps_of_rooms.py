@@ -39,6 +39,7 @@ from cdk_trainyard import (
 )
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.options.fields import fields_of
+from tests.support import STAGED
 
 REGION = "us-west-1"
 ACCOUNT = "123456789012"
@@ -68,7 +69,7 @@ def synthesized(aws: LocalAws, build: Build, name: str) -> dict[str, Any]:
 
     A web ACL's log group has a name of its own, which tells the stack, and outlives it: each app needs another name.
     """
-    app = App(analytics_reporting=False)
+    app = App(analytics_reporting=False, post_cli_context=STAGED)
     stack = Stack(app, name, env=Environment(account=ACCOUNT, region=REGION))
     build(stack)
     assembly = app.synth()

@@ -10,7 +10,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from cdk_trainyard.local import faults
 from cdk_trainyard.local.access.authorization import authorize, status_of
 from cdk_trainyard.local.access.body import body_of
-from cdk_trainyard.local.access.call import call_of, workspace_written_to
+from cdk_trainyard.local.access.call import call_of, of_prometheus
 from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.access.gate import check_signature, check_source
 from cdk_trainyard.local.access.refusals import StartResponse, refuse, service_of
@@ -18,7 +18,7 @@ from cdk_trainyard.local.access.sessions import caller, key_of, principal_of
 from cdk_trainyard.local.access.signature import signature_of
 from cdk_trainyard.local.custom_resources import answers
 from cdk_trainyard.local.errors import ApiError
-from cdk_trainyard.local.services import grafana, imagebuilder, remote_write
+from cdk_trainyard.local.services import grafana, imagebuilder, prometheus
 
 _log = logging.getLogger(__name__)
 _Environ = dict[str, Any]
@@ -42,8 +42,8 @@ def application(administrator: Credentials) -> Application:
         return administrator if access_key_id == administrator.access_key_id else key_of(access_key_id)
 
     def served(environ: _Environ, service: str) -> Application:
-        if service == "amp" and workspace_written_to(environ):
-            return remote_write.respond
+        if service == "amp" and of_prometheus(environ):
+            return prometheus.respond
         return _LACKING.get(service, inner)
 
     def gate(environ: _Environ, start_response: StartResponse) -> Iterable[bytes]:

@@ -48,17 +48,23 @@ class Call:
         return self.parameters.get(name)
 
 
-_REMOTE_WRITE = re.compile(r"/workspaces/([^/]+)/api/v1/remote_write")
+_PROMETHEUS = re.compile(r"/workspaces/([^/]+)/api/v1/(\w+)")
+_OF_PROMETHEUS = {
+    ("POST", "remote_write"): "RemoteWrite",
+    **{(method, path): "QueryMetrics" for method in ("GET", "POST") for path in ("query", "query_range")},
+}
+"""Operations of no service model: Prometheus and who speaks its API call them."""
 
 
-def workspace_written_to(environ: Mapping[str, Any]) -> str | None:
-    """Return the workspace for metrics that a request writes to, or None of any other request.
+def of_prometheus(environ: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return operation and workspace of a request to Prometheus' API of a workspace, or None of any other request.
 
     Args:
         environ: The request.
     """
-    found = _REMOTE_WRITE.fullmatch(environ.get("PATH_INFO", ""))
-    return found[1] if found and environ["REQUEST_METHOD"] == "POST" else None
+    found = _PROMETHEUS.fullmatch(environ.get("PATH_INFO", ""))
+    operation = _OF_PROMETHEUS.get((environ["REQUEST_METHOD"], found[2])) if found else None
+    return (operation, found[1]) if found and operation else None
 
 
 def call_of(environ: Mapping[str, Any], body: bytes, service: str, region: str) -> Call:
@@ -73,8 +79,8 @@ def call_of(environ: Mapping[str, Any], body: bytes, service: str, region: str) 
     Raises:
         ApiError: The service has no such operation.
     """
-    if service == "amp" and (workspace := workspace_written_to(environ)):
-        return Call(service=service, operation="RemoteWrite", parameters={"workspaceId": workspace}, region=region)
+    if service == "amp" and (asked := of_prometheus(environ)):
+        return Call(service=service, operation=asked[0], parameters={"workspaceId": asked[1]}, region=region)
     request = Request({**environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))})
     try:
         operation, uri_params = get_service_router(service).match(request)

@@ -38,9 +38,9 @@ def needs_of(call: Call) -> list[Need]:
     Raises:
         ApiError: No table knows the operation, or a type of resource of its action.
     """
-    if call.operation == "RemoteWrite":  # no operation of a service model: Prometheus calls it
+    if call.service == "amp" and call.operation in {"QueryMetrics", "RemoteWrite"}:  # of no service model
         workspace = f"arn:{call.partition}:aps:{call.region}:{call.account}:workspace/{call.get('workspaceId')}"
-        return [Need(action="aps:RemoteWrite", resource=workspace)]
+        return [Need(action=f"aps:{call.operation}", resource=workspace)]
     own = _COPIES[call.operation](call) if call.service == "s3" and call.operation in _COPIES else _plain(call)
     return [*own, *_hidden_keys(call), *(_of_key(call, use) for use in keys_used(call))]
 
