@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from aws_cdk import Stack
+from aws_cdk import RemovalPolicy, Stack
 
 from cdk_trainyard import ClusterDashboards, MetricsWorkspace
 from cdk_trainyard.local import LocalAws
@@ -29,7 +29,8 @@ def outputs(aws: LocalAws) -> Iterator[dict[str, str]]:
     bootstrap(aws)
 
     def build(stack: Stack) -> None:
-        ClusterDashboards(stack, "Dashboards", workspace=MetricsWorkspace(stack, "Metrics"), cluster_name="llama2")
+        workspace = MetricsWorkspace(stack, "Metrics", removal_policy=RemovalPolicy.DESTROY)
+        ClusterDashboards(stack, "Dashboards", workspace=workspace, cluster_name="llama2")
 
     template = synthesized(aws, build, "Shown")
     client = aws.client("cloudformation", REGION)

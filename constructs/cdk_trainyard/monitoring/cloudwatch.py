@@ -102,7 +102,10 @@ def body(dashboard: Dashboard, *, cluster_name: str, function_name: str, region:
 
 
 def _expressions(function_name: str, panel: Panel, words: Mapping[str, str]) -> Iterator[str]:
-    """Yield calls of the connector, their words between ' and ': PromQL has " inside."""
+    """Yield calls of the connector: words between ' and ', as AWS's samples have them (cloudwatch-data-source-samples).
+
+    PromQL has " inside, and nothing needs an escape.
+    """
     kind = "range" if panel.kind == "timeseries" else "instant"
     for query, legend in panel.queries:
         said = (function_name, written(query, words), legend, kind)
