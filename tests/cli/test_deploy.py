@@ -72,6 +72,21 @@ def test_without_credentials_it_says_what_needs_none(name: str, fake: Path, caps
     assert "check, synth, plan, demo, rehearse, contract, local and init need none" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["deploy", "diff", "destroy"])
+def test_nothing_is_written_where_it_is_called(
+    name: str, fake: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be one that takes no files: what is synthesized is gone when the command ends."""
+    (fake / "said").write_text("")
+    here = tmp_path_factory.mktemp("here")
+    monkeypatch.chdir(here)
+    main([name, str(FILE), *(["--yes"] if name != "diff" else [])])
+    written = Path((fake / "asked").read_text().partition("--output ")[2].split()[0])
+    assert written.is_absolute()
+    assert here not in written.parents
+    assert not written.exists()
+
+
 @pytest.mark.parametrize("name", ["deploy", "destroy"])
 def test_nobody_to_ask_is_wrong_usage(name: str, fake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (fake / "said").write_text("")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from cdk_trainyard.cli import main
+from cdk_trainyard.cli import _cdk, main
 from cdk_trainyard.cli._app import COMMANDS, trainyard
 from cdk_trainyard.cli._files import FILE
 from tests.support import ROOT
@@ -73,7 +73,7 @@ WITHOUT_PRIVILEGES = (
 """Root may read everything; a program that is started with these words may not."""
 ASK_ALL = """
 import json, sys
-from cdk_trainyard.cli import main
+from cdk_trainyard.cli import _cdk, main
 for words in json.loads(sys.argv[1]):
     print("rc", main(words), flush=True)
 """
@@ -100,3 +100,22 @@ def test_what_may_not_be_read_is_said_by_every_command(tmp_path: Path, closed: s
     folder.chmod(0o700)
     said = f"{file}: the file cannot be read: Permission denied"
     assert done.stdout.splitlines() == [said, "rc 1"] * len(TAKERS), done.stdout
+
+
+@pytest.mark.parametrize(("name", "why"), [("file", "it is a file"), ("file/folder", "Not a directory")])
+def test_where_nothing_can_be_written_is_said_before_it_is_made(
+    name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_cdk, "find", lambda: None)  # and nobody runs it
+    (tmp_path / "file").write_text("")
+    template = tmp_path / "template.json"
+    template.write_text(json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}))
+    output = str(tmp_path / name)
+    reviewed = ["review", str(template), "--output"]
+    for words, option in (
+        (["synth", str(ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"), "--output", output], "--output"),
+        ([*reviewed, output], "--output"),
+        ([*reviewed, str(tmp_path / "review"), "--markdown", f"{output}/summary.md"], "--markdown"),
+    ):
+        assert main(words) == 1
+        assert capsys.readouterr().err == (f"nothing can be written to {output}: {why}; {option} names another place\n")

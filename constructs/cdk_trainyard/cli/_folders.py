@@ -18,15 +18,34 @@ def make_kept(folder: Path) -> None:
     Raises:
         Wrong: It does not.
     """
+    remedy = "; XDG_CACHE_HOME names another place than ~/.cache" if folder == cache_folder() else ""
+    _make(folder, f"nothing can be kept in {folder}", remedy)
+
+
+def make_output(folder: Path, option: str = "--output") -> None:
+    """Make the folder that an option names, and see whether it takes files.
+
+    Args:
+        folder: The folder.
+        option: The option.
+
+    Raises:
+        Wrong: It does not.
+    """
+    _make(folder, f"nothing can be written to {folder}", f"; {option} names another place")
+
+
+def _make(folder: Path, wrong: str, remedy: str) -> None:
     from tempfile import TemporaryFile
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
+    except FileExistsError:
+        raise Wrong(f"{wrong}: it is a file{remedy}") from None
     except OSError as error:
-        remedy = "; XDG_CACHE_HOME names another place than ~/.cache" if folder == cache_folder() else ""
-        raise Wrong(f"nothing can be kept in {folder}: {error.strerror}{remedy}") from None
+        raise Wrong(f"{wrong}: {error.strerror}{remedy}") from None
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def id_of(row: dict[str, Any]) -> str:
 def app_with(stacks: Sequence[str], cdk: "Cdk", *app: str) -> Iterator[Sequence[str]]:
     """Refuse a stack that is not in the app, which the CLI would pass over; yield what to tell the CLI of the app.
 
-    Whoever looks for stacks has synthesized the app: what was made then is taken, and gone with the block.
+    What is synthesized lies in a folder that is gone with the block; whoever looks for stacks takes what was made then.
 
     Args:
         stacks: Ids or patterns; of patterns nothing is asked.
@@ -66,10 +66,10 @@ def app_with(stacks: Sequence[str], cdk: "Cdk", *app: str) -> Iterator[Sequence[
         Wrong: There is no such stack; or the app cannot be synthesized.
     """
     named = [each for each in stacks if not _PATTERN.search(each)]
-    if not named:
-        yield app
-        return
     with scratch_folder() as assembly:
+        if not named:
+            yield (*app, "--output", str(assembly))
+            return
         with working("looking for the stacks"):
             known = [each["id"] for each in listed(cdk, *app, "--output", str(assembly))]
         refuse_unknown(named, known)

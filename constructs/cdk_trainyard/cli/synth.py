@@ -9,6 +9,7 @@ import click
 from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
+from cdk_trainyard.cli._folders import make_output
 from cdk_trainyard.cli._progress import working
 from cdk_trainyard.cli._stacks import refuse_unknown
 
@@ -47,10 +48,11 @@ def synthesize(file: Path, output: Path, stacks: tuple[str, ...] = ("*",), *, ve
         verbose: Whether what the CLI says is shown.
 
     Raises:
-        Wrong: The file or what it describes is refused.
+        Wrong: The file or what it describes is refused, or the folder takes no files.
     """
     load(file)
     cdk = _cdk.find()
+    make_output(output)
     words = ["synth", *stacks, "--quiet", "--output", str(output), *_cdk.app_words(file)]
     if verbose:
         if cdk.show(*words):

@@ -9,7 +9,7 @@ import click
 
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, is_assembly
-from cdk_trainyard.cli._folders import scratch_folder
+from cdk_trainyard.cli._folders import make_output, scratch_folder
 from cdk_trainyard.cli.synth import synthesize
 from cdk_trainyard.errors import ConfigurationError
 
@@ -24,7 +24,12 @@ _OLD = timedelta(days=90)
 @click.option("-o", "--output", type=Path, default=Path("review"), show_default=True, help="The folder to write.")
 @click.option("--against", metavar="FILE|CDK.OUT", type=FILE, help="Say what changes from this one.")
 @click.option("--prices", metavar="FILE", type=FILE, help="Prices of your own; they go before what is known here.")
-@click.option("--markdown", type=Path, metavar="FILE", help="Write a short summary for a pull request, too.")
+@click.option(
+    "--markdown",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a short summary for a pull request, too.",
+)
 @click.option(
     "--fail-on",
     metavar="SEVERITY",
@@ -58,6 +63,9 @@ def command(
     with scratch_folder() as directory:
         old = read(against, directory / "old") if against else None
         new = read(given, directory / "new")
+        make_output(output)
+        if markdown is not None:
+            make_output(markdown.parent, "--markdown")
         try:
             found = _written(new, old, output, without, title=_title(given), prices=_prices(prices), command=words)
         except ConfigurationError as error:
