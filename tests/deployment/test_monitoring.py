@@ -284,6 +284,9 @@ def test_a_model_that_is_served_alone_has_a_workspace_of_its_own(write: Callable
     assert "> 8" in rules
     assert any("NatPorts1" in name for name in template.find_resources("AWS::CloudWatch::Alarm"))
     template.has_output("GrafanaAddress", {})
+    shown = dashboards(template)
+    assert shown.keys() == {"EnvironmentDashboard", "MonitoringDashboard", "DashboardsServing"}
+    assert "vllm:kv_cache_usage_perc" in shown["DashboardsServing"]
 
 
 def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Callable[[str], Path]) -> None:
@@ -300,6 +303,15 @@ def test_a_model_that_is_served_beside_a_cluster_shares_its_workspace(write: Cal
     served.resource_count_is("AWS::APS::Workspace", 0)
     served.resource_count_is("AWS::Grafana::Workspace", 0)
     assert "Fn::ImportValue" in json.dumps(only(served, "AWS::APS::RuleGroupsNamespace")["Properties"]["Workspace"])
+    assert dashboards(served).keys() == {"MonitoringDashboard", "DashboardsServing"}
+    queries = [
+        statement["Resource"]
+        for policy in served.find_resources("AWS::IAM::ManagedPolicy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "aps:QueryMetrics"
+    ]
+    assert len(queries) == 1
+    assert "Fn::ImportValue" in queries[0]
 
 
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)

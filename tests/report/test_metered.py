@@ -70,6 +70,16 @@ def test_a_workspace_says_how_long_it_keeps_them_and_its_queries_are_not_priced(
     assert query["hourly"] == NOT_PRICED
 
 
+def test_dashboards_are_counted_with_what_each_costs_after_the_free_ones(assembly: Any) -> None:
+    boards = {name: {"Type": "AWS::CloudWatch::Dashboard", "Properties": {}} for name in ("Cluster", "Jobs")}
+    connector = {"Connector": {"Type": "AWS::Lambda::Function", "Properties": {}}}
+    items = {each["type"]: each for each in review(assembly(S=cluster(1) | boards | connector))["cost"]["items"]}
+    line = items["AWS::CloudWatch::Dashboard"]
+    assert (line["quantity"], line["hourly"]) == (2, NOT_PRICED)
+    assert "3 USD each after the first three" in line["assumption"]
+    assert items["AWS::Lambda::Function"]["hourly"] == NOT_PRICED
+
+
 @pytest.mark.parametrize(
     "metadata", ["no", {"trainyard:Series": 3}, {"trainyard:Series": {"Nodes": []}}, {"other": {}}]
 )

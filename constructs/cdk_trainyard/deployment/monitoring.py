@@ -47,7 +47,8 @@ class MonitoringSection(MetricsWorkspaceSpec):
     """How many minutes a ``scheduled_update`` of a group of HyperPod may take: what rings of nodes that are away is
     quiet so long. Default: 120."""
     dashboards: bool = True
-    """Whether CloudWatch has dashboards on the cluster's metrics, of which each costs by the month. Default: true."""
+    """Whether CloudWatch has dashboards on metrics of the cluster, and of what serves, of which each costs by the
+    month. Default: true."""
     grafana: GrafanaWorkspaceSpec | None = None
     """A workspace of Amazon Managed Grafana that looks at the metrics. Default - none."""
 

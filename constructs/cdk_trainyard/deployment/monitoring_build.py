@@ -85,14 +85,7 @@ def alarms(
         return
     schedules = cluster.update_schedules if isinstance(cluster, Updated) else ()
     rules(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources, topic, schedules)
-    if section.dashboards:
-        ClusterDashboards(
-            scope,
-            "Dashboards",
-            workspace=around.metrics.workspace,
-            cluster_name=cluster.cluster_name,
-            sources=cluster.metrics_sources,
-        )
+    dashboards(scope, section, around.metrics, cluster.cluster_name, cluster.metrics_sources)
     if topic is not None:
         topic.grant_publish(_cloudwatch())  # a topic that exists keeps its own policy
     file_systems = [mount.file_system for mount in around.mounts]
@@ -108,6 +101,26 @@ def alarms(
 
 def _cloudwatch() -> iam.ServicePrincipal:
     return iam.ServicePrincipal("cloudwatch.amazonaws.com")
+
+
+def dashboards(
+    scope: Construct,
+    section: MonitoringSection,
+    metrics: ClusterMonitoring,
+    name: str,
+    sources: Sequence[MetricsSource],
+) -> None:
+    """Define the dashboards of a cluster, or of a served model, in CloudWatch.
+
+    Args:
+        scope: The parent: a stack.
+        section: What the file says.
+        metrics: Where metrics go.
+        name: The label ``cluster`` of the metrics.
+        sources: Whose metrics are shown.
+    """
+    if section.dashboards:
+        ClusterDashboards(scope, "Dashboards", workspace=metrics.workspace, cluster_name=name, sources=sources)
 
 
 def rules(

@@ -45,7 +45,7 @@ def shown(sources: Sequence[str]) -> Iterator[Dashboard]:
     """
     for each in dashboards():
         panels = tuple(panel for panel in each.panels if panel.needs in {_ALWAYS, *sources})
-        if panels:
+        if panels and (not each.about or {*each.about} & {*sources}):
             yield replace(each, panels=panels)
 
 

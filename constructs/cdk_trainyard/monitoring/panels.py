@@ -42,11 +42,13 @@ class Dashboard:
         name: Its name, with which uid and file are made.
         title: Its title.
         panels: Its panels.
+        about: Of whose metrics there must be some for it to make sense. Nothing: of those of a panel.
     """
 
     name: str
     title: str
     panels: Sequence[Panel]
+    about: Sequence[str] = ()
 
     @property
     def uid(self) -> str:
@@ -67,6 +69,7 @@ def dashboards() -> Sequence[Dashboard]:
         Dashboard(
             name=row["name"],
             title=row["title"],
+            about=tuple(row.get("about", ())),
             panels=tuple(
                 Panel(**panel | {"queries": tuple((query, legend) for query, legend in panel["queries"])})
                 for panel in row["panels"]

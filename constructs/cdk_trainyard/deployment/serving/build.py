@@ -16,7 +16,7 @@ from cdk_trainyard.deployment.exchange import Exchange
 from cdk_trainyard.deployment.existing import Existing
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring
+from cdk_trainyard.monitoring import ClusterMonitoring, EnvironmentMonitoring, MetricsSource
 from cdk_trainyard.network import Network
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.serving import (
@@ -104,6 +104,8 @@ def serving(
         monitoring_build.rules(
             scope, deployment.monitoring, metrics, service.service_name, service.metrics_sources, topic
         )
+        of_engines = [MetricsSource.ENGINE]
+        monitoring_build.dashboards(scope, deployment.monitoring, metrics, service.service_name, of_engines)
     seen: dict[str, str] = {}
     if deployment.monitoring is not None and deployment.orchestrator is None:
         EnvironmentMonitoring(scope, "Environment", network=network, topic=topic)
