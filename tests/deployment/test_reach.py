@@ -192,3 +192,30 @@ def test_images_that_do_not_arrive_on_a_fleet_or_a_queue_are_refused(tmp_path: P
         zone = next(line.strip() for line in good.splitlines() if "zone:" in line)
         problems = said(tmp_path, (zone, f"{zone}\n  nat: none"), ("cluster:\n", REPOSITORIES), good=good)
         assert [problem for problem in problems if f"image_repositories'{whose} asks" in problem], problems
+
+
+@pytest.mark.parametrize(
+    ("registry", "problem"),
+    [
+        (
+            "nvcr.io/nvidia/k8s",
+            f"fetches container images of NVIDIA from nvcr.io: {NO_ROUTE}; give an image in Amazon ECR",
+        ),
+        ("111111111111.dkr.ecr.{region}.amazonaws.com", "asks container images in Amazon ECR of the Region at"),
+        ("registry.corp.example", None),
+    ],
+)
+@pytest.mark.parametrize("good", [GOOD_FLEET, GOOD_PARALLELCLUSTER], ids=["fleet", "parallelcluster"])
+def test_an_image_for_the_metrics_of_gpus_that_does_not_arrive_is_refused(
+    registry: str, problem: str | None, good: str, tmp_path: Path
+) -> None:
+    zone, region = (next(line.strip() for line in good.splitlines() if key in line) for key in ("zone:", "region:"))
+    image = f"{registry.format(region=region.removeprefix('region: '))}/dcgm-exporter@sha256:{SUM}"
+    monitoring = f"name: demo\nmonitoring: {{exporters: {{gpu: true, gpu_image: '{image}'}}}}\n"
+    closed = said(tmp_path, ("name: demo\n", monitoring), (zone, f"{zone}\n  nat: none"), good=good)
+    found = [
+        each.partition("' ")[2] for each in closed if "'monitoring.exporters.gpu_image' " in each and "GPUs" not in each
+    ]
+    assert [each[: len(problem or "")] for each in found] == [problem] * (problem is not None)
+    with_nat = said(tmp_path, ("name: demo\n", monitoring), good=good)
+    assert not [each for each in with_nat if "gpu_image" in each]

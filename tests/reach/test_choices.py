@@ -96,6 +96,11 @@ def test_an_address_of_s3_is_read(url: str, bucket: str, key: str, region: str) 
         ("public.ecr.aws/nvidia/dcgm-exporter@sha256:0", "ecr-public"),
         ("123456789012.dkr.ecr.us-west-2.amazonaws.com/x@sha256:0", "ecr"),
         ("https://mirror.corp.example/simple", None),
+        ("nvcr.io/nvidia/k8s/dcgm-exporter@sha256:0", "nvidia-registry"),
+        ("nvidia/dcgm-exporter@sha256:0", "docker-hub"),
+        ("dcgm-exporter@sha256:0", "docker-hub"),
+        ("registry:5000/dcgm-exporter@sha256:0", None),
+        ("localhost/dcgm-exporter@sha256:0", None),
     ],
 )
 def test_a_server_that_only_the_user_knows_is_not_judged(url: str, name: str | None) -> None:

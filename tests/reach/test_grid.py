@@ -195,7 +195,7 @@ def test_the_grid_asks_for_every_fetch_of_machines(shipped: Any) -> None:
     assert of_table - made == {
         ("hyperpod", "node", "accounting"),  # tests/deployment/test_reach.py
         ("hyperpod", "node", "containers"),  # as need is "missing"
-        ("hyperpod", "node", "gpu_image"),  # the user's own address
+        *((room, "node", "gpu_image") for room in ("hyperpod", "parallelcluster", "fleet")),  # the user's own address
         ("hyperpod", "node", "pam_slurm_adopt"),  # the user's own address
         ("serving", "host", "concurrency"),  # an image of the registry that 'public.ecr.aws' is
     }

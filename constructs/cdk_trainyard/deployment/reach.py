@@ -6,11 +6,12 @@ Of a VPC that exists the routes are not looked up, so nothing is refused there. 
 
 from collections.abc import Iterable, Iterator
 
+from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters
 from cdk_trainyard.network.bucket_policy import s3_policy
 from cdk_trainyard.network.spec import Endpoint, NetworkSpec
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import At, Problem
-from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, unreached_problems, wanted
+from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, given, unreached_problems, wanted
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 from cdk_trainyard.tokens import unresolved
 
@@ -60,6 +61,25 @@ def granted(section: NodeGrantsSpec, room: str, place: Place, *, at: At = ()) ->
         said = getattr(section, option)
         if said and not unresolved(said):
             yield from wanted(room, option, place, at=(*at, option))
+
+
+def metrics(room: str, monitoring: MonitoringSection | None, place: Place, region: Region) -> Iterator[Wanted]:
+    """Yield what nodes ask so that their metrics are there, and an image that the file gives for those of GPUs.
+
+    Args:
+        room: The room.
+        monitoring: The section, of whatever form. None: there is none.
+        place: Where they are.
+        region: The Region.
+    """
+    if monitoring is None:
+        return
+    at = ("monitoring",)
+    yield from wanted(room, "metrics", place, at=at)
+    said = exporters(monitoring)
+    if said is not None and not unresolved(said) and said.gpu is True:
+        at_image = (*at, "exporters", "gpu_image")
+        yield from given(said.gpu_image, place, region, remedy="give an image in Amazon ECR", at=at_image)
 
 
 def reach_problems(asked: Iterable[Wanted], region: Region) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, NodeTool
 from cdk_trainyard.network.spec import Endpoint
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import At, Problem
-from cdk_trainyard.reach import Place, Region, Wanted, given_address, unreached_problems, wanted
+from cdk_trainyard.reach import Place, Region, Wanted, given, unreached_problems, wanted
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 from cdk_trainyard.tokens import unresolved
 
@@ -105,6 +105,4 @@ def _given(setup: NodeSetup, place: Place, region: Region) -> Iterator[Wanted]:
     if setup.exporters is not None and setup.exporters.gpu:
         said.append((("exporters", "gpu_image"), setup.exporters.gpu_image, "give an image in Amazon ECR"))
     for at, url, remedy in said:
-        address = None if url is None or unresolved(url) else given_address(url, region)
-        if address is not None:
-            yield Wanted(address=address, place=place, remedy=remedy, at=(*_SETUP, *at))
+        yield from given(url, place, region, remedy=remedy, at=(*_SETUP, *at))

@@ -9,12 +9,14 @@ from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.reach.place import Place
 from cdk_trainyard.reach.table import Address, Need, Region, Signer, Target, addresses_at, fetches
 from cdk_trainyard.reach.verdict import judge_target
+from cdk_trainyard.tokens import unresolved
 
 _HTTPS, _HTTP = 443, 80
 _S3_HOST = re.compile(
     r"(?:(?P<bucket>[a-z0-9.-]+)\.)?s3(?:[.-](?:dualstack\.)?(?P<region>[a-z0-9-]+))?\.amazonaws\.com(\.cn)?"
 )
 _GLOBAL_S3 = "us-east-1"  # Amazon S3 user guide, "Virtual hosting of buckets": where s3.amazonaws.com is
+_DOCKER_HUB = "docker.io"
 _NAT = "give the network a NAT gateway"
 
 
@@ -55,13 +57,31 @@ def wanted(
                 yield Wanted(address=address, place=place, remedy=remedy, at=at)
 
 
+def given(url: str | None, place: Place, region: Region, *, remedy: str, at: At) -> Iterator[Wanted]:
+    """Yield what a user's own address asks, as far as it is known.
+
+    Args:
+        url: ``https://…``, ``http://…``, or an image's name; None, or a Token: nobody knows.
+        place: Where.
+        region: Its Region.
+        remedy: What else the user can do.
+        at: The path of the option.
+    """
+    address = None if url is None or unresolved(url) else given_address(url, region)
+    if address is not None:
+        yield Wanted(address=address, place=place, remedy=remedy, at=at)
+
+
 def given_address(url: str, region: Region) -> Address | None:
     """Return what a user's own address asks; None for a server that only the user knows.
 
     Args:
-        url: ``https://…``, ``http://…``, or an image's name.
+        url: ``https://…``, ``http://…``, or an image's name, which is Docker Hub's unless it begins with a host.
         region: The Region of who asks.
     """
+    first, slash, _ = url.partition("/")
+    if "://" not in url and not (slash and (first == "localhost" or {".", ":"} & {*first})):
+        url = f"{_DOCKER_HUB}/{url}"  # Docker documentation, docker image pull: NAME
     parts = urlsplit(url if "://" in url else f"https://{url}")
     host = parts.hostname or ""
     port = parts.port or (_HTTP if parts.scheme == "http" else _HTTPS)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
+from cdk_trainyard.deployment.monitoring import MonitoringSection
+from cdk_trainyard.deployment.reach import granted, metrics, node_place, reach_problems
 from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.problems import Problem
@@ -11,7 +12,10 @@ from cdk_trainyard.reach import Region, wanted
 
 
 def fleet_reach_problems(
-    cluster: FleetSpec, network: NetworkSpec | ExistingNetworkSpec, region: str | None, *, monitored: bool = False
+    cluster: FleetSpec,
+    network: NetworkSpec | ExistingNetworkSpec,
+    region: str | None,
+    monitoring: MonitoringSection | None,
 ) -> Iterator[Problem]:
     """Yield what the nodes ask and cannot reach, with paths from the top of a file.
 
@@ -21,7 +25,7 @@ def fleet_reach_problems(
         cluster: The fleet.
         network: The network section.
         region: The Region; None when it has not the right form.
-        monitored: Whether its metrics go anywhere. Default: false.
+        monitoring: Where its metrics go. None: nowhere.
     """
     if region is None:
         return
@@ -29,5 +33,5 @@ def fleet_reach_problems(
     place = node_place(network, at)
     if place is not None:
         own = [*wanted("fleet", "", place), *granted(cluster, "fleet", place)]
-        metrics = wanted("fleet", "metrics", place, at=("monitoring",)) if monitored else ()
-        yield from reach_problems([*(replace(each, at=("cluster", *each.at)) for each in own), *metrics], at)
+        asked = metrics("fleet", monitoring, place, at)
+        yield from reach_problems([*(replace(each, at=("cluster", *each.at)) for each in own), *asked], at)

@@ -40,8 +40,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         yield _placed(problem, list(mounts))
     if isinstance(section.master, MasterSpec):
         yield from within(("cluster", "master"), master_problems(section.master, section.image, environment))
-    monitored = deployment.monitoring is not None
-    yield from fleet_reach_problems(section, network, environment.region, monitored=monitored)
+    yield from fleet_reach_problems(section, network, environment.region, deployment.monitoring)
 
 
 def _placed(problem: Problem, file_systems: Sequence[At]) -> Problem:

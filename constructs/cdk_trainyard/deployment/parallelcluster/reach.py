@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
-from cdk_trainyard.deployment.reach import granted, node_place, reach_problems
+from cdk_trainyard.deployment.reach import granted, metrics, node_place, reach_problems
 from cdk_trainyard.network.spec import Endpoint, NetworkSpec
 from cdk_trainyard.options.stand_ins import Subnet
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.rules_nodes import NEURON
 from cdk_trainyard.parallelcluster.spec_nodes import NodeSoftware
 from cdk_trainyard.problems import At, Problem
-from cdk_trainyard.reach import Place, Region, Wanted, given_address, wanted
+from cdk_trainyard.reach import Place, Region, Wanted, given, wanted
 from cdk_trainyard.tokens import Unknown, unresolved
 
 _VENV = "--venv"
@@ -29,7 +30,7 @@ class _Nodes:
 
 
 def parallelcluster_reach_problems(
-    cluster: ParallelClusterSection, network: object, region: str | None, *, monitored: bool = False
+    cluster: ParallelClusterSection, network: object, region: str | None, monitoring: MonitoringSection | None = None
 ) -> list[Problem]:
     """Every kind of nodes that cannot reach what it fetches, with paths from the top of a file.
 
@@ -37,7 +38,7 @@ def parallelcluster_reach_problems(
         cluster: The cluster.
         network: The network's specification.
         region: The Region. None: not known.
-        monitored: Whether its metrics go anywhere. Default: false.
+        monitoring: Where its metrics go. Default - nowhere.
     """
     if region is None or not isinstance(network, NetworkSpec):
         return []
@@ -49,8 +50,8 @@ def parallelcluster_reach_problems(
             own = [*_itself(cluster, nodes, place), *_actions(cluster, nodes, place, at)]
             own += granted(cluster.grants, "parallelcluster", place, at=("grants",))
             found += [replace(each, at=("cluster", *each.at)) for each in own]
-            if monitored and nodes.at != "login":
-                found += wanted("parallelcluster", "metrics", place, at=("monitoring",))
+            if nodes.at != "login":
+                found += metrics("parallelcluster", monitoring, place, at)
     return [*reach_problems(found, at)]
 
 
@@ -87,7 +88,6 @@ def _actions(cluster: ParallelClusterSection, nodes: _Nodes, place: Place, regio
                 for option in (NEURON, *venv):
                     remedy = "give an 'image_id' with Neuron"
                     yield from wanted("parallelcluster", option, place, remedy=remedy, system=system, at=path)
-            address = given_address(action.script, region) if action.script.startswith("https://") else None
-            if address is not None:
+            if action.script.startswith("https://"):
                 remedy = "give a file of the folder of scripts"
-                yield Wanted(address=address, place=place, remedy=remedy, at=path)
+                yield from given(action.script, place, region, remedy=remedy, at=path)

@@ -79,8 +79,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
                 yield replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
-    monitored = deployment.monitoring is not None
-    yield from parallelcluster_reach_problems(section, network, region, monitored=monitored)
+    yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
 
 
