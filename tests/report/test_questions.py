@@ -200,7 +200,7 @@ def test_sarif_is_what_its_schema_says(assemblies: Callable[[str], Path], tmp_pa
     assert looked_at("check_sarif", wrong).stdout.endswith("1 logs: 2 problems\n")
 
 
-def test_the_readme_shows_the_picture_of_a_review(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_readmes_show_the_picture_of_a_review(assemblies: Callable[[str], Path], tmp_path: Path) -> None:
     """``trainyard review deployments/hyperpod-trn1-llama2.yaml`` writes it: copy ``picture.svg`` when it changes."""
     write_review(assemblies(HYPERPOD), tmp_path)
     assert (ROOT / "docs" / "pictures" / "review.svg").read_text() == (tmp_path / "picture.svg").read_text()

@@ -41,15 +41,18 @@ def cost(graph: Graph, machines: Sequence[Machines], prices: Prices) -> dict[str
     stand_ins = sorted({each["of"] for each in priced if each["of"]})
     missing = [each["name"] for each in items if not each["is_priced"] and each["is_machine"]]
     headline = _headline(total, stand_ins, missing) if priced else NOT_PRICED
+    at_most = f"{_cents(most)} when every machine runs that may" if most > total else ""
+    span = ", ".join(filter(None, (headline, at_most)))
     return {
         "currency": "USD",
         "date": min((each["date"] for each in priced), default=""),
         "hourly": _usd(total),
         "most": _usd(most),
         "headline": headline,
-        "span": _span(headline, total, most),
+        "at_most": at_most,
+        "span": span,
         "unpriced_said": _unpriced([each["name"] for each in unpriced]),
-        "sentence": _sentence(_span(headline, total, most), stand_ins, len(unpriced)),
+        "sentence": _sentence(span, stand_ins, len(unpriced)),
         "notes": [*_notes(priced, stand_ins)],
         "items": [*priced, *unpriced],
     }
@@ -74,11 +77,6 @@ def _unpriced(names: Sequence[str]) -> str:
 def _headline(total: Decimal, stand_ins: Sequence[str], missing: Sequence[str]) -> str:
     said = f"{'about' if stand_ins else 'at least'} {_cents(total)} USD an hour"
     return f"{said} without {joined([*dict.fromkeys(missing)])}" if missing else said
-
-
-def _span(headline: str, total: Decimal, most: Decimal) -> str:
-    """Return what it costs when it is deployed, and what it may cost."""
-    return f"{headline}, {_cents(most)} when every machine runs that may" if most > total else headline
 
 
 def _sentence(span: str, stand_ins: Sequence[str], unpriced: int) -> str:

@@ -157,13 +157,12 @@ def _tiles(review: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     opened = verdict["open"]
     worst = next((_TONES[each] for each in _TONES if opened.get(each)), "good")
     said = ", ".join(counted(opened[each], each) for each in _TONES if opened.get(each))
+    accepted = f"{verdict['accepted']:,} accepted, each with its reason" if verdict["accepted"] else ""
     checked = review["provenance"]["validated"]
     yield {
         "name": "Open findings",
         "value": str(sum(opened.values())) if checked else "not checked",
-        "more": f"{f'{said}; ' if said else ''}{verdict['accepted']:,} accepted, each with its reason"
-        if checked
-        else "no rule pack ran",
+        "more": "; ".join(filter(None, (said, accepted))) if checked else "no rule pack ran",
         "tone": worst if checked else "warn",
     }
     public = len(verdict["public"])
@@ -195,7 +194,8 @@ def _tiles(review: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         "tone": "bad" if risky else "good",
     }
     if cost := review.get("cost"):
-        yield {"name": "Cost", "value": cost["headline"], "more": cost["unpriced_said"], "tone": ""}
+        more = "; ".join(filter(None, (cost["at_most"], cost["unpriced_said"])))
+        yield {"name": "Cost", "value": cost["headline"], "more": more, "tone": ""}
 
 
 def _most(types: Mapping[str, int]) -> str:
