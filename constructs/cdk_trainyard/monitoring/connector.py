@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
-from botocore.exceptions import BotoCoreError, NoCredentialsError, ReadTimeoutError
+from botocore.exceptions import BotoCoreError, ConnectTimeoutError, NoCredentialsError, ReadTimeoutError
 from botocore.httpsession import URLLib3Session
 from botocore.session import Session
 
@@ -142,7 +142,7 @@ def _sent(body: str) -> tuple[int, str]:
     try:
         SigV4Auth(Session().get_credentials(), "aps", os.environ["AWS_REGION"]).add_auth(request)
         said = URLLib3Session(timeout=_PATIENCE_S).send(request.prepare())
-    except ReadTimeoutError:
+    except (ConnectTimeoutError, ReadTimeoutError):
         raise RefusedError("Timeout", f"the workspace has not answered within {_PATIENCE_S} seconds") from None
     except NoCredentialsError as error:
         raise RefusedError("Forbidden", f"the function has no role: {error}") from None
