@@ -32,6 +32,16 @@ def test_what_the_file_does_not_name_keeps_its_construct(write: Callable[[str], 
     ]
 
 
+def test_a_construct_has_the_line_of_the_key_that_asks_for_it(write: Callable[[str], Path]) -> None:
+    path = write(edited(("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: 30")))
+    error = ConfigurationError("NetworkStack/Network/FlowLogs/Group", ["is full"])
+    assert explain(error, Deployment.load(path)).splitlines()[1:] == [
+        f"  - {path}:5:29: is full (NetworkStack/Network/FlowLogs/Group)"
+    ]
+    elsewhere = explain(ConfigurationError("MyStack/Network", ["is full"]), Deployment.load(path))
+    assert elsewhere.splitlines()[1:] == [f"  - {path}:1:1: is full (MyStack/Network)"]
+
+
 def test_what_cdk_raises_is_said_without_its_traces(write: Callable[[str], Path]) -> None:
     """At the value that it shows, where it shows one; else at the section of the construct that was being made."""
     path = write(edited(("storage:", "storage:\n  buckets: {datasets: {bucket_name: my-datasets}}")))

@@ -14,22 +14,12 @@ from constructs import Construct
 from cdk_trainyard.deployment._document import Document, KeyPath
 from cdk_trainyard.deployment._document import Problem as FileProblem
 from cdk_trainyard.deployment.model import Deployment
+from cdk_trainyard.deployment.origins import asked_by
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.options.paths import in_file
 from cdk_trainyard.problems import At, Problem, sentence
 
-_SECTIONS: Final[Mapping[str, KeyPath]] = {
-    "NetworkStack": ("network",),
-    "StorageStack": ("storage",),
-    "StorageStack/Lustre": ("storage", "lustre"),
-    "StorageStack/Buckets": ("storage", "buckets"),
-    "TrainingStack": ("cluster",),
-    "TrainingStack/Alerts": ("alerts",),
-    "ServingStack": ("serving",),
-    "ServingStack/Alerts": ("alerts",),
-}
-"""Construct → the section that it is made from."""
 _SHORTEST: Final = 4
 """Characters of a value by which a sentence of CDK's is recognized; shorter ones stand in any sentence."""
 
@@ -45,7 +35,7 @@ def explain(error: Exception, deployment: Deployment | None = None) -> str:
     if deployment is None or document is None:
         return str(error)
     if not isinstance(error, ConfigurationError):
-        return str(document.error([_raised(document, error)]))
+        return str(document.error([_raised(document, deployment, error)]))
     if error.path == document.file:
         return str(error)
     return str(document.error(_refused(document, deployment, error.path, found) for found in error.found))
@@ -53,7 +43,7 @@ def explain(error: Exception, deployment: Deployment | None = None) -> str:
 
 def _refused(document: Document, deployment: Deployment, construct: str, found: Problem | str) -> FileProblem:
     """Return what a construct refuses: at its option where the file has one, else at the construct's section."""
-    section = _section(construct)
+    section = asked_by(construct, deployment)
     value = _value(deployment, section)
     kind: type = type(value)
     if isinstance(found, Problem) and found.at and is_dataclass(kind) and found.at[0] in fields_of(kind):
@@ -66,10 +56,10 @@ def _refused(document: Document, deployment: Deployment, construct: str, found: 
     return FileProblem(place=document.place(section), text=f"{text} ({construct})")
 
 
-def _raised(document: Document, error: Exception) -> FileProblem:
+def _raised(document: Document, deployment: Deployment, error: Exception) -> FileProblem:
     """Return what CDK raised, without the traces of Node and Python."""
     construct = _construct(error.__traceback__)
-    section, text = _section(construct), " ".join(str(error).split())
+    section, text = asked_by(construct, deployment), " ".join(str(error).split())
     shown = [
         path
         for path, source in document.sources.items()
@@ -100,13 +90,8 @@ def _path(variables: Mapping[str, Any]) -> str:
         return ""
 
 
-def _section(construct: str) -> KeyPath:
-    matching = [prefix for prefix in _SECTIONS if f"{construct}/".startswith(f"{prefix}/")]
-    return _SECTIONS[max(matching, key=len)] if matching else ()
-
-
 def _value(deployment: Deployment, section: KeyPath) -> Any:
     found: Any = deployment
     for name in section:
-        found = getattr(found, str(name))
+        found = getattr(found, str(name), None)
     return found

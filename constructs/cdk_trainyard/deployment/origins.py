@@ -128,8 +128,13 @@ _PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
 """Path of a construct to the properties of its resource, each with the key that says it. A star stands for each item
 of a list, an at sign for each by its name, and braces for its number.
 Of several constructs of one kind (``Template0``), the path is without the number."""
-_PARTS: Final = {"training": "cluster"}
-"""Part of a deployment to its section, where they differ."""
+_STACKS: Final = {
+    "NetworkStack": "network",
+    "StorageStack": "storage",
+    "TrainingStack": "cluster",
+    "ServingStack": "serving",
+}
+"""Stack to its section."""
 _LIBRARY: Final = "cdk_trainyard."
 
 
@@ -142,13 +147,26 @@ def say_origins(app: IConstruct, deployment: Deployment) -> None:
     """
     for stack in app.node.children:
         if isinstance(stack, Stack):
-            part = stack.stack_name.removeprefix(f"{deployment.name}-")
-            section = _PARTS.get(part, part)
-            _say(stack, deployment.locate(section))
+            name = stack.node.id
+            _say(stack, deployment.locate(*asked_by(name, deployment)))
             for below, construct in {**dict(_of_library(stack)), **dict(_named(stack))}.items():
-                place = _place(deployment, _keys(below) or (section,))
+                place = deployment.locate(*asked_by(f"{name}/{below}", deployment))
                 said = _properties(deployment, below).items()
                 _say(construct, place, {name: each for name, each in said if each != place})
+
+
+def asked_by(construct: str, deployment: Deployment) -> tuple[str, ...]:
+    """Return the path of the key that asks for a construct: the first that the file has; without any, the first.
+
+    Args:
+        construct: Its path in the app, with its stack; of another stack than a deployment's, the answer is the file.
+        deployment: The deployment.
+    """
+    stack, _, below = construct.partition("/")
+    if stack not in _STACKS:
+        return ()
+    paths = [tuple(each.split(".")) for each in _keys(below) or (_STACKS[stack],)]
+    return next(filter(deployment.says, paths), paths[0])
 
 
 def _of_library(construct: IConstruct, above: str = "") -> Iterator[tuple[str, IConstruct]]:
@@ -178,12 +196,6 @@ def _keys(below: str) -> tuple[str, ...]:
 
 def _is_of_library(construct: IConstruct) -> bool:
     return type(construct).__module__.startswith(_LIBRARY)
-
-
-def _place(deployment: Deployment, keys: Sequence[str]) -> str:
-    """Return the place of the first key that the file has; without any, of the section that lacks the first."""
-    paths = [tuple(each.split(".")) for each in keys]
-    return deployment.locate(*next(filter(deployment.says, paths), paths[0]))
 
 
 def _properties(deployment: Deployment, below: str) -> dict[str, str]:

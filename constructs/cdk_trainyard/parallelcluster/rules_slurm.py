@@ -58,13 +58,10 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         for name, value in line.items():
             if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):
                 yield Problem((*at, name), f"must name no nodes with -st- or -dy-, got {shown(value)}")
-            if table != "cluster":
-                continue  # nodes or partitions of your own
-            if name.lower() in names:
+            if table == "cluster" and name.lower() in names:  # the others are nodes or partitions of your own
                 yield Problem((*at, name), "is ParallelCluster's own to set; remove it")
-            if name.lower() in before:
-                yield Problem((*at, name), _ONCE)
-            before.add(name.lower())
+        if table == "cluster":
+            yield from _again(at, line, before)
     for index, queue in known(spec.queues):
         yield from _level_problems(("queues", index, "slurm"), queue.slurm, "partition", "queue")
     for at, _queue, compute in computes(spec):
@@ -78,11 +75,16 @@ def _table_of(line: Mapping[str, Any]) -> str:
 
 def _level_problems(at: At, parameters: Any, table: str, level: str) -> Problems:
     yield from _parameter_problems(at, parameters or {}, table)
-    before: set[str] = set()
     for name in parameters or {}:
         if name.lower() in fact("denied_slurm_settings")[level]:
             hint = "; schedule whole nodes with 'exclusive' of the queue" if name.lower() == "gres" else "; remove it"
             yield Problem((*at, name), f"is ParallelCluster's own to set{hint}", of_key=True)
+    yield from _again(at, parameters or {}, set())
+
+
+def _again(at: At, parameters: Mapping[str, Any], before: set[str]) -> Problems:
+    """What was said before, in whatever letters; the names are added to those of before."""
+    for name in parameters:
         if name.lower() in before:
             yield Problem((*at, name), _ONCE, of_key=True)
         before.add(name.lower())
