@@ -32,7 +32,7 @@ for build in NODES:
 
 
 @pytest.fixture(scope="module")
-def metadata(tmp_path_factory: pytest.TempPathFactory) -> Message:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
@@ -43,6 +43,11 @@ def metadata(tmp_path_factory: pytest.TempPathFactory) -> Message:
     )
     assert done.returncode == 0, done.stderr
     (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
     with ZipFile(wheel) as packed:
         (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
         return Parser().parsestr(packed.read(name).decode())
@@ -71,6 +76,12 @@ def test_the_long_description_is_for_users_of_pip(metadata: Message) -> None:
     assert [link for link in links if not link.startswith("https://")] == []
     extras = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
     assert extras == set(PROJECT["optional-dependencies"])
+
+
+@pytest.mark.slow
+def test_the_wheel_says_what_changed(wheel: Path) -> None:
+    with ZipFile(wheel) as packed:
+        assert packed.read("cdk_trainyard/CHANGELOG.md") == (ROOT / "CHANGELOG.md").read_bytes()
 
 
 def test_the_changelog_has_this_version() -> None:
