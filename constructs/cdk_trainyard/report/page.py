@@ -53,7 +53,7 @@ _SECTIONS: Final = {
     "cost": "Cost",
     "provenance": "Provenance",
 }
-_PARTS: Final = re.compile(r"[^/:,\s]{1,40}[/:,\s]*|[/:,\s]+")
+_PARTS: Final = re.compile(r"(?:[^/:,_.\s]|\.(?![a-z])){1,40}(?:[/:,_\s]+|\.)?|[/:,_\s]+|\.")
 _SHORT: Final = 16
 _OPTIONAL: Final = {"picture", "change", "cost"}
 
