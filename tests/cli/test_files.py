@@ -115,6 +115,7 @@ def test_where_nothing_can_be_written_is_said_before_it_is_made(
     for words, option in (
         (["synth", str(ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"), "--output", output], "--output"),
         ([*reviewed, output], "--output"),
+        (["dashboards", output], "DIR"),
         ([*reviewed, str(tmp_path / "review"), "--markdown", f"{output}/summary.md"], "--markdown"),
     ):
         assert main(words) == 1

@@ -74,4 +74,4 @@ def test_the_command_writes_them_again_as_they_were(tmp_path: Path, capsys: pyte
         assert capsys.readouterr().out.splitlines() == [str(folder / f"{made.uid}.json") for made in dashboards()]
     assert json.loads((folder / "trainyard-jobs.json").read_text())["title"] == "Trainyard: Jobs"
     assert main(["dashboards", str(folder / "trainyard-jobs.json")]) == 1
-    assert "File exists" in capsys.readouterr().err
+    assert "it is a file; DIR names another place" in capsys.readouterr().err

@@ -23,11 +23,11 @@ def make_kept(folder: Path) -> None:
 
 
 def make_output(folder: Path, option: str = "--output") -> None:
-    """Make the folder that an option names, and see whether it takes files.
+    """Make the folder that an option or an argument names, and see whether it takes files.
 
     Args:
         folder: The folder.
-        option: The option.
+        option: The option, or the argument.
 
     Raises:
         Wrong: It does not.

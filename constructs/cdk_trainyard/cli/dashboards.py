@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from cdk_trainyard.cli._exits import Wrong
+from cdk_trainyard.cli._folders import make_output
 
 
 @click.command("dashboards")
@@ -18,11 +19,11 @@ def command(folder: Path) -> None:
     from cdk_trainyard.monitoring.grafana import grafana_json
     from cdk_trainyard.monitoring.panels import dashboards
 
+    make_output(folder, "DIR")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for dashboard in dashboards():
             file = folder / f"{dashboard.uid}.json"
             file.write_text(f"{grafana_json(dashboard)}\n", encoding="utf-8")
             click.echo(file)
     except OSError as error:
-        raise Wrong(f"{folder}: {error.strerror}") from None
+        raise Wrong(f"{error.filename}: {error.strerror}") from None
