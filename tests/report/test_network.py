@@ -260,11 +260,6 @@ def policy(principal: Any, **more: Any) -> dict[str, Any]:
             {"Url": {"Type": "AWS::Lambda::Url", "Properties": {"AuthType": "NONE"}}},
             [("Url", "TCP 443 (HTTPS)", "anybody")],
         ),
-        (
-            {"Db": {"Type": "AWS::RDS::DBInstance", "Properties": {"PubliclyAccessible": True}}},
-            [("Db", "its port", "whom its security groups let in")],
-        ),
-        ({"Db": {"Type": "AWS::RDS::DBInstance"}}, []),
         ({"Eks": {"Type": "AWS::EKS::Cluster"}}, [("Eks", "TCP 443 (the Kubernetes API)", "anybody")]),
         (
             {

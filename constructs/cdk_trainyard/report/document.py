@@ -10,6 +10,7 @@ from cdk_trainyard.report.assembly import Assembly, read_assembly
 from cdk_trainyard.report.change import Row, change
 from cdk_trainyard.report.cost import cost
 from cdk_trainyard.report.data import Store, stores
+from cdk_trainyard.report.endpoints import unknown_services
 from cdk_trainyard.report.findings import Finding, findings_of, libraries_of, merged, tools_of
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import machines
@@ -27,8 +28,8 @@ _MANY: Final = 40
 _WILDCARDS: Final = "AwsSolutions-IAM5"
 _NEVER_CHECKED: Final = (
     "quotas, capacity and what exists in the account already",
-    "what AWS's managed policies allow, permissions boundaries of the account, and policies of the organization",
-    "network ACLs, firewalls, and routes between networks",
+    "what AWS's managed policies allow, grants of keys, permissions boundaries, and policies of the organization",
+    "network ACLs, policies of VPC endpoints, firewalls, and routes between networks",
     "what runs on the machines, in containers and in functions",
 )
 _MADE_ELSEWHERE: Final = {
@@ -330,9 +331,12 @@ def _elsewhere(assembly: Assembly) -> list[str]:
 
 def _unjudged(network: Network) -> list[str]:
     count = len(network.members)
-    return (
-        [f"who can reach whom among {count:,} members of security groups: more than {_MANY}"] if count > _MANY else []
-    )
+    found = []
+    if count > _MANY:
+        found.append(f"who can reach whom among {count:,} members of security groups: more than {_MANY}")
+    if services := unknown_services(network.graph):
+        found.append(f"ways in by services of which nothing is known here: {', '.join(services)}")
+    return found
 
 
 def _provenance(assembly: Assembly, tools: Sequence[str], not_run: Mapping[str, str]) -> Document:

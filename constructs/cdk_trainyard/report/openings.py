@@ -9,6 +9,7 @@ from ipaddress import ip_network
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
+from cdk_trainyard.report.endpoints import HTTPS, endpoints
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.network import LAUNCH, Member, Network, under
 from cdk_trainyard.report.public_policies import public_policies
@@ -61,6 +62,11 @@ def openings(network: Network) -> list[Opening]:
         for resource in graph.resources.values()
         if resource.type in _KINDS
         for opening in _KINDS[resource.type](network, resource)
+    ]
+    found += [
+        Opening(resource=resource, ports=ports, who=who, why=why)
+        for resource in graph.resources.values()
+        for ports, who, why in endpoints(graph, resource)
     ]
     elastic = _elastic(graph)
     found += [opening for member in network.members for opening in _addressed(network, member, elastic)]
@@ -237,7 +243,7 @@ def _function_url(network: Network, resource: Resource) -> Iterator[Opening]:
     """AWS Lambda Developer Guide, "Control access to Lambda function URLs"."""
     kind = str(network.graph.properties(resource).get("AuthType", "NONE"))
     why = "is a function URL without authentication" if kind == "NONE" else "is a function URL; callers sign with IAM"
-    yield Opening(resource=resource, ports="TCP 443 (HTTPS)", who="anybody", why=why)
+    yield Opening(resource=resource, ports=HTTPS, who="anybody", why=why)
 
 
 def _always(ports: str, why: str) -> Callable[[Network, Resource], Iterator[Opening]]:
@@ -250,15 +256,7 @@ def _always(ports: str, why: str) -> Callable[[Network, Resource], Iterator[Open
 def _rest_api(network: Network, resource: Resource) -> Iterator[Opening]:
     """Amazon API Gateway Developer Guide, "API endpoint types": EDGE is the default, PRIVATE is for VPCs only."""
     if "PRIVATE" not in str(network.graph.properties(resource).get("EndpointConfiguration", "")):
-        yield Opening(resource=resource, ports="TCP 443 (HTTPS)", who="anybody", why="is a public API endpoint")
-
-
-def _database(network: Network, resource: Resource) -> Iterator[Opening]:
-    """Amazon RDS User Guide, "Working with a DB instance in a VPC": PubliclyAccessible."""
-    if str(network.graph.properties(resource).get("PubliclyAccessible", "")).lower() == "true":
-        yield Opening(
-            resource=resource, ports="its port", who="whom its security groups let in", why="is publicly accessible"
-        )
+        yield Opening(resource=resource, ports=HTTPS, who="anybody", why="is a public API endpoint")
 
 
 def _eks(network: Network, resource: Resource) -> Iterator[Opening]:
@@ -289,13 +287,11 @@ def _head_node(network: Network, resource: Resource) -> Iterator[Opening]:
 
 _KINDS: Final[Mapping[str, Callable[[Network, Resource], Iterator[Opening]]]] = {
     "AWS::ApiGateway::RestApi": _rest_api,
-    "AWS::ApiGatewayV2::Api": _always("TCP 443 (HTTPS)", "is a public API endpoint"),
-    "AWS::CloudFront::Distribution": _always("TCP 443 (HTTPS)", "is a CloudFront distribution"),
+    "AWS::ApiGatewayV2::Api": _always(HTTPS, "is a public API endpoint"),
+    "AWS::CloudFront::Distribution": _always(HTTPS, "is a CloudFront distribution"),
     "AWS::EKS::Cluster": _eks,
     "AWS::ElasticLoadBalancing::LoadBalancer": _classic_load_balancer,
     "AWS::ElasticLoadBalancingV2::LoadBalancer": _load_balancer,
     "AWS::Lambda::Url": _function_url,
-    "AWS::RDS::DBCluster": _database,
-    "AWS::RDS::DBInstance": _database,
     "Custom::PclusterCluster": _head_node,
 }
