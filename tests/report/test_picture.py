@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from cdk_trainyard.report import review
 from cdk_trainyard.report.page import DARK, LIGHT, picture_style
-from cdk_trainyard.report.picture import _wrapped, picture
+from cdk_trainyard.report.picture import _THIN, _wrapped, picture
+from tests.report.labels import labels_leaving, letters_ems
 
 
 def subnet(block: str) -> dict[str, Any]:
@@ -51,6 +53,7 @@ def test_things_stand_in_their_subnets(scene: dict[str, Any]) -> None:
     }
     assert [card["title"] for card in network["spread"]] == ["S/Cluster", "S/Loose"]
     assert network["spread"][0]["lines"][-1] == "in S/Near and S/Far"
+    assert {each["shared"] for each in network["subnets"]} == {"shared with other subnets: S/Cluster"}
     assert [each["title"] for each in scene["stores"]] == ["S/Data"]
     assert scene["arrows"] == [{"from": "S/Cluster", "to": "S/Files", "kind": "mounts"}]
 
@@ -78,10 +81,29 @@ def test_of_very_many_the_first_are_drawn_and_the_others_counted(assembly: Any) 
     assert "60 more are not drawn" in picture(found)
 
 
+WIDE = "M" * 70
+
+
+@pytest.mark.parametrize("name", ["S", WIDE, f"{WIDE}/{'W' * 70}", "\u6a5f" * 50])
+def test_every_label_stays_in_its_box(assembly: Any, name: str) -> None:
+    called = {key: {**each, "Metadata": {"aws:cdk:path": f"{name}/{key}"}} for key, each in RESOURCES.items()}
+    found = review(assembly(S=called))["picture"]
+    assert labels_leaving(picture(found, alone=True)) == []
+    wider = [{**each, "title": each["title"] * 40} for each in found["networks"]]
+    assert labels_leaving(picture({**found, "networks": wider}, alone=True)) == []
+
+
+def test_a_label_that_leaves_its_box_is_seen() -> None:
+    box = '<rect x="0" y="0" width="60" height="20"/>'
+    for text, names in (("MMMM", []), ("MMMMMMM", ["MMMMMMM"])):
+        label = f'<text x="5" y="14" font-size="12">{text}</text>'
+        assert labels_leaving(f'<svg xmlns="http://www.w3.org/2000/svg">{box}{label}</svg>') == names
+
+
 @given(st.text(max_size=300), st.integers(60, 600))
 def test_lines_fit_and_nothing_is_lost(text: str, width: int) -> None:
     lines = [*_wrapped(text, width, 12)]
-    assert all(len(line) <= max(8, width / (12 * 0.62)) for line in lines)
+    assert all(len(line) == 1 or 12 * _THIN * letters_ems(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(
         each for each in text if each.isprintable() and not each.isspace()
     )
@@ -134,7 +156,30 @@ def test_arrows_show_which_machines_may_read_which_bucket(assembly: Any) -> None
     ]
     drawn = picture(found)
     assert "S/Node may read S/Data" in drawn
-    assert "dotted arrow: a role of the machines may read what is stored" in drawn
+    assert "a role of the machines may read what is stored" in drawn
+
+
+def test_the_legend_says_what_is_drawn_and_nothing_else(scene: dict[str, Any]) -> None:
+    drawn = picture(scene)
+    assert 'd="M12 ' in drawn[drawn.rindex("<path") :]
+    for said in ("mounts the file system", "what computes", "what keeps data"):
+        assert said in drawn
+    for said in ("traffic that is let through", "a way into or out of the network", "may read what is stored"):
+        assert said not in drawn
+
+
+def test_where_templates_name_no_region_the_picture_says_so(scene: dict[str, Any], tmp_path: Path) -> None:
+    assert ">Region us-west-2<" in picture(scene)
+    template = tmp_path / "template.json"
+    template.write_text('{"Resources": {"Data": {"Type": "AWS::S3::Bucket"}}}')
+    drawn = picture(review(template)["picture"])
+    assert ">A Region that the templates do not name<" in drawn
+    assert "1 store in a Region that the templates do not name." in drawn
+
+
+def test_without_networks_stores_stand_at_the_left(assembly: Any) -> None:
+    drawn = picture(review(assembly(S={"Data": {"Type": "AWS::S3::Bucket"}}))["picture"])
+    assert re.search(r'<text x="12" [^>]*>Stores outside of networks<', drawn)
 
 
 def test_a_database_stands_in_the_subnets_of_its_group(assembly: Any) -> None:

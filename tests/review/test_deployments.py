@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 from cdk_trainyard.report import review, write_review
+from cdk_trainyard.report.picture import picture
+from tests.report.labels import labels_leaving
 from tests.review.tools import Templates
 from tests.support import DEPLOYMENTS, ROOT, Synthesis, looked_at, synthesize, synthesize_here
 
@@ -194,6 +196,10 @@ def test_logical_ids_of_what_holds_data_are_pinned(name: str, synthesis: Synthes
 def test_shipped_deployments_give_no_advice(name: str, synthesis: Synthesis) -> None:
     advice = [plugin for plugin in synthesis.report["pluginReports"] if plugin["pluginName"] == "Construct Annotations"]
     assert not advice or FILES[name] in VARIANTS
+
+
+def test_labels_of_its_picture_stay_in_their_boxes(synthesis: Synthesis) -> None:
+    assert labels_leaving(picture(review(synthesis.outdir)["picture"], alone=True)) == []
 
 
 def test_a_real_browser_finds_nothing_wrong_with_their_reviews(synthesized: Synthesize, tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
-from cdk_trainyard.report.scene import described
+from cdk_trainyard.report.scene import cards_of, described
 
 _WIDTH: Final = 1120
 _GAP: Final = 12
@@ -13,9 +14,26 @@ _LINE: Final = 17
 _HEAD: Final = 24
 _NETWORK: Final = 620
 _GUTTER: Final = 110
-_SIZE: Final = {"title": 13, "text": 12}
-_WIDE: Final = 0.62
-"""Width of a letter in ems: wider than the letters of common fonts are on average, so that lines fit their boxes."""
+_EMS: Final = {
+    letter: ems
+    for letters, ems in {
+        " ',.:;IJijl|": 0.4,
+        "!()-/[\\]_`frt": 0.5,
+        '"*?csz': 0.6,
+        "$0123456789EFLTaekovxy": 0.7,
+        "ABCKPRSVXYZbdghnpqu{}": 0.8,
+        "#&+<=>DGHNOQU^~": 0.9,
+        "@Mw": 1.0,
+        "%m": 1.1,
+        "W": 1.2,
+    }.items()
+    for letter in letters
+}
+"""Letter to its width in ems: DejaVu Sans Bold's, the widest of common system fonts, rounded up to a tenth."""
+_WIDEST: Final = 1.3
+"""Ems of what is not in the table: an ideograph takes one, an emoji a little more."""
+_THIN: Final = 0.92
+"""What letters take that are not bold, of what bold ones take: DejaVu Sans's most."""
 _INTERNET: Final = "internet"
 
 
@@ -51,8 +69,8 @@ def picture(scene: Mapping[str, Any] | None, *, alone: bool = False, style: str 
         y = _internet(canvas, y)
     for network in scene["networks"]:
         y = _network(canvas, network, y) + _GAP
-    left = _stores(canvas, scene["stores"], top)
-    bottom = max(y, left) + _GAP
+    right = _GAP + _NETWORK + _GUTTER if y > top else _GAP
+    bottom = max(y, _stores(canvas, scene["stores"], right, top)) + _GAP
     _arrows(canvas, scene["arrows"])
     bottom = _legend(canvas, scene, bottom)
     head = [
@@ -64,7 +82,7 @@ def picture(scene: Mapping[str, Any] | None, *, alone: bool = False, style: str 
         head.append(f"<style>{style}</style>")
     region = _Canvas()
     region.box(1, 1, _WIDTH - 2, bottom - 2, "region")
-    region.text(_GAP, _HEAD - 4, f"Region {scene['region']}", size=14, bold=True)
+    region.text(_GAP, _HEAD - 4, scene["title"], size=14, bold=True)
     names = ' xmlns="http://www.w3.org/2000/svg"' if alone else ""
     return (
         f'<svg{names} viewBox="0 0 {_WIDTH} {bottom}" role="img" font-family="system-ui, sans-serif">'
@@ -125,11 +143,11 @@ def _behind(canvas: _Canvas, start: int, box: tuple[float, float, float, float],
 
 
 def _titles(canvas: _Canvas, x: float, y: float, of: Mapping[str, Any], width: float) -> float:
-    """Write title and note, and return the height that they took."""
-    lines = [*_wrapped(of["title"], width, 13)]
+    """Write title and notes, and return the height that they took."""
+    lines = [*_wrapped(of["title"], width, 13, bold=True)]
     for number, line in enumerate(lines):
         canvas.text(x, y + _HEAD - 5 + number * _LINE, line, size=13, bold=True)
-    notes = [*_wrapped(of["note"], width, 12)]
+    notes = [line for note in (of["note"], of.get("shared", "")) for line in _wrapped(note, width, 12)]
     for number, line in enumerate(notes, len(lines)):
         canvas.text(x, y + _HEAD - 5 + number * _LINE, line, "quiet")
     return _HEAD - _LINE + (len(lines) + len(notes)) * _LINE
@@ -137,7 +155,7 @@ def _titles(canvas: _Canvas, x: float, y: float, of: Mapping[str, Any], width: f
 
 def _card(canvas: _Canvas, card: Mapping[str, Any], x: float, y: float, width: float) -> float:
     inner = width - 3 * _GAP
-    titles = [*_wrapped(card["title"], inner, 13)]
+    titles = [*_wrapped(card["title"], inner, 13, bold=True)]
     lines = [part for line in [card["noun"], *card["lines"]] if line for part in _wrapped(line, inner, 12)]
     height = _GAP + (len(titles) + len(lines)) * _LINE + _GAP / 2
     canvas.box(x, y, width, height, "cardbox")
@@ -152,8 +170,8 @@ def _card(canvas: _Canvas, card: Mapping[str, Any], x: float, y: float, width: f
     return y + height
 
 
-def _stores(canvas: _Canvas, stores: Sequence[Mapping[str, Any]], y: float) -> float:
-    x, width = _GAP + _NETWORK + _GUTTER, _WIDTH - 2 * _GAP - _NETWORK - _GUTTER
+def _stores(canvas: _Canvas, stores: Sequence[Mapping[str, Any]], x: float, y: float) -> float:
+    width = _WIDTH - 2 * _GAP - _NETWORK - _GUTTER
     if not stores:
         return y
     canvas.text(x, y + _HEAD - 5, "Stores outside of networks", size=13, bold=True)
@@ -190,38 +208,58 @@ def _port(canvas: _Canvas, taken: dict[str, int], name: str) -> tuple[float, flo
 
 
 def _legend(canvas: _Canvas, scene: Mapping[str, Any], y: float) -> float:
-    kinds = {each["kind"] for each in scene["arrows"]}
-    said = [text for kind, text in _LEGEND.items() if kind in kinds]
+    """Say what arrows and the edges of cards mean, each beside a sample of it."""
+    arrows = {each["kind"] for each in scene["arrows"]}
+    cards = {each["kind"] for each in (*cards_of(scene), *scene["stores"])}
+    middle = y + _LINE / 2
+    for kind, said in _ARROWS.items():
+        if kind in arrows:
+            canvas.parts.append(
+                f'<path class="arrow {kind}" marker-end="url(#picture-head)" d="M{_GAP} {middle:g} h{_SAMPLE}"/>'
+            )
+            canvas.text(2 * _GAP + _SAMPLE, middle + 4, said, "quiet")
+            middle += _LINE
+    for kind, said in _EDGES.items():
+        if kind in cards:
+            canvas.parts.append(
+                f'<rect class="tab {kind}" x="{_GAP + _SAMPLE - 4}" y="{middle - 6:g}" width="4" height="12"/>'
+            )
+            canvas.text(2 * _GAP + _SAMPLE, middle + 4, said, "quiet")
+            middle += _LINE
     if scene["left_out"]:
-        said.append(f"{scene['left_out']} more are not drawn")
-    for number, line in enumerate(said):
-        canvas.text(_GAP, y + _LINE * (number + 1) - 4, line, "quiet")
-    return y + _LINE * len(said) + (_GAP if said else 0)
+        canvas.text(_GAP, middle + 4, f"{scene['left_out']} more are not drawn", "quiet")
+        middle += _LINE
+    return middle - _LINE / 2 + _GAP
 
 
-_LEGEND: Final = {
-    "mounts": "whole arrow: mounts the file system",
-    "traffic": "dashed arrow: traffic that is let through",
-    "reads": "dotted arrow: a role of the machines may read what is stored",
+_SAMPLE: Final = 32
+_ARROWS: Final = {
+    "mounts": "mounts the file system",
+    "traffic": "traffic that is let through",
+    "reads": "a role of the machines may read what is stored",
 }
+_EDGES: Final = {"compute": "what computes", "store": "what keeps data", "door": "a way into or out of the network"}
 
 
-def _wrapped(text: str, width: float, size: int) -> Iterator[str]:
-    """Yield the lines of a text that fit a width; a word that does not fit is broken."""
-    most = max(8, int(width / (size * _WIDE)))
+def _wrapped(text: str, width: float, size: int, *, bold: bool = False) -> Iterator[str]:
+    """Yield the lines of a text that fit a width; a word that does not fit is broken, after a slash if it can be."""
+    room = width / size if bold else width / size / _THIN
     line = ""
     for word in _clean(text).split():
-        rest = word
-        while rest:
-            room = most - len(line) - bool(line)
-            if len(rest) <= room:
-                line, rest = f"{line} {rest}" if line else rest, ""
-            elif line:
-                yield line
-                line = ""
-            else:
-                cut = rest.rfind("/", 1, most) + 1 or most
-                yield rest[:cut]
-                rest = rest[cut:]
+        longer = f"{line} {word}" if line else word
+        if line and _fitting(longer, room) < len(longer):
+            yield line
+            longer = word
+        while (most := _fitting(longer, room)) < len(longer):
+            cut = longer.rfind("/", 1, most) + 1 or most
+            yield longer[:cut]
+            longer = longer[cut:]
+        line = longer
     if line:
         yield line
+
+
+def _fitting(text: str, room: float) -> int:
+    """Return how many letters of a text fit as many ems: one, at least."""
+    reached = accumulate(_EMS.get(letter, _WIDEST) for letter in text)
+    return max(1, sum(1 for _ in takewhile(lambda ems: ems <= room, reached)))

@@ -1,7 +1,7 @@
 """What a picture of an assembly shows: networks, subnets and what stands in them, stores, and how they are joined."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
@@ -74,8 +74,10 @@ def scene(
         *_reads(graph, placed, [each for each in kept if each.type in _READ], access),
     ]
     drawn = {*cards, *(each["id"] for each in stores), "internet"}
+    regions = joined(sorted({stack.region for stack in graph.assembly.stacks} - {""}) or [""])
     return {
-        "region": joined(sorted({stack.region for stack in graph.assembly.stacks} - {""}) or ["a Region"]),
+        "title": f"Region {regions}" if regions else "A Region that the templates do not name",
+        "region": regions or "a Region that the templates do not name",
         "networks": [*_networks(graph, network, [each for each in placed if each.key in cards], cards)],
         "stores": stores,
         "arrows": [each for each in arrows if {each["from"], each["to"]} <= drawn][:_MOST_ARROWS],
@@ -147,16 +149,20 @@ def _networks(
     graph: Graph, network: Network, placed: Sequence[Resource], cards: Mapping[str, Scene]
 ) -> Iterator[Scene]:
     homes: dict[str, list[Scene]] = defaultdict(list)
+    shared: dict[str, list[str]] = defaultdict(list)
+    spread: dict[str, list[Scene]] = defaultdict(list)
     for each in placed:
         named, card = list(dict.fromkeys(network.subnets_of(each))), cards[each.key]
         if len(named) == 1:
             homes[named[0]].append(card)
         else:
-            spread = {**card, "lines": [*card["lines"], *_where(graph, named)]}
-            homes[f"{_vpc_of(graph, network, each, named)} spread"].append(spread)
+            where = [f"in {joined([graph.resources[key].path for key in named])}"] if named else []
+            spread[_vpc_of(graph, network, each, named)].append({**card, "lines": [*card["lines"], *where]})
+            for key in named:
+                shared[key].append(card["title"])
     subnets = graph.of_type(SUBNET)
     owners = {each.key: _owner(graph, each) for each in subnets}
-    for key in dict.fromkeys([*(each.key for each in graph.of_type(_VPC)), *owners.values(), *_loose(homes)]):
+    for key in dict.fromkeys([*(each.key for each in graph.of_type(_VPC)), *owners.values(), *spread]):
         vpc = graph.resources.get(key)
         block = graph.said(graph.properties(vpc).get("CidrBlock", "")) if vpc else ""
         own = [each for each in subnets if owners[each.key] == key]
@@ -164,16 +170,12 @@ def _networks(
         yield {
             "title": f"VPC {vpc.path}" if vpc else "A VPC that is not in these templates",
             "note": block,
-            "subnets": [_subnet(graph, network, one, homes) for one in own],
-            "spread": homes.get(f"{key} spread", []),
+            "subnets": [_subnet(graph, network, one, homes[one.key], shared[one.key]) for one in own],
+            "spread": spread[key],
         }
 
 
-def _loose(homes: Iterable[str]) -> Iterator[str]:
-    yield from (home.removesuffix(" spread") for home in homes if home.endswith(" spread"))
-
-
-def _subnet(graph: Graph, network: Network, subnet: Resource, homes: Mapping[str, list[Scene]]) -> Scene:
+def _subnet(graph: Graph, network: Network, subnet: Resource, cards: Sequence[Scene], shared: Sequence[str]) -> Scene:
     properties = graph.properties(subnet)
     zone = graph.said(properties.get("AvailabilityZone", properties.get("AvailabilityZoneId", "")))
     note = ", ".join(each for each in (graph.said(properties.get("CidrBlock", "")), zone) if each)
@@ -182,7 +184,8 @@ def _subnet(graph: Graph, network: Network, subnet: Resource, homes: Mapping[str
         "title": f"{'Public' if is_public else 'Private'} subnet {subnet.path}",
         "note": note,
         "is_public": is_public,
-        "cards": homes.get(subnet.key, []),
+        "cards": cards,
+        "shared": f"shared with other subnets: {joined(shared)}" if shared else "",
     }
 
 
@@ -198,10 +201,6 @@ def _vpc_of(graph: Graph, network: Network, resource: Resource, subnets: Sequenc
         each.key for key in groups for each in graph.targets(graph.properties(graph.resources[key]).get("VpcId"), _VPC)
     ]
     return next((key for key in [*owners, *behind] if key), "")
-
-
-def _where(graph: Graph, subnets: Sequence[str]) -> list[str]:
-    return [f"in {joined([graph.resources[key].path for key in subnets])}"] if subnets else []
 
 
 def _mounts(graph: Graph, placed: Sequence[Resource]) -> Iterator[Scene]:
