@@ -6,6 +6,11 @@ import pytest
 
 from cdk_trainyard.report.data import Store, stores
 
+OF_AWS = "with a key of AWS"
+UNTIL = "until somebody deletes it"
+TOPICS = "as its topics say"
+HOURLY = "hourly snapshots of 14 days, which are deleted with it"
+
 
 def store(graph: Any, kind: str, properties: Any = None, **attributes: Any) -> Store:
     resources = {"Data": {"Type": kind, "Properties": properties or {}, **attributes}, "Key": {"Type": "AWS::KMS::Key"}}
@@ -110,3 +115,43 @@ def test_a_bucket_with_objects_is_not_deleted_unless_something_empties_it(graph:
 @pytest.mark.parametrize("kind", ["AWS::DocDB::DBCluster", "AWS::Neptune::DBCluster"])
 def test_clusters_of_other_databases_hold_data(graph: Any, kind: str) -> None:
     assert not store(graph, kind).is_kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "encryption", "retention", "backup"),
+    [
+        ("APS::Workspace", {"KmsKeyArn": "arn:k"}, "with the key arn:k", "150 days, the service's default", ""),
+        ("APS::Workspace", {"WorkspaceConfiguration": {"RetentionPeriodInDays": 30}}, OF_AWS, "30 days", ""),
+        ("Backup::BackupVault", {}, OF_AWS, UNTIL, ""),
+        ("ECR::Repository", {"EncryptionConfiguration": {"KmsKey": "k"}}, "with the key k", UNTIL, ""),
+        ("ECR::Repository", {"LifecyclePolicy": {}}, OF_AWS, "as its lifecycle policy says", ""),
+        ("ElastiCache::CacheCluster", {}, "not encrypted", UNTIL, "none"),
+        ("ElastiCache::ReplicationGroup", {"AtRestEncryptionEnabled": True}, OF_AWS, UNTIL, "none"),
+        ("ElastiCache::ServerlessCache", {"SnapshotRetentionLimit": 3}, OF_AWS, UNTIL, "daily, kept for 3 days"),
+        ("Kinesis::Stream", {}, "not encrypted", "24 hours", ""),
+        ("Kinesis::Stream", {"StreamEncryption": {"KeyId": "k"}}, "with the key k", "24 hours", ""),
+        (
+            "MSK::Cluster",
+            {"EncryptionInfo": {"EncryptionAtRest": {"DataVolumeKMSKeyId": "k"}}},
+            "with the key k",
+            TOPICS,
+            "",
+        ),
+        ("MemoryDB::Cluster", {}, OF_AWS, UNTIL, "none"),
+        ("OpenSearchService::Domain", {}, "not encrypted", UNTIL, HOURLY),
+        ("OpenSearchService::Domain", {"EncryptionAtRestOptions": {"Enabled": True}}, OF_AWS, UNTIL, HOURLY),
+        ("Redshift::Cluster", {}, OF_AWS, UNTIL, "daily, kept for 1 day"),
+        ("RedshiftServerless::Namespace", {"KmsKeyId": "k"}, "with the key k", UNTIL, ""),
+    ],
+)
+def test_stores_of_other_services(
+    graph: Any, kind: str, properties: dict[str, Any], encryption: str, retention: str, backup: str
+) -> None:
+    found = store(graph, f"AWS::{kind}", properties)
+    assert (found.encryption, found.retention, found.backup, found.is_kept) == (encryption, retention, backup, False)
+
+
+@pytest.mark.parametrize(("emptied", "fails"), [(False, True), ("true", False)])
+def test_a_repository_with_images_is_deleted_only_when_it_says_so(graph: Any, emptied: Any, fails: bool) -> None:
+    found = store(graph, "AWS::ECR::Repository", {"EmptyOnDelete": emptied})
+    assert found.on_destroy.endswith("fails") == fails

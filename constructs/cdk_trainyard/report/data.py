@@ -14,24 +14,12 @@ from cdk_trainyard.report.nested import at
 
 KEPT: Final = {"Retain", "RetainExceptOnCreate", "Snapshot"}
 """Policies under which data outlives its resource."""
-HOLDS_DATA: Final = {
-    "AWS::DynamoDB::Table",
-    "AWS::DocDB::DBCluster",
-    "AWS::EC2::Volume",
-    "AWS::EFS::FileSystem",
-    "AWS::FSx::FileSystem",
-    "AWS::FSx::Volume",
-    "AWS::KMS::Key",
-    "AWS::Neptune::DBCluster",
-    "AWS::RDS::DBCluster",
-    "AWS::RDS::DBInstance",
-    "AWS::S3::Bucket",
-    "AWS::SecretsManager::Secret",
-}
-"""Types whose loss is a loss of data."""
 _LOGS: Final = "AWS::Logs::LogGroup"
 _SNAPSHOT_BY_DEFAULT: Final = {"AWS::RDS::DBCluster", "AWS::RDS::DBInstance"}
 _UNENCRYPTED: Final = "not encrypted"
+_EMPTY_FIRST: Final = {"AWS::Backup::BackupVault", "AWS::ECR::Repository", "AWS::S3Express::DirectoryBucket"}
+"""Types that their services delete only when they are empty. Source: their pages in the Template Reference."""
+_WHEN_EMPTY: Final = "deleted when it is empty; with something in it, the stack's deletion fails"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,13 +55,13 @@ def stores(graph: Graph) -> list[Store]:
     Args:
         graph: The resources.
     """
-    found = [_store(graph, each) for each in graph.of_type(*HOLDS_DATA, _LOGS, "AWS::SQS::Queue")]
+    found = [_store(graph, each) for each in graph.of_type(*_KINDS)]
     return sorted(found, key=lambda each: (each.resource.type == _LOGS, each.resource.path))
 
 
 def _store(graph: Graph, resource: Resource) -> Store:
     properties = graph.properties(resource)
-    about = _KINDS.get(resource.type, _Kind())
+    about = _KINDS[resource.type]
     encryption = about.encryption(graph, properties)
     deletion = policy_of(resource, "DeletionPolicy")
     return Store(
@@ -119,9 +107,12 @@ def _destroyed(graph: Graph, resource: Resource) -> str:
     """AWS CloudFormation User Guide, "DeletionPolicy attribute": a bucket must be empty."""
     if resource.type == "AWS::KMS::Key":
         return "its deletion is scheduled; when it is gone, nobody can read what it encrypts"
+    is_emptied = str(graph.properties(resource).get("EmptyOnDelete", "")).lower() == "true"
+    if resource.type in _EMPTY_FIRST and not is_emptied:
+        return _WHEN_EMPTY
     emptied = graph.of_type("Custom::S3AutoDeleteObjects")
     if resource.type == "AWS::S3::Bucket" and resource not in graph.targets([*map(graph.properties, emptied)]):
-        return "deleted when it is empty; with something in it, the stack's deletion fails"
+        return _WHEN_EMPTY
     return "deleted with everything in it"
 
 
@@ -161,6 +152,51 @@ def _switched(flag: str) -> _Fact:
         return by_key(graph, properties) if str(properties.get(flag, "")).lower() == "true" else _UNENCRYPTED
 
     return say
+
+
+def _within(name: str, of: _Fact) -> _Fact:
+    """Return what says a fact of a type's options."""
+
+    def say(graph: Graph, properties: Mapping[str, Any]) -> str:
+        options = properties.get(name)
+        return of(graph, options if isinstance(options, Mapping) else {})
+
+    return say
+
+
+def _snapshots(name: str, default: int) -> _Fact:
+    """Return what says for how many days daily snapshots are kept."""
+
+    def say(_graph: Graph, properties: Mapping[str, Any]) -> str:
+        days = properties.get(name, default)
+        return f"daily, kept for {days} day{'s' if str(days) != '1' else ''}" if str(days) != "0" else "none"
+
+    return say
+
+
+def _stream_encryption(graph: Graph, properties: Mapping[str, Any]) -> str:
+    key = at(properties, "StreamEncryption", "KeyId")
+    return f"with the key {graph.said(key)}" if key else _UNENCRYPTED
+
+
+def _stream_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    """Amazon Kinesis Data Streams Developer Guide, "Change the data retention period": 24 hours by default."""
+    return f"{properties.get('RetentionPeriodHours', 24)} hours"
+
+
+def _hourly(_graph: Graph, _properties: Mapping[str, Any]) -> str:
+    """Amazon OpenSearch Service Developer Guide, "Creating index snapshots"."""
+    return "hourly snapshots of 14 days, which are deleted with it"
+
+
+def _image_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    return "as its lifecycle policy says" if "LifecyclePolicy" in properties else "until somebody deletes it"
+
+
+def _metrics_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
+    """Amazon Managed Service for Prometheus User Guide, "Amazon Managed Service for Prometheus service quotas"."""
+    days = at(properties, "WorkspaceConfiguration", "RetentionPeriodInDays")
+    return f"{days} days" if days else "150 days, the service's default"
 
 
 def _bucket_encryption(graph: Graph, properties: Mapping[str, Any]) -> str:
@@ -229,12 +265,6 @@ def _key_deletion(_graph: Graph, properties: Mapping[str, Any]) -> str:
     return f"a deletion waits {properties.get('PendingWindowInDays', 30)} days"
 
 
-def _database_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
-    """Amazon RDS User Guide, "Backup retention period": one day where a template does not say."""
-    days = properties.get("BackupRetentionPeriod", 1)
-    return f"daily, kept for {days} days" if str(days) != "0" else "none"
-
-
 def _table_backup(_graph: Graph, properties: Mapping[str, Any]) -> str:
     on = at(properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")
     return "point in time" if str(on).lower() == "true" else "none"
@@ -248,20 +278,63 @@ def _no_content(_graph: Graph, _properties: Mapping[str, Any]) -> str:
     return "a key, which encrypts the others"
 
 
-_DATABASE: Final = _Kind(encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_database_backup)
+_DATABASE: Final = _Kind(
+    encryption=_switched("StorageEncrypted"), retention=_until_deleted, backup=_snapshots("BackupRetentionPeriod", 1)
+)
+_AT_REST: Final = _within("EncryptionAtRestOptions", _switched("Enabled"))
+_SEARCH: Final = _Kind(encryption=_AT_REST, retention=_until_deleted, backup=_hourly)
+_TABLE: Final = _Kind(retention=_until_deleted, backup=_table_backup)
 _KINDS: Final = {
-    "AWS::DynamoDB::Table": _Kind(retention=_until_deleted, backup=_table_backup),
+    "AWS::APS::Workspace": _Kind(encryption=_key("KmsKeyArn"), retention=_metrics_retention),
+    "AWS::Backup::BackupVault": _Kind(encryption=_key("EncryptionKeyArn"), retention=_until_deleted),
     "AWS::DocDB::DBCluster": _DATABASE,
+    "AWS::DynamoDB::GlobalTable": _TABLE,
+    "AWS::DynamoDB::Table": _TABLE,
     "AWS::EC2::Volume": _Kind(encryption=_switched("Encrypted"), retention=_until_deleted),
+    "AWS::ECR::Repository": _Kind(
+        encryption=_within("EncryptionConfiguration", _key("KmsKey")), retention=_image_retention
+    ),
     "AWS::EFS::FileSystem": _Kind(encryption=_switched("Encrypted"), retention=_until_deleted),
+    "AWS::ElastiCache::CacheCluster": _Kind(
+        encryption=lambda _graph, _properties: _UNENCRYPTED,
+        retention=_until_deleted,
+        backup=_snapshots("SnapshotRetentionLimit", 0),
+    ),
+    "AWS::ElastiCache::ReplicationGroup": _Kind(
+        encryption=_switched("AtRestEncryptionEnabled"),
+        retention=_until_deleted,
+        backup=_snapshots("SnapshotRetentionLimit", 0),
+    ),
+    "AWS::ElastiCache::ServerlessCache": _Kind(
+        encryption=_key("KmsKeyId"), retention=_until_deleted, backup=_snapshots("SnapshotRetentionLimit", 0)
+    ),
+    "AWS::Elasticsearch::Domain": _SEARCH,
     "AWS::FSx::FileSystem": _Kind(
         encryption=_file_system_encryption, retention=_file_system_retention, backup=_file_system_backup
     ),
+    "AWS::FSx::Volume": _Kind(),
     "AWS::KMS::Key": _Kind(encryption=_no_content, retention=_key_deletion, backup=_key_rotation),
+    "AWS::Kinesis::Stream": _Kind(encryption=_stream_encryption, retention=_stream_retention),
     "AWS::Logs::LogGroup": _Kind(encryption=_key("KmsKeyId"), retention=_log_retention),
+    "AWS::MSK::Cluster": _Kind(
+        encryption=_within("EncryptionInfo", _within("EncryptionAtRest", _key("DataVolumeKMSKeyId"))),
+        retention=lambda _graph, _properties: "as its topics say",
+    ),
+    "AWS::MemoryDB::Cluster": _Kind(
+        encryption=_key("KmsKeyId"), retention=_until_deleted, backup=_snapshots("SnapshotRetentionLimit", 0)
+    ),
     "AWS::Neptune::DBCluster": _DATABASE,
+    "AWS::OpenSearchService::Domain": _SEARCH,
     "AWS::RDS::DBCluster": _DATABASE,
     "AWS::RDS::DBInstance": _DATABASE,
+    "AWS::Redshift::Cluster": _Kind(
+        encryption=_key("KmsKeyId"), retention=_until_deleted, backup=_snapshots("AutomatedSnapshotRetentionPeriod", 1)
+    ),
+    "AWS::RedshiftServerless::Namespace": _Kind(encryption=_key("KmsKeyId"), retention=_until_deleted),
     "AWS::S3::Bucket": _Kind(encryption=_bucket_encryption, retention=_bucket_retention, backup=_bucket_backup),
+    "AWS::S3Express::DirectoryBucket": _Kind(encryption=_bucket_encryption, retention=_bucket_retention),
+    "AWS::SQS::Queue": _Kind(),
     "AWS::SecretsManager::Secret": _Kind(encryption=_key("KmsKeyId"), retention=_until_deleted),
 }
+HOLDS_DATA: Final = _KINDS.keys() - {_LOGS, "AWS::SQS::Queue"}
+"""Types whose loss is a loss of data."""
