@@ -204,3 +204,29 @@ def test_the_readmes_show_the_picture_of_a_review(assemblies: Callable[[str], Pa
     """``trainyard review deployments/hyperpod-trn1-llama2.yaml`` writes it: copy ``picture.svg`` when it changes."""
     write_review(assemblies(HYPERPOD), tmp_path)
     assert (ROOT / "docs" / "pictures" / "review.svg").read_text() == (tmp_path / "picture.svg").read_text()
+
+
+def test_what_only_deployment_decides_is_said_as_that(assembly: Callable[..., Path]) -> None:
+    template = {
+        "Parameters": {"Kind": {"Type": "String"}},
+        "Resources": {
+            "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+            "Subnet": {
+                "Type": "AWS::EC2::Subnet",
+                "Properties": {
+                    "VpcId": {"Ref": "Vpc"},
+                    "CidrBlock": "10.0.0.0/24",
+                    "AvailabilityZone": {"Fn::Select": [0, {"Fn::GetAZs": ""}]},
+                },
+            },
+            "Host": {
+                "Type": "AWS::EC2::Instance",
+                "Properties": {"SubnetId": {"Ref": "Subnet"}, "InstanceType": {"Ref": "Kind"}},
+            },
+            "Nat": {"Type": "AWS::EC2::NatGateway", "Properties": {"SubnetId": {"Ref": "Subnet"}}},
+        },
+    }
+    found = review(assembly(S=template))
+    assert found["verdict"]["sentence"].startswith("1 machine of <parameter Kind> and 1 VPC")
+    assert found["cost"]["headline"].endswith("an hour without machines of <parameter Kind>")
+    assert found["picture"]["networks"][0]["subnets"][0]["note"] == "10.0.0.0/24, a zone of the Region"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.billed import BY_USE, Billed, billed
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.machines import Machines
+from cdk_trainyard.report.machines import Machines, of_type
 from cdk_trainyard.report.prices import MONTH, Prices, by_month
 from cdk_trainyard.report.words import counted, joined
 
@@ -76,7 +76,8 @@ def _unpriced(names: Sequence[str]) -> str:
 
 def _headline(total: Decimal, stand_ins: Sequence[str], missing: Sequence[str]) -> str:
     said = f"{'about' if stand_ins else 'at least'} {_cents(total)} USD an hour"
-    return f"{said} without {joined([*dict.fromkeys(missing)])}" if missing else said
+    without = dict.fromkeys(of_type(each, "machines") for each in missing)
+    return f"{said} without {joined([*without])}" if missing else said
 
 
 def _sentence(span: str, stand_ins: Sequence[str], unpriced: int) -> str:

@@ -42,6 +42,16 @@ class Machines:
         return self.resource.origin.of(self.part)
 
 
+def of_type(kind: str, noun: str) -> str:
+    """Return machines in words: their type, or what is known of it.
+
+    Args:
+        kind: The type.
+        noun: What they are called where the type has no name: ``machine``.
+    """
+    return f"{noun} of {kind}" if kind == UNKNOWN or kind.startswith("<") else kind
+
+
 def machines(graph: Graph) -> list[Machines]:
     """Return the machines of an assembly, by place.
 

@@ -178,6 +178,7 @@ def _networks(
 def _subnet(graph: Graph, network: Network, subnet: Resource, cards: Sequence[Scene], shared: Sequence[str]) -> Scene:
     properties = graph.properties(subnet)
     zone = graph.said(properties.get("AvailabilityZone", properties.get("AvailabilityZoneId", "")))
+    zone = "a zone of the Region" if zone.startswith("<") else zone
     note = ", ".join(each for each in (graph.said(properties.get("CidrBlock", "")), zone) if each)
     is_public = subnet.key in network.public_subnets
     return {

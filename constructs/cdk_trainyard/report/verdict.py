@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.machines import UNKNOWN, Machines
+from cdk_trainyard.report.machines import Machines, of_type
 from cdk_trainyard.report.words import counted, joined
 
 _NOUNS: Final = {
@@ -49,5 +49,5 @@ def _fleet(machines: Sequence[Machines]) -> Iterator[str]:
         count, most = kinds.get(each.type, (0, 0))
         kinds[each.type] = (count + each.count, most + each.most)
     for kind, (count, most) in kinds.items():
-        what = f"of {kind}" if kind == UNKNOWN else kind
+        what = of_type(kind, "machine" if most == 1 else "machines")
         yield f"{count} {what}" if count == most else f"{count} to {most} {what}"
