@@ -155,6 +155,16 @@ fetch_tool() {
   fetch_file "${url}" "${sum}" "$2"
 }
 
+# fetch_program TOOL NAME FOLDER: a program by its name out of the pinned archive of a tool, whole or not at all.
+fetch_program() {
+  local archive=$3/$1.tar.gz
+  fetch_tool "$1" "${archive}" "$1"
+  tar --extract --gzip --to-stdout --no-anchored --file="${archive}" "$2" >"$3/$2.new"
+  chmod -- 0755 "$3/$2.new"
+  mv -f -- "$3/$2.new" "$3/$2"
+  rm -f -- "${archive}"
+}
+
 # fetch_file URL SHA256 PATH: a file of exactly this content, whole or not at all; from https:// or s3://.
 fetch_file() {
   local url=$1 sum=$2 path=$3

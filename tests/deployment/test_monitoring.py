@@ -33,7 +33,7 @@ def monitored() -> Template:
 
 def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template) -> None:
     workspace = only(monitored, "AWS::APS::Workspace")["Properties"]
-    assert workspace["WorkspaceConfiguration"] == {"RetentionPeriodInDays": 400}
+    assert workspace["WorkspaceConfiguration"]["RetentionPeriodInDays"] == 400
     assert workspace["KmsKeyArn"]
     namespace = only(monitored, "AWS::APS::RuleGroupsNamespace")["Properties"]
     rules = [rule for group in yaml.safe_load(namespace["Data"])["groups"] for rule in group["rules"]]
@@ -175,8 +175,8 @@ def test_gpus_of_a_parallelcluster_are_asked_and_have_their_alarms(write: Callab
 
 def test_ports_and_devices_of_a_parallelcluster_are_checked(write: Callable[[str], Path]) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        Deployment.load(parallelcluster_file(write, {"neuron": True, "port": 9090}))
-    assert "'monitoring.exporters.port' must be another port than 9090" in str(refused.value)
+        Deployment.load(parallelcluster_file(write, {"neuron": True, "port": 8429}))
+    assert "'monitoring.exporters.port' must be another port than 8429" in str(refused.value)
     assert "'monitoring.exporters.neuron' must be left out when no instance type has Neuron" in str(refused.value)
 
 
@@ -255,8 +255,8 @@ def test_what_cannot_work_is_refused(write: Callable[[str], Path], sections: dic
 
 def test_ports_of_exporters_are_not_the_agents(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
-    content["cluster"]["node_setup"] = {"exporters": {"port": 9090}}
-    with pytest.raises(ConfigurationError, match="must be another port than 9090, which the agent of the metrics has"):
+    content["cluster"]["node_setup"] = {"exporters": {"port": 8429}}
+    with pytest.raises(ConfigurationError, match="must be another port than 8429, which the agent of the metrics has"):
         Deployment.load(write(yaml.safe_dump(content)))
 
 

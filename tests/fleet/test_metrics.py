@@ -38,12 +38,14 @@ def test_every_node_runs_an_agent_of_its_own_under_the_fleets_name() -> None:
     stack = new_stack()
     made = monitored(stack, fleet_name="bert")
     metrics = told(stack)["metrics"]
-    agent = {name.removeprefix("metrics_agent_"): said for name, said in metrics.items() if "agent_" in name}
+    agent = {
+        name.removeprefix("metrics_agent_"): said for name, said in metrics.items() if name.startswith("metrics_agent_")
+    }
     assert agent.pop("url").startswith("https://aps-workspaces.us-west-2.")
-    assert agent == {"region": "us-west-2", "cluster": "bert", "scrape_seconds": 15, "port": 9090, "alone": "yes"}
+    assert agent == {"region": "us-west-2", "cluster": "bert", "scrape_seconds": 15, "port": 8429, "alone": "yes"}
     assert "exporters_slurm" not in metrics
     assert metrics["exporters_port"] == 9100
-    assert "/prometheus/releases/download/v3." in metrics["tools_prometheus_x86_64_url"]
+    assert "/VictoriaMetrics/releases/download/v1." in metrics["tools_vmagent_x86_64_url"]
     assert made.cluster_name == "bert"
 
 
@@ -96,7 +98,7 @@ def test_gpus_are_asked_by_an_image_of_dcgm_exporter_and_ports_are_those_that_ar
 @pytest.mark.parametrize(
     ("exporters", "answer"),
     [
-        (Exporters(port=9090), "'metrics.exporters.port' must be another port than 9090, which the agent of the"),
+        (Exporters(port=8429), "'metrics.exporters.port' must be another port than 8429, which the agent of the"),
         (Exporters(gpu=True, gpu_port=9100), "'metrics.exporters.gpu_port' must be another port than 'port', got 9100"),
         (
             Exporters(neuron=True),

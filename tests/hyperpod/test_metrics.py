@@ -86,10 +86,10 @@ def test_the_agent_is_told_where_and_under_which_name(stack: Stack) -> None:
         "region": "us-west-2",
         "cluster": "llama2",
         "scrape_seconds": 15,
-        "port": 9090,
+        "port": 8429,
     }
     tools: Any = told["tools"]
-    assert "/prometheus/releases/download/v3." in tools["prometheus"]["x86_64"]["url"]
+    assert "/VictoriaMetrics/releases/download/v1." in tools["vmagent"]["x86_64"]["url"]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def archive(name: str) -> bytes:
 
 WEB = {
     NodeTool.NODE_EXPORTER: ("node_exporter.tar.gz", archive("node_exporter-1/node_exporter")),
-    NodeTool.PROMETHEUS: ("prometheus.tar.gz", archive("prometheus-3/prometheus")),
+    NodeTool.VMAGENT: ("vmutils.tar.gz", archive("vmagent-prod")),
     NodeTool.MOUNTPOINT: ("mount-s3.tar.gz", archive("bin/mount-s3")),
     NodeTool.ENROOT: ("enroot.deb", b"enroot"),
     NodeTool.ENROOT_CAPS: ("enroot_caps.deb", b"caps"),

@@ -49,7 +49,7 @@ fetch() {
 serve() {
   case $1 in
     9100) [[ -e ${state}/active.trainyard-node-exporter || -n ${STUB_OWN_EXPORTER:-} ]] && echo 'node_load1 0.5' ;;
-    9090) [[ -e ${state}/active.trainyard-metrics-agent ]] && echo ready ;;
+    8429) [[ -e ${state}/active.trainyard-metrics-agent ]] && echo ready ;;
     8000) [[ -e ${state}/active.trainyard-neuron-exporter ]] && echo 'neuroncore_utilization_ratio 0.5' ;;
     9400) [[ -e ${state}/active.trainyard-gpu-exporter ]] && echo 'DCGM_FI_DEV_GPU_TEMP{gpu="0"} 40' ;;
     *) exit 7 ;;

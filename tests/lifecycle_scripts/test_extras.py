@@ -1,7 +1,6 @@
 """What nodes can have beside mounts, users and Slurm: set up once, found again, and right after any interruption."""
 
 import json
-import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -350,13 +349,14 @@ def test_every_role_has_the_metrics_that_it_can_have(undisturbed: dict[str, Fake
 
 
 def test_the_controller_alone_has_the_agent_of_the_metrics(undisturbed: dict[str, FakeNode]) -> None:
-    unit, configuration = f"{UNITS}/trainyard-metrics-agent.service", "opt/trainyard/metrics-agent/prometheus.yml"
+    unit, configuration = f"{UNITS}/trainyard-metrics-agent.service", "opt/trainyard/metrics-agent/scrape.yml"
     assert [group for group, node in undisturbed.items() if (node.root / unit).exists()] == ["controller"]
     node = undisturbed["controller"]
-    assert "ExecStart=/opt/trainyard/metrics-agent/prometheus --agent --config.file=" in text(node, unit)
+    assert "ExecStart=/opt/trainyard/metrics-agent/vmagent-prod -promscrape.config=/opt/" in text(node, unit)
+    assert f" -remoteWrite.url={AGENT.url} " in text(node, unit)
+    assert (node.root / "opt/trainyard/metrics-agent/vmagent-prod").read_text() == "bin"
     written = yaml.safe_load(text(node, configuration))
     assert written["global"]["external_labels"] == {"cluster": "llama2"}
-    assert written["remote_write"] == [{"url": AGENT.url, "sigv4": {"region": "us-west-2"}}]
     nodes = written["scrape_configs"][1]
     assert nodes["honor_labels"] is True
     (targets,) = nodes["file_sd_configs"][0]["files"]
@@ -364,31 +364,25 @@ def test_the_controller_alone_has_the_agent_of_the_metrics(undisturbed: dict[str
     assert f" --targets {targets} --ports node=9100,neuron=8000 --output " in collector
 
 
-def test_the_agents_log_is_not_truncated_while_it_is_to_be_kept(undisturbed: dict[str, FakeNode]) -> None:
-    """The older two thirds are, whether they were sent or not: prometheus/prometheus issue 9848, tried with 2.42."""
-    unit = text(undisturbed["controller"], f"{UNITS}/trainyard-metrics-agent.service")
-    hours = {name: int(number) for name, number in re.findall(r"--storage\.agent\.([a-z.-]+)=(\d+)h ", unit)}
-    assert hours["retention.max-time"] == 4
-    assert hours["wal-truncate-frequency"] / 3 >= hours["retention.max-time"]
-
-
-def test_an_agent_of_before_prometheus_3_is_enabled_as_it_was_then(tmp_path: Path) -> None:
+def test_an_agent_that_is_there_is_not_fetched(tmp_path: Path) -> None:
     node = make_full_node(tmp_path / "node", "controller", NodeSetup(exporters=Exporters(), metrics_agent=AGENT))
-    own = node.root / "opt/trainyard/metrics-agent/prometheus"
+    own = node.root / "opt/trainyard/metrics-agent/vmagent-prod"
     own.parent.mkdir(parents=True)
-    own.write_text("#!/bin/sh\necho 'prometheus, version 2.42.0+ds (branch: debian/sid)'\n")
+    own.write_text("mine")
     own.chmod(0o755)
     node.write("state/active.trainyard-node-exporter", "")
     node.program("node_exporter", "")
     node.run(ENTRY)
-    unit = text(node, f"{UNITS}/trainyard-metrics-agent.service")
-    assert "ExecStart=/opt/trainyard/metrics-agent/prometheus --enable-feature=agent --config.file=" in unit
-    assert not any("prometheus.tar.gz" in call for call in node.calls)
+    assert "ExecStart=/opt/trainyard/metrics-agent/vmagent-prod" in text(
+        node, f"{UNITS}/trainyard-metrics-agent.service"
+    )
+    assert own.read_text() == "mine"
+    assert not any("vmutils.tar.gz" in call for call in node.calls)
 
 
-def test_prometheus_takes_the_configuration_of_the_agent(undisturbed: dict[str, FakeNode]) -> None:
-    path = undisturbed["controller"].root / "opt/trainyard/metrics-agent/prometheus.yml"
-    checked = promtool.run("promtool", "check", "config", "--agent", path)
+def test_vmagent_takes_the_configuration_of_the_agent(undisturbed: dict[str, FakeNode]) -> None:
+    path = undisturbed["controller"].root / "opt/trainyard/metrics-agent/scrape.yml"
+    checked = promtool.run("vmagent", "-dryRun", f"-promscrape.config={path}")
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 

@@ -109,7 +109,8 @@ _READ_ONLY = f'node_filesystem_readonly{{{NODE},fstype="%s",mountpoint="%s"}}'
 _ECC = ',event_type="%s",neuron_device_index="5"'
 _STATES = ("down", "awaited", "drained", "draining", "fail", "invalid")
 _GPU = W1 | {"gpu": "3"}
-_LOST = {f"prometheus_remote_storage_samples_{name}_total{{{C}}}": step(0, 0, 0) for name in ("failed", "dropped")}
+_LOST = [f"{name}_dropped_total{{{C}}}" for name in ("vmagent_remotewrite_packets", "vm_persistentqueue_blocks")]
+_NONE_LOST = dict.fromkeys(_LOST, step(0, 0, 0))
 
 _OST = f'{NODE},filesystem="f"'
 _FILE = 'node_textfile_mtime_seconds{%s,file="/x/%s.prom"}'
@@ -418,13 +419,13 @@ CASES: Mapping[str, Sequence[Case]] = {
     "MetricsLost": [
         *(
             Case(
-                series=_LOST | {f"prometheus_remote_storage_samples_{name}_total{{{C}}}": count(0, 1, 10, 60)},
+                series=_NONE_LOST | {name: count(0, 1, 10, 60)},
                 rings=[11, 74],
                 quiet=[10, 76],
             )
-            for name in ("failed", "dropped")
+            for name in _LOST
         ),
-        Case(series=_LOST, quiet=[30, 100]),
+        Case(series=_NONE_LOST, quiet=[30, 100]),
     ],
     "EngineSilent": [
         Case(series={_UP: step(1, 0, 10, 60)}, rings=[20, 59], quiet=[9, 19, 60], labels=T1),

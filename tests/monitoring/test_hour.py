@@ -128,7 +128,7 @@ AT_FAULT: Mapping[str, tuple[Course, set[str]]] = {
     "neuron": (replace(STEADY, change=from_then("neuroncore_utilization_ratio", 0)), {"NeuronIdle"}),
     "gpu": (replace(GPUS, change=from_then("DCGM_FI_DEV_GPU_TEMP", 91)), {"GpuHot"}),
     "agent": (
-        replace(HYPERPOD, change=from_then("prometheus_remote_storage_samples_failed_total", grows=1)),
+        replace(HYPERPOD, change=from_then("vmagent_remotewrite_packets_dropped_total", grows=1)),
         {"MetricsLost"},
     ),
     "engine": (replace(SERVING, change=from_then("vllm:num_requests_waiting", 40)), {"EngineQueueing"}),

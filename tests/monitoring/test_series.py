@@ -22,10 +22,6 @@ from tests.monitoring import promtool
 from tests.monitoring.test_emitted import EMITTED
 
 COUNTS = data("monitoring", "series")
-AGENT = """
-scrape_configs: [{job_name: agent, static_configs: [{targets: ["127.0.0.1:1"]}]}]
-remote_write: [{url: "http://127.0.0.1:1/x"}]
-"""
 
 
 def series(text: str) -> list[str]:
@@ -72,17 +68,6 @@ def test_node_exporter_gives_as_many_as_are_counted(tmp_path: Path) -> None:
             expected = counted[name] * (mounts if kind == "filesystem" else 1)
             assert number <= expected * 1.25, (kind, device, number)
     assert counted["node"] * 0.5 <= of["node"][""] <= counted["node"] * 2
-
-
-@pytest.mark.programs
-def test_the_agent_gives_as_many_of_itself_as_are_counted(tmp_path: Path) -> None:
-    (tmp_path / "agent.yml").write_text(AGENT)
-    words = (f"--config.file={tmp_path}/agent.yml", f"--storage.agent.path={tmp_path}", "--enable-feature=agent")
-    answers = served(tmp_path / "log", "prometheus", *words)
-    next(answers)  # the first answer is counted in the second
-    number = len(series(next(answers)))
-    answers.close()
-    assert COUNTS["agent"]["cluster"] * 0.7 <= number <= COUNTS["agent"]["cluster"] * 1.3
 
 
 def test_our_own_programs_give_what_is_counted(tmp_path: Path) -> None:

@@ -50,7 +50,10 @@ def test_a_workspace_is_kept_and_tells_a_topic_with_a_key() -> None:
     workspace = only(template, "AWS::APS::Workspace")
     assert workspace["DeletionPolicy"] == "RetainExceptOnCreate"
     assert workspace["UpdateReplacePolicy"] == "Retain"
-    assert workspace["Properties"]["WorkspaceConfiguration"] == {"RetentionPeriodInDays": 150}
+    assert workspace["Properties"]["WorkspaceConfiguration"] == {
+        "RetentionPeriodInDays": 150,
+        "OutOfOrderTimeWindowInSeconds": 600,
+    }
     template.has_resource_properties(
         "AWS::SNS::TopicPolicy",
         {

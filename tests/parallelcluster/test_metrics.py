@@ -76,10 +76,14 @@ def test_the_head_node_runs_the_agent_under_the_clusters_name(stack: Stack, moni
     ((once, script, *words),) = plan(stack, monitored())
     assert (once, script) == ("once", "metrics.sh")
     settings = dict(word.split("=", 1) for word in words if isinstance(word, str))
-    agent = {name.removeprefix("metrics_agent_"): told for name, told in settings.items() if "agent_" in name}
-    assert agent == {"region": "us-east-1", "cluster": "llama2", "scrape_seconds": "15", "port": "9090"}
+    agent = {
+        name.removeprefix("metrics_agent_"): told
+        for name, told in settings.items()
+        if name.startswith("metrics_agent_")
+    }
+    assert agent == {"region": "us-east-1", "cluster": "llama2", "scrape_seconds": "15", "port": "8429"}
     assert any("metrics_agent_url=https://aps-workspaces." in str(word) for word in words)
-    assert "/prometheus/releases/download/v3." in settings["tools_prometheus_x86_64_url"]
+    assert "/VictoriaMetrics/releases/download/v1." in settings["tools_vmagent_x86_64_url"]
 
 
 def test_neuron_nodes_are_known_by_their_names_as_slurm_does_not_know_their_devices(

@@ -61,7 +61,7 @@ _SERVICES = {
     "ssm": ("ssm-parameters",),
     "secretsmanager": ("secrets-manager",),
 }
-_TOOL = re.compile(r"fetch_tool (\S+)")
+_TOOL = re.compile(r"fetch_(?:tool|program) (?!\"\$1\")(\S+)")
 _RUN = re.compile(r"/(image/[a-z]+\.sh)")
 """A step that runs another script fetches what that one does."""
 _BOTO3 = re.compile(r"boto3\.client\(\"?([a-z0-9]+)")

@@ -25,7 +25,7 @@ ssh -F config -o UserKnownHostsFile=known "$(tail -n 1 ids)" 'echo "ssh on $(hos
 MONITORED = "fleet-p5-capacity-block"
 MEASURED = """
 for each in $(cat ids); do
-  trainyard exec "$FILE" "$each" -- 'echo "targets of $(curl --silent http://127.0.0.1:9090/api/v1/targets)"'
+  trainyard exec "$FILE" "$each" -- 'echo "targets of $(curl --silent http://127.0.0.1:8429/api/v1/targets)"'
 done
 """
 """What the agent of each node asks, by the agent itself: what it writes leads nowhere here."""

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.nodes
 
 PINS = pinned_release("parallelcluster")
 AGENT = MetricsAgent(url="http://127.0.0.1:9091/api/v1/write", region="us-west-2", cluster="demo", scrape_seconds=5)
-"""Of a workspace for which Prometheus stands on the head node, and which is asked for no signature."""
+"""Of a workspace for which Prometheus stands on the head node, and which looks at no signature."""
 WORKSPACE = (
     "/usr/bin/prometheus --config.file=/root/server.yml --storage.tsdb.path=/root/metrics "
     "--web.listen-address=0.0.0.0:9091 --web.enable-remote-write-receiver"
@@ -228,9 +228,9 @@ def measured(machines: Machines[ParallelClusterAgent]) -> Machine:
     return head
 
 
-def test_prometheus_takes_the_agents_configuration(measured: Machine) -> None:
-    told = measured.run("promtool", "check", "config", "--agent", "/opt/trainyard/metrics-agent/prometheus.yml")
-    assert "is valid prometheus config file syntax" in told.out + told.err
+def test_vmagent_takes_the_agents_configuration(measured: Machine) -> None:
+    told = measured.run("vmagent", "-dryRun", "-promscrape.config=/opt/trainyard/metrics-agent/scrape.yml")
+    assert "all the configs are ok" in told.out + told.err
 
 
 def test_a_node_that_is_powered_down_is_not_asked_and_rings_nothing(measured: Machine) -> None:

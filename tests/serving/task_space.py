@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.local.access.credentials import Credentials
-from cdk_trainyard.local.access.signature import is_signed_with, signature_of
+from cdk_trainyard.local.access.signature import Signature, is_signed_with, signature_of
 
 KEY = Credentials(access_key_id="ASIAEXAMPLE", secret_access_key="example", session_token="token")  # noqa: S106
 TASK = "arn:aws:ecs:us-west-2:111111111111:task/models/158d1c8083dd49d6b527399fd6414f5c"
@@ -72,12 +72,8 @@ class Workspace(Quiet):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        environ: dict[str, Any] = {
-            f"HTTP_{name.upper().replace('-', '_')}": value for name, value in self.headers.items()
-        }
-        environ |= {"REQUEST_METHOD": "POST", "RAW_URI": self.path, "QUERY_STRING": "", "wsgi.input": io.BytesIO(body)}
-        signature = signature_of(environ)
-        if signature is None or not is_signed_with(environ, signature, KEY):
+        signature = signed_with(KEY, self, body)
+        if signature is None:
             seen["unsigned"] += 1
             self.answer(403)
         elif seen["shut"] < 2:
@@ -95,6 +91,14 @@ class Workspace(Quiet):
                 self.answer(answer.status)
 
 
+def signed_with(key: Credentials, request: Quiet, body: bytes) -> Signature | None:
+    """Return the signature of a request, when botocore makes the same one of it with this key."""
+    environ: dict[str, Any] = {f"HTTP_{name.upper().replace('-', '_')}": said for name, said in request.headers.items()}
+    environ |= {"REQUEST_METHOD": "POST", "RAW_URI": request.path, "QUERY_STRING": "", "wsgi.input": io.BytesIO(body)}
+    signature = signature_of(environ)
+    return signature if signature and is_signed_with(environ, signature, key) else None
+
+
 def serve(handler: type[Quiet], host: str, port: int) -> None:
     threading.Thread(target=ThreadingHTTPServer((host, port), handler).serve_forever, daemon=True).start()
 
@@ -104,7 +108,7 @@ def ask(path: str, **words: str) -> Any:
         return json.load(told)["data"]
 
 
-def until(question: Any) -> Any:
+def until(question: Any, shown: Any = seen) -> Any:
     """Return what a question is answered with, once it is."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
@@ -114,7 +118,7 @@ def until(question: Any) -> Any:
         except OSError:
             pass
         time.sleep(0.2)
-    raise TimeoutError(seen)
+    raise TimeoutError(shown)
 
 
 def main() -> None:

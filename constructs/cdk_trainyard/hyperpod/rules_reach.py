@@ -38,8 +38,8 @@ def reach_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
 def _metrics(cluster: ResolvedCluster, setup: NodeSetup, place: Place) -> Iterator[Wanted]:
     """Yield what the agent of the metrics needs: itself, unless a file is given, and the workspace."""
     controllers = {known.architecture for group in cluster.of_role(GroupRole.CONTROLLER) for known in group.types}
-    fetched = _is_pinned(setup, NodeTool.PROMETHEUS, controllers)
-    remedy = f"give 'tools' of 'node_setup' a file of {NodeTool.PROMETHEUS.value} by its key in the scripts bucket"
+    fetched = _is_pinned(setup, NodeTool.VMAGENT, controllers)
+    remedy = f"give 'tools' of 'node_setup' a file of {NodeTool.VMAGENT.value} by its key in the scripts bucket"
     for each in wanted(_ROOM, "metrics", place, remedy=remedy, at=("metrics",)):
         is_workspace = each.address.name == "prometheus"
         if is_workspace and cluster.facts.endpoints_known:

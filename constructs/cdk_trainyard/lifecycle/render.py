@@ -134,7 +134,7 @@ def _tools(setup: NodeSetup) -> list[NodeTool]:
     containers = setup.containers
     asked = {
         NodeTool.NODE_EXPORTER: setup.exporters is not None,
-        NodeTool.PROMETHEUS: setup.metrics_agent is not None,
+        NodeTool.VMAGENT: setup.metrics_agent is not None,
         NodeTool.MOUNTPOINT: bool(setup.s3_mounts),
         NodeTool.ENROOT: containers is not None and containers.enroot,
         NodeTool.ENROOT_CAPS: containers is not None and containers.enroot,

@@ -19,8 +19,8 @@ ARCHITECTURES = ("x86_64", "arm64")
 """Processors, as the instance catalogue names them."""
 SCRAPE_SECONDS = Number(minimum=5, maximum=120, unit="seconds")
 """How far apart samples of a series may be: after five minutes without one Prometheus takes it to have ended."""
-AGENT_PORT = 9090
-"""Port of the agent of a cluster's metrics, on the controller's loopback address: Prometheus' own."""
+AGENT_PORT = 8429
+"""Port of the agent of a cluster's metrics, on the controller's loopback address: vmagent's own."""
 SLURM_PORTS = range(6817, 6830)
 """Ports of Slurm's daemons: slurmctld's, slurmd's and slurmdbd's defaults (slurm.conf(5), slurmdbd.conf(5)), and
 slurmctld's of ParallelCluster, 6820 to 6829 (``SlurmctldPort`` of its ``slurm.conf``)."""
@@ -59,8 +59,8 @@ class NodeTool(StrEnum):
 
     NODE_EXPORTER = "node_exporter"
     """Metrics of the node: a ``.tar.gz`` with ``node_exporter`` in it. Pinned for both processors."""
-    PROMETHEUS = "prometheus"
-    """The agent of a cluster's metrics: a ``.tar.gz`` with ``prometheus`` in it. Pinned for both processors."""
+    VMAGENT = "vmagent"
+    """The agent of a cluster's metrics: a ``.tar.gz`` with ``vmagent-prod`` in it. Pinned for both processors."""
     MOUNTPOINT = "mountpoint"
     """Mountpoint for Amazon S3: a ``.tar.gz`` with ``bin/mount-s3`` in it. Pinned for x86_64."""
     ENROOT = "enroot"
@@ -184,7 +184,7 @@ class Exporters:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MetricsAgent:
-    """The agent of a cluster's metrics, on its controller: Prometheus in agent mode, which writes to a workspace.
+    """The agent of a cluster's metrics, on its controller: vmagent, which writes to a workspace.
 
     ``HyperPodCluster`` fills it in from its ``metrics``.
     """
@@ -198,7 +198,7 @@ class MetricsAgent:
     scrape_seconds: Annotated[int, SCRAPE_SECONDS] = 30
     """How many seconds lie between two samples of a series. Default: 30."""
     port: _Port = AGENT_PORT
-    """Its port on the controller, for itself. Default: 9090."""
+    """Its port on the controller, for itself. Default: 8429."""
     alone: bool = False
     """Whether every node has one, which asks that node alone, as where there is no Slurm. Default: false."""
 
@@ -319,4 +319,4 @@ class NodeSetup:
     """SSH to compute nodes for users with a job there only. Default - whoever has a key gets in."""
     tools: Sequence[ToolFile] = ()
     """Files of programs that the image lacks, in the place of those that are pinned here.
-    Default - what is pinned: node_exporter, Prometheus, and Mountpoint for x86_64."""
+    Default - what is pinned: node_exporter, vmagent, and Mountpoint for x86_64."""

@@ -11,7 +11,7 @@ from cdk_trainyard.options.judging import Judge
 class ClusterMonitoring:
     """Where the metrics of a cluster go: its keyword ``metrics``.
 
-    Every node runs exporters; one agent on the controller, Prometheus in agent mode, scrapes them and writes to the
+    Every node runs exporters; one agent on the controller, vmagent, scrapes them and writes to the
     workspace, with credentials of the controller's role and a queue on disk that outlives a restart.
 
     Attributes:

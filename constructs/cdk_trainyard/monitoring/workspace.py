@@ -19,6 +19,13 @@ from cdk_trainyard.surroundings import surroundings
 
 _SERVICE = "aps.amazonaws.com"
 _ENDPOINT = Template("https://aps-workspaces.${region}.${suffix}/workspaces/${id}/")
+_LATE_SECONDS = 600
+"""How late a sample may come after younger ones of its series: the most that there is; a minute unless asked for.
+
+An agent that is stopped puts what it was about to send at the end of its queue (VictoriaMetrics,
+app/vmagent/remotewrite/client.go, ``runWorker``). Sources of the numbers: What's New with AWS, 11 June 2026, "Amazon
+Managed Service for Prometheus now supports out of order sample ingestion"; hashicorp/terraform-provider-aws, pull
+request 48652, 0 to 600."""
 _ANOTHER = "'topic' must be the topic that the workspace tells already: it has one alert manager"
 
 
@@ -109,7 +116,8 @@ class MetricsWorkspace(MetricsWorkspaceBase):
             alias=Stack.of(self).stack_name,
             kms_key_arn=key.key_arn if key else None,
             workspace_configuration=aps.CfnWorkspace.WorkspaceConfigurationProperty(
-                retention_period_in_days=spec.retention_days
+                retention_period_in_days=spec.retention_days,
+                out_of_order_time_window_in_seconds=_LATE_SECONDS,
             ),
         )
         self._resource.apply_removal_policy(removal_policy)

@@ -45,12 +45,14 @@ class DeployedAlarms:
         rules: The rules of the workspace, by the name of their namespace: rules files of Prometheus.
         alert_manager: The definition of its alert manager: ``alertmanager_config`` and ``template_files``; empty where
             the workspace has none.
+        late_seconds: How late a sample may come after younger ones of its series.
     """
 
     url: str
     region: str
     rules: Mapping[str, str]
     alert_manager: Mapping[str, Any]
+    late_seconds: int
 
     @classmethod
     def of(cls, control_plane: ControlPlane, bundles: Mapping[str, Bundle]) -> Self | None:
@@ -72,6 +74,7 @@ class DeployedAlarms:
             region=agent["region"],
             rules={row["name"]: _rules(client, workspace, row["name"]) for row in named},
             alert_manager=_alert_manager(client, workspace),
+            late_seconds=_late_seconds(client, workspace),
         )
 
 
@@ -166,6 +169,7 @@ class Workspace:
         rules = {f"{_FOLDER}/{name}.rules.yml": text for name, text in alarms.rules.items()}
         server = {
             "global": {"evaluation_interval": f"{self._seconds}s"},
+            "storage": {"tsdb": {"out_of_order_time_window": f"{alarms.late_seconds}s"}},
             "rule_files": sorted(rules),
             "alerting": {"alertmanagers": [{"static_configs": [{"targets": [_MANAGER]}]}]},
         }
@@ -249,6 +253,11 @@ def _rings(workspace: Workspace, name: str, host: str, rings: bool) -> bool:
 def _rules(client: Any, workspace: str, name: str) -> str:
     described = client.describe_rule_groups_namespace(workspaceId=workspace, name=name)
     return bytes(described["ruleGroupsNamespace"]["data"]).decode()
+
+
+def _late_seconds(client: Any, workspace: str) -> int:
+    configuration = client.describe_workspace_configuration(workspaceId=workspace)["workspaceConfiguration"]
+    return int(configuration.get("outOfOrderTimeWindowInSeconds", 0))
 
 
 def _alert_manager(client: Any, workspace: str) -> Mapping[str, Any]:

@@ -1,8 +1,8 @@
 """Stands in for what a metrics workspace has around Prometheus: its door, and SNS. Runs on a node, as a program.
 
 Both are found on 443 under AWS's own names, over TLS, and told apart by them. The door, ``aps-workspaces``, hands
-metrics on to Prometheus; it is shut while there is the file ``--shut``. It asks for no signature, since Debian's build
-of Prometheus makes none. What SNS is told is a line of JSON in ``--messages``. Needs the standard library alone.
+metrics on to Prometheus when they are signed for the service, and looks no closer; it is shut while there is the file
+``--shut``. What SNS is told is a line of JSON in ``--messages``. Needs the standard library alone.
 """
 
 import argparse
@@ -38,6 +38,8 @@ class StandIn(BaseHTTPRequestHandler):
             with self.messages.open("a") as file:
                 file.write(json.dumps(told) + "\n")
             self._say(HTTPStatus.OK, _PUBLISHED)
+        elif "/aps/aws4_request," not in self.headers.get("Authorization", ""):
+            self._say(HTTPStatus.FORBIDDEN, "metrics are to be signed for aps")
         elif self.path != self.path_of_writes:
             self._say(HTTPStatus.NOT_FOUND, f"there is no {self.path}")
         elif self.shut.exists():

@@ -104,7 +104,7 @@ exporters_is_the_images() {
 
 exporters_add_node() {
   # shellcheck disable=SC2310  # a question
-  exporters_program >/dev/null || exporters_fetch
+  exporters_program >/dev/null || fetch_program node_exporter node_exporter "${ROOT}${EXPORTERS_PROGRAMS}"
   mkdir -p -- "${ROOT}${EXPORTERS_TEXTFILES}"
   exporters_start node "${EXPORTERS_NODE}.service"
 }
@@ -118,15 +118,6 @@ exporters_program() {
     fi
   done
   [[ -x ${ROOT}${EXPORTERS_PROGRAMS}/node_exporter ]] && printf '%s\n' "${EXPORTERS_PROGRAMS}/node_exporter"
-}
-
-exporters_fetch() {
-  local folder=${ROOT}${EXPORTERS_PROGRAMS} archive
-  archive=${folder}/node_exporter.tar.gz
-  fetch_tool node_exporter "${archive}" node_exporter
-  tar --extract --gzip --no-same-owner --to-stdout --wildcards --file="${archive}" '*/node_exporter' >"${folder}/node_exporter.new"
-  chmod -- 0755 "${folder}/node_exporter.new"
-  mv -f -- "${folder}/node_exporter.new" "${folder}/node_exporter"
 }
 
 exporters_unit_node() {

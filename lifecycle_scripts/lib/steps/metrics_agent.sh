@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The agent of the metrics: Prometheus, which asks exporters and writes what they say to a workspace of Amazon Managed
+# The agent of the metrics: vmagent, which asks exporters and writes what they say to a workspace of Amazon Managed
 # Service for Prometheus, signed with the role's credentials. There is one for a cluster with Slurm, on its controller:
 # which nodes are to be asked, Slurm says (slurm_metrics.py). Without Slurm each node has its own, which asks that node
-# alone. What cannot be written waits on disk.
+# alone. What cannot be written waits on disk, and outlives a restart.
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../packages.sh
@@ -13,10 +13,9 @@ source "${BUNDLE}/lib/restarts.sh"
 METRICS_AGENT=trainyard-metrics-agent
 METRICS_AGENT_FOLDER=/opt/trainyard/metrics-agent
 METRICS_AGENT_TARGETS=/var/lib/trainyard/targets/nodes.json
-METRICS_AGENT_HOURS=4 # so long it keeps what it could not write
-# What is truncated is the older two thirds of the log, sent or not (prometheus/prometheus issue 9848): of so long a log
-# the younger third is as long as the agent is to keep.
-METRICS_AGENT_TRUNCATE_HOURS=$((METRICS_AGENT_HOURS * 3))
+# What is older than an hour the service refuses. An hour of 1.3 million series, taken every 30 seconds: a sample that
+# waits was seen to take 25 bytes.
+METRICS_AGENT_QUEUE=4GB
 
 step metrics_agent 'metrics to the workspace' 'something else has the port of the agent, or no agent can be fetched' 'exporters'
 
@@ -27,12 +26,11 @@ step_metrics_agent_done() {
 
 step_metrics_agent_run() {
   local text
-  # shellcheck disable=SC2310  # a question
-  metrics_agent_program >/dev/null || metrics_agent_fetch
+  [[ -x ${ROOT}${METRICS_AGENT_FOLDER}/vmagent-prod ]] || fetch_program vmagent vmagent-prod "${ROOT}${METRICS_AGENT_FOLDER}"
   restart_due "${METRICS_AGENT}"
   mkdir -p -- "${ROOT}${METRICS_AGENT_TARGETS%/*}"
   text=$(metrics_agent_configuration)
-  put_file "${ROOT}${METRICS_AGENT_FOLDER}/prometheus.yml" 0644 "${text}"
+  put_file "${ROOT}${METRICS_AGENT_FOLDER}/scrape.yml" 0644 "${text}"
   text=$(metrics_agent_unit)
   put_file "${ROOT}/etc/systemd/system/${METRICS_AGENT}.service" 0644 "${text}"
   systemctl daemon-reload
@@ -53,27 +51,12 @@ metrics_agent_is_right() {
   local text
   # shellcheck disable=SC2310  # questions
   ! is_restart_due "${METRICS_AGENT}" && systemctl is-active --quiet "${METRICS_AGENT}" \
-    && text=$(metrics_agent_configuration) && holds "${ROOT}${METRICS_AGENT_FOLDER}/prometheus.yml" "${text}" \
+    && text=$(metrics_agent_configuration) && holds "${ROOT}${METRICS_AGENT_FOLDER}/scrape.yml" "${text}" \
     && text=$(metrics_agent_unit) && holds "${ROOT}/etc/systemd/system/${METRICS_AGENT}.service" "${text}"
 }
 
 metrics_agent_answers() {
   curl --silent --show-error --fail --max-time 10 "http://127.0.0.1:${NODE[metrics_agent_port]}/-/ready"
-}
-
-# Ours, whatever the image has: Debian's build (2.42.0+ds) takes a configuration with sigv4, and signs nothing.
-metrics_agent_program() {
-  [[ -x ${ROOT}${METRICS_AGENT_FOLDER}/prometheus ]] && printf '%s\n' "${METRICS_AGENT_FOLDER}/prometheus"
-}
-
-metrics_agent_fetch() {
-  local folder=${ROOT}${METRICS_AGENT_FOLDER} archive
-  archive=${folder}/prometheus.tar.gz
-  fetch_tool prometheus "${archive}" prometheus
-  tar --extract --gzip --no-same-owner --to-stdout --wildcards --file="${archive}" '*/prometheus' >"${folder}/prometheus.new"
-  chmod -- 0755 "${folder}/prometheus.new"
-  mv -f -- "${folder}/prometheus.new" "${folder}/prometheus"
-  rm -f -- "${archive}"
 }
 
 # A node is known by its name in Slurm, whatever address it has today, and without Slurm by its instance's id, as people
@@ -92,7 +75,7 @@ metrics_agent_targets() {
     [node]=${NODE[exporters_port]-} [neuron]=${NODE[exporters_neuron_port]-} [gpu]=${NODE[exporters_gpu_port]-}
   )
   if [[ -z ${NODE[metrics_agent_alone]-} ]]; then
-    printf '    %s\n' 'file_sd_configs:' "  - files: [\"${METRICS_AGENT_TARGETS}\"]" '    refresh_interval: 30s'
+    printf '    %s\n' 'file_sd_configs:' "  - files: [\"${METRICS_AGENT_TARGETS}\"]"
     return
   fi
   printf '    static_configs:\n'
@@ -121,6 +104,10 @@ scrape_configs:
     static_configs:
       - targets: ["127.0.0.1:${NODE[metrics_agent_port]}"]
         labels: {node: "${node}", instance: "${node}"}
+    metric_relabel_configs:
+      - source_labels: [__name__]
+        regex: "(vmagent_remotewrite|vm_persistentqueue)_[a-z_]*(_total|_bytes|_blocks)|vm_promscrape_scrapes_[a-z_]*total|process_resident_memory_bytes"
+        action: keep
   - job_name: nodes
     honor_labels: true
 ${targets}
@@ -130,20 +117,21 @@ ${targets}
       - source_labels: [__name__]
         regex: "(go|process|promhttp|python|node_cpu_guest|node_cpu_scaling|node_schedstat|node_scrape|node_softnet)_.*"
         action: drop
-remote_write:
-  - url: "${NODE[metrics_agent_url]}"
-    sigv4: {region: "${NODE[metrics_agent_region]}"}
 END
 }
 
-# Before Prometheus 3 the agent was a feature that had to be enabled.
+# One queue sends, so that the samples of a series arrive in their order. The service takes Prometheus' protocol alone,
+# which vmagent would find out by trying. What it signs for is aps where nobody says otherwise.
 metrics_agent_unit() {
-  local program mode=--agent told
-  program=$(metrics_agent_program)
-  told=$("${program/#${METRICS_AGENT_FOLDER}/${ROOT}${METRICS_AGENT_FOLDER}}" --version 2>&1) || told=''
-  [[ ! ${told} =~ version\ 2\. ]] || mode=--enable-feature=agent
+  local flags=(
+    -promscrape.config="${METRICS_AGENT_FOLDER}/scrape.yml" -promscrape.fileSDCheckInterval=30s
+    -httpListenAddr="127.0.0.1:${NODE[metrics_agent_port]}" -remoteWrite.url="${NODE[metrics_agent_url]}"
+    -remoteWrite.aws.useSigv4=true -remoteWrite.aws.region="${NODE[metrics_agent_region]}"
+    -remoteWrite.forcePromProto=true -remoteWrite.queues=1 -remoteWrite.tmpDataPath="/var/lib/${METRICS_AGENT}"
+    -remoteWrite.maxDiskUsagePerURL="${METRICS_AGENT_QUEUE}"
+  )
   printf '%s\n' '[Unit]' 'Description=Metrics of the cluster to its workspace' 'After=network-online.target' \
     'Wants=network-online.target' 'StartLimitIntervalSec=0' '[Service]' 'DynamicUser=yes' "StateDirectory=${METRICS_AGENT}" \
-    "ExecStart=${program} ${mode} --config.file=${METRICS_AGENT_FOLDER}/prometheus.yml --storage.agent.path=/var/lib/${METRICS_AGENT} --storage.agent.retention.max-time=${METRICS_AGENT_HOURS}h --storage.agent.wal-truncate-frequency=${METRICS_AGENT_TRUNCATE_HOURS}h --web.listen-address=127.0.0.1:${NODE[metrics_agent_port]}" \
+    "ExecStart=${METRICS_AGENT_FOLDER}/vmagent-prod ${flags[*]}" \
     'Restart=always' 'RestartSec=5' '[Install]' 'WantedBy=multi-user.target'
 }

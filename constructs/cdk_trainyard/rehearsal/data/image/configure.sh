@@ -16,6 +16,7 @@ chroot "${root}" apt-get purge --yes --quiet=2 --auto-remove gcc libc6-dev libsl
 # ---------------------------------------------------------------- daemons: installed, not running
 units=(
   slurmctld slurmd slurmdbd munge mariadb.service mariadb.socket prometheus-node-exporter prometheus prometheus-alertmanager
+  victoria-metrics
   prometheus-node-exporter-apt.timer prometheus-node-exporter-nvme.timer prometheus-node-exporter-mdadm.timer
   prometheus-node-exporter-ipmitool-sensor.timer prometheus-node-exporter-smartmon.timer apt-daily.timer
   apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
@@ -27,7 +28,7 @@ systemctl --root="${root}" --quiet mask getty@tty1.service console-getty.service
   systemd-journal-flush.service
 # Every unit has a file: systemctl need not tell scripts of System V that it is enabled, nor systemd look for such
 # scripts, and for encrypted disks, at every daemon-reload. That was most of what it took.
-rm -f -- "${root}"/etc/init.d/{mariadb,munge,prometheus*,slurm*,ssh}
+rm -f -- "${root}"/etc/init.d/{mariadb,munge,prometheus*,slurm*,ssh,victoria-metrics}
 install -d -- "${root}/etc/systemd/system-generators"
 for kind in cryptsetup gpt-auto hibernate-resume integritysetup rc-local sysv veritysetup; do
   ln -s /dev/null "${root}/etc/systemd/system-generators/systemd-${kind}-generator"
@@ -47,9 +48,8 @@ systemctl --root="${root}" --quiet enable ssh-hostkeys
 install -m 755 -- "${here}/mount-lustre.sh" "${root}/sbin/mount.lustre"
 install -m 755 -- "${here}/auto-resume-agent.sh" "${root}/opt/sagemaker_cluster/auto-resume-agent"
 
-# What nodes would fetch, and have no way out to. Debian's build signs nothing, whatever its configuration says.
-install -d -- "${root}/opt/trainyard/metrics-agent"
-ln -s /usr/bin/prometheus "${root}/opt/trainyard/metrics-agent/prometheus"
+# What nodes would fetch, and have no way out to: the agent of metrics, of which Debian has an older release.
+install -D -m 755 -- "${here}/vmagent-prod.sh" "${root}/opt/trainyard/metrics-agent/vmagent-prod"
 
 # ---------------------------------------------------------------- the user of Ubuntu's images
 chroot "${root}" useradd --create-home --uid 1000 --shell /bin/bash ubuntu
