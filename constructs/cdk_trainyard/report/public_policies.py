@@ -4,23 +4,36 @@ Source: Amazon S3 User Guide, "Blocking public access to your Amazon S3 storage"
 everybody, and which condition keys with fixed values narrow it; new buckets block public access) (read 2026-11).
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.identities import listed
+from cdk_trainyard.report.network import under
 
 BUCKET: Final = "AWS::S3::Bucket"
-DOCUMENTS: Final = {
-    "AWS::ECR::Repository": ("", "RepositoryPolicyText"),
-    "AWS::KMS::Key": ("", "KeyPolicy"),
-    "AWS::S3::BucketPolicy": ("Bucket", "PolicyDocument"),
-    "AWS::SNS::TopicPolicy": ("Topics", "PolicyDocument"),
-    "AWS::SQS::QueuePolicy": ("Queues", "PolicyDocument"),
-    "AWS::SecretsManager::ResourcePolicy": ("SecretId", "ResourcePolicy"),
+_ACCESS_POINT: Final = "AWS::S3::AccessPoint"
+_OF: Final = {
+    "AWS::APS::ResourcePolicy": "WorkspaceArn",
+    "AWS::Kinesis::ResourcePolicy": "ResourceArn",
+    "AWS::S3::BucketPolicy": "Bucket",
+    "AWS::S3Express::BucketPolicy": "Bucket",
+    "AWS::SNS::TopicInlinePolicy": "TopicArn",
+    "AWS::SNS::TopicPolicy": "Topics",
+    "AWS::SQS::QueueInlinePolicy": "Queue",
+    "AWS::SQS::QueuePolicy": "Queues",
+    "AWS::SecretsManager::ResourcePolicy": "SecretId",
 }
-"""Types that have a policy for others: the property that names of what, nothing for itself; and of the document."""
+"""Types that are a policy for others: the property that names of what. Any other that has a policy has its own."""
+_DOCUMENTS: Final = {
+    "AccessPolicies", "KeyPolicy", "NamespaceResourcePolicy", "PermissionsPolicyDocument", "Policy", "PolicyDocument",
+    "RepositoryPolicyText", "ResourcePolicy", "ResourcePolicyDocument",
+}  # fmt: skip
+"""Properties that hold a policy for others, in some types as JSON in a string."""
+_OTHERS: Final = ("AWS::ApiGateway::", "AWS::EC2::", "AWS::IAM::", "AWS::IoT::", "AWS::SSO::")
+"""Types whose policies say what somebody may do, or narrow what an endpoint lets through."""
 _NARROWING: Final = {
     "aws:principalaccount", "aws:principalarn", "aws:principalorgid", "aws:principalorgpaths", "aws:sourceaccount",
     "aws:sourcearn", "aws:sourceip", "aws:sourceorgid", "aws:sourceorgpaths", "aws:sourceowner", "aws:sourcevpc",
@@ -39,16 +52,16 @@ def public_policies(graph: Graph) -> Iterator[tuple[Resource, str, str]]:
     Args:
         graph: The resources.
     """
-    for kind, (of, document) in DOCUMENTS.items():
-        for resource in graph.of_type(kind):
-            properties = graph.properties(resource)
-            whose = graph.targets(properties.get(of)) if of else []
-            written = properties.get(document)
-            for statement in listed(written.get("Statement", []) if isinstance(written, Mapping) else []):
-                if isinstance(statement, Mapping) and _is_for_everybody(statement):
-                    for each in whose or [resource]:
-                        if why := _why(graph, each):
-                            yield each, _actions(graph, statement), why
+    for resource in graph.resources.values():
+        if not resource.type.startswith("AWS::") or resource.type.startswith(_OTHERS):
+            continue
+        properties = graph.properties(resource)
+        whose = graph.targets(properties.get(_OF.get(resource.type, "")))
+        for statement in _statements(properties):
+            if _is_for_everybody(statement):
+                for each in whose or [resource]:
+                    if why := _why(graph, each):
+                        yield each, _actions(graph, statement), why
     for bucket in graph.of_type(BUCKET):
         properties = graph.properties(bucket)
         what = _LISTS.get(str(properties.get("AccessControl", "")))
@@ -56,11 +69,32 @@ def public_policies(graph: Graph) -> Iterator[tuple[Resource, str, str]]:
             yield bucket, what, "its access control list is for everybody"
 
 
+def _statements(properties: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the statements of a resource's policies, also of those in a part of it."""
+    for written in under(properties, _DOCUMENTS):
+        document = _document(written)
+        for statement in listed(document.get("Statement", []) if isinstance(document, Mapping) else []):
+            if isinstance(statement, Mapping):
+                yield statement
+
+
+def _document(written: Any) -> Any:
+    try:
+        return json.loads(written) if isinstance(written, str) else written
+    except ValueError:
+        return None
+
+
 def _why(graph: Graph, resource: Resource) -> str:
     """Return why a policy for everybody opens a resource; nothing where the resource refuses it."""
+    properties = graph.properties(resource)
+    if "VPCOptions" in properties:
+        return ""
+    if resource.type == _ACCESS_POINT:
+        is_blocked = "PublicAccessBlockConfiguration" not in properties or "VpcConfiguration" in properties
+        return "" if is_blocked or _blocks(properties, "BlockPublicPolicy", "RestrictPublicBuckets") else _EVERYBODY
     if resource.type != BUCKET:
         return _EVERYBODY
-    properties = graph.properties(resource)
     if _blocks(properties, "BlockPublicPolicy", "RestrictPublicBuckets"):
         return ""
     if "PublicAccessBlockConfiguration" in properties:
