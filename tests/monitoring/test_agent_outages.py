@@ -76,7 +76,7 @@ def test_one_that_is_killed_may_lose_what_was_on_its_way_and_what_came_last(told
     """What it was about to send, which is out of the queue, and what it had not written to the disk yet."""
     outage = told["SIGKILL"]
     begun, ended = outage["begun"], outage["ended"]
-    on_its_way, last = range(begun, begun + 3), range(ended - 3, ended + 4)
+    on_its_way, last = range(begun - 1, begun + 4), range(ended - 4, ended + 6)
     assert ended - begun >= SCRAPES
     assert len({*outage["lost"]} - {*on_its_way, *last}) <= told["failed"], outage
 
