@@ -91,7 +91,8 @@ def test_what_a_parameter_decides_may_be_public(graph: Any) -> None:
     assert (found.ports, found.why) == ("its ports", "may have, by <parameter Open>, a public endpoint")
 
 
-def test_a_service_of_which_nothing_is_known_is_named(assembly: Any) -> None:
-    found = review(assembly(S={"One": {"Type": "AWS::Braket::Thing"}, "Two": {"Type": "AWS::S3::Bucket"}}))
+def test_types_of_which_nothing_is_known_are_named(assembly: Any) -> None:
+    kinds = ("Braket::Thing", "S3::Bucket", "EC2::InstanceConnectEndpoint", "Lightsail::Instance")
+    found = review(assembly(S={f"R{number}": {"Type": f"AWS::{kind}"} for number, kind in enumerate(kinds)}))
     said = [each for each in found["not_checked"] if "AWS::" in each]
-    assert said == ["ways in by services of which nothing is known here: AWS::Braket"]
+    assert said == ["ways in by types that are not known here: AWS::Braket::Thing, AWS::EC2::InstanceConnectEndpoint"]

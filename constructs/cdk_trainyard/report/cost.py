@@ -85,7 +85,8 @@ def _sentence(span: str, stand_ins: Sequence[str], unpriced: int) -> str:
         return f"Not priced: {counted(unpriced, 'item')}." if unpriced else "Of nothing here a price is known."
     said = f"{span[:1].upper()}{span[1:]}"
     if stand_ins:
-        said += f"; at prices of {joined(stand_ins)} where its own are not known here"
+        instead = joined([f"of {each}" for each in sorted(stand_ins, key=lambda each: (" " in each, each))])
+        said += f"; at prices {instead} where its own are not known here"
     if unpriced:
         said += f"; {counted(unpriced, 'item')} not priced, which come on top"
     return f"{said}. A month has {MONTH} hours."

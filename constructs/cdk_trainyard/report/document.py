@@ -10,7 +10,7 @@ from cdk_trainyard.report.assembly import Assembly, read_assembly
 from cdk_trainyard.report.change import Row, change
 from cdk_trainyard.report.cost import cost
 from cdk_trainyard.report.data import Store, stores
-from cdk_trainyard.report.endpoints import unknown_services
+from cdk_trainyard.report.endpoints import unjudged
 from cdk_trainyard.report.findings import Finding, findings_of, libraries_of, merged, tools_of
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import machines
@@ -29,7 +29,7 @@ _WILDCARDS: Final = "AwsSolutions-IAM5"
 _NEVER_CHECKED: Final = (
     "quotas, capacity and what exists in the account already",
     "what AWS's managed policies allow, grants of keys, permissions boundaries, and policies of the organization",
-    "network ACLs, policies of VPC endpoints, firewalls, and routes between networks",
+    "network ACLs, main route tables, policies of VPC endpoints, firewalls, and routes between networks",
     "what runs on the machines, in containers and in functions",
 )
 _MADE_ELSEWHERE: Final = {
@@ -334,8 +334,8 @@ def _unjudged(network: Network) -> list[str]:
     found = []
     if count > _MANY:
         found.append(f"who can reach whom among {count:,} members of security groups: more than {_MANY}")
-    if services := unknown_services(network.graph):
-        found.append(f"ways in by services of which nothing is known here: {', '.join(services)}")
+    if types := unjudged(network.graph):
+        found.append(f"ways in by types that are not known here: {', '.join(types)}")
     return found
 
 

@@ -19,8 +19,8 @@ HTTPS: Final = "TCP 443 (HTTPS)"
 _PORTS: Final = "its ports"
 _GROUPS: Final = "whom its security groups let in"
 _ANYBODY: Final = "anybody"
-_FLAGS: Final = {"PubliclyAccessible", "IsPubliclyAccessible", "PublicConnectivity"}
-"""Properties that say it of any type."""
+_FLAG: Final = "PubliclyAccessible"
+"""The property that says it of any other type."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +58,7 @@ _ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     "AWS::Elasticsearch::Domain": Endpoint(at=("VPCOptions",), by_default=True, who="whom its access policy lets in"),
     "AWS::GlobalAccelerator::Accelerator": Endpoint(ports="its listeners' ports"),
     "AWS::Grafana::Workspace": Endpoint(at=("NetworkAccessControl",), by_default=True, who="whoever signs in"),
+    "AWS::AmazonMQ::Broker": Endpoint(at=("PubliclyAccessible",), public=_TRUE, ports=_PORTS, who="whoever signs in"),
     "AWS::Lightsail::Instance": Endpoint(ports=_PORTS),
     "AWS::MSK::Cluster": Endpoint(
         at=("BrokerNodeGroupInfo", "ConnectivityInfo", "PublicAccess", "Type"),
@@ -68,6 +69,7 @@ _ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     "AWS::MWAA::Environment": Endpoint(
         at=("WebserverAccessMode",), public=frozenset({"public_only", "public_and_private"}), who="whoever signs in"
     ),
+    "AWS::NeptuneGraph::Graph": Endpoint(at=("PublicConnectivity",), public=_TRUE, who="callers that sign with IAM"),
     "AWS::OpenSearchService::Domain": Endpoint(
         at=("VPCOptions",), by_default=True, who="whom its access policy lets in"
     ),
@@ -92,16 +94,23 @@ _KNOWN: Final = {
 """Services whose types are judged here or in the other modules of ways in, or have no endpoint of their own."""
 
 
-def unknown_services(graph: Graph) -> list[str]:
-    """Return the services in templates of which is not known here what the internet reaches.
+_UNJUDGED: Final = {
+    "AWS::Amplify::App", "AWS::Cognito::UserPool", "AWS::EC2::InstanceConnectEndpoint",
+    "AWS::EC2::VerifiedAccessEndpoint", "AWS::EMR::Cluster", "AWS::SageMaker::Domain",
+    "AWS::SageMaker::NotebookInstance",
+}  # fmt: skip
+"""Types of these services that could let somebody in, and are not judged."""
+
+
+def unjudged(graph: Graph) -> list[str]:
+    """Return the types in templates of which is not known here what the internet reaches.
 
     Args:
         graph: The resources.
     """
-    types = (each.type.split("::") for each in graph.resources.values())
-    return sorted(
-        {f"{kind[0]}::{kind[1]}" for kind in types if kind[0] == "AWS" and kind[1] not in _KNOWN and kind[2:]}
-    )
+    types = {each.type for each in graph.resources.values() if each.type.startswith("AWS::")}
+    judged = {kind for kind in types if kind in _ENDPOINTS or kind.split("::")[1] in _KNOWN} - _UNJUDGED
+    return sorted(types - judged)
 
 
 def endpoints(graph: Graph, resource: Resource) -> Iterator[tuple[str, str, str]]:
@@ -117,10 +126,9 @@ def endpoints(graph: Graph, resource: Resource) -> Iterator[tuple[str, str, str]
         if why := _why(graph, properties, row):
             yield row.ports, row.who, why
     elif resource.type.startswith("AWS::"):
-        for flag in sorted(_FLAGS):
-            for value in under(properties, {flag}):
-                if why := _said(graph, value, _TRUE):
-                    yield _PORTS, _GROUPS, why
+        for value in under(properties, {_FLAG}):
+            if why := _said(graph, value, _TRUE):
+                yield _PORTS, _GROUPS, why
     if own := _OWN.get(resource.type):
         yield from own(graph, properties)
 
