@@ -74,6 +74,14 @@ ANSWERS: dict[str, list[str]] = {
         product("0.0450000000", usagetype="USW2-NatGateway-Hours"),
         product("0.0450000000", unit="GB", usagetype="USW2-NatGateway-Bytes"),
     ],
+    "AmazonVPC": [
+        product("0.0050000000", usagetype="USW2-PublicIPv4:InUseAddress"),
+        product("0.0050000000", usagetype="USW2-PublicIPv4:IdleAddress"),
+    ],
+    "VpcEndpoint": [
+        product("0.0100000000", usagetype="USW2-VpcEndpoint-Hours"),
+        product("0.0100000000", unit="GB", usagetype="USW2-VpcEndpoint-Bytes"),
+    ],
     "Load Balancer-Application": [
         product("0.0225", usagetype="USW2-LoadBalancerUsage"),
         product("0.0063", usagetype="USW2-TS-LoadBalancerUsage"),
@@ -106,12 +114,14 @@ ANSWERS: dict[str, list[str]] = {
 FOUND = {
     "ApplicationLoadBalancer": "0.0225",
     "Cluster:ml.p4d.24xlarge": "25.91001756",
+    "InterfaceEndpoint": "0.01",
     "Lustre:SSD:250": "0.21",
     "NatGateway": "0.045",
     "PrometheusSamples:0": "0.09",
     "PrometheusSamples:2000": "0.035",
     "PrometheusSamples:252000": "0.016",
     "PrometheusStorage": "0.03",
+    "PublicIPv4": "0.005",
     "db.t4g.medium": "0.065",
     "db.t4g.medium:Multi-AZ": "0.13",
     "ml.trn1.32xlarge": "24.73",
@@ -192,6 +202,7 @@ def test_every_page_of_every_question_is_read_and_what_is_ambiguous_is_left_out(
         "AmazonRDS",
         "AmazonFSx",
         "AmazonPrometheus",
+        "AmazonVPC",
     }
 
 
@@ -299,8 +310,10 @@ def test_whatever_a_review_lists_as_an_item_is_asked_for(tmp_path: Path) -> None
     series = {"trainyard:Series": {"ScrapeSeconds": 1, "Cluster": 0, "Nodes": {"g": 10**5}, "Counted": "2026-11-23"}}
     groups = [{"InstanceGroupName": "g", "InstanceType": "ml.p4d.24xlarge", "InstanceCount": 2}]
     properties: dict[str, Any] = {
+        "AWS::EC2::EIP": {},
         "AWS::EC2::Instance": {"InstanceType": "p5.48xlarge"},
         "AWS::EC2::NatGateway": {},
+        "AWS::EC2::VPCEndpoint": {"VpcEndpointType": "Interface", "SubnetIds": ["subnet-1", "subnet-2"]},
         "AWS::ElasticLoadBalancingV2::LoadBalancer": {},
         "AWS::FSx::FileSystem": {
             "FileSystemType": "LUSTRE",

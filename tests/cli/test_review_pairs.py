@@ -75,8 +75,8 @@ def test_a_parallelcluster_changes_by_its_own_update_policies(reviewed: Change) 
         ("stopped", "Scheduling.SlurmQueues[compute].ComputeResources[c5-xlarge].MaxCount 8 -> 4"),
     ]
     assert found["change"]["cost"] == {
-        "before": "at least 0.21 USD an hour, 1.57 when every machine runs that may",
-        "after": "at least 0.38 USD an hour, 1.06 when every machine runs that may",
+        "before": "at least 0.22 USD an hour, 1.58 when every machine runs that may",
+        "after": "at least 0.39 USD an hour, 1.07 when every machine runs that may",
     }
     assert found["provenance"]["not_run"] == {"cfn-lint": "left out", "checkov": "left out"}
 
@@ -105,7 +105,7 @@ def test_a_fleet_that_grows(reviewed: Change) -> None:
         ("capacity_gib: 1200", "capacity_gib: 2400"),
     )
     assert found["change"]["cost"] == {
-        "before": "about 253.62 USD an hour",
+        "before": "about 253.63 USD an hour",
         "after": "about 376.53 USD an hour",
     }
     said = {where: (effect, what) for where, effect, what in effects(found)}
@@ -124,8 +124,8 @@ def test_a_service_with_larger_hosts(reviewed: Change) -> None:
         ("tensor_parallel: 8", "tensor_parallel: 24"),
     )
     assert found["change"]["cost"] == {
-        "before": "about 0.06 USD an hour, 6.55 when every machine runs that may",
-        "after": "about 0.06 USD an hour, 13.04 when every machine runs that may",
+        "before": "about 0.07 USD an hour, 6.56 when every machine runs that may",
+        "after": "about 0.07 USD an hour, 13.05 when every machine runs that may",
     }
     templates = [row for row in found["change"]["rows"] if row["type"] == "AWS::EC2::LaunchTemplate"]
     assert [row["effect"] for row in templates] == ["changed"]

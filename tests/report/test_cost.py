@@ -257,3 +257,21 @@ def test_groups_of_hyperpod_say_their_types_and_how_they_are_paid(
 def test_what_nobody_has_a_price_of_is_not_said_to_be_free(assembly: Any) -> None:
     found = review(assembly(S={"Other": {"Type": "AWS::Elsewhere::Thing"}}))["cost"]
     assert found["sentence"] == "Of nothing here a price is known."
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "quantity"),
+    [
+        ("EIP", {}, 1),
+        ("EIP", {"PublicIpv4Pool": "own"}, None),
+        ("VPCEndpoint", {"VpcEndpointType": "Interface", "SubnetIds": ["subnet-1", "subnet-2"]}, 2),
+        ("VPCEndpoint", {"VpcEndpointType": "Interface"}, 1),
+        ("VPCEndpoint", {}, None),
+    ],
+)
+def test_addresses_and_interface_endpoints_are_paid_by_the_hour(
+    assembly: Any, kind: str, properties: dict[str, Any], quantity: int | None
+) -> None:
+    found = review(assembly(S={"One": {"Type": f"AWS::EC2::{kind}", "Properties": properties}}))["cost"]
+    assert [each["quantity"] for each in found["items"]] == [quantity] * (quantity is not None)
+    assert {each["is_priced"] for each in found["items"]} <= {True}

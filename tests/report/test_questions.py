@@ -173,7 +173,7 @@ def test_what_would_two_more_nodes_and_another_network_do(assemblies: Callable[[
     change = review(new, against=old)["change"]
     assert [(row["where"], row["effect"]) for row in change["rows"]] == [("TrainingStack/Cluster", "changed")]
     assert change["rows"][0]["what"] == "InstanceGroups.1.InstanceCount: 4 → 6"
-    assert change["cost"] == {"before": "about 99.19 USD an hour", "after": "about 148.65 USD an hour"}
+    assert change["cost"] == {"before": "about 99.20 USD an hour", "after": "about 148.66 USD an hour"}
 
     network.write_text(network.read_text().replace("10.1.0.0/16", "10.2.0.0/16"))
     rows = review(new, against=old)["change"]["rows"]

@@ -12,7 +12,16 @@ from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
 from cdk_trainyard.report.machines import ON_DEMAND, Machines
 from cdk_trainyard.report.metered import WORKSPACE, metered
-from cdk_trainyard.report.prices import LOAD_BALANCERS, NAT_GATEWAY, database, hyperpod, instance, lustre
+from cdk_trainyard.report.prices import (
+    INTERFACE_ENDPOINT,
+    LOAD_BALANCERS,
+    NAT_GATEWAY,
+    PUBLIC_ADDRESS,
+    database,
+    hyperpod,
+    instance,
+    lustre,
+)
 
 _TRAINING: Final = "training"
 _ENGINES: Final = {"mysql", "mariadb", "postgres"}
@@ -98,6 +107,23 @@ def _nat_gateway(_graph: Graph, resource: Resource) -> Iterator[Billed]:
     yield _one(resource, "NAT gateway", NAT_GATEWAY, "without what flows through it")
 
 
+def _address(graph: Graph, resource: Resource) -> Iterator[Billed]:
+    """Amazon VPC pricing: every public IPv4 address, used or idle, but those that one brings."""
+    if "PublicIpv4Pool" not in graph.properties(resource):
+        yield _one(resource, "Public IPv4 address", PUBLIC_ADDRESS, "used or idle")
+
+
+def _endpoint(graph: Graph, resource: Resource) -> Iterator[Billed]:
+    """AWS PrivateLink pricing: an interface endpoint by the hour in each zone; gateway endpoints are free."""
+    properties = graph.properties(resource)
+    if str(properties.get("VpcEndpointType", "Gateway")) == "Interface":
+        zones = properties.get("SubnetIds")
+        count = len(zones) if isinstance(zones, list) else 1
+        yield _one(
+            resource, "Interface endpoint", INTERFACE_ENDPOINT, "each zone; without what flows through it", count
+        )
+
+
 def _load_balancer(graph: Graph, resource: Resource) -> Iterator[Billed]:
     kind = str(graph.properties(resource).get("Type", "application"))
     if kind in LOAD_BALANCERS:
@@ -126,7 +152,9 @@ def _lustre(graph: Graph, resource: Resource) -> Iterator[Billed]:
 
 
 _TYPES: Final = {
+    "AWS::EC2::EIP": _address,
     "AWS::EC2::NatGateway": _nat_gateway,
+    "AWS::EC2::VPCEndpoint": _endpoint,
     "AWS::ElasticLoadBalancingV2::LoadBalancer": _load_balancer,
     "AWS::FSx::FileSystem": _lustre,
     "AWS::RDS::DBInstance": _database,
@@ -141,8 +169,6 @@ BY_USE: Final = {
     "AWS::DirectoryService::MicrosoftAD": "by the hour, each domain controller",
     "AWS::DocDB::DBInstance": "by the hour; storage and requests of its cluster",
     "AWS::DynamoDB::Table": "by what is stored, read and written",
-    "AWS::EC2::EIP": "by the hour, each public address",
-    "AWS::EC2::VPCEndpoint": "interface endpoints by the hour and by traffic; gateway endpoints are free",
     "AWS::EC2::Volume": "by size and performance",
     "AWS::ECS::TaskDefinition": "on Fargate by processor and memory; on instances nothing of its own",
     "AWS::EFS::FileSystem": "by what is stored",

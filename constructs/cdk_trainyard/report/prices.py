@@ -18,6 +18,9 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError
 
 NAT_GATEWAY: Final = "NatGateway"
+PUBLIC_ADDRESS: Final = "PublicIPv4"
+INTERFACE_ENDPOINT: Final = "InterfaceEndpoint"
+"""An interface endpoint in one zone."""
 LOAD_BALANCERS: Final = {
     "application": "ApplicationLoadBalancer",
     "network": "NetworkLoadBalancer",
