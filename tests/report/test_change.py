@@ -26,6 +26,10 @@ def bucket(name: str = "a", **attributes: Any) -> dict[str, Any]:
     return {"Data": resource("AWS::S3::Bucket", attributes, BucketName=name)}
 
 
+def lustre(capacity: int) -> dict[str, Any]:
+    return {"Files": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", StorageCapacity=capacity)}
+
+
 KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 CLUSTER = "AWS::SageMaker::Cluster"
 
@@ -44,6 +48,7 @@ CLUSTER = "AWS::SageMaker::Cluster"
         (bucket(), {}, "lost", "everything in it is deleted"),
         (bucket(**KEPT), {}, "removed", "stays in the account, and in no stack"),
         (bucket(**KEPT), bucket(), "changed", "DeletionPolicy: Retain → nothing"),
+        (lustre(1200), lustre(2400), "changed", "it grows in place: clients may wait a few minutes"),
         (
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="a")},
             {"G": resource("AWS::EC2::SecurityGroup", GroupDescription="b")},

@@ -66,6 +66,12 @@ def test_replacing_is_judged_apart(graph: Any) -> None:
     )
 
 
+def test_a_key_holds_no_data_of_its_own(graph: Any) -> None:
+    found = store(graph, "AWS::KMS::Key", DeletionPolicy="Retain", UpdateReplacePolicy="Retain")
+    assert found.on_destroy == "stays in the account"
+    assert found.on_replace == "a new one is made; the old one stays in the account, for what it encrypts"
+
+
 def lifecycle(**rule: Any) -> dict[str, Any]:
     return {"LifecycleConfiguration": {"Rules": [{"Status": "Enabled", **rule}]}}
 

@@ -149,18 +149,34 @@ def _kept(one: Resource, other: Resource, keys: Sequence[str]) -> Row | None:
         effect = "replaced" if one.type in HOLDS_DATA | CLUSTERS else "changed"
         remedy = f"{joined(perhaps)} may replace it: AWS's page of the type says when"
         return _row(other, effect, _said([*changes, *attributes]), remedy)
-    remedy = _UPDATES.get(one.type, "") if changes else "only CloudFormation's own attributes"
+    remedy = _known(one.type, [path for path, _, _ in changes]) if changes else "only CloudFormation's own attributes"
     return _row(other, "changed", _said([*changes, *attributes]), remedy)
 
 
+def _known(kind: str, changed: Sequence[str]) -> str:
+    of, remedy = _UPDATES.get(kind, ("", ""))
+    return remedy if any(path.startswith(of) for path in changed) else ""
+
+
 _UPDATES: Final = {
-    "AWS::AutoScaling::AutoScalingGroup": "instances that run stay as they are, unless an UpdatePolicy replaces them",
-    "AWS::EC2::LaunchTemplate": "a new version; instances that run keep the old one",
-    "AWS::SageMaker::Cluster": "nodes that run stay; a group that shrinks loses nodes",
-    "Custom::PclusterCluster": "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them",
+    "AWS::AutoScaling::AutoScalingGroup": (
+        "",
+        "instances that run stay as they are, unless an UpdatePolicy replaces them",
+    ),
+    "AWS::EC2::LaunchTemplate": ("", "a new version; instances that run keep the old one"),
+    "AWS::FSx::FileSystem": (
+        "StorageCapacity",
+        "it grows in place: clients may wait a few minutes, and it grows again after six hours at the earliest",
+    ),
+    "AWS::SageMaker::Cluster": ("", "nodes that run stay; a group that shrinks loses nodes"),
+    "Custom::PclusterCluster": (
+        "",
+        "ParallelCluster decides by its own update policies: trainyard plan OLD NEW asks them",
+    ),
 }
-"""What a change in place does to machines. Sources: the user guides of Auto Scaling ("UpdatePolicy attribute"), EC2
-("Modify a launch template"), SageMaker ("UpdateCluster") and ParallelCluster ("pcluster update-cluster")."""
+"""What a change in place does, and of which property; nothing: of any. Sources: the user guides of Auto Scaling
+("UpdatePolicy attribute"), EC2 ("Modify a launch template"), FSx for Lustre ("Managing storage capacity", read
+2026-11-24), SageMaker ("UpdateCluster") and ParallelCluster ("pcluster update-cluster")."""
 
 
 def _replacement(one: Resource, other: Resource, keys: Sequence[str], what: str) -> Row:

@@ -5,7 +5,7 @@ default, Snapshot for RDS clusters and instances without a cluster), and the pag
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
@@ -70,8 +70,8 @@ def _store(graph: Graph, resource: Resource) -> Store:
         encryption=encryption,
         retention=about.retention(graph, properties),
         backup=about.backup(graph, properties),
-        on_destroy=_destroyed(graph, resource) if deletion == "Delete" else _DESTROYED.get(deletion, deletion),
-        on_replace=_REPLACED.get(policy_of(resource, "UpdateReplacePolicy"), "unknown"),
+        on_destroy=_destroyed(graph, resource) if deletion == "Delete" else about.destroyed.get(deletion, deletion),
+        on_replace=about.replaced.get(policy_of(resource, "UpdateReplacePolicy"), "unknown"),
         is_kept=deletion in KEPT,
         is_encrypted=not encryption.startswith(_UNENCRYPTED),
     )
@@ -100,6 +100,15 @@ _REPLACED: Final = {
     "Delete": "the old one is deleted with everything in it",
     "Retain": "an empty one is made; the old one stays in the account, with its data",
     "Snapshot": "the old one is deleted; a last snapshot stays",
+}
+
+_KEY_DESTROYED: Final = {
+    "Retain": "stays in the account",
+    "RetainExceptOnCreate": "stays in the account (deleted only if the deployment that makes it fails)",
+}
+_KEY_REPLACED: Final = {
+    "Delete": "the deletion of the old one is scheduled; when it is gone, nobody can read what it encrypts",
+    "Retain": "a new one is made; the old one stays in the account, for what it encrypts",
 }
 
 
@@ -132,6 +141,8 @@ class _Kind:
     encryption: _Fact = _by_service
     retention: _Fact = _nothing
     backup: _Fact = _nothing
+    destroyed: Mapping[str, str] = field(default_factory=lambda: _DESTROYED)
+    replaced: Mapping[str, str] = field(default_factory=lambda: _REPLACED)
 
 
 def _key(*names: str) -> _Fact:
@@ -313,7 +324,13 @@ _KINDS: Final = {
         encryption=_file_system_encryption, retention=_file_system_retention, backup=_file_system_backup
     ),
     "AWS::FSx::Volume": _Kind(),
-    "AWS::KMS::Key": _Kind(encryption=_no_content, retention=_key_deletion, backup=_key_rotation),
+    "AWS::KMS::Key": _Kind(
+        encryption=_no_content,
+        retention=_key_deletion,
+        backup=_key_rotation,
+        destroyed=_KEY_DESTROYED,
+        replaced=_KEY_REPLACED,
+    ),
     "AWS::Kinesis::Stream": _Kind(encryption=_stream_encryption, retention=_stream_retention),
     "AWS::Logs::LogGroup": _Kind(encryption=_key("KmsKeyId"), retention=_log_retention),
     "AWS::MSK::Cluster": _Kind(
