@@ -51,7 +51,7 @@ def test_a_workspace_rules_and_a_topic_are_made_of_one_line(monitored: Template)
 def test_what_the_cluster_stands_on_tells_the_same_topic(monitored: Template) -> None:
     found = monitored.find_resources("AWS::CloudWatch::Alarm")
     made = {name.removeprefix("Environment")[:-8]: alarm["Properties"] for name, alarm in found.items()}
-    assert {"NatPorts1", "NatDrops1", "FileSystemFull"} <= set(made)
+    assert {"NatPorts1", "NatDrops1", "FileSystemFull", "FileSystemBusy"} <= set(made)
     (topic,) = monitored.find_resources("AWS::SNS::Topic")
     assert {json.dumps(alarm["AlarmActions"]) for alarm in made.values()} == {json.dumps([{"Ref": topic}])}
     assert "NAT gateways" in dashboards(monitored)["EnvironmentDashboard"]

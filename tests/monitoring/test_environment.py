@@ -19,6 +19,8 @@ from cdk_trainyard import (
 from cdk_trainyard.storage import Lustre
 
 ZONES = ["us-west-2b", "us-west-2c"]
+MB_S = 1171
+"""Of 4800 GiB at 250 MB/s per TiB, unless told otherwise."""
 
 
 def new_stack() -> Stack:
@@ -56,7 +58,7 @@ def everything() -> dict[str, dict[str, Any]]:
 
 def test_everything_has_alarms_that_tell(everything: dict[str, dict[str, Any]]) -> None:
     of_gateways = {f"Nat{what}{number}" for what in ("Ports", "Drops") for number in (1, 2)}
-    assert set(everything) == {*of_gateways, "FileSystemFull", "DatabaseBusy", "DatabaseFull"}
+    assert set(everything) == {*of_gateways, "FileSystemFull", "FileSystemBusy", "DatabaseBusy", "DatabaseFull"}
     for alarm in everything.values():
         assert alarm["AlarmActions"] == alarm["OKActions"] == ["arn:aws:sns:us-west-2:111111111111:alarms"]
         assert alarm["TreatMissingData"] == "notBreaching"
@@ -76,6 +78,23 @@ def test_the_fullest_disk_is_in_percent_of_its_own_size(everything: dict[str, di
     assert eval(formula, {}, read) == pytest.approx(100 * 200 / 1200)  # noqa: S307  our own formula
     assert {name: by_id[name]["MetricStat"]["Stat"] for name in read} == {"fullest": "Minimum", "disks": "SampleCount"}
     assert {by_id[name]["MetricStat"]["Period"] for name in read} == {60}
+
+
+def test_a_busy_file_system_is_in_percent_of_its_throughput(everything: dict[str, dict[str, Any]]) -> None:
+    alarm = everything["FileSystemBusy"]
+    assert (alarm["Threshold"], alarm["ComparisonOperator"], alarm["EvaluationPeriods"]) == (
+        80,
+        "GreaterThanThreshold",
+        15,
+    )
+    by_id = {each["Id"]: each for each in alarm["Metrics"]}
+    (formula,) = (each["Expression"] for each in by_id.values() if "Expression" in each)
+    a_minute = MB_S * 60 * 10**6
+    moved = {"read": a_minute / 2, "written": a_minute / 4, "FILL": lambda value, _none: value}
+    assert eval(formula, {}, moved) == pytest.approx(75)  # noqa: S307  our own formula
+    named = {name: by_id[name]["MetricStat"] for name in ("read", "written")}
+    assert {each["Metric"]["MetricName"] for each in named.values()} == {"DataReadBytes", "DataWriteBytes"}
+    assert {(each["Stat"], each["Period"]) for each in named.values()} == {("Sum", 60)}
 
 
 def test_the_database_is_told_of_before_it_stops(everything: dict[str, dict[str, Any]]) -> None:

@@ -130,3 +130,19 @@ def test_more_storage_never_takes_fewer_servers(one: int, other: int) -> None:
     assert count[0] is not None
     assert count[1] is not None
     assert count[0] <= count[1]
+
+
+@pytest.mark.parametrize(
+    ("deployment", "capacity_gib", "mb_s"),
+    [
+        (P2(throughput_mb_s_per_tib=250), 4800, 1171),
+        (P2(throughput_mb_s_per_tib=250), None, None),
+        (LustreDeployment.scratch_2(), 2048, 400),
+        (LustreDeployment.intelligent_tiering(throughput_mb_s=8000), None, 8000),
+        (LustreDeployment(type=LustreType.PERSISTENT_2), 2400, None),
+    ],
+)
+def test_throughput_is_of_the_whole_file_system(
+    deployment: LustreDeployment, capacity_gib: int | None, mb_s: int | None
+) -> None:
+    assert deployment.provisioned_mb_s(capacity_gib) == mb_s

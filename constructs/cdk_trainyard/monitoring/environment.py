@@ -22,6 +22,8 @@ from cdk_trainyard.tokens import unresolved
 _GIB: Final = 2**30
 _LOST_PERCENT: Final = 0.01  # VPC user guide, "Monitor NAT gateways with Amazon CloudWatch", PacketsDropCount
 _BUSY_PERCENT: Final = 90  # CloudWatch user guide, "Best practice alarm recommendations for AWS services", Amazon RDS
+_FULL_THROUGHPUT_PERCENT: Final = 80
+"""Of what the file system was given: it is the most that it keeps up, whatever it bursts to."""
 _DATABASE_FREE: Final = 0.05
 """Of what the database began with: RDS has let its storage grow at a tenth already, where it may grow."""
 
@@ -45,6 +47,7 @@ class EnvironmentMonitoring(Construct):
     - a file system whose fullest disk fills up: writes fail when one is full, whatever the others have. Its disks are
       counted by CloudWatch (``SampleCount`` of ``FreeDataStorageCapacity``, FSx for Lustre user guide, "Amazon FSx for
       Lustre metrics and dimensions"), so a file system that grows keeps its alarm;
+    - a file system that moves nearly all that its throughput allows;
     - an accounting database that is busy, or fills up.
 
     A file system whose capacity is elastic, or not known, has no fullest disk in percent, and no alarm.
@@ -167,6 +170,23 @@ def _nat(gateway: str, name: str) -> cloudwatch.Metric:
 
 
 def _of_file_system(lustre: Lustre, free_percent: float) -> Iterator[_Alarm]:
+    if lustre.throughput_mb_s is not None:
+        yield _Alarm(
+            id="FileSystemBusy",
+            metric=cloudwatch.MathExpression(
+                expression=f"100 * (FILL(read, 0) + FILL(written, 0)) / {lustre.throughput_mb_s * 60 * 10**6}",
+                using_metrics={
+                    "read": lustre.metric_data_read_bytes(period=_minute()),
+                    "written": lustre.metric_data_write_bytes(period=_minute()),
+                },
+                period=_minute(),
+                label="of its throughput, percent",
+            ),
+            threshold=_FULL_THROUGHPUT_PERCENT,
+            minutes=15,
+            says=f"The file system has moved more than {_FULL_THROUGHPUT_PERCENT} percent of its throughput for a "
+            "quarter of an hour: what reads and writes waits. Raise its throughput or 'capacity_gib'.",
+        )
     if lustre.capacity_gib is None or unresolved(lustre.capacity_gib):
         return
     free = "FreeDataStorageCapacity"

@@ -122,6 +122,8 @@ class LustreFileSystem(Lustre):
         self.subnet = subnet or _subnet_of(network)
         self.zone = _zone(network, self.subnet)
         self.capacity_gib = spec.capacity_gib
+        known = not unresolved(spec.capacity_gib)
+        self.throughput_mb_s = spec.deployment.provisioned_mb_s(spec.capacity_gib) if known else None
         self.efa_enabled = efa_enabled
         self.file_servers = file_servers(spec)
         kept = removal_policy or (KEPT if is_persistent(spec) else RemovalPolicy.DESTROY)

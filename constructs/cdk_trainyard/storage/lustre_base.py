@@ -25,6 +25,7 @@ class Lustre(Construct):
         zone: The availability zone it stands in, as its network names it. None: unknown.
         subnet: The subnet it stands in. None: unknown, imported.
         capacity_gib: Its capacity in GiB. None: elastic, or unknown.
+        throughput_mb_s: The throughput that it was given, in MB/s. None: unknown.
         efa_enabled: Whether clients can reach it over EFA.
         file_servers: Addresses that it takes in its subnet. None: unknown.
         ready: What to depend on before mounting: the file system, its links to S3 and its root squash.
@@ -38,6 +39,7 @@ class Lustre(Construct):
     zone: str | None
     subnet: ec2.ISubnet | None
     capacity_gib: int | None
+    throughput_mb_s: int | None = None
     efa_enabled: bool
     file_servers: int | None
     ready: IDependable

@@ -148,6 +148,18 @@ class LustreDeployment:
         distinct = set(steps.values())
         return distinct.pop() if len(distinct) == 1 else steps.get(self.throughput_mb_s_per_tib or 0)
 
+    def provisioned_mb_s(self, capacity_gib: int | None) -> int | None:
+        """Return the throughput of a file system in MB/s; None when it depends on what is not said.
+
+        Args:
+            capacity_gib: Its capacity in GiB; None for Intelligent-Tiering.
+        """
+        if self.tiering:
+            return self.throughput_mb_s
+        of_type = [*self.facts.server_gib] if self.facts and not self.facts.throughput_chosen else []
+        per_tib = self.throughput_mb_s_per_tib or next(iter(of_type), None)
+        return None if capacity_gib is None or per_tib is None else per_tib * capacity_gib // 1024
+
     def smallest_gib(self, *, efa_enabled: bool = False) -> int | None:
         """Return the smallest capacity of this kind in GiB; None when it has no capacity."""
         partial = () if efa_enabled or self.facts is None else self.facts.partial_gib
