@@ -200,8 +200,8 @@ def _hourly(_graph: Graph, _properties: Mapping[str, Any]) -> str:
     return "hourly snapshots of 14 days, which are deleted with it"
 
 
-def _image_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:
-    return "as its lifecycle policy says" if "LifecyclePolicy" in properties else "until somebody deletes it"
+def _image_retention(graph: Graph, properties: Mapping[str, Any]) -> str:
+    return "as its lifecycle policy says" if "LifecyclePolicy" in properties else _until_deleted(graph, properties)
 
 
 def _metrics_retention(_graph: Graph, properties: Mapping[str, Any]) -> str:

@@ -43,6 +43,7 @@ class Endpoint:
 
 
 _TRUE: Final = frozenset({"true"})
+_SEARCH: Final = Endpoint(at=("VPCOptions",), by_default=True, who="whom its access policy lets in")
 _ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     "AWS::Amplify::Branch": Endpoint(),
     "AWS::AppRunner::Service": Endpoint(
@@ -55,7 +56,7 @@ _ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     ),
     "AWS::EC2::ClientVpnEndpoint": Endpoint(ports="its VPN port"),
     "AWS::ECR::PublicRepository": Endpoint(),
-    "AWS::Elasticsearch::Domain": Endpoint(at=("VPCOptions",), by_default=True, who="whom its access policy lets in"),
+    "AWS::Elasticsearch::Domain": _SEARCH,
     "AWS::GlobalAccelerator::Accelerator": Endpoint(ports="its listeners' ports"),
     "AWS::Grafana::Workspace": Endpoint(at=("NetworkAccessControl",), by_default=True, who="whoever signs in"),
     "AWS::AmazonMQ::Broker": Endpoint(at=("PubliclyAccessible",), public=_TRUE, ports=_PORTS, who="whoever signs in"),
@@ -70,9 +71,7 @@ _ENDPOINTS: Final[Mapping[str, Endpoint]] = {
         at=("WebserverAccessMode",), public=frozenset({"public_only", "public_and_private"}), who="whoever signs in"
     ),
     "AWS::NeptuneGraph::Graph": Endpoint(at=("PublicConnectivity",), public=_TRUE, who="callers that sign with IAM"),
-    "AWS::OpenSearchService::Domain": Endpoint(
-        at=("VPCOptions",), by_default=True, who="whom its access policy lets in"
-    ),
+    "AWS::OpenSearchService::Domain": _SEARCH,
     "AWS::Transfer::Server": Endpoint(
         at=("EndpointType",), public=frozenset({"public"}), by_default=True, ports=_PORTS, who="whoever signs in"
     ),

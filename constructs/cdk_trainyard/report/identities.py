@@ -105,3 +105,13 @@ def listed(value: Any) -> Sequence[Any]:
         value: The value.
     """
     return value if isinstance(value, list) else [value]
+
+
+def statements(document: Any) -> list[Mapping[str, Any]]:
+    """Return the statements of a policy document.
+
+    Args:
+        document: The document; what is none has none.
+    """
+    found = document.get("Statement", []) if isinstance(document, Mapping) else []
+    return [each for each in listed(found) if isinstance(each, Mapping)]

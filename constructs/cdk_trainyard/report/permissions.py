@@ -14,7 +14,7 @@ from typing import Any, Final
 from cdk_trainyard.policy import Policies, Policy, PolicyError, PolicyKind, Principal, Request, evaluate, parse_policy
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.identities import MADE_ELSEWHERE, USER, Identities
+from cdk_trainyard.report.identities import MADE_ELSEWHERE, USER, Identities, statements
 from cdk_trainyard.report.identities import listed as _list
 from cdk_trainyard.report.stand_ins import ACCOUNT, StandIns
 from cdk_trainyard.report.stores import ACCESS
@@ -317,16 +317,6 @@ _OPERATORS: Final = {
     "StringNotEquals": "is not", "Null": "is absent:", "NumericLessThan": "is below", "IpAddress": "is in",
     "ForAnyValue:StringEquals": "has one of", "ForAllValues:StringEquals": "has only",
 }  # fmt: skip
-
-
-def statements(document: Any) -> list[Mapping[str, Any]]:
-    """Return the statements of a policy document.
-
-    Args:
-        document: The document; what is none has none.
-    """
-    listed = document.get("Statement", []) if isinstance(document, Mapping) else []
-    return [each for each in _list(listed) if isinstance(each, Mapping)]
 
 
 def _begins(pattern: str, arn: str) -> bool:

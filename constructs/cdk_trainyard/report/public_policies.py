@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from cdk_trainyard.report.assembly import Resource
 from cdk_trainyard.report.graph import Graph
-from cdk_trainyard.report.identities import listed
+from cdk_trainyard.report.identities import listed, statements
 from cdk_trainyard.report.network import under
 
 BUCKET: Final = "AWS::S3::Bucket"
@@ -57,7 +57,8 @@ def public_policies(graph: Graph) -> Iterator[tuple[Resource, str, str]]:
             continue
         properties = graph.properties(resource)
         whose = graph.targets(properties.get(_OF.get(resource.type, "")))
-        for statement in _statements(properties):
+        documents = map(_document, under(properties, _DOCUMENTS))
+        for statement in (each for document in documents for each in statements(document)):
             if _is_for_everybody(statement):
                 for each in whose or [resource]:
                     if why := _why(graph, each):
@@ -67,15 +68,6 @@ def public_policies(graph: Graph) -> Iterator[tuple[Resource, str, str]]:
         what = _LISTS.get(str(properties.get("AccessControl", "")))
         if what and not _blocks(properties, "BlockPublicAcls", "IgnorePublicAcls"):
             yield bucket, what, "its access control list is for everybody"
-
-
-def _statements(properties: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the statements of a resource's policies, also of those in a part of it."""
-    for written in under(properties, _DOCUMENTS):
-        document = _document(written)
-        for statement in listed(document.get("Statement", []) if isinstance(document, Mapping) else []):
-            if isinstance(statement, Mapping):
-                yield statement
 
 
 def _document(written: Any) -> Any:
