@@ -617,6 +617,7 @@ def test_two_clusters_of_one_name_are_refused_in_one_place_only() -> None:
 
 
 # ---------------------------------------------------------------- traces
+@pytest.mark.programs
 def test_an_imported_subnet_leaves_no_error_for_the_cli(tmp_path: Path) -> None:
     app = """
 import os
@@ -640,6 +641,7 @@ app.synth()
     assert not error.exists()
 
 
+@pytest.mark.programs
 def test_an_older_cdk_is_told_by_what_it_lacks() -> None:
     """``from cdk_trainyard import …`` says what is missing, not that the name is."""
     app = """

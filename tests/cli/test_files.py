@@ -79,6 +79,7 @@ for words in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("closed", ["file", "folder"])
 def test_what_may_not_be_read_is_said_by_every_command(tmp_path: Path, closed: str) -> None:
     """In one process for all commands, as a user without privileges."""

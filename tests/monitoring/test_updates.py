@@ -67,6 +67,7 @@ def moments(schedule: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.programs
 def test_an_update_runs_from_its_minute_until_its_time_is_over_and_on_no_other_day(tmp_path: Path) -> None:
     rules: dict[str, Any] = {"groups": []}
     files = {
@@ -90,6 +91,7 @@ def ringing(minute: int, *names: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.programs
 def test_a_node_that_is_away_rings_before_an_update_not_during_it_and_again_when_it_does_not_come(
     tmp_path: Path,
 ) -> None:
@@ -110,6 +112,7 @@ def test_a_node_that_is_away_rings_before_an_update_not_during_it_and_again_when
     assert promtool.failures(tmp_path, {"quiet": (rules("cron(0 1 ? * THU *)"), [test])}) == {}
 
 
+@pytest.mark.programs
 def test_a_cluster_that_falls_silent_because_its_controller_is_updated_rings_after_it(tmp_path: Path) -> None:
     def silent(minute: int, *, rings: bool) -> dict[str, Any]:
         labels = {"cluster": "c", "job": "agent", "severity": "critical"}

@@ -212,7 +212,7 @@ def test_the_controllers_role_alone_may_write(aws: LocalAws, deployed: tuple[Con
         made = plane.credentials_of(role, node.instance_id)
         key = Credentials(made["AccessKeyId"], made["SecretAccessKey"], made["SessionToken"])
         answers[node.group] = write(aws, workspace, key, region=REGION)[0]
-    assert answers == {"controller-group": 200, "worker-group": 400}
+    assert answers == {"controller-group": 200, "worker-group": 403}
 
 
 def test_metrics_arrive_under_the_names_of_cluster_and_node(monitored: Monitored) -> None:

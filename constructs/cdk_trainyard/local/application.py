@@ -58,7 +58,7 @@ def application(administrator: Credentials) -> Application:
             if session is not None:
                 authorize(session, call_of(environ, body_of(environ), service, signature.region))
         except ApiError as refusal:
-            return refuse(environ, start_response, refusal, service, status_of(refusal))
+            return refuse(environ, start_response, refusal, service, status_of(refusal, service))
         token = caller.set(session)
         try:
             return faults.answer(environ, start_response, service, signature.region, served(environ, service))

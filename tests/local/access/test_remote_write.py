@@ -87,7 +87,7 @@ def test_a_role_writes_to_the_workspace_that_its_policy_names(
     writer = session_of(role(allow("aps:RemoteWrite", arn)))
     assert write(aws, workspace, writer) == (200, "")
     for refused in (write(aws, other, writer), write(aws, workspace, session_of(role(allow("aps:QueryMetrics"))))):
-        assert refused[0] == 400
+        assert refused[0] == 403
         assert "is not authorized to perform: aps:RemoteWrite on resource: arn:aws:aps:" in refused[1]
     aws.client("amp").delete_workspace(workspaceId=other)
 
