@@ -83,8 +83,8 @@ class Workspace(Quiet):
 class Agent:
     """Runs the agent, and ends it."""
 
-    def __init__(self, words: list[str], log: IO[str]) -> None:
-        self.words, self.log = words, log
+    def __init__(self, words: list[str], queue: Path, log: IO[str]) -> None:
+        self.words, self.queue, self.log = words, queue, log
         self.process = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -99,9 +99,21 @@ class Agent:
         with urllib.request.urlopen("http://127.0.0.1:8429/metrics") as told:
             return str(told.read().decode())
 
-    def waits_on_disk(self) -> bool:
-        (line,) = (each for each in self.says().splitlines() if each.startswith("vm_persistentqueue_blocks_written"))
-        return float(line.split()[-1]) > 0
+    def index(self) -> Any:
+        """What the index of its queue says, or nothing while it is being written."""
+        (path,) = self.queue.glob("persistent-queue/*/metainfo.json")
+        try:
+            return json.loads(path.read_text())
+        except ValueError:
+            return None
+
+    def on_disk(self) -> int:
+        """How far its queue is written."""
+        return int(until(self.index, seen)["WriterOffset"])
+
+    def writes_a_block(self) -> None:
+        before = self.on_disk()
+        wait(lambda: self.on_disk() > before)
 
 
 def wait(question: Callable[[], object]) -> None:
@@ -121,16 +133,27 @@ def pass_scrapes() -> int:
     return enough
 
 
+def keep(agent: Agent) -> None:
+    """Wait until what was asked so far is in its queue on the disk: what is written after a block that came later.
+
+    How long that takes, the disk says: the agent waits for it with each block.
+    """
+    for _ in range(2):
+        agent.writes_a_block()
+
+
 def outage(agent: Agent, number: signal.Signals) -> dict[str, Any]:
     """Start the agent again while the workspace is shut; return what was lost of what it took."""
     begun, seen["shut"] = seen["asked"], True
-    wait(agent.waits_on_disk)
     ended = pass_scrapes()
+    keep(agent)
     agent.start_again(number)
+    killed = seen["asked"]
     last = pass_scrapes()
     seen["shut"] = False
     wait(lambda: max(arrived()) > last)
-    return {"begun": begun, "ended": ended, "last": last, "lost": sorted({*range(1, last)} - arrived())}
+    lost = sorted({*range(1, last)} - arrived())
+    return {"begun": begun, "ended": ended, "killed": killed, "last": last, "lost": lost}
 
 
 def main() -> None:
@@ -144,7 +167,7 @@ def main() -> None:
     serve(Workspace, "127.0.0.1", 9999)
     with (root / "log").open("w") as log:
         store = subprocess.Popen(said["store"], stdout=log, stderr=log)
-        agent = Agent(said["agent"], log)
+        agent = Agent(said["agent"], root / "queue", log)
         try:
             wait(lambda: len(arrived()) >= SCRAPES)
             outages = {number.name: outage(agent, number) for number in (signal.SIGTERM, signal.SIGKILL)}
