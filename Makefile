@@ -36,7 +36,7 @@ install = for attempt in 1 2 3; do \
 part = <(awk '/^[a-z]/ { on = /^$(1)==/ } on' $(2))
 
 .venv/.locked: requirements/dev.txt
-	@echo "== setting up .venv (about a minute, once)"
+	@echo "== setting up .venv (a few seconds, once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cdk-trainyard needs Python 3.11 or newer, this is " + sys.version)'
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
@@ -56,21 +56,21 @@ node_modules/.ready: package-lock.json .venv/.ready
 	touch $@
 
 .venv-checkov/.ready: requirements/checkov.txt .venv/.locked
-	@echo "== setting up .venv-checkov (about a minute, once)"
+	@echo "== setting up .venv-checkov (a few seconds, once)"
 	rm -rf .venv-checkov
 	$(PYTHON) -m venv --without-pip .venv-checkov
 	@$(call install,.venv-checkov/bin/python,requirements/checkov.txt)
 	touch $@
 
 .venv-pcluster/.ready: requirements/pcluster.txt .venv/.locked
-	@echo "== setting up .venv-pcluster (about a minute, once)"
+	@echo "== setting up .venv-pcluster (a few seconds, once)"
 	rm -rf .venv-pcluster
 	$(PYTHON) -m venv --without-pip .venv-pcluster
 	@$(call install,.venv-pcluster/bin/python,requirements/pcluster.txt)
 	touch $@
 
 .venv-docs/.ready: requirements/docs.txt .venv/.locked
-	@echo "== setting up .venv-docs (half a minute, once)"
+	@echo "== setting up .venv-docs (a few seconds, once)"
 	rm -rf .venv-docs
 	$(PYTHON) -m venv --without-pip .venv-docs
 	@$(call install,.venv-docs/bin/python,requirements/docs.txt)
@@ -85,7 +85,7 @@ node_modules/.ready: package-lock.json .venv/.ready
 
 # Chromium comes packed, with the libraries and fonts that a bare machine lacks; it is unpacked once, here.
 .venv-browser/.ready: requirements/browser.txt requirements/browser/package-lock.json .venv/.locked
-	@echo "== setting up .venv-browser (a quarter of a minute, once)"
+	@echo "== setting up .venv-browser (some seconds, once)"
 	rm -rf .venv-browser
 	$(PYTHON) -m venv --without-pip .venv-browser
 	@$(call install,.venv-browser/bin/python,requirements/browser.txt)
@@ -108,9 +108,14 @@ check: setup ## lint, format, types, shell, guard tests
 	python tools/shell_files.py | xargs -0 shfmt --diff --indent 2 --case-indent --binary-next-line
 	python -m pytest -q tests/test_guards.py
 
+# What Python and pytest compile of CDK and of tests, once and not by each worker.
+.build/compiled: .venv/.ready
+	@mkdir -p .build
+	@python -m pytest --collect-only --quiet >$@ || { cat $@; exit 1; }
+
 .PHONY: test
 test: setup ## every test
-	@$(MAKE) --jobs 4 .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-nag2/.ready .venv-pcluster/.ready
+	@$(MAKE) --jobs 4 .build/compiled .venv-browser/.ready .venv-checkov/.ready .venv-docs/.ready .venv-nag2/.ready .venv-pcluster/.ready
 	python -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-unit
