@@ -111,7 +111,7 @@ check: setup ## lint, format, types, shell, guard tests
 # What Python and pytest compile of CDK and of tests, once and not by each worker.
 .build/compiled: .venv/.ready
 	@mkdir -p .build
-	@python -m pytest --collect-only --quiet >$@ || { cat $@; exit 1; }
+	@python -m pytest --collect-only --quiet -p no:syrupy >$@ || { cat $@; exit 1; }
 
 .PHONY: test
 test: setup ## every test
