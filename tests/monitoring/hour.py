@@ -8,6 +8,7 @@ in ``data/emitted``, which go on as those of busy machines do. What is gone is s
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from subprocess import CalledProcessError
 from types import SimpleNamespace
@@ -167,6 +168,15 @@ SWINGS = {
 LINE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 
 
+def of_text(text: str) -> Iterator[tuple[str, str, float, float]]:
+    """Yield what alarms ask for of an exporter's text: name, labels, number, and by how much it grows in a minute."""
+    for match in map(LINE.match, text.splitlines()):
+        if match and match[1] in ASKED:
+            name, labels = match[1], match[2] or ""
+            keys = [*(f"{name}/{value}" for value in re.findall(r'="([^"]*)"', labels)), name]
+            yield name, labels, float(match[3]), next((RISES[key] for key in keys if key in RISES), 0)
+
+
 class Exporters:
     """What exporters give at a minute: names and first numbers are those that were recorded."""
 
@@ -178,19 +188,14 @@ class Exporters:
         self.texts = {path.stem: path.read_text() for path in EMITTED.glob("*.prom")}
         self.texts["efa"] = load("lib/efa_metrics.py").collect(folder)
         self.texts["lustre"] = load("lib/lustre_metrics.py").collect(lustre)
+        self.asked = {source: [*of_text(text)] for source, text in self.texts.items()}
 
     def give(self, minute: int, *sources: str, files: Sequence[str] = (), since: int = 0) -> str:
         """What they give together; counters began at a minute, and files are what the textfile collector has."""
-        lines = [LINE.match(line) for source in sources for line in self.texts[source].splitlines()]
         told = []
-        for match in lines:
-            if not match or match[1] not in ASKED:
-                continue
-            name, labels, first = match[1], match[2] or "", float(match[3])
+        for name, labels, first, by in (line for source in sources for line in self.asked[source]):
             if name == "node_textfile_mtime_seconds" and not any(f"/{file}.prom" in labels for file in files):
                 continue
-            keys = [*(f"{name}/{value}" for value in re.findall(r'="([^"]*)"', labels)), name]
-            by = next((RISES[key] for key in keys if key in RISES), 0)
             number = SWINGS[name](first, minute) if name in SWINGS else first + by * (minute - since)
             told.append(f"{name}{{{labels}}} {self.course.change(minute, name, number):g}")
         return "\n".join(told) + "\n"
@@ -275,7 +280,8 @@ def written(course: Course, folder: Path) -> list[dict[str, str]]:
     ]
 
 
-def named(name: str, labels: Sequence[tuple[str, str]], own: str) -> str:
+@cache
+def named(name: str, labels: Labels, own: str) -> str:
     """A series with the labels of its target; those are first, and a metric's own of the same name is its own."""
     kept = [f'{key}="{value}"' for key, value in labels if not re.search(rf"\b{key}=", own)]
     return f"{name}{{{','.join([*kept, *([own] if own else [])])}}}"
