@@ -13,7 +13,7 @@ import pytest
 from cdk_trainyard.cli import main
 from cdk_trainyard.cli.contract import ask
 from cdk_trainyard.cli.review.updates import ASKED
-from tests.support import ROOT
+from tests.support import ROOT, synthesize_here
 
 Change = Callable[..., dict[str, Any]]
 
@@ -28,8 +28,8 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str]
             home = tmp_path_factory.mktemp(name)
             file = home / f"{name}.yaml"
             file.write_text(text)
-            assert main(["synth", str(file), "--output", str(home / "cdk.out")]) == 0
             made[text] = home / "cdk.out"
+            assert synthesize_here(file, made[text]).stderr == ""
         return made[text]
 
     return folder
