@@ -2,9 +2,7 @@
 
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,38 +64,6 @@ def aws_cli(folder: Path, aws: LocalAws) -> dict[str, str]:
     return variables | {"PATH": f"{program.parent}:{os.environ['PATH']}", "AWS_CALLS": str(folder / "calls")}
 
 
-def torchrun(
-    environment: Path, processes: int, program: Path, *words: str, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a program in several processes that can talk to each other."""
-    return subprocess.run(
-        [
-            str(environment / "bin" / "python"), "-m", "torch.distributed.run", f"--nproc-per-node={processes}",
-            "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", str(program), *words,
-        ],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(STAND_INS), "OMP_NUM_THREADS": "1", **variables},
-        capture_output=True,
-        text=True,
-        timeout=1200,
-        check=False,
-    )  # fmt: skip
-
-
 def events(text: str) -> list[dict[str, Any]]:
     """Return the JSON lines of what a training wrote."""
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-
-
-def train(
-    environment: Path,
-    folder: Path,
-    name: str,
-    words: Sequence[str] = ARGUMENTS,
-    *,
-    processes: int = 4,
-    **variables: str,
-) -> subprocess.CompletedProcess[str]:
-    """Train the tiny model into ``folder / name``, with the model and the tokens in ``folder``."""
-    (folder / name).mkdir(exist_ok=True)
-    places = [f"--directory={folder / name}", f"--dataset={folder / 'tokens'}", f"--model={folder / 'tiny.json'}"]
-    return torchrun(environment, processes, LLAMA / "train.py", *places, *words, **variables)

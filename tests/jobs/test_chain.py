@@ -19,6 +19,7 @@ from cdk_trainyard.serving.host_script import HostSettings
 from cdk_trainyard.serving.model_layout import layout
 from tests.jobs.parts import aws_cli
 from tests.jobs.test_export import Desk
+from tests.jobs.warm import Warm
 from tests.serving.build_machine import BuildMachine
 from tests.serving.model_folder import MANIFEST
 from tests.serving.parts import new_stack, only
@@ -32,10 +33,10 @@ SHAPE = ModelShape(parameters_billions=3e-5, layers=2, attention_heads=4, key_va
 
 
 @pytest.fixture(scope="module")
-def bucket(aws: LocalAws, torch_environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def bucket(aws: LocalAws, warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A models bucket with an export of a checkpoint of two cores, as the job leaves it."""
     folder = tmp_path_factory.mktemp("chain")
-    desk = Desk(folder, torch_environment)
+    desk = Desk(folder, warm)
     client = aws.client("s3", "us-west-2")
     client.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
     words = desk.words(desk.checkpoint("fused"), f"--to=s3://{BUCKET}/{EXPORTED}")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,8 @@ import pytest
 
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.rehearsal.job_environment import REQUIREMENTS
-from tests.jobs.parts import EXPORT, PROGRAMS, STAND_INS, aws_cli, write_tiny, write_tokenizer
+from tests.jobs.parts import EXPORT, PROGRAMS, aws_cli, write_tiny, write_tokenizer
+from tests.jobs.warm import Warm
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +23,8 @@ STYLES = ("files", "references", "fused")
 class Desk:
     """Checkpoints of one model, spread over two cores in every style, and the sums of its tensors."""
 
-    def __init__(self, folder: Path, environment: Path) -> None:
-        self.folder, self.python = folder, environment / "bin" / "python"
+    def __init__(self, folder: Path, warm: Warm) -> None:
+        self.folder, self.warm = folder, warm
         self.model, self.tokenizer = write_tiny(folder), write_tokenizer(folder)
         self.originals = {style: self._split(style, self.checkpoint(style)) for style in STYLES}
 
@@ -35,31 +35,17 @@ class Desk:
         return [f"--checkpoint={checkpoint}", f"--model={self.model}", f"--tokenizer={self.tokenizer}", *more]
 
     def export(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return self._run(EXPORT / "export.py", *words, **variables)
-
-    def several(self, *cases: Sequence[str]) -> list[tuple[int, str, str]]:
-        """Export several times in one process: code, what was said, what was complained of."""
-        command = [str(self.python), str(PROGRAMS / "export_cases.py"), str(EXPORT)]
-        done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return [tuple(result) for result in json.loads(done.stdout)]
+        return self.warm.run(EXPORT / "export.py", *words, PYTHONPATH="", **variables)  # it must do without torch_xla
 
     def _split(self, style: str, directory: Path) -> dict[str, list[object]]:
-        done = self._run(PROGRAMS / "split_model.py", str(self.model), str(directory), "2", style)
+        done = self.warm.run(PROGRAMS / "split_model.py", str(self.model), str(directory), "2", style)
         assert done.returncode == 0, done.stderr
         return dict(json.loads(done.stdout))
 
-    def _run(self, program: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(STAND_INS), **variables}
-        if program.name == "export.py":
-            del environment["PYTHONPATH"]  # the export must do without torch_xla
-        command = [str(self.python), str(program), *words]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, torch_environment: Path) -> Desk:
-    return Desk(tmp_path_factory.mktemp("desk"), torch_environment)
+def desk(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Desk:
+    return Desk(tmp_path_factory.mktemp("desk"), warm)
 
 
 def tensors(directory: Path) -> dict[str, list[object]]:
@@ -101,15 +87,14 @@ def test_the_staging_directory_is_beside_the_checkpoints_by_default(desk: Desk) 
 
 def test_cut_off_it_goes_on_with_the_files_that_are_whole(desk: Desk, tmp_path: Path) -> None:
     words = desk.words(desk.checkpoint("references"), f"--staging={tmp_path}", "--file-gib=0.00002")
-    ((code, _, _),) = desk.several(words)
-    assert code == 0
+    assert desk.export(*words).returncode == 0
     first, second = tmp_path / "model-00001-of-00002.safetensors", tmp_path / "model-00002-of-00002.safetensors"
     second.write_bytes(second.read_bytes()[:-9])  # it was being written when the power went
     written = first.stat().st_mtime_ns
-    ((code, said, _),) = desk.several(words)
-    assert code == 0
-    assert "model-00001-of-00002.safetensors: 10 tensors, there already\n" in said
-    assert "model-00002-of-00002.safetensors: 11 tensors\n" in said
+    done = desk.export(*words)
+    assert done.returncode == 0
+    assert "model-00001-of-00002.safetensors: 10 tensors, there already\n" in done.stdout
+    assert "model-00002-of-00002.safetensors: 11 tensors\n" in done.stdout
     assert first.stat().st_mtime_ns == written
     assert tensors(tmp_path) == desk.originals["references"]
 
@@ -141,18 +126,10 @@ def test_the_model_is_in_the_bucket_bit_by_bit(desk: Desk, tmp_path: Path, aws: 
 
 def damaged(desk: Desk, folder: Path, scripts: Sequence[str]) -> list[str]:
     """Copies of a checkpoint, each changed by a program; returns their paths."""
-    program = (
-        "import json, pathlib, shutil, sys, torch\n"
-        "for script, place in json.load(sys.stdin):\n"
-        "    step = pathlib.Path(place); core = step / 'model' / 'dp_rank_00_tp_rank_01_pp_rank_00.pt'\n"
-        "    shutil.copytree(sys.argv[1], step)\n"
-        "    state = torch.load(core)\n"
-        "    exec(script)\n"
-    )
     places = [str(folder / f"damaged-{number}/checkpoints/step_00000012") for number in range(len(scripts))]
-    command = [str(desk.python), "-c", program, str(desk.checkpoint("files"))]
     cases = json.dumps(list(zip(scripts, places, strict=True)))
-    subprocess.run(command, input=cases, text=True, check=True)
+    done = desk.warm.run(PROGRAMS / "damage.py", str(desk.checkpoint("files")), cases)
+    assert done.returncode == 0, done.stderr
     return places
 
 
@@ -200,10 +177,10 @@ def test_fails_with_a_sentence(desk: Desk, tmp_path: Path) -> None:
     }
     arguments = [desk.words(Path(case[0]), f"--staging={tmp_path}/s{number}", *case[1:])
                  for number, case in enumerate(cases)]  # fmt: skip
-    results = desk.several(*arguments)
+    results = [desk.export(*words) for words in arguments]
     wrong = {
-        message: result for message, result in zip(cases.values(), results, strict=True)
-        if result[0] != 1 or message not in result[2] or not result[2].startswith("export.py: ")
+        message: done for message, done in zip(cases.values(), results, strict=True)
+        if done.returncode != 1 or message not in done.stderr or not done.stderr.startswith("export.py: ")
     }  # fmt: skip
     assert wrong == {}
 
@@ -211,8 +188,8 @@ def test_fails_with_a_sentence(desk: Desk, tmp_path: Path) -> None:
 def test_fails_on_numbers_that_the_chosen_type_cannot_hold(desk: Desk, tmp_path: Path) -> None:
     (large,) = damaged(desk, tmp_path, ["state['lm_head.weight'][0, 0] = 1e6; torch.save(state, core)"])
     words = desk.words(Path(large), f"--staging={tmp_path}/s", "--dtype=float16")
-    ((code, _, complained),) = desk.several(words)
-    assert (code, complained) == (
+    done = desk.export(*words)
+    assert (done.returncode, done.stderr) == (
         1, "export.py: lm_head.weight has numbers that float16 cannot hold; use '--dtype bfloat16'\n"
     )  # fmt: skip
 
@@ -220,16 +197,14 @@ def test_fails_on_numbers_that_the_chosen_type_cannot_hold(desk: Desk, tmp_path:
 def test_fails_to_go_on_with_another_checkpoint_of_the_same_name(desk: Desk, tmp_path: Path) -> None:
     (other,) = damaged(desk, tmp_path, ["state['lm_head.weight'][0, 0] = 1; torch.save(state, core)"])
     words = [desk.words(Path(place), f"--staging={tmp_path}/s") for place in (str(desk.checkpoint("files")), other)]
-    (first, _, _), (second, _, complained) = desk.several(*words)
-    assert (first, second) == (0, 1)
-    assert "has an export with another written" in complained
+    first, second = (desk.export(*each) for each in words)
+    assert (first.returncode, second.returncode) == (0, 1)
+    assert "has an export with another written" in second.stderr
 
 
 def test_other_numbers_can_be_asked_for(desk: Desk, tmp_path: Path) -> None:
-    ((code, _, complained),) = desk.several(
-        desk.words(desk.checkpoint("files"), f"--staging={tmp_path}", "--dtype=float32")
-    )
-    assert code == 0, complained
+    done = desk.export(*desk.words(desk.checkpoint("files"), f"--staging={tmp_path}", "--dtype=float32"))
+    assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "config.json").read_text())["torch_dtype"] == "float32"
     data = (tmp_path / "model-00001-of-00001.safetensors").read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from neuron_llama import checkpoints
 
-from tests.jobs.parts import ARGUMENTS, LLAMA, PROGRAMS, events, torchrun, train, write_tiny, write_tokens
+from tests.jobs.parts import ARGUMENTS, LLAMA, PROGRAMS, events, write_tiny, write_tokens
+from tests.jobs.warm import Warm
 
 pytestmark = pytest.mark.slow
 
@@ -40,9 +41,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def calm(torch_environment: Path, folder: Path) -> Run:
+def calm(warm: Warm, folder: Path) -> Run:
     """A training that nothing disturbed: four processes, two models of two cores."""
-    done = train(torch_environment, folder, "calm")
+    done = warm.train(folder, "calm")
     assert done.returncode == 0, done.stderr
     return Run(folder / "calm", events(done.stdout))
 
@@ -54,8 +55,8 @@ def weights(run: Path, step: int) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_the_model_is_llama_however_many_cores_share_it(torch_environment: Path, folder: Path, processes: int) -> None:
-    done = torchrun(torch_environment, processes, PROGRAMS / "compare_model.py", str(LLAMA), str(folder / "tiny.json"))
+def test_the_model_is_llama_however_many_cores_share_it(warm: Warm, folder: Path, processes: int) -> None:
+    done = warm.run(PROGRAMS / "compare_model.py", str(LLAMA), str(folder / "tiny.json"), ranks=processes)
     assert done.returncode == 0, done.stderr
     (found,) = events(done.stdout)
     assert {result["parameters"] for result in found["results"]} == {found["expected"]}
@@ -82,12 +83,12 @@ def test_the_last_checkpoints_are_kept_and_complete(calm: Run) -> None:
 
 
 def test_cut_off_while_it_saves_it_goes_on_from_the_checkpoint_before_with_the_same_bits(
-    torch_environment: Path, folder: Path, calm: Run
+    warm: Warm, folder: Path, calm: Run
 ) -> None:
-    first = train(torch_environment, folder, "cut", STAND_IN_DIES_SAVING="step_00000010")
+    first = warm.train(folder, "cut", STAND_IN_DIES_SAVING="step_00000010")
     assert first.returncode != 0
     assert (folder / "cut/checkpoints/step_00000010/checkpoint").exists()  # it had begun
-    second = train(torch_environment, folder, "cut")
+    second = warm.train(folder, "cut")
     assert second.returncode == 0, second.stderr
     run = Run(folder / "cut", events(second.stdout))
     assert run.events[0]["event"] == "ignored"
@@ -97,7 +98,7 @@ def test_cut_off_while_it_saves_it_goes_on_from_the_checkpoint_before_with_the_s
     assert weights(run.folder, 12) == weights(calm.folder, 12)
 
 
-def test_how_the_model_lies_on_the_cores_changes_nothing_but_rounding(torch_environment: Path, tmp_path: Path) -> None:
+def test_how_the_model_lies_on_the_cores_changes_nothing_but_rounding(warm: Warm, tmp_path: Path) -> None:
     write_tiny(tmp_path, torch_dtype="float32")
     write_tokens(tmp_path)
     losses = []
@@ -106,24 +107,24 @@ def test_how_the_model_lies_on_the_cores_changes_nothing_but_rounding(torch_envi
         ("data", 2, ["--tensor-parallel=1", "--micro-batch=2"]),
         ("tensor", 2, ["--tensor-parallel=2", "--recompute=nothing"]),
     ):
-        done = train(torch_environment, tmp_path, name, [*ARGUMENTS, *words, "--steps=5"], processes=processes)
+        done = warm.train(tmp_path, name, [*ARGUMENTS, *words, "--steps=5"], processes=processes)
         assert done.returncode == 0, done.stderr
         losses.append(list(Run(tmp_path, events(done.stdout)).losses.values()))
     assert losses[1] == pytest.approx(losses[0], abs=2e-4)
     assert losses[2] == pytest.approx(losses[0], abs=2e-4)
 
 
-def test_while_graphs_are_extracted_nothing_is_loaded_saved_or_said(torch_environment: Path, folder: Path) -> None:
+def test_while_graphs_are_extracted_nothing_is_loaded_saved_or_said(warm: Warm, folder: Path) -> None:
     words = [*ARGUMENTS, "--save-every=1", "--stop-after=2"]
-    done = train(torch_environment, folder, "extract", words, processes=2, NEURON_EXTRACT_GRAPHS_ONLY="1")
+    done = warm.train(folder, "extract", words, processes=2, NEURON_EXTRACT_GRAPHS_ONLY="1")
     assert done.returncode == 0, done.stderr
     assert events(done.stdout) == []
     assert not (folder / "extract" / "checkpoints").exists()
 
 
-def test_a_loss_that_is_no_number_ends_the_training(torch_environment: Path, folder: Path) -> None:
+def test_a_loss_that_is_no_number_ends_the_training(warm: Warm, folder: Path) -> None:
     words = [*ARGUMENTS, "--learning-rate=1e30", "--final-learning-rate=0", "--clip=1e30"]
-    done = train(torch_environment, folder, "nan", words, processes=2)
+    done = warm.train(folder, "nan", words, processes=2)
     assert done.returncode != 0
     assert "is nan: a lower '--learning-rate'" in done.stderr
 
