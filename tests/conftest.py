@@ -50,7 +50,7 @@ def _one_kernel_process() -> None:
         alone = [node, "--preserve-symlinks", *options, str(Path(__file__).with_name("jsii_kernel.cjs")), runtime]
         return subprocess.Popen(alone, **said)
 
-    process.subprocess = SimpleNamespace(**vars(subprocess) | {"Popen": started})
+    vars(process)["subprocess"] = SimpleNamespace(**vars(subprocess) | {"Popen": started})
 
 
 _one_kernel_process()
