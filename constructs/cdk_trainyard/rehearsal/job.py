@@ -139,11 +139,13 @@ class Job(Training):
         """
 
         def reached() -> bool:
+            if self.has_reached(step):
+                return True
             if state := self._machines.slurm.is_over(self.number):
                 raise RehearsalError(f"job {self.number} is {state} before step {step}; it said:\n{self.said()}")
-            return self.has_reached(step)
+            return False
 
-        wait_for(f"step {step} of job {self.number}", reached, seconds=_SECONDS, every=0.2)
+        wait_for(f"step {step} of job {self.number}", reached, seconds=_SECONDS, every=0.5)
 
     def finish(self) -> None:
         """Wait until the job is completed.
@@ -155,7 +157,7 @@ class Job(Training):
             f"the end of job {self.number}",
             lambda: self._machines.slurm.is_over(self.number),
             seconds=_SECONDS,
-            every=0.3,
+            every=1,
         )
         if state != "COMPLETED":
             raise RehearsalError(f"job {self.number} is {state}; it said:\n{self.said()}")

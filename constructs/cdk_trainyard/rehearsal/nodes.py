@@ -230,7 +230,8 @@ class Machine:
     def _is_up(self) -> bool:
         if not self.alive:
             raise RehearsalError("it ended while it booted")
-        return self.run("systemctl", "is-system-running", check=False).out.strip() in _UP
+        state = self.run("systemctl", "is-system-running", "--wait", check=False, timeout=_BOOT_SECONDS).out.strip()
+        return state in _UP
 
     def _unfinished(self) -> str:
         """Return what systemd has yet to start, or why it does not answer."""

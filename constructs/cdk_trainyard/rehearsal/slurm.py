@@ -38,7 +38,7 @@ class Slurm:
         """
         wanted = dict.fromkeys(hosts, state)
         try:
-            wait_for(f"{state} nodes", lambda: wanted.items() <= self.states().items(), seconds=seconds)
+            wait_for(f"{state} nodes", lambda: wanted.items() <= self.states().items(), seconds=seconds, every=0.3)
         except RehearsalError as error:
             shown = self.controller.run("sinfo", "--Node", "--long", check=False)
             raise RehearsalError(f"{error}; Slurm says: {self.states() or shown.err.strip()}") from error

@@ -230,11 +230,13 @@ class FleetJob(job.Training):
         """
 
         def reached() -> bool:
+            if self.has_reached(step):
+                return True
             if self._state() != "running":
                 raise RehearsalError(f"the job ended before step {step}; it said:\n{self.said()}")
-            return self.has_reached(step)
+            return False
 
-        wait_for(f"step {step} of the job", reached, seconds=_JOB_SECONDS, every=0.2)
+        wait_for(f"step {step} of the job", reached, seconds=_JOB_SECONDS, every=0.5)
 
     def finish(self) -> None:
         """Wait until the job has ended well.
@@ -243,7 +245,7 @@ class FleetJob(job.Training):
             RehearsalError: It ended otherwise, or takes too long; with the end of what it said.
         """
         try:
-            wait_for("the end of the job", lambda: self._state() != "running", seconds=_JOB_SECONDS, every=0.5)
+            wait_for("the end of the job", lambda: self._state() != "running", seconds=_JOB_SECONDS, every=1)
         except RehearsalError as error:
             raise RehearsalError(f"{error}; it said:\n{self.said()}") from error
         if self._state() != "exited":

@@ -238,7 +238,7 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
             return states == dict.fromkeys(wanted, "idle")
 
         try:
-            wait_for("idle nodes", idle, seconds=_IDLE_SECONDS)
+            wait_for("idle nodes", idle, seconds=_IDLE_SECONDS, every=0.3)
         except RehearsalError as error:
             raise RehearsalError(f"{error}; Slurm says: {slurm.states()}") from error
 
@@ -292,7 +292,7 @@ class ParallelClusterScenario(Scenario[ParallelClusterAgent]):
             RehearsalError: It failed, or the queue promises whole nodes and it was given less.
         """
         slurm = self.machines.slurm
-        state = wait_for(f"the end of job {number}", lambda: slurm.is_over(number), seconds=_IDLE_SECONDS)
+        state = wait_for(f"the end of job {number}", lambda: slurm.is_over(number), seconds=_IDLE_SECONDS, every=0.3)
         given = slurm.job(number)
         cores = sum(self._cores(name) for name in slurm.names(given.get("NodeList", "")))
         told = f"{given['NumNodes']} nodes, {given['NumCPUs']} of {cores} CPUs"
