@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,9 @@ import pytest
 from cdk_trainyard.cli import _cdk, main
 from cdk_trainyard.cli._stacks import Stacks
 from cdk_trainyard.cli.deploy import report
-from tests.support import ROOT
+from cdk_trainyard.local import LocalAws
+from tests.cli.projects import FILE, project
 
-FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
-BIN = Path(sys.executable).parent
 EVENTS = """
 NetworkStack (mine-network): deploying... [1/2]
 mine-network |  1/27 | 9:04:18 PM | CREATE_COMPLETE | AWS::EC2::VPC | NetworkStack/Network (Network1C6012B5)
@@ -119,29 +116,30 @@ def test_an_unknown_stack_is_refused_before_anything_is_done(
 
 
 @pytest.mark.cli
-def test_deployed_compared_and_destroyed(tmp_path: Path) -> None:
-    """From an empty folder, against the local AWS."""
-    trainyard = f"{sys.executable} -m cdk_trainyard"
-    script = f"""set -e
-    {trainyard} deploy {FILE} NetworkStack --yes --json > deployed.json
-    {trainyard} deploy {FILE} NetworkStack --yes > again
-    {trainyard} diff {FILE} NetworkStack --fail > same
-    {trainyard} destroy {FILE} NetworkStack --yes
-    {trainyard} diff {FILE} NetworkStack --fail > different && exit 9 || echo $? > code
-    """
-    done = subprocess.run(
-        [*trainyard.split(), "local", "run", "--bootstrap", "--", "bash", "-c", script],
-        cwd=tmp_path,
-        env=os.environ | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    outputs = json.loads((tmp_path / "deployed.json").read_text())["hyperpod-cpu-ddp-network"]
-    again = (tmp_path / "again").read_text().splitlines()
-    assert f"  VpcId: {outputs['VpcId']}" in again
-    assert "NetworkStack: nothing to change" in done.stderr
-    assert "There were no differences" in (tmp_path / "same").read_text()
-    assert (tmp_path / "code").read_text() == "1\n"
-    assert "AWS::EC2::VPC" in (tmp_path / "different").read_text()
+@pytest.mark.usefixtures("empty_aws")
+def test_deployed_compared_and_destroyed(
+    aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """First from an empty folder, with the app that the package brings; then in a project that says the same."""
+
+    def trainyard(*words: str) -> tuple[int, str, str]:
+        code = main([words[0], str(FILE), *words[1:]])
+        return code, *capsys.readouterr()
+
+    for name, value in aws.environment.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert _cdk.find().run("bootstrap", f"aws://{aws.account}/us-east-1").code == 0
+    code, out, err = trainyard("deploy", "NetworkStack", "--yes", "--json")
+    assert (code, "NetworkStack: done" in err) == (0, True), err
+    outputs = json.loads(out)["hyperpod-cpu-ddp-network"]
+    monkeypatch.chdir(project(tmp_path))
+    code, out, err = trainyard("deploy", "Network*", "--yes")
+    assert f"  VpcId: {outputs['VpcId']}" in out.splitlines()
+    assert (code, "NetworkStack: nothing to change" in err) == (0, True), err
+    code, out, _ = trainyard("diff", "Network*", "--fail")
+    assert (code, "There were no differences" in out) == (0, True)
+    assert trainyard("destroy", "Network*", "--yes")[0] == 0
+    code, out, _ = trainyard("diff", "Network*", "--fail")
+    assert (code, "AWS::EC2::VPC" in out) == (1, True)

@@ -1,18 +1,23 @@
-"""A stack that cannot be deployed leaves the others deployed, and is named."""
+"""``trainyard demo``: a stack that cannot be deployed leaves the others deployed, and is named.
+
+tests/test_wheel.py has the demo without a project, tests/test_docs.py that of a whole deployment.
+"""
 
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aws_cdk import App, CfnResource, Stack
 
 from cdk_trainyard.cli import _others
 from cdk_trainyard.cli._cdk import Done
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.local import LocalAws
-from tests.cli.test_demo import demo
+from tests.cli.projects import project
 
 _TOPIC = '{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}'
 _UNKNOWN = "unknown-region"
@@ -81,28 +86,48 @@ def test_an_app_that_cannot_be_synthesized_is_not_tried_again(aws: LocalAws) -> 
         _others.deploy(cli, cli.show, aws, ["Z"], [], "cdk.out")
 
 
-_APP = """
-import aws_cdk as cdk
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A project: a stack that cannot be deployed, one that stands on it, and two others."""
+    app = App(outdir=str(tmp_path / "synthesized"), analytics_reporting=False)
+    kinds = {
+        "Good": "AWS::SNS::Topic",
+        "Bad": "AWS::AppSync::Api",
+        "Other": "AWS::SNS::Topic",
+        "Upper": "AWS::SNS::Topic",
+    }
+    stacks = {name: Stack(app, name) for name in kinds}
+    for name, stack in stacks.items():
+        CfnResource(stack, "Thing", type=kinds[name])
+    stacks["Upper"].add_stack_dependency(stacks["Bad"], "for a test")
+    return project(tmp_path, Path(app.synth().directory))
 
-print("run", file=open("runs", "a"))
-app = cdk.App()
-for name, kind in {"Good": "AWS::SNS::Topic", "Bad": "AWS::AppSync::Api", "Other": "AWS::SNS::Topic"}.items():
-    cdk.CfnResource(cdk.Stack(app, name), "Thing", type=kind)
-cdk.CfnResource(cdk.Stack(app, "Upper"), "Thing", type="AWS::SNS::Topic").stack.add_stack_dependency(
-    app.node.find_child("Bad"), "for a test"
-)
-app.synth()
-"""
+
+def demo(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run ``trainyard demo --json`` in a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "cdk_trainyard", "demo", "--json", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.cli
-def test_with_the_real_cli(tmp_path: Path) -> None:
+def test_with_the_real_cli(here: Path) -> None:
     """In a project, which is synthesized once."""
-    (tmp_path / "app.py").write_text(_APP)
-    (tmp_path / "cdk.json").write_text(json.dumps({"app": f"{sys.executable} app.py"}))
-    done = demo(tmp_path, "--stack", "*")
+    done = demo(here, "--stack", "*")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "not deployed, as shown above: Bad, Upper (stands on Bad)"
     assert "AWS::AppSync::Api (Thing) is not emulated here" in done.stderr
     assert [name for name in ("Good", "Other") if f"✅  {name}" not in done.stderr] == []
-    assert (tmp_path / "runs").read_text() == "run\n"
+    assert (here / "runs").read_text() == "run\n"
+
+
+@pytest.mark.cli
+def test_an_unknown_stack_is_refused_before_anything_is_deployed(here: Path) -> None:
+    done = demo(here, "--stack", "good")
+    assert done.returncode == 1
+    assert "there is no stack 'good', only Good, Bad, Other, Upper; did you mean 'Good'?" in done.stderr
+    assert "cdk bootstrap" not in done.stderr

@@ -10,11 +10,9 @@ import pytest
 
 from cdk_trainyard.cli import _cdk, main
 from cdk_trainyard.cli._exits import Missing
+from tests.cli.projects import FILE, project
 from tests.deployment.good_file import edited
-from tests.support import ROOT
-
-FILE = ROOT / "deployments" / "hyperpod-cpu-ddp.yaml"
-BIN = Path(sys.executable).parent
+from tests.support import OF_THE_CLI, synthesize_here
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -24,25 +22,19 @@ def digest(folder: Path) -> dict[str, str]:
 @pytest.mark.cli
 def test_without_a_project_it_is_the_same_as_with_ours(tmp_path: Path) -> None:
     """From an empty folder, and with a home that cannot be made: Node's mkdir would try for ever."""
-
-    def synth(folder: Path, output: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-        words = [sys.executable, "-m", "cdk_trainyard", "synth", str(FILE), "--json", "--output", str(output)]
-        path = os.pathsep.join([str(BIN), os.environ["PATH"]])
-        done = subprocess.run(
-            words,
-            cwd=folder,
-            env=os.environ | {"PATH": path} | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done
-
-    ours, alone = tmp_path / "ours", tmp_path / "alone"
-    synth(ROOT, ours)
-    (tmp_path / "empty").mkdir()
-    said = json.loads(synth(tmp_path / "empty", alone, HOME="/proc/1/none").stdout)
+    ours, alone, empty = (tmp_path / name for name in ("ours", "alone", "empty"))
+    empty.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "cdk_trainyard", "synth", str(FILE), "--json", "--output", str(alone)],
+        cwd=empty,
+        env=os.environ | {"HOME": "/proc/1/none"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert synthesize_here(FILE, ours, OF_THE_CLI).stderr == ""
     assert digest(ours) == digest(alone)
     assert said["output"] == str(alone)
     assert said["stacks"]["TrainingStack"]["stack_name"] == "hyperpod-cpu-ddp-training"
@@ -50,9 +42,10 @@ def test_without_a_project_it_is_the_same_as_with_ours(tmp_path: Path) -> None:
 
 @pytest.mark.cli
 def test_an_unknown_stack_is_refused_with_those_that_there_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["synth", str(FILE), "Trainingstack", "-o", str(tmp_path)]) == 1
+    monkeypatch.chdir(project(tmp_path))
+    assert main(["synth", str(FILE), "Trainingstack"]) == 1
     assert capsys.readouterr().err.endswith(
         "there is no stack 'Trainingstack', only NetworkStack, StorageStack, TrainingStack; "
         "did you mean 'TrainingStack'?\n"
