@@ -2,21 +2,30 @@
 
 import io
 import json
+import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from aws_cdk import App
-from botocore.exceptions import ClientError
+from aws_cdk.cx_api import CloudAssembly, CloudFormationStackArtifact
+from botocore.exceptions import ClientError, WaiterError
 
 from cdk_trainyard.cli._made_up import arns, content
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.local import LocalAws
 from stacks import build_stacks
 from tests.local.stacks import stack_names
-from tests.support import ROOT, STAGED
+from tests.support import ROOT, STAGED, every
 
 DEFAULT = "us-east-1"
+_PATIENCE = {"Delay": 0.1, "MaxAttempts": 600}
+_Files = dict[str, dict[str, Any]]
+
+
+class RolledBackError(Exception):
+    """A stack that did not become what it should: its name, and what its newest events say."""
 
 
 def deploy(aws: LocalAws, name: str) -> Path:
@@ -32,46 +41,116 @@ def deploy_file(aws: LocalAws, file: Path) -> None:
     deployment = Deployment.load(file)
     for arn in dict.fromkeys(arns(content(file))):
         aws.add_existing(arn)
-    client, bucket = aws.client("cloudformation", deployment.region), _bootstrap(aws, deployment.region)
-    there = stack_names(client)
-    app = App(analytics_reporting=False, post_cli_context=STAGED)
-    build_stacks(app, deployment)
-    assembly = app.synth()
-    for manifest in Path(assembly.directory).glob("*.assets.json"):
-        for asset in json.loads(manifest.read_text())["files"].values():
-            _upload(aws, deployment.region, Path(assembly.directory) / asset["source"]["path"], asset)
-    for stack in assembly.stacks:
-        aws.client("s3", deployment.region).put_object(Bucket=bucket, Key="template", Body=json.dumps(stack.template))
-        change, done = (
-            (client.update_stack, "stack_update_complete")
-            if stack.stack_name in there
-            else (client.create_stack, "stack_create_complete")
-        )
-        said = {"TemplateURL": f"{aws.endpoint}/{bucket}/template", "Capabilities": ["CAPABILITY_NAMED_IAM"]}
-        try:
-            change(StackName=stack.stack_name, **said)
-        except ClientError as error:
-            if "No updates are to be performed" not in str(error):
-                raise
-        else:
-            client.get_waiter(done).wait(StackName=stack.stack_name, WaiterConfig={"Delay": 0.1, "MaxAttempts": 600})
+    with tempfile.TemporaryDirectory() as folder:
+        app = App(analytics_reporting=False, outdir=folder, post_cli_context=STAGED)
+        build_stacks(app, deployment)
+        app.synth()
+        deploy_assembly(aws, deployment.region, Path(folder))
+
+
+def deploy_assembly(aws: LocalAws, region: str, folder: Path, stack: str | None = None) -> list[str]:
+    """Deploy a cloud assembly, and return the names of the stacks in which something changed.
+
+    Args:
+        aws: Where.
+        region: Its Region.
+        folder: The assembly.
+        stack: Construct id of the one to deploy, with what it stands on. Default - all.
+
+    Raises:
+        RolledBackError: Something failed.
+    """
+    bucket = _bootstrap(aws, region)
+    files = _files(folder)
+    _upload(aws, region, folder, files)
+    there, changed = stack_names(aws.client("cloudformation", region)), []
+    for wanted in _wanted(CloudAssembly(str(folder)), stack):
+        (template,) = [key for key, asset in files.items() if asset["source"]["path"] == wanted.template_file]
+        said = {
+            "TemplateURL": f"{aws.endpoint}/{bucket}/{template}",
+            "Capabilities": ["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+            "Tags": [{"Key": key, "Value": value} for key, value in wanted.tags.items()],
+        }
+        if _changed(aws.client("cloudformation", region), wanted.stack_name, wanted.stack_name in there, said):
+            changed.append(wanted.stack_name)
+    return changed
+
+
+def delete(client: Any, *names: str) -> None:
+    """Delete stacks, in this order, by a client of CloudFormation; what is not there is deleted already."""
+    for name in names:
+        client.delete_stack(StackName=name)
+        client.get_waiter("stack_delete_complete").wait(StackName=name, WaiterConfig=_PATIENCE)
+
+
+def _wanted(assembly: CloudAssembly, stack: str | None) -> list[CloudFormationStackArtifact]:
+    """Return the stacks to deploy, each after those that it stands on."""
+    wanted = {stack}
+    found = []
+    for one in reversed(assembly.stacks):
+        if stack is None or one.id in wanted:
+            wanted |= {needed.id for needed in one.dependencies}
+            found.append(one)
+    return found[::-1]
+
+
+def _changed(client: Any, name: str, there: bool, said: dict[str, Any]) -> bool:
+    """Make a stack, or update it, and return whether there was anything to do."""
+    change, done = (
+        (client.update_stack, "stack_update_complete") if there else (client.create_stack, "stack_create_complete")
+    )
+    try:
+        change(StackName=name, **said)
+        client.get_waiter(done).wait(StackName=name, WaiterConfig=_PATIENCE)
+    except WaiterError as error:
+        raise RolledBackError(f"{name}: {'; '.join(_reasons(client, name))}") from error
+    except ClientError as error:
+        if "No updates are to be performed" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _reasons(client: Any, name: str) -> Iterator[str]:
+    """Yield what failed in the newest operation on a stack, newest first."""
+    for event in every(client, "describe_stack_events", StackName=name)["StackEvents"]:
+        if event["ResourceStatus"].endswith("_FAILED"):
+            yield event["ResourceStatusReason"]
+        if event["LogicalResourceId"] == name and event.get("ResourceStatusReason") == "User Initiated":
+            return
 
 
 def _bootstrap(aws: LocalAws, region: str) -> str:
+    """Make what deployments need of what ``cdk bootstrap`` makes, unless it is there, and return the bucket."""
     bucket = f"cdk-hnb659fds-assets-{aws.account}-{region}"
     where = {} if region == DEFAULT else {"CreateBucketConfiguration": {"LocationConstraint": region}}
     if bucket not in {row["Name"] for row in aws.client("s3", region).list_buckets()["Buckets"]}:
         aws.client("s3", region).create_bucket(Bucket=bucket, **where)
-    version = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}
-    aws.client("ssm", region).put_parameter(**version, Overwrite=True)
+        version = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}
+        aws.client("ssm", region).put_parameter(**version, Overwrite=True)
     return bucket
 
 
-def _upload(aws: LocalAws, region: str, source: Path, asset: dict[str, Any]) -> None:
-    body = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
-    for destination in asset["destinations"].values():
-        bucket = destination["bucketName"].replace("${AWS::AccountId}", aws.account).replace("${AWS::Region}", region)
-        aws.client("s3", region).put_object(Bucket=bucket, Key=destination["objectKey"], Body=body)
+def _files(folder: Path) -> _Files:
+    """Return the files of an assembly by the key under which each is uploaded: code, data and templates."""
+    manifests = [json.loads(manifest.read_text()) for manifest in folder.glob("*.assets.json")]
+    return {
+        destination["objectKey"]: asset
+        for manifest in manifests
+        for asset in manifest["files"].values()
+        for destination in asset["destinations"].values()
+    }
+
+
+def _upload(aws: LocalAws, region: str, folder: Path, files: _Files) -> None:
+    """Upload what is not there yet."""
+    s3, bucket = aws.client("s3", region), _bootstrap(aws, region)
+    there = {row["Key"] for row in every(s3, "list_objects_v2", Bucket=bucket).get("Contents", [])}
+    for key in files.keys() - there:
+        source = files[key]["source"]
+        path = folder / source["path"]
+        body = _zipped(path) if source["packaging"] == "zip" else path.read_bytes()
+        s3.put_object(Bucket=bucket, Key=key, Body=body)
 
 
 def _zipped(folder: Path) -> bytes:

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -49,7 +51,11 @@ def synthesize(deployment: Path, outdir: Path, *, cwd: Path = ROOT) -> Synthesis
     return Synthesis(outdir, run.returncode, run.stderr)
 
 
-def synthesize_here(deployment: Path, outdir: Path) -> Synthesis:
+OF_THE_CLI = {"aws:cdk:enable-path-metadata": True, "aws:cdk:enable-asset-metadata": True}
+"""What the cdk CLI adds to the context of an app."""
+
+
+def synthesize_here(deployment: Path, outdir: Path, context: Mapping[str, Any] = MappingProxyType({})) -> Synthesis:
     """Do what ``app.py`` does in this process, which has loaded CDK; tests/review holds the one to the other."""
     from aws_cdk import App  # noqa: PLC0415  other tests need no CDK
 
@@ -58,8 +64,8 @@ def synthesize_here(deployment: Path, outdir: Path) -> Synthesis:
     from cdk_trainyard.review import attach_checks, unmatched_acknowledgments  # noqa: PLC0415
     from stacks import build_stacks  # noqa: PLC0415
 
-    context = json.loads((ROOT / "cdk.json").read_text())["context"]
-    app = App(outdir=str(outdir), context=context, post_cli_context=STAGED)
+    said = json.loads((ROOT / "cdk.json").read_text())["context"] | dict(context)
+    app = App(outdir=str(outdir), context=said, post_cli_context=STAGED)
     attach_checks(app)
     loaded = Deployment.load(deployment)
     build_stacks(app, loaded)
