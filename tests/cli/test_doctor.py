@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.account import Account
-from cdk_trainyard.cli import _tables, main
+from cdk_trainyard.cli import _cdk, _tables, main
 from cdk_trainyard.doctor import CHECKS, Verdict, diagnose, policy
 from cdk_trainyard.local import Fault, LocalAws
-from tests.doctor.parts import TRUST, put_right, shipped
+from tests.doctor.parts import TRUST, put_right, raise_quotas, shipped
 from tests.shown import lacking, promised
 from tests.support import DEPLOYMENTS, ROOT
 
 FILE = "deployments/hyperpod-trn1-llama2.yaml"
 LLAMA = shipped("hyperpod-trn1-llama2")
+MINE = '{"context": {"@aws-cdk/core:bootstrapQualifier": "mine"}}'
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def here(aws: LocalAws) -> Iterator[LocalAws]:
             patch.setenv(name, value)
         for path in DEPLOYMENTS:
             put_right(aws, shipped(path.stem))
-        put_right(aws, LLAMA)
+        raise_quotas(aws, LLAMA)
         yield aws
     aws.reset()
 
@@ -51,30 +52,38 @@ def test_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_short_is_first_and_its_remedy_is_a_line(here: LocalAws, capsys: pytest.CaptureFixture[str]) -> None:
     here.set_quota("sagemaker", "ml.trn1.32xlarge for cluster usage", 0)
     code, out, _ = run(capsys, FILE)
-    put_right(here, LLAMA)
+    raise_quotas(here, LLAMA)
     assert code == 1
     assert lacking(promised("constructs/cdk_trainyard/doctor/README.md", "trainyard doctor mine.yaml"), out) == []
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "qualifier"),
     [
-        ("cdk.json", '{"context": {"@aws-cdk/core:bootstrapQualifier": "mine"}}', "--qualifier mine, version"),
-        ("cdk.context.json", '{"@aws-cdk/core:bootstrapQualifier": "mine"}', "--qualifier mine, version"),
-        (".cdk.json", '{"context": {"@aws-cdk/core:bootstrapQualifier": "mine"}}', "--qualifier mine, version"),
-        ("cdk.json", '{"app": "x"}', "cdk bootstrap, version"),
-        ("cdk.json", "[]", "cdk bootstrap, version"),
+        ("cdk.json", MINE, "mine"),
+        ("cdk.context.json", '{"@aws-cdk/core:bootstrapQualifier": "mine"}', "mine"),
+        (".cdk.json", MINE, "mine"),
+        ("cdk.json", '{"app": "x"}', None),
+        ("cdk.json", "[]", None),
     ],
 )
-@pytest.mark.usefixtures("here")
 def test_the_bootstrap_of_the_project(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str, qualifier: str | None
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(text)
-    _, out, _ = run(capsys, str(ROOT / FILE))
-    assert said in out
+    assert _cdk.bootstrap_qualifier() == qualifier
+
+
+@pytest.mark.usefixtures("here")
+def test_it_is_looked_for(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for text, said in ((MINE, "--qualifier mine, version"), ("[]", "cdk bootstrap, version")):
+        Path("cdk.json").write_text(text)
+        _, out, _ = run(capsys, str(ROOT / FILE))
+        assert said in out
 
 
 @pytest.mark.usefixtures("here")
@@ -182,7 +191,7 @@ def test_the_policy_is_enough(here: LocalAws, capsys: pytest.CaptureFixture[str]
             patch.setenv(name, key[member])
         for path in DEPLOYMENTS:
             deployment = shipped(path.stem)
-            put_right(here, deployment)
+            raise_quotas(here, deployment)
             found = diagnose(deployment, Account(deployment.region), lambda answer: called.add(str(answer.call)))
             assert [each for each in found if each.verdict is Verdict.UNKNOWN] == []
             assumed = next(each for each in found if each.check == "deployer" and "assume" in each.needed)

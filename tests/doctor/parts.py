@@ -45,10 +45,15 @@ def changed(folder: Path, name: str, *changes: tuple[str, str]) -> Deployment:
     return written(folder, text)
 
 
-def put_right(aws: LocalAws, deployment: Deployment, *, qualifier: str = QUALIFIER) -> None:
-    """Give the account what a deployment needs; again does no harm."""
+def raise_quotas(aws: LocalAws, deployment: Deployment) -> None:
+    """Set the quotas of an account to what a deployment needs, and a little more."""
     for need in deployment_needs(deployment).quotas:
         aws.set_quota(need.quota.service, need.quota.name, need.amount + 5, deployment.region)
+
+
+def put_right(aws: LocalAws, deployment: Deployment, *, qualifier: str = QUALIFIER) -> None:
+    """Give the account what a deployment needs; again does no harm."""
+    raise_quotas(aws, deployment)
     _bootstrap(aws, deployment.region, qualifier)
     for service in SERVICES:
         with suppress(ClientError):
