@@ -10,12 +10,13 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from moto import backends
+from moto.core import base_backend
 from moto.core.base_backend import AccountSpecificBackend, BackendDict, BaseBackend
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from werkzeug.serving import BaseWSGIServer, make_server
 
-from cdk_trainyard.local import clients
+from cdk_trainyard.local import clients, shortcuts
 from cdk_trainyard.local.access import recording, sessions
 from cdk_trainyard.local.access.credentials import Credentials, new_credentials
 from cdk_trainyard.local.access.recording import RecordedCall
@@ -270,6 +271,7 @@ class LocalAws:
     def reset() -> None:
         """Forget every resource of every service."""
         BackendDict.reset()
+        _forget_models()
         forget_everything()
 
 
@@ -287,10 +289,18 @@ def _extend_moto() -> None:
         BaseBackend.reset = _let_go  # type: ignore[assignment, method-assign]
         modules = tuple(backends.list_of_moto_modules())  # moto lists its folder for every request otherwise
         backends.list_of_moto_modules = lambda: modules
+        shortcuts.extend()
         replace_cloudformation()
         for service in _EXTENDED:
             service.extend()
         _Extended.done = True
+
+
+def _forget_models() -> None:
+    """Empty moto's lists of everything that was ever made: policies and images alone are thousands of objects."""
+    for models in base_backend.model_data.values():  # type: ignore[attr-defined]
+        for model in models.values():
+            model.instances_tracked.clear()  # type: ignore[attr-defined]
 
 
 def _let_go(_backend: BaseBackend) -> None:

@@ -9,7 +9,6 @@ from cdk_trainyard.local.environment import ACCOUNT
 from cdk_trainyard.local.services.api import remember
 
 _NUMBER = re.compile(r"[0-9]{12}")
-_known = models.get_account_id_from
 
 
 class _Account:
@@ -39,8 +38,10 @@ def current() -> str:
 
 def _account_of(access_key: str) -> str:
     """Return the account of an access key; moto knows those that it has given out itself."""
-    found = str(_known(access_key))
-    return _Account.number if found == DEFAULT_ACCOUNT_ID else found
+    for account, partitions in list(models.iam_backends.items()):
+        if account != DEFAULT_ACCOUNT_ID and any(access_key in of.access_keys for of in list(partitions.values())):
+            return str(account)
+    return _Account.number
 
 
 def extend() -> None:
