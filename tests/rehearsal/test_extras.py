@@ -216,15 +216,6 @@ def test_a_slurmctld_that_is_away_is_a_metric_too(machines: HyperPodMachines) ->
     until("slurm_up 1", lambda: "slurm_up 1" in scrape(controller))
 
 
-def test_metrics_come_back_after_a_power_cut(machines: HyperPodMachines) -> None:
-    worker = machines.machine(FIRST)
-    worker.crash()
-    machines.boot([worker.node])
-    until("metrics", lambda: scrape(worker))
-    until_slurmd_answers(worker)
-    wait_until_idle(machines, [worker.node])
-
-
 # ---------------------------------------------------------------- log-in by job
 @pytest.fixture(scope="module")
 def key(machines: HyperPodMachines) -> str:
@@ -344,7 +335,7 @@ def test_the_stand_in_of_enroot_finds_its_paths(machines: HyperPodMachines) -> N
     )
 
 
-def test_buckets_are_mounted_by_a_stand_in_of_mountpoint_and_after_a_power_cut(
+def test_metrics_and_buckets_mounted_by_a_stand_in_of_mountpoint_come_back_after_a_power_cut(
     machines: HyperPodMachines,
 ) -> None:
     worker = machines.machine(FIRST)
@@ -354,6 +345,7 @@ def test_buckets_are_mounted_by_a_stand_in_of_mountpoint_and_after_a_power_cut(
     until("the mounts", lambda: shell(worker, "cat /data/train/object /data/results/object") == "datasetsresults")
     assert shell(worker, "touch /data/train/x || echo read-only").endswith("read-only")
     assert shell(worker, "touch /data/results/x && echo written") == "written"
+    until("metrics", lambda: scrape(worker))
     until_slurmd_answers(worker)
     wait_until_idle(machines, [worker.node])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cdk_trainyard.rehearsal import Group, HyperPodMachines, Machine, Node
+from cdk_trainyard.rehearsal import Group, HyperPodMachines, Node
 from cdk_trainyard.rehearsal.nodes import NodeFile
 from tests.rehearsal.clusters import MOUNT, SUBNET, SYSTEM, wait_until_idle
 from tests.rehearsal.script_cluster import (
@@ -70,29 +70,24 @@ def test_a_partition_of_a_group_and_the_hostfile_leave_it_out(machines: HyperPod
     until("the hostfile", lambda: (machines.shared(SYSTEM) / "trainyard/hostfile").read_text() == f"{worker}\n")
 
 
-def test_a_node_whose_slurmd_does_not_take_its_options_fails(machines: HyperPodMachines) -> None:
+def test_a_node_whose_slurmd_cannot_start_or_is_not_let_in_fails(machines: HyperPodMachines) -> None:
+    """It does not take its options, and then it has another key than slurmctld: without both it joins."""
     machine = fresh(machines, FIRST)
     deaf = OPTIONS_IN_BRACES.replace("${SLURMD_OPTIONS}", "--conf-serverr=${SLURMD_OPTIONS}")
     machine.write("/etc/systemd/system/slurmd.service.d/zz-deaf.conf", NodeFile(text=deaf))
     failed = run(machines, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
     assert failed.code != 0, failed.output
     assert "ERROR: slurmd did not register with the controller (10.1.128.10): " in failed.output
-    assert_joins(machines, machine, "rm /etc/systemd/system/slurmd.service.d/zz-deaf.conf")
+    shell(machine, "rm /etc/systemd/system/slurmd.service.d/zz-deaf.conf; systemctl daemon-reload")
 
-
-def test_a_node_that_slurmctld_does_not_let_in_fails(machines: HyperPodMachines) -> None:
-    machine = fresh(machines, FIRST)
     key = (machine.root / "etc/munge/munge.key").read_bytes()
     machine.write("/etc/munge/munge.key", NodeFile(text=bytes(reversed(key)), mode=0o400, owner="munge"))
+    shell(machine, "systemctl restart munge")
     failed = run(machines, machine, TRAINYARD_DEADLINE="5", TRAINYARD_LOG_GRACE="0")
     assert failed.code != 0, failed.output
     assert "slurmd did not register" in failed.output
     machine.write("/etc/munge/munge.key", NodeFile(text=key, mode=0o400, owner="munge"))
-    assert_joins(machines, machine, "systemctl restart munge")
-
-
-def assert_joins(machines: HyperPodMachines, machine: Machine, mend: str) -> None:
-    shell(machine, f"{mend}; systemctl daemon-reload")
+    shell(machine, "systemctl restart munge")
     done = run(machines, machine)
     assert done.code == 0, done.output
     assert "WARNING: slurmd" not in done.output

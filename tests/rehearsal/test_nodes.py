@@ -147,9 +147,9 @@ def test_fails_with_the_names_that_there_are(machines: HyperPodMachines) -> None
         machines.machine("nobody")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lonely(image: Path) -> Iterator[HyperPodMachines]:
-    """A machines of one node that a test may break."""
+    """Machines of one node that a test may break, and mends."""
     with HyperPodMachines(make_cluster(workers=0), image=image) as made:
         made.boot()
         yield made

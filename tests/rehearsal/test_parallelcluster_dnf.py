@@ -53,6 +53,12 @@ def repositories(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Repos
 
 
 @pytest.fixture(scope="module")
+def other(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Repositories:
+    """The same packages, signed with another key."""
+    return make_repositories(image, bundle(), SYSTEM, tmp_path_factory.mktemp("other"))
+
+
+@pytest.fixture(scope="module")
 def worker(aws: LocalAws, image: Path, repositories: Repositories) -> Iterator[Machine]:
     """A Trainium node on which ParallelCluster has run the installer."""
     upload(aws, repositories)
@@ -198,9 +204,8 @@ def test_a_missing_key_is_named(bare: Machine, repositories: Repositories) -> No
 
 
 def test_another_key_is_refused_before_it_is_trusted(
-    bare: Machine, repositories: Repositories, image: Path, tmp_path: Path
+    bare: Machine, repositories: Repositories, other: Repositories
 ) -> None:
-    other = make_repositories(image, bundle(), SYSTEM, tmp_path / "other")
     replace_content(repositories.packages, other.packages)
     ended = install(bare)
     assert ended.code != 0
@@ -254,12 +259,10 @@ def signed_by_another(_node: Machine, content: Path, other: Path) -> None:
 def test_a_package_that_was_tampered_with_is_refused(
     bare: Machine,
     repositories: Repositories,
-    image: Path,
-    tmp_path: Path,
+    other: Repositories,
     tamper: Callable[[Machine, Path, Path], None],
     said: str,
 ) -> None:
-    other = make_repositories(image, bundle(), SYSTEM, tmp_path / "other")
     tamper(bare, repositories.packages, other.packages)
     ended = install(bare)
     assert ended.code != 0
