@@ -12,7 +12,7 @@ CURRENT_STEP='boot'
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
 
 node() {
-  python3 -B "${here}/node.py" --settings "${ROOT}/etc/trainyard/settings.json" "$@"
+  python3 -ISB "${here}/node.py" --settings "${ROOT}/etc/trainyard/settings.json" "$@"
 }
 
 # cloud-init runs user data once for an instance. A set-up that the power ended goes on at the next boot, and what no boot
@@ -23,7 +23,6 @@ enable_at_boot() {
     'After=network-online.target' '[Service]' 'Type=oneshot' 'TimeoutStartSec=infinity' "ExecStart=${here}/boot.sh" \
     '[Install]' 'WantedBy=multi-user.target')
   put_file "${ROOT}/etc/systemd/system/trainyard-boot.service" 0644 "${unit}"
-  systemctl daemon-reload
   systemctl enable trainyard-boot.service
 }
 

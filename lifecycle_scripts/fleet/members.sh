@@ -10,7 +10,7 @@ HOME_DIRECTORY=${ROOT}/opt/trainyard
 export AWS_RETRY_MODE=standard AWS_MAX_ATTEMPTS=10
 
 node() {
-  python3 -B "${here}/node.py" --settings "${SETTINGS}" "$@"
+  python3 -ISB "${here}/node.py" --settings "${SETTINGS}" "$@"
 }
 
 # The set-up, boot.sh and the timer can come together. One at a time asks and writes: no file is written by two, and none

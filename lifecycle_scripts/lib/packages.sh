@@ -54,7 +54,7 @@ is_half_installed() {
 
 # The programs that hold a lock are named: on a new machine mostly unattended-upgrades.
 package_manager_is_free() {
-  python3 -B "${BUNDLE}/lib/lock_holder.py" "${PACKAGE_LOCKS[@]/#/${ROOT}/}"
+  python3 -ISB "${BUNDLE}/lib/lock_holder.py" "${PACKAGE_LOCKS[@]/#/${ROOT}/}"
 }
 
 # What a run that was cut off left half done. wait_until knows no failure that will stay: this one is kept for after it.

@@ -98,7 +98,7 @@ put_file() {
   local path=$1 mode=$2 text=$3 temporary=$1.trainyard-new
   # shellcheck disable=SC2310  # a question
   if ! holds "${path}" "${text}"; then
-    mkdir -p -- "${path%/*}"
+    [[ -d ${path%/*} ]] || mkdir -p -- "${path%/*}"
     printf '%s\n' "${text}" >"${temporary}"
     chmod -- "${mode}" "${temporary}"
     mv -f -- "${temporary}" "${path}"

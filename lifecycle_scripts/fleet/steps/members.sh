@@ -13,7 +13,6 @@ step_members_done() {
 step_members_run() {
   wait_until 600 "EC2's answer" "${BUNDLE}/members.sh" # a large fleet that starts at once is told to ask later
   members_units put_file
-  systemctl daemon-reload
   systemctl enable --now trainyard-members.timer
 }
 

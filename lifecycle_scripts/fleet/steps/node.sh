@@ -29,7 +29,7 @@ step_node_verify() {
 }
 
 node_facts() {
-  python3 -B "${BUNDLE}/node.py" --settings "${SETTINGS}" facts
+  python3 -ISB "${BUNDLE}/node.py" --settings "${SETTINGS}" facts
 }
 
 # Exit code 75 may pass with time. Anything else will not: then waiting ends, and asking again says why.

@@ -28,9 +28,8 @@ step_accounting_run() {
   accounting_write_conf
   [[ -n ${NODE[accounting_endpoint]-} ]] || accounting_let_in
   accounting_units put_file
-  systemctl daemon-reload
-  systemctl enable --now munge
-  systemctl enable slurmdbd
+  systemctl enable munge slurmdbd
+  systemctl start munge
   systemctl restart slurmdbd
   wait_until 300 'an answer of slurmdbd' accounting_answers
   wait_until 60 'the cluster in the accounting' accounting_register
@@ -140,7 +139,7 @@ accounting_write_conf() {
   local user secret code=0 new=${ACCOUNTING_CONF}.trainyard-new
   [[ -n ${NODE[accounting_secret]-} ]] || ! accounting_conf_is_whole 2>/dev/null || return 0
   user=$(accounting_slurm_user) && secret=$(accounting_secret) || return 1
-  (umask 077 && python3 -B "${BUNDLE}/slurmdbd_conf.py" --host "${HOST}" --address "${NODE[address]}" \
+  (umask 077 && python3 -ISB "${BUNDLE}/slurmdbd_conf.py" --host "${HOST}" --address "${NODE[address]}" \
     --slurm-user "${user}" --database "${NODE[accounting_endpoint]:-localhost}" --port "${NODE[accounting_port]:-3306}" \
     --schema "${NODE[accounting_schema]:-slurm_acct_db}" \
     --authority "${NODE[accounting_authority]:+${ACCOUNTING_AUTHORITY}}" <<<"${secret}" >"${new}") || code=$?

@@ -21,7 +21,7 @@ step_clock_verify() {
 
 # Exit codes: 0 it is right, 1 it is wrong, 75 nobody answers. Says which.
 clock_tells() {
-  python3 -B "${BUNDLE}/clock.py" ${TRAINYARD_CLOCK:+--server "${TRAINYARD_CLOCK}"}
+  python3 -ISB "${BUNDLE}/clock.py" ${TRAINYARD_CLOCK:+--server "${TRAINYARD_CLOCK}"}
 }
 
 clock_is_not_wrong() {

@@ -83,7 +83,7 @@ containers_add_docker() {
 
 containers_docker_text() {
   local disk
-  disk=$(containers_disk) && python3 -B "${BUNDLE}/docker_root.py" "${CONTAINERS_DOCKER}" "${disk}/docker"
+  disk=$(containers_disk) && python3 -ISB "${BUNDLE}/docker_root.py" "${CONTAINERS_DOCKER}" "${disk}/docker"
 }
 
 # Images are containerd's since Docker 29, below a root of its own. Its key stands before the first table; a root that
@@ -255,7 +255,7 @@ containers_pyxis_build() {
 containers_plugstack_text() {
   local plugin
   plugin=$(containers_pyxis) \
-    && python3 -B "${BUNDLE}/plugstack.py" --root "${ROOT}" -- "${CONTAINERS_PLUGSTACK}" "required ${plugin}"
+    && python3 -ISB "${BUNDLE}/plugstack.py" --root "${ROOT}" -- "${CONTAINERS_PLUGSTACK}" "required ${plugin}"
 }
 
 # Only the controller has a plugstack.conf. All nodes take it, so nothing in it may be true of one node only.

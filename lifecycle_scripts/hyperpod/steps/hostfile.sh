@@ -21,7 +21,6 @@ step_hostfile_run() {
   hosts=$(network_hosts)
   [[ -e ${ROOT}${NODE[shared]}/trainyard/hostfile ]] || put_file "${ROOT}${NODE[shared]}/trainyard/hostfile" 0644 "${hosts}"
   hostfile_each put_file
-  systemctl daemon-reload
   systemctl enable --now trainyard-hostfile.timer
 }
 

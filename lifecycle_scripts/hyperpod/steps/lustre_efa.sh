@@ -20,7 +20,6 @@ step_lustre_efa_run() {
   put_file "${ROOT}${LUSTRE_EFA_PROGRAM}" 0755 "${program}"
   unit=$(lustre_efa_unit)
   put_file "${ROOT}${LUSTRE_EFA_UNIT}" 0644 "${unit}"
-  systemctl daemon-reload
   systemctl enable trainyard-lustre-efa.service
   lustre_efa_start || true # verify says so
 }

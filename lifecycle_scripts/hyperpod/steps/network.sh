@@ -14,8 +14,11 @@ step_network_done() {
 
 step_network_run() {
   local facts key value
-  wait_until 300 'this node in resource_config.json' network_facts_or_never
-  facts=$(network_facts)
+  # shellcheck disable=SC2310  # a question
+  facts=$(network_facts 2>/dev/null) || {
+    wait_until 300 'this node in resource_config.json' network_facts_or_never
+    facts=$(network_facts)
+  }
   while IFS='=' read -r key value; do
     NODE[${key}]=${value}
   done <<<"${facts}"
@@ -28,13 +31,13 @@ step_network_verify() {
 }
 
 network_facts() {
-  python3 -B "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" \
+  python3 -ISB "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" \
     ${TRAINYARD_ADDRESS:+--address "${TRAINYARD_ADDRESS}"}
 }
 
 # network_hosts: the nodes that run jobs, as far as HyperPod has listed them, one in a line.
 network_hosts() {
-  python3 -B "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" --hosts
+  python3 -ISB "${BUNDLE}/resource_config.py" --config "${RESOURCE_CONFIG}" --settings "${BUNDLE}/settings.json" --hosts
 }
 
 # Exit code 75 may pass with time. Anything else will not: then waiting ends, and asking again says why.

@@ -209,5 +209,5 @@ pam_slurm_adopt_undo() {
 }
 
 pam_slurm_adopt_judges() {
-  python3 -B "${BUNDLE}/pam_account.py" sshd root && ! python3 -B "${BUNDLE}/pam_account.py" sshd nobody
+  python3 -ISB "${BUNDLE}/pam_account.py" sshd root && ! python3 -ISB "${BUNDLE}/pam_account.py" sshd nobody
 }

@@ -94,7 +94,6 @@ s3_mounts_start() {
   mountpoint -q -- "${ROOT}${path}" || mkdir -p -- "${ROOT}${path}"
   restart_due "${unit}"
   put_file "${ROOT}/etc/systemd/system/${unit}" 0644 "${text}"
-  systemctl daemon-reload
   systemctl enable -- "${unit}"
   wait_until 120 "the mount of ${path}" systemctl restart -- "${unit}"
   restart_made "${unit}"

@@ -46,7 +46,6 @@ slurm_start_controller() {
   slurm_park slurmd # one that is restarted on the controller deletes slurm.conf there
   slurm_plugins_are_whole || slurm_write_plugins
   put_file "${UNITS}/slurmctld.service.d/trainyard.conf" 0644 "${SLURM_RETRY}"
-  systemctl daemon-reload
   systemctl enable --now munge slurmctld || warn 'slurmctld did not start at once; it is started again every 5 s'
 }
 
@@ -57,7 +56,7 @@ slurm_plugins_are_whole() {
 
 slurm_write_plugins() {
   local lines
-  lines=$(python3 -B "${BUNDLE}/plugstack.py" --root "${ROOT}" "${SLURM_PLUGINS}")
+  lines=$(python3 -ISB "${BUNDLE}/plugstack.py" --root "${ROOT}" "${SLURM_PLUGINS}")
   put_file "${SLURM_PLUGINS}" 0644 "${lines}"
 }
 
@@ -100,9 +99,8 @@ slurm_start_node() {
   put_file "${ROOT}${DROP_IN}.env" 0644 "${options}"
   drop_in=$(slurm_drop_in)
   put_file "${ROOT}${DROP_IN}.conf" 0644 "${drop_in}"
-  systemctl daemon-reload
-  systemctl enable --now munge
-  systemctl enable slurmd
+  systemctl enable munge slurmd
+  systemctl start munge
   systemctl restart slurmd || warn 'slurmd did not start at once'
   restart_made slurmd
 }
@@ -186,12 +184,12 @@ slurm_fail() {
   fail "$1: ${said}"
 }
 
-# slurm_park UNIT: a unit that must not run here. It cannot be masked: its own file stands where the mask would.
+# slurm_park UNIT: a unit that must not run here. It cannot be masked: its own file stands where the mask would. Who calls
+# this enables units next, and with that systemd reads them all again.
 slurm_park() {
   local unit=${UNITS}/$1.service
   [[ ! -e ${unit} ]] || {
-    systemctl disable --now "$1"
+    systemctl disable --no-reload --now "$1"
     mv -f -- "${unit}" "${unit}.not-on-a-${NODE[role]}"
-    systemctl daemon-reload
   }
 }

@@ -18,7 +18,6 @@ step_slurm_topology_done() {
 # The watch begins before the look: what HyperPod changes between the two, nobody else would notice.
 step_slurm_topology_run() {
   slurm_topology_each put_file
-  systemctl daemon-reload
   systemctl enable --now trainyard-topology.path
   wait_until 30 'a topology that can be written' slurm_topology_write # the watch's own program may be writing it
 }
@@ -31,13 +30,13 @@ step_slurm_topology_verify() {
 # What is written here, the watch's program has not to write, and does not tell slurmctld of it.
 slurm_topology_write() {
   local changed
-  changed=$(python3 -B "${BUNDLE}/slurm_topology.py" "${ROOT}/opt/slurm/etc") \
+  changed=$(python3 -ISB "${BUNDLE}/slurm_topology.py" "${ROOT}/opt/slurm/etc") \
     && { [[ -z ${changed} ]] || ! systemctl is-active --quiet slurmctld || systemctl restart slurmctld \
       || warn 'slurmctld did not restart at once; step slurm asks for its answer'; }
 }
 
 slurm_topology_is_there() {
-  python3 -B "${BUNDLE}/slurm_topology.py" --check "${ROOT}/opt/slurm/etc"
+  python3 -ISB "${BUNDLE}/slurm_topology.py" --check "${ROOT}/opt/slurm/etc"
 }
 
 # slurm_topology_each COMMAND: calls COMMAND PATH MODE TEXT for the programs and their units.

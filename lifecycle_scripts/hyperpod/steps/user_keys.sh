@@ -6,6 +6,8 @@ declare -gA NODE
 # shellcheck source-path=SCRIPTDIR source=../../lib/ssh_key.sh
 source "${BUNDLE}/lib/ssh_key.sh"
 
+USER_KEYS_LISTED='' # every entry of the file, once it is read
+
 step user_keys 'keys of the users of shared_users.txt' 'the file of users cannot be read' 'users'
 
 step_user_keys_done() {
@@ -22,8 +24,8 @@ step_user_keys_verify() {
 
 # user_keys_each [check]: for every user whose home all nodes share; fails when one has no key, and warns of each.
 user_keys_each() {
-  local kind name home said wrong=0 listing
-  listing=$(python3 -B "${BUNDLE}/shared_users.py" "${BUNDLE}/${NODE[users_file]}")
+  local kind name home said wrong=0
+  [[ -n ${USER_KEYS_LISTED} ]] || USER_KEYS_LISTED=$(python3 -ISB "${BUNDLE}/shared_users.py" "${BUNDLE}/${NODE[users_file]}")
   while IFS=$'\t' read -r kind name _ home; do
     [[ ${kind} == user ]] || continue
     # shellcheck disable=SC2310  # a question
@@ -33,7 +35,7 @@ user_keys_each() {
       said=${said##*$'\n'}
       [[ $# -gt 0 ]] || warn "${name} has no key for log-ins from node to node: ${said#ERROR: }"
     }
-  done <<<"${listing}"
+  done <<<"${USER_KEYS_LISTED}"
   ((wrong == 0))
 }
 

@@ -4,6 +4,8 @@
 : "${ROOT?}" "${BUNDLE?}"
 declare -gA NODE
 
+USERS_LISTED='' # every entry of the file, once it is read
+
 step users 'users and groups of shared_users.txt' \
   'a name or number of shared_users.txt belongs to somebody else on this node, or the home directories cannot be written' \
   'lustre openzfs'
@@ -22,11 +24,11 @@ step_users_verify() {
 
 # users_each FUNCTION: calls FUNCTION KIND NAME VALUE [HOME] for every entry; fails when one call did.
 users_each() {
-  local kind name value home wrong=0 listing
-  listing=$(python3 -B "${BUNDLE}/shared_users.py" "${BUNDLE}/${NODE[users_file]}") || return
+  local kind name value home wrong=0
+  [[ -n ${USERS_LISTED} ]] || USERS_LISTED=$(python3 -ISB "${BUNDLE}/shared_users.py" "${BUNDLE}/${NODE[users_file]}") || return
   while IFS=$'\t' read -r kind name value home; do
     "$1" "${kind}" "${name}" "${value}" "${home}" || wrong=$((wrong + 1))
-  done <<<"${listing}"
+  done <<<"${USERS_LISTED}"
   ((wrong == 0)) || {
     log "ERROR: ${wrong} entries of ${NODE[users_file]} are not as they should be, see above"
     return 1

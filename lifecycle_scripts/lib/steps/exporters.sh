@@ -232,7 +232,7 @@ exporters_unit_textfile() {
   local directory
   directory=$(exporters_directory)
   printf '%s\n' '[Unit]' "Description=Metrics of $1 into a file" '[Service]' 'Type=oneshot' 'TimeoutStartSec=60' \
-    "ExecStart=/usr/bin/python3 -B ${EXPORTERS_PROGRAMS}/$1_metrics.py ${2:+$2 }--output ${directory}/$1.prom"
+    "ExecStart=/usr/bin/python3 -ISB ${EXPORTERS_PROGRAMS}/$1_metrics.py ${2:+$2 }--output ${directory}/$1.prom"
 }
 
 exporters_unit_timer() {
@@ -307,7 +307,6 @@ exporters_write() {
 
 exporters_start() {
   exporters_write "$1" "$2"
-  systemctl daemon-reload
   systemctl enable -- "$2"
   systemctl restart -- "$2"
   restart_made "${2%.*}"

@@ -33,7 +33,6 @@ step_metrics_agent_run() {
   put_file "${ROOT}${METRICS_AGENT_FOLDER}/scrape.yml" 0644 "${text}"
   text=$(metrics_agent_unit)
   put_file "${ROOT}/etc/systemd/system/${METRICS_AGENT}.service" 0644 "${text}"
-  systemctl daemon-reload
   systemctl enable -- "${METRICS_AGENT}.service"
   systemctl restart -- "${METRICS_AGENT}.service"
   restart_made "${METRICS_AGENT}"
