@@ -66,7 +66,7 @@ case ${name} in
     changed
     ;;
   mkfs.xfs)
-    touch "${state}/file-system"
+    : >>"${state}/file-system"
     changed
     ;;
   mountpoint)
@@ -76,7 +76,7 @@ case ${name} in
   mount)
     path=${subject#"${TRAINYARD_ROOT}"}
     [[ ${path} != /scratch || -e ${state}/file-system ]]
-    touch "${state}/mounted${path//\//-}"
+    : >>"${state}/mounted${path//\//-}"
     changed
     ;;
   install)
@@ -93,7 +93,7 @@ case ${name} in
         changed
         ;;
       enable)
-        touch "${state}/active.${subject}"
+        : >>"${state}/active.${subject}"
         changed
         ;;
       is-active) [[ -e ${state}/active.${subject} ]] ;;
@@ -133,7 +133,7 @@ case ${name} in
     changed
     ;;
   apt-get | dnf)
-    [[ $* != *lustre-client* ]] || touch "${state}/lustre-client"
+    [[ $* != *lustre-client* ]] || : >>"${state}/lustre-client"
     changed
     ;;
   apt-mark | apt-cache | depmod) ;;
@@ -157,7 +157,7 @@ case ${name} in
         fi
         ;;
       'ec2 create-tags')
-        touch "${state}/ready"
+        : >>"${state}/ready"
         changed
         ;;
       'logs create-log-stream') ;;

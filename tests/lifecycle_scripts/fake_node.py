@@ -47,6 +47,19 @@ here=$(cd -- "$(dirname -- "${{BASH_SOURCE[0]}}")" && pwd -P)
 source "${{here}}/lib/steps.sh"
 provision "${{here}}" {}
 """
+# Stands in an entry script before its steps are run: a program of a step knows which step it is of, the disk is kept as
+# it is at the end of each step that changes something, and the power is cut at the end of one.
+WATCHED = """\
+export CURRENT_STEP
+eval "whole_$(declare -f run_step)"
+run_step() {
+  whole_run_step "$1"
+  if [[ -n ${STUB_KEEP:-} ]] && grep -sqxF -- "$1" "${TRAINYARD_ROOT}/state/steps"; then
+    mkdir "${STUB_KEEP}/$1" && cp -a -- "${TRAINYARD_ROOT}" "${STUB_KEEP}/$1/root"
+  fi
+  [[ $1 != "${STUB_KILL_AFTER_STEP:-}" ]] || kill -KILL 0
+}
+"""
 ADDRESSES = {"controller": "10.1.0.5", "login": "10.1.0.6", "worker": "10.1.0.7"}
 USERS = "ada,2001,/fsx/ada,research:3001\nbob,2002,/fsx/bob  # the second\n"
 UNIT = "[Service]\nExecStart=/opt/slurm/sbin/{0} -D ${1}_OPTIONS\n"
@@ -211,7 +224,13 @@ class FakeNode:
 
     def snapshot(self) -> dict[str, str]:
         """Everything on the node but what was written down about the way there, and locks, which no boot survives."""
-        journal = {"state/calls", "state/changes", "state/failures", "var/log/provision/provisioning.log"}
+        journal = {
+            "state/calls",
+            "state/changes",
+            "state/steps",
+            "state/failures",
+            "var/log/provision/provisioning.log",
+        }
         files = {str(path.relative_to(self.root)): path for path in self.root.rglob("*") if path.is_file()}
         kept = {name: path for name, path in sorted(files.items()) if not name.startswith("run/lock/")}
         return {name: path.read_text(errors="replace") for name, path in kept.items() if name not in journal}
@@ -282,14 +301,19 @@ def astray(node: FakeNode, script: str, *, at_least: int = 1, after: int = 0) ->
     """Return the cuts of the power after which the next run fails, or ends where an undisturbed one does not.
 
     A cut is the disk as it was right after a change, kept while one run goes on to its end. In the middle a run is
-    killed indeed, and leaves that very disk. There are ``at_least`` so many cuts, all of them after change ``after``.
+    killed indeed, and leaves that very disk; from there the next one goes to its end. From every other cut it goes to
+    the end of the step that was cut: with the disk that the undisturbed one had there, it goes on as that one did.
+    There are ``at_least`` so many cuts, all of them after change ``after``.
     """
     kept = node.directory / "kept"
+    entry = node.bundle / script
+    entry.write_text(entry.read_text().replace("\nprovision ", f"\n{WATCHED}provision "))
     for part in ("root", "bin"):
         shutil.copytree(node.directory / part, kept / "0" / part, symlinks=True)
     done = node.run(script, STUB_KEEP=str(kept))
     assert done.returncode == 0, done.stdout
     changes, cuts, wanted = node.changes, node.cuts(after=after), node.snapshot()
+    steps = (node.root / "state/steps").read_text().splitlines()
     assert len(cuts) >= at_least
 
     def boot_as_after(number: int) -> None:
@@ -304,11 +328,13 @@ def astray(node: FakeNode, script: str, *, at_least: int = 1, after: int = 0) ->
     left = node.snapshot()
     boot_as_after(middle)
     assert node.snapshot() == left
+    done = node.run(script)
+    assert (done.returncode, node.snapshot()) == (0, wanted), done.stdout
     found = []
     for cut in cuts:
         boot_as_after(cut)
-        done = node.run(script)
-        if done.returncode or node.snapshot() != wanted:
+        done = node.run(script, STUB_KILL_AFTER_STEP=(step := steps[cut - 1]))
+        if done.returncode != -9 or node.snapshot() != FakeNode(kept / step).snapshot():
             found.append((cut, changes[cut - 1], done.stdout[-300:]))
     return found
 

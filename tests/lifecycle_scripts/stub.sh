@@ -14,7 +14,7 @@ subject=${!#}
 
 if [[ ${STUB_FAIL:-} == "${name}":* ]]; then
   IFS=: read -r _ times code <<<"${STUB_FAIL}"
-  touch "${state}/failures"
+  : >>"${state}/failures"
   failed=$(grep -c . "${state}/failures") || true
   if ((failed < times)); then
     echo "${name}" >>"${state}/failures"
@@ -97,10 +97,10 @@ case ${name} in
     grep -qE " ${subject#"${TRAINYARD_ROOT}"} (lustre|nfs) " "${TRAINYARD_ROOT}/etc/fstab"
     case ${subject} in
       */home)
-        touch "${state}/mounted.home"
+        : >>"${state}/mounted.home"
         rm -rf "${subject:?}"/*
         ;;
-      *) touch "${state}/mounted" ;;
+      *) : >>"${state}/mounted" ;;
     esac
     changed
     ;;
@@ -119,9 +119,9 @@ case ${name} in
       enable)
         for unit in "${@:2}"; do
           if [[ ${unit} == --now ]]; then
-            touch "${state}/active.${subject}"
+            : >>"${state}/active.${subject}"
           else
-            touch "${state}/enabled.${unit}"
+            : >>"${state}/enabled.${unit}"
           fi
         done
         changed
@@ -176,7 +176,7 @@ case ${name} in
     ;;
   sacctmgr)
     [[ -e ${state}/active.slurmdbd ]]
-    touch "${state}/clusters"
+    : >>"${state}/clusters"
     case $* in
       *'add cluster'*)
         echo "${subject}" >>"${state}/clusters"

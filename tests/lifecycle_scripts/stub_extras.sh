@@ -13,7 +13,7 @@ started() {
       output=$(awk '/--output/ { print $NF }' "${TRAINYARD_ROOT}/etc/systemd/system/${unit}.service")
       echo 'metric 1' >"${TRAINYARD_ROOT}${output}"
       ;;
-    trainyard-s3-*) touch "${state}/mounted.${unit##*:}" ;;
+    trainyard-s3-*) : >>"${state}/mounted.${unit##*:}" ;;
     *) ;;
   esac
 }
@@ -21,7 +21,7 @@ started() {
 # install PACKAGE: as the package's own scripts would.
 install() {
   local bin=${0%/*}
-  touch "${state}/installed.${1##*/}"
+  : >>"${state}/installed.${1##*/}"
   case ${1##*/} in
     docker.io)
       ln -sfn "${bin}/true" "${bin}/docker"

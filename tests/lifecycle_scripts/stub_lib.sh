@@ -13,6 +13,7 @@ printf '%s\n' "${words//$'\n'/ }" >>"${state}/calls"
 changed() {
   local done_before
   echo "${name} ${action}" >>"${state}/changes"
+  echo "${CURRENT_STEP:-}" >>"${state}/steps"
   if [[ -n ${STUB_KILL_AFTER:-}${STUB_KEEP:-} ]]; then
     mapfile -t done_before <"${state}/changes"
     if [[ -n ${STUB_KEEP:-} ]]; then

@@ -170,6 +170,7 @@ def test_images_leave_the_root_disk_whatever_containerd_was_told_before(
     ("mounted", "disk"), [("sagemaker", "/opt/sagemaker"), ("", "/var/lib/trainyard")], ids=["second volume", "none"]
 )
 def test_without_instance_store_the_next_best_disk_is_taken(node: FakeNode, mounted: str, disk: str) -> None:
+    give(node, ONLY_CONTAINERS)
     (node.root / "state/mounted.nvme").unlink()
     if mounted:
         node.write(f"state/mounted.{mounted}", "")
@@ -181,6 +182,7 @@ def test_without_instance_store_the_next_best_disk_is_taken(node: FakeNode, moun
 
 @pytest.mark.slow
 def test_what_docker_was_told_before_stays(node: FakeNode) -> None:
+    docker_only(node)
     node.write("etc/docker/daemon.json", '{"data-root": "/mnt", "runtimes": {"nvidia": {}}}')
     assert node.run(ENTRY).returncode == 0
     told = text(node, "etc/docker/daemon.json")
@@ -198,7 +200,7 @@ def test_pyxis_is_in_the_controllers_file_once_without_includes(undisturbed: dic
 
 @pytest.mark.slow
 def test_a_plugin_that_the_image_registered_is_not_registered_again(tmp_path: Path) -> None:
-    node = make_full_node(tmp_path, "controller")
+    node = make_full_node(tmp_path, "controller", ONLY_CONTAINERS)
     node.write("opt/slurm/lib/slurm/spank_pyxis.so", "")
     ready = "required /opt/slurm/lib/slurm/spank_pyxis.so container_scope=job\n"
     node.write("opt/slurm/etc/plugstack.conf.d/pyxis.conf", ready)
@@ -217,12 +219,19 @@ def test_a_slurmctld_that_runs_is_told_of_the_plugin(tmp_path: Path, setup: Node
     assert "scontrol reconfigure" in node.calls
 
 
-@pytest.mark.slow
-def test_pyxis_is_built_by_the_first_node_and_copied_by_the_others(tmp_path: Path) -> None:
-    first, second = (make_full_node(tmp_path / name) for name in ("first", "second"))
-    assert first.run(ENTRY).returncode == 0
+@pytest.fixture(scope="module")
+def two_nodes(undisturbed: dict[str, FakeNode], tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeNode, FakeNode]:
+    """A worker that has everything, and one that was set up after it and shares its file system."""
+    first, second = undisturbed["worker"], make_full_node(tmp_path_factory.mktemp("second") / "node")
     (second.root / "fsx").symlink_to(first.root / "fsx")
     assert second.run(ENTRY).returncode == 0
+    return first, second
+
+
+@pytest.mark.slow
+def test_pyxis_is_built_by_the_first_node_and_copied_by_the_others(two_nodes: tuple[FakeNode, FakeNode]) -> None:
+    first, second = two_nodes
+    assert any(call.startswith("make") for call in first.calls)
     assert not any(call.startswith("make") for call in second.calls)
     assert text(second, "usr/local/lib/slurm/spank_pyxis.so") == "plugin\n"
 
@@ -235,11 +244,8 @@ def test_what_the_image_lacks_and_nobody_gives_is_named(node: FakeNode) -> None:
 
 # ---------------------------------------------------------------- Neuron's Python
 @pytest.mark.slow
-def test_the_environment_is_made_once_for_all_nodes(tmp_path: Path) -> None:
-    first, second = (make_full_node(tmp_path / name) for name in ("first", "second"))
-    assert first.run(ENTRY).returncode == 0
-    (second.root / "fsx").symlink_to(first.root / "fsx")
-    assert second.run(ENTRY).returncode == 0
+def test_the_environment_is_made_once_for_all_nodes(two_nodes: tuple[FakeNode, FakeNode]) -> None:
+    first, second = two_nodes
     installs = [call for node in (first, second) for call in node.calls if call.startswith("python -m pip install")]
     assert len(installs) == 1
     made = (first.root / "fsx/neuron-environment").readlink()
@@ -299,6 +305,7 @@ def test_the_lock_of_a_node_that_died_is_free(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_other_versions_are_made_beside_and_the_link_changes(node: FakeNode) -> None:
+    give(node, ONLY_NEURON)
     assert node.run(ENTRY).returncode == 0
     before = (node.root / "fsx/neuron-environment").readlink()
     index = "https://mirror.example/simple"
@@ -492,7 +499,7 @@ def test_only_compute_nodes_refuse_and_the_controller_gives_jobs_a_container(und
 
 @pytest.mark.slow
 def test_hyperpods_file_stays_when_it_includes_another(tmp_path: Path) -> None:
-    node = make_full_node(tmp_path, "controller")
+    node = make_full_node(tmp_path, "controller", ONLY_PAM)
     conf = SLURM_CONF + "PrologFlags=X11\n" + INCLUDE
     node.write("opt/slurm/etc/slurm.conf", conf)
     node.write("opt/slurm/etc/accounting.conf", "# somebody's\n")
@@ -562,6 +569,7 @@ def test_without_the_option_everything_is_as_it_was(node: FakeNode) -> None:
 
 @pytest.mark.slow
 def test_other_admins_take_the_place_of_the_first(node: FakeNode) -> None:
+    give(node, ONLY_PAM)
     assert node.run(ENTRY).returncode == 0
     change_settings(node, pam_slurm_adopt={"admin_groups": ["ubuntu", "sudo"]})
     assert node.run(ENTRY).returncode == 0

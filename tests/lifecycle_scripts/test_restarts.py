@@ -1,14 +1,14 @@
 """Nodes that are killed between a new file and the restart of who reads it: the next run makes the restart."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, PamSlurmAdopt
-from tests.lifecycle_scripts.extras_node import ENTRY, full_setup, make_full_node, tools
+from tests.lifecycle_scripts.extras_node import ENTRY, STEPS, full_setup, make_full_node, tools
 from tests.lifecycle_scripts.fake_node import FakeNode, change_settings
 
 pytestmark = pytest.mark.programs
@@ -81,7 +81,7 @@ class Case:
         before: What the node is like before the first run.
         change: What changes after a first, whole run; with None it is the first run that is cut.
         group: The node's group.
-        entry: The entry script; the one of extras does not run Slurm's own steps.
+        steps: What is run; those of the extras are not Slurm's own.
     """
 
     call: str
@@ -89,10 +89,9 @@ class Case:
     before: Callable[[FakeNode], None] | None = None
     change: Callable[[FakeNode], None] | None = None
     group: str = "worker"
-    entry: str = ENTRY
+    steps: Sequence[str] = tuple(STEPS)
 
 
-RELOAD = "systemctl daemon-reload"
 EXPORTER = Case(
     "systemctl restart -- trainyard-node-exporter.service",
     lambda: NodeSetup(exporters=Exporters(efa=False), tools=tools()),
@@ -118,24 +117,35 @@ PLUGIN = Case(
 )
 
 CONFIGURATION = Case(
-    "systemctl restart slurmctld", NodeSetup, before=active("slurmctld"), group="controller", entry="on_create.sh"
+    "systemctl restart slurmctld",
+    NodeSetup,
+    before=active("slurmctld"),
+    group="controller",
+    steps=("network", "devices", "job_hooks", "slurm_conf", "slurm"),
 )
 EXTERN_STEP = Case(
     "systemctl try-restart slurmctld",
     lambda: NodeSetup(pam_slurm_adopt=PamSlurmAdopt(), tools=tools()),
     group="controller",
 )
-OPTIONS = Case("systemctl restart slurmd", NodeSetup, before=active("slurmd"), entry="on_create.sh")
+OPTIONS = Case("systemctl restart slurmd", NodeSetup, before=active("slurmd"), steps=("network", "slurm"))
 
 
 @pytest.mark.parametrize(
     ("case", "cut"),
     [
-        pytest.param(EXPORTER, RELOAD, id="exporter, reload"),
+        pytest.param(EXPORTER, "systemctl enable -- trainyard-node-exporter.service", id="exporter, reload"),
         pytest.param(EXPORTER, EXPORTER.call, id="exporter"),
-        pytest.param(METRICS_FILE, RELOAD, id="metrics file, reload", marks=pytest.mark.slow),
+        pytest.param(
+            METRICS_FILE,
+            "systemctl enable -- trainyard-efa-metrics.timer",
+            id="metrics file, reload",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(METRICS_FILE, METRICS_FILE.call, id="metrics file", marks=pytest.mark.slow),
-        pytest.param(MOUNT, RELOAD, id="mount, reload", marks=pytest.mark.slow),
+        pytest.param(
+            MOUNT, "systemctl enable -- trainyard-s3-data:train.service", id="mount, reload", marks=pytest.mark.slow
+        ),
         pytest.param(MOUNT, MOUNT.call, id="mount", marks=pytest.mark.slow),
         pytest.param(DOCKER, DOCKER.call, id="Docker", marks=pytest.mark.slow),
         pytest.param(PLUGIN, PLUGIN.call, id="plugin"),
@@ -148,15 +158,16 @@ def test_what_was_written_and_not_taken_is_taken_by_the_next_run(tmp_path: Path,
     node = make_full_node(tmp_path / "node", case.group, case.setup())
     can_be_cut(node, "bin/systemctl")
     can_be_cut(node, "root/opt/slurm/bin/scontrol")
+    entry = node.write_entry(ENTRY, case.steps)
     if case.before:
         case.before(node)
     if case.change:
-        done = node.run(case.entry)
+        done = node.run(entry)
         assert done.returncode == 0, done.stdout
         case.change(node)
-    assert node.run(case.entry, STUB_CUT_BEFORE=cut).returncode == -9
+    assert node.run(entry, STUB_CUT_BEFORE=cut).returncode == -9
     for wanted in (True, False):  # once, and never again
         calls = len(node.calls)
-        done = node.run(case.entry)
+        done = node.run(entry)
         assert done.returncode == 0, done.stdout
         assert (case.call in node.calls[calls:]) is wanted
