@@ -1,10 +1,11 @@
-"""What goes wrong on real nodes, one fault each: the project's own scripts, and at the end the cluster is right."""
+"""What goes wrong on real nodes: the project's own scripts, and after every fault, or row of them, all is right."""
 
 import json
 import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -107,8 +108,10 @@ def killed_when(step: str, moment: str) -> str:
 
 
 def run_and_kill(machines: HyperPodMachines, machine: Machine, step: str, moment: str) -> None:
+    """What other runs have brought to its end by then is not looked at again: the whole run that comes last does."""
     source = (SCRIPTS / "steps" / f"{step}.sh").read_text()
-    done = run_changed(machines, machine, f"steps/{step}.sh", source + killed_when(step, moment))
+    ended = "".join(f"step_{other}_done() {{ true; }}\n" for other in worked(machine) if other not in {"network", step})
+    done = run_changed(machines, machine, f"steps/{step}.sh", source + ended + killed_when(step, moment))
     assert (done.code != 0, text(machine, NOTE)) == (True, f"{step} {moment}\n"), done.output
 
 
@@ -118,14 +121,27 @@ def forget_homes(machines: HyperPodMachines) -> None:
         shutil.rmtree(machines.shared(SYSTEM) / home)
 
 
+def run_with_full_disk(machines: HyperPodMachines, machine: Machine, step: str) -> None:
+    """A run that has this step before it, and no space: it says so."""
+    folder = machines.agent.place_bundle(machine)
+    machine.set_disk_full(full=True)
+    failed = machines.agent.run_script(machine, folder, ENTRY, AT_ONCE)
+    machine.set_disk_full(full=False)
+    assert failed.code != 0, (step, failed.output)
+    assert "likely cause: no space is left on /" in failed.output, (step, failed.output)
+
+
 @pytest.mark.parametrize("name", [CONTROLLER, FIRST])
 def test_a_node_that_is_killed_in_every_step_and_run_again_is_right(machines: HyperPodMachines, name: str) -> None:
+    """And a worker whose disk is full before every step, too."""
     machine = fresh(machines, name)
     forget_homes(machines)
     shutil.rmtree(machines.shared(SYSTEM) / "ubuntu")
     for step in WORKED[name]:
         for moment in MOMENTS:
             run_and_kill(machines, machine, step, moment)
+            if (name, moment) == (FIRST, "begin"):
+                run_with_full_disk(machines, machine, step)
     done = run(machines, machine)
     assert done.code == 0, done.output
     assert_right(machines)
@@ -165,19 +181,6 @@ def test_on_init_complete_that_is_killed_in_every_step_and_run_again_is_right(
     assert_right(machines)
 
 
-def test_a_power_cut_in_the_middle_of_the_scripts(machines: HyperPodMachines, worker: Machine) -> None:
-    machines.set_mount_fault("sleep 60")
-    with ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(run, machines, worker)
-        until("the mount", lambda: mounts_tried(worker))
-        worker.crash()
-        assert ending.result(timeout=PATIENCE_SECONDS).code != 0
-    machines.set_mount_fault(None)
-    machines.boot([worker.node])
-    assert run(machines, worker).code == 0
-    assert_right(machines)
-
-
 def state(machine: Machine) -> dict[str, tuple[int, str]]:
     """Everything that is on the node's disk and not in the image; not what daemons and the log write by themselves."""
     upper = machine.root.parent / "disk" / "upper"
@@ -205,44 +208,14 @@ def test_a_second_run_changes_nothing(machines: HyperPodMachines, name: str) -> 
 
 
 # ---------------------------------------------------------------- names and storage
-def test_a_name_service_that_comes_late_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
-    machines.set_name_service(up=False)
-    with running(machines, worker) as ending:
-        until("the first step", lambda: "[network] cluster" in log_of(worker))
-        assert not ending.done()
-        machines.set_name_service(up=True)
-    assert_right(machines)
-
-
-def test_a_name_service_that_does_not_come_is_named(machines: HyperPodMachines, worker: Machine) -> None:
+def test_what_does_not_come_is_named_and_the_next_run_goes_on(machines: HyperPodMachines, worker: Machine) -> None:
     machines.set_name_service(up=False)
     failed = run(machines, worker, **AT_ONCE)
     assert failed.code != 0
     assert f"waited in vain for the name {SYSTEM.dns_name}" in failed.output
     assert "likely cause: the subnet has no route out or no DNS" in log_of(worker)
     machines.set_name_service(up=True)
-    assert run(machines, worker).code == 0
-    assert_right(machines)
 
-
-def test_a_mount_that_is_refused_is_tried_until_it_is_granted(machines: HyperPodMachines, worker: Machine) -> None:
-    machines.set_mount_fault(REFUSED)
-    with running(machines, worker) as ending:
-        until("a second try", lambda: mounts_tried(worker) > 1)
-        assert not ending.done()
-        machines.set_mount_fault(None)
-    assert_right(machines)
-
-
-def test_a_mount_that_is_slow_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
-    machines.set_mount_fault("sleep 3")
-    done = run(machines, worker)
-    assert done.code == 0, done.output
-    assert mounts_tried(worker) == 1
-    assert_right(machines)
-
-
-def test_a_wrong_mount_name_is_told(machines: HyperPodMachines, worker: Machine) -> None:
     settings = json.loads(bundle()[SETTINGS_FILE])
     settings["lustre"]["mount_name"] = "wrongnam"
     failed = run_changed(machines, worker, SETTINGS_FILE, json.dumps(settings), **AT_ONCE)
@@ -250,21 +223,55 @@ def test_a_wrong_mount_name_is_told(machines: HyperPodMachines, worker: Machine)
     assert "waited in vain for the mount of /fsx" in failed.output
     assert "wrongnam at /fsx failed: Connection timed out" in failed.output
     assert "the mount name is another file system's" in log_of(worker)
+
     assert run(machines, worker).code == 0
     assert_right(machines)
 
 
-def test_a_disk_that_is_full_at_any_step_is_told_and_overcome(machines: HyperPodMachines, worker: Machine) -> None:
-    for step in WORKED[FIRST]:
-        run_and_kill(machines, worker, step, "begin")
-        folder = machines.agent.place_bundle(worker)
-        worker.set_disk_full(full=True)
-        failed = machines.agent.run_script(worker, folder, ENTRY, AT_ONCE)
-        worker.set_disk_full(full=False)
-        assert failed.code != 0, (step, failed.output)
-        assert "likely cause: no space is left on /" in failed.output, (step, failed.output)
-    done = run(machines, worker)
-    assert done.code == 0, done.output
+def test_what_comes_late_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
+    """The agent's list with this node in it, the name service, the right to mount, and a mount that is slow."""
+    listed = text(worker, RESOURCE_CONFIG)
+    worker.write(RESOURCE_CONFIG, NodeFile(text=listed.replace(str(worker.node.address), "10.1.128.99")))
+    machines.set_name_service(up=False)
+    machines.set_mount_fault(REFUSED)
+    with running(machines, worker) as ending:
+        until("the first step", lambda: "[network] find out" in log_of(worker))
+        assert not ending.done()
+        worker.write(RESOURCE_CONFIG, NodeFile(text=listed))
+        until("the node in the list", lambda: "[network] cluster" in log_of(worker))
+        assert (ending.done(), mounts_tried(worker)) == (False, 0)
+        machines.set_name_service(up=True)
+        until("a second try", lambda: mounts_tried(worker) > 1)
+        assert not ending.done()
+        machines.set_mount_fault("sleep 3")
+        tried = mounts_tried(worker)
+    assert mounts_tried(worker) <= tried + 1  # the slow one, after a refused one that had begun
+    assert_right(machines)
+
+
+@contextmanager
+def mounting(machines: HyperPodMachines, machine: Machine, fault: str) -> Iterator[None]:
+    """The scripts are at the mount while the block runs, and it ends them."""
+    tried = mounts_tried(machine)
+    machines.set_mount_fault(fault)
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(run, machines, machine)
+        until("the mount", lambda: mounts_tried(machine) > tried)
+        yield
+        assert ending.result(timeout=PATIENCE_SECONDS).code != 0
+    machines.set_mount_fault(None)
+
+
+def test_a_power_cut_in_the_middle_of_the_scripts_and_a_kill_by_hand(
+    machines: HyperPodMachines, worker: Machine
+) -> None:
+    """The unit of a script is the one that can be killed: the way to do it by hand, as the rehearsal's README says."""
+    with mounting(machines, worker, "sleep 60"):
+        worker.crash()
+    machines.boot([worker.node])
+    with mounting(machines, worker, REFUSED):
+        worker.run("systemctl", "kill", "--signal=KILL", UNIT)
+    assert run(machines, worker).code == 0
     assert_right(machines)
 
 
@@ -374,28 +381,4 @@ def test_a_worker_that_slurm_conf_does_not_name_yet_joins_when_it_does(
     machines.change(machines.cluster)
     assert_right(machines)
     machines.change(with_workers(machines, 2))
-    assert_right(machines)
-
-
-# ---------------------------------------------------------------- what HyperPod and the user wrote
-def test_a_node_that_is_listed_late_is_waited_for(machines: HyperPodMachines, worker: Machine) -> None:
-    listed = text(worker, RESOURCE_CONFIG)
-    worker.write(RESOURCE_CONFIG, NodeFile(text=listed.replace(str(worker.node.address), "10.1.128.99")))
-    with running(machines, worker) as ending:
-        until("the first step", lambda: "[network] find out" in log_of(worker))
-        assert not ending.done()
-        worker.write(RESOURCE_CONFIG, NodeFile(text=listed))
-    assert_right(machines)
-
-
-def test_the_unit_of_a_script_is_the_one_that_can_be_killed(machines: HyperPodMachines, worker: Machine) -> None:
-    """The way to do it by hand, as the rehearsal's README says."""
-    machines.set_mount_fault(REFUSED)
-    with ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(run, machines, worker)
-        until("the mount", lambda: mounts_tried(worker))
-        worker.run("systemctl", "kill", "--signal=KILL", UNIT)
-        assert ending.result(timeout=PATIENCE_SECONDS).code != 0
-    machines.set_mount_fault(None)
-    assert run(machines, worker).code == 0
     assert_right(machines)
