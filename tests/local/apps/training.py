@@ -151,9 +151,15 @@ class Training(cdk.Stack):
         cdk.CfnOutput(self, "Answered", value=resource.get_att_string("Answer"))
 
 
-app = cdk.App()
-env = cdk.Environment(account="123456789012", region="us-east-2")
-network_stack = Network(app, "Network", env=env)
-storage_stack = Storage(app, "Storage", network=network_stack, env=env)
-Training(app, "Training", network=network_stack, storage=storage_stack, env=env)
-app.synth()
+def define(app: cdk.App) -> None:
+    """Define the stacks."""
+    env = cdk.Environment(account="123456789012", region="us-east-2")
+    network_stack = Network(app, "Network", env=env)
+    storage_stack = Storage(app, "Storage", network=network_stack, env=env)
+    Training(app, "Training", network=network_stack, storage=storage_stack, env=env)
+
+
+if __name__ == "__main__":
+    made = cdk.App()
+    define(made)
+    made.synth()
