@@ -14,6 +14,7 @@ import pytest
 
 from cdk_trainyard.rehearsal import HyperPodMachines
 from tests.jobs.parts import ARGUMENTS, EXPORT, LLAMA, STAND_INS, events, write_tiny, write_tokenizer, write_tokens
+from tests.jobs.warm import Warm
 from tests.rehearsal.clusters import SYSTEM, make_cluster, wait_until_idle
 
 pytestmark = pytest.mark.nodes
@@ -69,7 +70,7 @@ class Cluster:
         deadline = time.monotonic() + SECONDS
         while not (state := self.machines.slurm.is_over(number)):
             assert time.monotonic() < deadline, self.machines.slurm.job(number)
-            time.sleep(0.5)
+            time.sleep(1)
         return state
 
     def text(self, name: str) -> str:
@@ -88,6 +89,21 @@ def cluster(image: Path, torch_environment: Path, tmp_path_factory: pytest.TempP
         yield Cluster(machines, tmp_path_factory.mktemp("home"))
 
 
+@pytest.fixture(scope="module")
+def calm(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The files of a model that was trained and exported on this machine, with their sums."""
+    folder = tmp_path_factory.mktemp("calm")
+    model, _, tokenizer = write_tiny(folder), write_tokens(folder), write_tokenizer(folder)
+    done = warm.train(folder, "run")
+    assert done.returncode == 0, done.stderr
+    assert events(done.stdout)[0]["step"] == 0
+    checkpoint = folder / "run" / "checkpoints" / "step_00000012"
+    words = [f"--checkpoint={checkpoint}", f"--model={model}", f"--tokenizer={tokenizer}", f"--staging={folder}/model"]
+    done = warm.run(EXPORT / "export.py", *words, PYTHONPATH="")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads((folder / "model" / "export.json").read_text())["files"])
+
+
 @pytest.mark.parametrize("script", ["neuron-llama/compile.sbatch", "neuron-llama/train.sbatch"])
 def test_slurm_would_take_the_jobs(cluster: Cluster, script: str) -> None:
     done = cluster.machines.slurm.controller.run(
@@ -103,7 +119,9 @@ def test_slurm_would_take_the_export(cluster: Cluster) -> None:
     assert "to start at" in done.err
 
 
-def test_compiled_cut_off_gone_on_with_and_exported_it_is_the_model_of_a_calm_run(cluster: Cluster) -> None:
+def test_compiled_cut_off_gone_on_with_and_exported_it_is_the_model_of_a_calm_run(
+    cluster: Cluster, calm: dict[str, object]
+) -> None:
     told = cluster.run(
         "neuron-llama", f"{HOME}/neuron-llama/submit.sh", *cluster.words(),
         RUN_DIRECTORY=f"{HOME}/cut", STAND_IN_DIES_SAVING="step_00000010",
@@ -133,24 +151,14 @@ def test_compiled_cut_off_gone_on_with_and_exported_it_is_the_model_of_a_calm_ru
     assert [event["checkpoint"] for event in said if event["event"] == "ignored"] == ["step_00000010"]
     assert said[-1]["event"] == "done"
 
-    # a run that nothing disturbed, submitted without the first job
-    cluster.run(".", "mkdir", "calm")
-    options = ["--parsable", "--nodes=2", f"--chdir={HOME}/calm"]
-    calm = cluster.run(
-        "neuron-llama", "sbatch", *options, "train.sbatch", *cluster.words(), RUN_DIRECTORY=f"{HOME}/calm"
-    ).strip()  # fmt: skip
-    assert cluster.wait(calm) == "COMPLETED", cluster.text(f"calm/neuron-llama-{calm}.out")
-
-    # both exported, by the job that exports
-    sums = []
-    for run in ("cut", "calm"):
-        words = [f"--checkpoint={HOME}/{run}/checkpoints/step_00000012", f"--model={HOME}/tiny.json",
-                 f"--tokenizer={HOME}/tokenizer"]  # fmt: skip
-        number = cluster.run("export-for-serving", "sbatch", "--parsable", "job.sbatch", *words).strip()
-        assert cluster.wait(number) == "COMPLETED", cluster.text(f"export-for-serving/export-for-serving-{number}.out")
-        sums.append(json.loads(cluster.text(f"{run}/export-step_00000012/export.json"))["files"])
-    assert sums[0] == sums[1]
-    assert "model-00001-of-00001.safetensors" in sums[0]
+    # exported by the job that exports, it is what a run on this machine gives that nothing disturbs
+    words = [f"--checkpoint={HOME}/cut/checkpoints/step_00000012", f"--model={HOME}/tiny.json",
+             f"--tokenizer={HOME}/tokenizer"]  # fmt: skip
+    number = cluster.run("export-for-serving", "sbatch", "--parsable", "job.sbatch", *words).strip()
+    assert cluster.wait(number) == "COMPLETED", cluster.text(f"export-for-serving/export-for-serving-{number}.out")
+    files = json.loads(cluster.text("cut/export-step_00000012/export.json"))["files"]
+    assert files == calm
+    assert "model-00001-of-00001.safetensors" in files
 
 
 def test_nothing_is_trained_when_the_compiler_fails(cluster: Cluster) -> None:
