@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import yaml
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.local import LocalAws
+from cdk_trainyard.rehearsal import __main__ as command_line
 from cdk_trainyard.rehearsal import scenarios
 from cdk_trainyard.rehearsal.__main__ import main
 from cdk_trainyard.rehearsal.deploy import Assembly
@@ -45,8 +46,13 @@ def rehearse(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*PROGRAM, *words], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
 
-def rehearse_here(aws: LocalAws, file: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The same in this process, without the cdk CLI: one rehearsal of every orchestrator shows what that does."""
+def rehearse_here(
+    aws: LocalAws, file: Path, *words: str, kept: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The same in this process, without the cdk CLI: one rehearsal of every orchestrator shows what that does.
+
+    With ``kept`` its nodes are kept while that runs.
+    """
 
     def synthesize(file: Path, directory: Path) -> Assembly:
         return Assembly(directory=directory, account=aws.account, region=Deployment.load(file).region)
@@ -57,7 +63,8 @@ def rehearse_here(aws: LocalAws, file: Path, *words: str) -> subprocess.Complete
         started_in(aws, patch)
         patch.setattr(scenarios, "synthesize", synthesize)
         patch.setattr(scenarios, "deploy", lambda _assembly, _say: deploy_file(aws, file))
-        code = main([str(file), *words])
+        patch.setattr(command_line, "_keep", lambda _report: kept and kept())
+        code = main([str(file), *words, *(["--keep"] if kept else [])])
     return subprocess.CompletedProcess(words, code, said.getvalue(), told.getvalue())
 
 
