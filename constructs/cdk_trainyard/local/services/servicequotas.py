@@ -68,15 +68,17 @@ def _row(service: str, name: str, value: float) -> Row:
 
 
 def _quotas(request: Request) -> list[Row]:
-    """Return the quotas of a service as they are in this account."""
+    """Return the quotas of a service as they are in this account, without their ARNs."""
     service = request["ServiceCode"]
-    mine = {name: value for (of, name), value in _SET.of(request.account, request.region).items() if of == service}
-    rows = {name: dict(row) for name, row in _known(service).items()}
-    for name, value in mine.items():
-        rows[name] = {**rows.get(name, _row(service, name, value)), "Value": float(value)}
-    for row in rows.values():
-        row["QuotaArn"] = request.arn("servicequotas", f"{service}/{row['QuotaCode']}")
+    rows = dict(_known(service))
+    for (of, name), value in _SET.of(request.account, request.region).items():
+        if of == service:
+            rows[name] = {**rows.get(name, _row(service, name, value)), "Value": float(value)}
     return [rows[name] for name in sorted(rows)]
+
+
+def _named(request: Request, row: Row) -> Row:
+    return {**row, "QuotaArn": request.arn("servicequotas", f"{row['ServiceCode']}/{row['QuotaCode']}")}
 
 
 def _page(request: Request, rows: list[Row], member: str) -> Row:
@@ -87,7 +89,8 @@ def _page(request: Request, rows: list[Row], member: str) -> Row:
 
 def list_service_quotas(request: Request) -> Row:
     """Return the quotas of a service in this account."""
-    return _page(request, _quotas(request), "Quotas")
+    page = _page(request, _quotas(request), "Quotas")
+    return {**page, "Quotas": [_named(request, row) for row in page["Quotas"]]}
 
 
 def list_aws_default_service_quotas(request: Request) -> Row:
@@ -99,7 +102,7 @@ def get_service_quota(request: Request) -> Row:
     """Return one quota by its code."""
     for row in _quotas(request):
         if row["QuotaCode"] == request["QuotaCode"]:
-            return {"Quota": row}
+            return {"Quota": _named(request, row)}
     raise ApiError("NoSuchResourceException", "The request failed because the specified quota was not found.")
 
 
