@@ -54,7 +54,7 @@ def trainyard(tmp_path_factory: pytest.TempPathFactory) -> Run:
     (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
     found = program(python, "-c", "import cdk_trainyard; print(cdk_trainyard.__file__)").stdout.strip()
     assert found == str(packages / "cdk_trainyard" / "__init__.py")
-    program(python.parent / "trainyard", "init", "mine", "--like", "hyperpod-cpu-ddp")
+    program(python.parent / "trainyard", "init", "mine", "--like", "hyperpod-cpu-ddp", "--count", "1")
     program(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=home / "mine")
     (home / "empty").mkdir()
     return lambda *words, folder="mine": program(python.parent / "trainyard", *words, cwd=home / folder)
