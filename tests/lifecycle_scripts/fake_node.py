@@ -331,7 +331,7 @@ def astray(node: FakeNode, script: str, *, at_least: int = 1, after: int = 0) ->
     done = node.run(script)
     assert (done.returncode, node.snapshot()) == (0, wanted), done.stdout
     found = []
-    for cut in cuts:
+    for cut in sorted({*cuts} - {middle}):
         boot_as_after(cut)
         done = node.run(script, STUB_KILL_AFTER_STEP=(step := steps[cut - 1]))
         if done.returncode != -9 or node.snapshot() != FakeNode(kept / step).snapshot():
