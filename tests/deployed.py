@@ -25,7 +25,7 @@ _Files = dict[str, dict[str, Any]]
 
 
 class RolledBackError(Exception):
-    """A stack that did not become what it should: its name, and what its newest events say."""
+    """A stack that did not become what it should: its name, its status, and what failed."""
 
 
 def deploy(aws: LocalAws, name: str) -> Path:
@@ -103,7 +103,8 @@ def _changed(client: Any, name: str, there: bool, said: dict[str, Any]) -> bool:
         change(StackName=name, **said)
         client.get_waiter(done).wait(StackName=name, WaiterConfig=_PATIENCE)
     except WaiterError as error:
-        raise RolledBackError(f"{name}: {'; '.join(_reasons(client, name))}") from error
+        (stack,) = client.describe_stacks(StackName=name)["Stacks"]
+        raise RolledBackError(f"{name} {stack['StackStatus']}: {'; '.join(_reasons(client, name))}") from error
     except ClientError as error:
         if "No updates are to be performed" not in str(error):
             raise
