@@ -26,14 +26,19 @@ from cdk_trainyard.project import project_folder
 from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
 
 
-def run(build_stacks: Callable[[App, Deployment], object], context: Mapping[str, Any] | None = None) -> None:
+def run(
+    build_stacks: Callable[[App, Deployment], object],
+    context: Mapping[str, Any] | None = None,
+    outdir: str | None = None,
+) -> None:
     """Synthesize the deployment that the context names, with every check; what is wrong ends the process.
 
     Args:
         build_stacks: Defines the stacks of a deployment.
         context: Context that the cdk CLI may override. Default - what the CLI gives.
+        outdir: Where the cloud assembly goes. Default - where the CLI says.
     """
-    app = App(context=context)
+    app = App(context=context, outdir=outdir)
     attach_checks(app)
     deployment = None
     try:

@@ -5,8 +5,11 @@ So do the files in ``deployments`` beside this one, which say as much, and switc
 
 import hashlib
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -159,22 +162,56 @@ def digest(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda path: path.stem)
-def test_synthesis_is_the_same_to_the_byte_in_another_checkout(
-    deployment: Path, synthesized: Synthesize, tmp_path: Path
-) -> None:
-    """And in a process of its own: ``app.py``, as the cdk CLI runs it."""
-    elsewhere = tmp_path / "another checkout"
-    for name in ("app.py", "cdk.json", "stacks", "lifecycle_scripts", "deployments"):
-        elsewhere.mkdir(exist_ok=True)
+APP = """
+import json, sys
+from cdk_trainyard.app import run
+from stacks import build_stacks
+for deployment, outdir in json.load(sys.stdin).items():
+    context = json.load(open("cdk.json"))["context"] | {"deployment": deployment}
+    run(build_stacks, context, outdir)
+"""
+"""What ``app.py`` runs, of one deployment after the other."""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The assemblies that one process makes of what is shipped, in another checkout."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    checkout = folder / "another checkout"
+    checkout.mkdir()
+    for name in ("cdk.json", "stacks", "lifecycle_scripts", "deployments"):
         if (ROOT / name).is_dir():  # others may be writing byte code
-            shutil.copytree(ROOT / name, elsewhere / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(ROOT / name, elsewhere / name)
-    first = synthesized(deployment.stem)
-    second = synthesize(deployment.relative_to(ROOT), tmp_path / "second", cwd=elsewhere)
-    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
-    assert digest(first.outdir) == digest(second.outdir)
+            shutil.copy(ROOT / name, checkout / name)
+    made = {path.stem: folder / path.stem for path in DEPLOYMENTS}
+    asked = {str(path.relative_to(ROOT)): str(made[path.stem]) for path in DEPLOYMENTS}
+    environment = {name: value for name, value in os.environ.items() if name != "CDK_CONTEXT_JSON"}
+    done = subprocess.run(
+        [sys.executable, "-c", APP],
+        cwd=checkout,
+        env=environment,
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda path: path.stem)
+def test_synthesis_is_the_same_to_the_byte_in_another_process_and_checkout(
+    deployment: Path, synthesized: Synthesize, elsewhere: dict[str, Path]
+) -> None:
+    assert digest(synthesized(deployment.stem).outdir) == digest(elsewhere[deployment.stem])
+
+
+def test_the_program_that_the_cli_runs_makes_the_same(elsewhere: dict[str, Path], tmp_path: Path) -> None:
+    """``app.py`` itself, with what it is told by variables."""
+    done = synthesize(DEPLOYMENTS[0].relative_to(ROOT), tmp_path / "cdk.out")
+    assert done.returncode == 0, done.stderr
+    assert digest(done.outdir) == digest(elsewhere[DEPLOYMENTS[0].stem])
 
 
 def data_resources(synthesis: Synthesis) -> dict[str, Any]:
