@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import cloudformation_validate as engine
 import pytest
 from aws_cdk import App
+from aws_cdk.cx_api import CloudFormationStackArtifact
 from cloudformation_validate.bindings_python import ValidateConfig
 
 from cdk_trainyard import ConfigurationError
@@ -20,16 +21,43 @@ from tests.support import DEPLOYMENTS, ROOT
 pytestmark = pytest.mark.slow
 PLACED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<text>.+)")
 CONTEXT = json.loads((ROOT / "cdk.json").read_text())["context"]
+Invalid = Callable[[CloudFormationStackArtifact], list[str]]
 
 
-def every_mutation() -> Iterable[tuple[Path, Mutation]]:
-    """One of each pattern, whichever file has it first."""
+@pytest.fixture(scope="module")
+def every_mutation() -> dict[Path, list[Mutation]]:
+    """One of each pattern, of whichever file has it first."""
     seen: set[tuple[str, ...]] = set()
-    for path in DEPLOYMENTS:
+    made: dict[Path, list[Mutation]] = {path: [] for path in DEPLOYMENTS}
+    for path, found in made.items():
         for mutation in mutations(path.read_text(), path.name):
             if mutation.pattern not in seen:
                 seen.add(mutation.pattern)
-                yield path, mutation
+                found.append(mutation)
+    return made
+
+
+@pytest.fixture(scope="module")
+def invalid() -> Invalid:
+    """Says what template validation finds in a stack: of templates that are the same, once."""
+    rules = engine.CelEngine()  # it must not outlive Python
+    known: dict[tuple[str, str], list[str]] = {}
+
+    def found(stack: CloudFormationStackArtifact) -> list[str]:
+        path, region = stack.template_full_path, stack.environment.region
+        asked = (Path(path).read_text(), region)
+        if asked not in known:
+            config = ValidateConfig(
+                exclude=engine.RuleFilterConfig(ids=sorted(IGNORED_RULES)),
+                detail_level=engine.DetailLevel.STANDARD,
+                severity_level=engine.Severity.ERROR,
+                pseudo_parameter_overrides=engine.PseudoParameterOverrides(region=region),
+            )
+            told = rules.validate_template(path, config).diagnostics
+            known[asked] = [f"{each.rule_id} {each.message}" for each in told]
+        return known[asked]
+
+    return found
 
 
 def told(mutation: Mutation, lines: list[str]) -> bool:
@@ -44,7 +72,7 @@ def told(mutation: Mutation, lines: list[str]) -> bool:
     )
 
 
-def verdict(mutation: Mutation, path: Path, out: Path, rules: engine.CelEngine) -> str | None:
+def verdict(mutation: Mutation, path: Path, out: Path, invalid: Invalid) -> str | None:
     """What is wrong with the answer to a mutation, or None."""
     changed = out / path.name
     changed.write_text(mutation.text)
@@ -59,27 +87,16 @@ def verdict(mutation: Mutation, path: Path, out: Path, rules: engine.CelEngine) 
         return None if told(mutation, lines) else f"refused elsewhere: {lines}"
     except Exception as error:  # noqa: BLE001  what a user would see as a trace
         return f"a trace: {type(error).__name__}: {error}"
-    findings = [finding for stack in assembly.stacks for finding in invalid(rules, stack.template_full_path, stack)]
+    findings = [finding for stack in assembly.stacks for finding in invalid(stack)]
     return f"template validation alone: {findings}" if findings else None
 
 
-def invalid(rules: engine.CelEngine, template: str, stack: object) -> list[str]:
-    config = ValidateConfig(
-        exclude=engine.RuleFilterConfig(ids=sorted(IGNORED_RULES)),
-        detail_level=engine.DetailLevel.STANDARD,
-        severity_level=engine.Severity.ERROR,
-        pseudo_parameter_overrides=engine.PseudoParameterOverrides(region=stack.environment.region),  # type: ignore[attr-defined]
-    )
-    return [f"{found.rule_id} {found.message}" for found in rules.validate_template(template, config).diagnostics]
-
-
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
-def test_a_changed_file_is_refused_at_its_line_or_good(path: Path, tmp_path: Path) -> None:
-    rules = engine.CelEngine()  # it must not outlive Python
+def test_a_changed_file_is_refused_at_its_line_or_good(
+    path: Path, every_mutation: dict[Path, list[Mutation]], invalid: Invalid, tmp_path: Path
+) -> None:
     found = {
-        (mutation.name, *mutation.path): verdict(mutation, path, tmp_path, rules)
-        for source, mutation in every_mutation()
-        if source == path
+        (mutation.name, *mutation.path): verdict(mutation, path, tmp_path, invalid) for mutation in every_mutation[path]
     }
     assert found
     assert {what: wrong for what, wrong in found.items() if wrong} == {}
