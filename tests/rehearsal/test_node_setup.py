@@ -149,19 +149,16 @@ def test_a_database_that_is_down_at_the_start_is_waited_for(machines: HyperPodMa
 
 # ---------------------------------------------------------------- prolog and epilog
 def test_a_job_leaves_no_process_and_no_file(machines: HyperPodMachines) -> None:
-    run_job = ["srun", "--ntasks=1", "--nodelist", machines.machine(FIRST).node.host, "sh", "-c"]
-
-    def has_a_directory() -> bool:
-        """A fresh slurmctld counts jobs from 1 again: slurmd runs no prolog for a number that it has just seen."""
-        return machines.slurm.controller.run(*run_job, "echo $TMPDIR").out.startswith("/tmp/job-")  # noqa: S108  there
-
-    until("a job that has a number of its own", has_a_directory)
+    """On a new node: a fresh slurmctld counts jobs from 1 again, and slurmd runs no prolog for a number it has seen."""
+    machine = fresh(machines, FIRST)
+    assert run(machines, machine).code == 0
+    assert_right(machines)
     leave = "setsid sleep 4321 >/dev/null 2>&1 & echo $TMPDIR; touch $TMPDIR/file"
-    written = machines.slurm.controller.run(*run_job, leave)
+    written = machines.slurm.controller.run("srun", "--ntasks=1", "--nodelist", machine.node.host, "sh", "-c", leave)
     directory = written.out.strip()
     assert directory.startswith("/tmp/job-")  # noqa: S108  on the node
-    until("the epilog", lambda: not (machines.machine(FIRST).root / directory.lstrip("/")).exists())
-    until("the end of what the job left", lambda: shell(machines.machine(FIRST), "pgrep -f 'sleep 432[1]'") == "")
+    until("the epilog", lambda: not (machine.root / directory.lstrip("/")).exists())
+    until("the end of what the job left", lambda: shell(machine, "pgrep -f 'sleep 432[1]'") == "")
     assert_right(machines)
 
 
