@@ -189,7 +189,7 @@ class _Run(Training):
         self._slurm = slurm
         self._directory = folder / name
         environment = {
-            "PYTHON": str(python), "PROCESSES_PER_NODE": "1", "TRAIN_DIRECTORY": str(self._directory),
+            "PYTHON": str(python), "PROCESSES_PER_NODE": "2", "TRAIN_DIRECTORY": str(self._directory),
             "RENDEZVOUS_HOST": "127.0.0.1", "RENDEZVOUS_PORT": str(_free_ports(1)), "GLOO_SOCKET_IFNAME": "lo",
         }  # fmt: skip
         words = ["env", f"--chdir={folder / 'job'}", "sbatch", "--parsable", "job.sbatch", "--steps", str(_STEPS)]
