@@ -60,9 +60,7 @@ def deploy_assembly(aws: LocalAws, region: str, folder: Path, stack: str | None 
     Raises:
         RolledBackError: Something failed.
     """
-    bucket = _bootstrap(aws, region)
-    files = _files(folder)
-    _upload(aws, region, folder, files)
+    bucket, files = upload(aws, region, folder)
     there, changed = stack_names(aws.client("cloudformation", region)), []
     for wanted in _wanted(CloudAssembly(str(folder)), stack):
         (template,) = [key for key, asset in files.items() if asset["source"]["path"] == wanted.template_file]
@@ -121,7 +119,7 @@ def _reasons(client: Any, name: str) -> Iterator[str]:
             return
 
 
-def _bootstrap(aws: LocalAws, region: str) -> str:
+def bootstrap(aws: LocalAws, region: str) -> str:
     """Make what deployments need of what ``cdk bootstrap`` makes, unless it is there, and return the bucket."""
     bucket = f"cdk-hnb659fds-assets-{aws.account}-{region}"
     where = {} if region == DEFAULT else {"CreateBucketConfiguration": {"LocationConstraint": region}}
@@ -143,15 +141,16 @@ def _files(folder: Path) -> _Files:
     }
 
 
-def _upload(aws: LocalAws, region: str, folder: Path, files: _Files) -> None:
-    """Upload what is not there yet."""
-    s3, bucket = aws.client("s3", region), _bootstrap(aws, region)
+def upload(aws: LocalAws, region: str, folder: Path) -> tuple[str, _Files]:
+    """Upload what an assembly has and is not there yet; return the bucket, and the assembly's files by their keys."""
+    s3, bucket, files = aws.client("s3", region), bootstrap(aws, region), _files(folder)
     there = {row["Key"] for row in every(s3, "list_objects_v2", Bucket=bucket).get("Contents", [])}
     for key in files.keys() - there:
         source = files[key]["source"]
         path = folder / source["path"]
         body = _zipped(path) if source["packaging"] == "zip" else path.read_bytes()
         s3.put_object(Bucket=bucket, Key=key, Body=body)
+    return bucket, files
 
 
 def _zipped(folder: Path) -> bytes:

@@ -1,8 +1,6 @@
 """Apps of the rooms `fleet` and `serving`, in the configurations that they offer, for the local AWS to deploy."""
 
-import io
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +37,7 @@ from cdk_trainyard import (
 )
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.options.fields import fields_of
+from tests import deployed
 from tests.support import STAGED
 
 REGION = "us-west-1"
@@ -56,10 +55,7 @@ def bootstrap(aws: LocalAws) -> None:
     """Make what ``cdk bootstrap`` makes and these apps need, and what they name as existing; again does nothing."""
     if _ASSETS in [bucket["Name"] for bucket in aws.client("s3", REGION).list_buckets()["Buckets"]]:
         return
-    where = {"LocationConstraint": REGION}
-    aws.client("s3", REGION).create_bucket(Bucket=_ASSETS, CreateBucketConfiguration=where)
-    version = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}
-    aws.client("ssm", REGION).put_parameter(**version)
+    deployed.bootstrap(aws, REGION)
     for arn in (CERTIFICATE, KEY):
         aws.add_existing(arn)
 
@@ -73,9 +69,7 @@ def synthesized(aws: LocalAws, build: Build, name: str) -> dict[str, Any]:
     stack = Stack(app, name, env=Environment(account=ACCOUNT, region=REGION))
     build(stack)
     assembly = app.synth()
-    for manifest in Path(assembly.directory).glob("*.assets.json"):
-        for asset in json.loads(manifest.read_text())["files"].values():
-            _upload(aws, Path(assembly.directory) / asset["source"]["path"], asset)
+    deployed.upload(aws, REGION, Path(assembly.directory))
     return dict(assembly.get_stack_by_name(name).template)
 
 
@@ -90,21 +84,6 @@ def uploaded(aws: LocalAws, body: dict[str, Any]) -> str:
     """Upload a template, and return its address."""
     aws.client("s3", REGION).put_object(Bucket=_ASSETS, Key="template.json", Body=json.dumps(body))
     return f"{aws.endpoint}/{_ASSETS}/template.json"
-
-
-def _upload(aws: LocalAws, source: Path, asset: dict[str, Any]) -> None:
-    body = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
-    for destination in asset["destinations"].values():
-        aws.client("s3", REGION).put_object(Bucket=_ASSETS, Key=destination["objectKey"], Body=body)
-
-
-def _zipped(folder: Path) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                archive.write(path, path.relative_to(folder))
-    return packed.getvalue()
 
 
 # ---------------------------------------------------------------- fleets
