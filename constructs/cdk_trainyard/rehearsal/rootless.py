@@ -22,7 +22,7 @@ from cdk_trainyard.rehearsal import _process
 from cdk_trainyard.rehearsal._closing import Closing
 from cdk_trainyard.rehearsal._process import wait_for
 from cdk_trainyard.rehearsal.errors import RehearsalError
-from cdk_trainyard.rehearsal.job import NAME, Training
+from cdk_trainyard.rehearsal.job import NAME, PROCESSES_PER_NODE, Training
 from cdk_trainyard.rehearsal.requirements import missing_packages
 
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client"}
@@ -189,7 +189,8 @@ class _Run(Training):
         self._slurm = slurm
         self._directory = folder / name
         environment = {
-            "PYTHON": str(python), "PROCESSES_PER_NODE": "2", "TRAIN_DIRECTORY": str(self._directory),
+            "PYTHON": str(python), "PROCESSES_PER_NODE": str(PROCESSES_PER_NODE),
+            "TRAIN_DIRECTORY": str(self._directory),
             "RENDEZVOUS_HOST": "127.0.0.1", "RENDEZVOUS_PORT": str(_free_ports(1)), "GLOO_SOCKET_IFNAME": "lo",
         }  # fmt: skip
         words = ["env", f"--chdir={folder / 'job'}", "sbatch", "--parsable", "job.sbatch", "--steps", str(_STEPS)]
