@@ -85,7 +85,7 @@ node_modules/.ready: package-lock.json .venv/.ready
 
 # Chromium comes packed, with the libraries and fonts that a bare machine lacks; it is unpacked once, here.
 .venv-browser/.ready: requirements/browser.txt requirements/browser/package-lock.json .venv/.locked
-	@echo "== setting up .venv-browser (some seconds, once)"
+	@echo "== setting up .venv-browser (a few seconds, once)"
 	rm -rf .venv-browser
 	$(PYTHON) -m venv --without-pip .venv-browser
 	@$(call install,.venv-browser/bin/python,requirements/browser.txt)

@@ -19,7 +19,6 @@ from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.rehearsal import __main__ as command_line
 from cdk_trainyard.rehearsal import scenarios
-from cdk_trainyard.rehearsal.__main__ import main
 from cdk_trainyard.rehearsal.deploy import Assembly
 from tests.deployed import deploy_file
 from tests.rehearsal.node_role import started_in
@@ -64,7 +63,7 @@ def rehearse_here(
         patch.setattr(scenarios, "synthesize", synthesize)
         patch.setattr(scenarios, "deploy", lambda _assembly, _say: deploy_file(aws, file))
         patch.setattr(command_line, "_keep", lambda _report: kept and kept())
-        code = main([str(file), *words, *(["--keep"] if kept else [])])
+        code = command_line.main([str(file), *words, *(["--keep"] if kept else [])])
     return subprocess.CompletedProcess(words, code, said.getvalue(), told.getvalue())
 
 

@@ -179,11 +179,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("elsewhere")
     checkout = folder / "another checkout"
     checkout.mkdir()
-    for name in ("cdk.json", "stacks", "lifecycle_scripts", "deployments"):
-        if (ROOT / name).is_dir():  # others may be writing byte code
-            shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, checkout / name)
+    shutil.copy(ROOT / "cdk.json", checkout)
+    for name in ("stacks", "lifecycle_scripts", "deployments"):  # others may be writing byte code
+        shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
     made = {path.stem: folder / path.stem for path in DEPLOYMENTS}
     asked = {str(path.relative_to(ROOT)): str(made[path.stem]) for path in DEPLOYMENTS}
     environment = {name: value for name, value in os.environ.items() if name != "CDK_CONTEXT_JSON"}
