@@ -1,4 +1,4 @@
-"""Shortcuts through what moto works out anew for each value that it answers: the same answers, in a third of the time.
+"""Shortcuts through what moto works out anew for each value that it answers: written alike, in a third of the time.
 
 It looks for each member of an answer under half a dozen names; which these are depends on the shape, the member and the
 class of what is looked at alone. It writes XML through a library that looks at each letter of each name. It rolls a die
