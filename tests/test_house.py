@@ -7,6 +7,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,15 @@ def room_of(dotted: str) -> str:
     return dotted.split(".")[1] if "." in dotted else ""
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def imported_rooms(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -203,20 +210,20 @@ def test_every_rule_of_a_room_is_asked(room: Path) -> None:
     rules = {
         node.name: node
         for path in room.glob("rules*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef)
     }
     tables = [
         named_in(node)
         for path in room.glob("rules*.py")
-        for node in ast.parse(path.read_text()).body
+        for node in parsed(path).body
         if isinstance(node, ast.Assign | ast.AnnAssign)
     ]
     reached: set[str] = set()
     around = [path for path in room.glob("*.py") if not is_rules(path)]
     if room.parent != PACKAGE:  # a package of the deployment room, whose rules the rules of the whole file ask
         around += room.parent.glob("*.py")
-    waiting = set().union(*tables, *(named_in(ast.parse(path.read_text())) for path in around))
+    waiting = set().union(*tables, *(named_in(parsed(path)) for path in around))
     while waiting := (waiting & rules.keys()) - reached:
         reached |= waiting
         waiting = set().union(*(named_in(rules[name]) for name in waiting))

@@ -7,7 +7,7 @@ import pytest
 from cdk_trainyard.reach import Region, addresses, addresses_at, fetches
 from cdk_trainyard.reach.table import address_problems, fetch_problems
 from cdk_trainyard.versions import rows
-from tests.reach.collector import FOR_PEOPLE, LIBRARIES, collect, findings
+from tests.reach.collector import FOR_PEOPLE, LIBRARIES, Finding, collect, findings
 from tests.reach.parts import REGIONS, US
 from tests.support import ROOT
 
@@ -20,8 +20,13 @@ def lacking(found: Any) -> list[tuple[str, str]]:
     return [(name, said) for name, said, meant in found if not meant & known.get(name, set())]
 
 
-def test_whatever_a_shipped_file_fetches_is_in_the_table() -> None:
-    assert lacking(collect()) == []
+@pytest.fixture(scope="module")
+def fetched() -> list[Finding]:
+    return collect()
+
+
+def test_whatever_a_shipped_file_fetches_is_in_the_table(fetched: list[Finding]) -> None:
+    assert lacking(fetched) == []
 
 
 @pytest.mark.parametrize(
@@ -54,9 +59,9 @@ def test_who_says_so_is_no_fetch(name: str, text: str) -> None:
     assert list(findings(name, text)) == []
 
 
-def test_every_row_of_a_file_is_what_the_file_fetches() -> None:
+def test_every_row_of_a_file_is_what_the_file_fetches(fetched: list[Finding]) -> None:
     found: dict[str, set[str]] = {}
-    for name, _, meant in collect():
+    for name, _, meant in fetched:
         found.setdefault(name, set()).update(meant)
     stale = [
         (fetch.by, address.name)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -137,7 +138,7 @@ class Prices:
         Raises:
             ConfigurationError: A file cannot be read, or has another form; every problem of it, with its path.
         """
-        self._layers = [_table(content) for content in (*map(read_prices, map(Path, files)), load("report", "prices"))]
+        self._layers = [*(_table(read_prices(Path(file))) for file in files), _shipped()]
 
     def of(self, item: str, region: str) -> Price | None:
         """Return a price, of the Region or of another one, which it then says; None when nobody knows it.
@@ -150,6 +151,11 @@ class Prices:
         exact = (regions[region] for regions in known if region in regions)
         others = (regions[min(regions)] for regions in known)
         return next(exact, None) or next(others, None)
+
+
+@cache
+def _shipped() -> dict[str, dict[str, Price]]:
+    return _table(load("report", "prices"))
 
 
 def _table(content: Mapping[str, Any]) -> dict[str, dict[str, Price]]:
