@@ -12,7 +12,10 @@ from typing import Any
 import boto3
 import botocore.config
 import botocore.session
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from werkzeug.serving import BaseWSGIServer
 
+from cdk_trainyard.local import unsent
 from cdk_trainyard.local.access.credentials import Credentials
 from cdk_trainyard.local.shapes import fit
 
@@ -37,15 +40,15 @@ _lock = RLock()
 
 
 class _Server:
-    """Where the server of this process listens, and the key of its administrator."""
+    """The server of this process, where it listens, and the key of its administrator."""
 
-    connection: tuple[str, Credentials] | None = None
+    connection: tuple[BaseWSGIServer, str, Credentials] | None = None
 
 
-def connect(endpoint: str, administrator: Credentials) -> None:
-    """Point every client at ``endpoint``, where calls are signed with the key of ``administrator``."""
+def connect(server: BaseWSGIServer, endpoint: str, administrator: Credentials) -> None:
+    """Point every client at ``server``, where calls are signed with the key of ``administrator``."""
     with _lock:
-        _Server.connection = endpoint, administrator
+        _Server.connection = server, endpoint, administrator
         client.cache_clear()
 
 
@@ -56,7 +59,7 @@ def disconnect() -> None:
         client.cache_clear()
 
 
-def _connection() -> tuple[str, Credentials]:
+def _connection() -> tuple[BaseWSGIServer, str, Credentials]:
     if _Server.connection is None:
         raise RuntimeError("no local AWS runs in this process; enter a LocalAws first")
     return _Server.connection
@@ -64,7 +67,7 @@ def _connection() -> tuple[str, Credentials]:
 
 def endpoint() -> str:
     """Return where the server of this process listens."""
-    return _connection()[0]
+    return _connection()[1]
 
 
 @lru_cache(maxsize=1)
@@ -82,11 +85,11 @@ def client(service: str, region: str, credentials: Credentials | None = None, *,
         credentials: Whose calls they are. Default - the administrator's.
         own: Whether the local AWS asks itself; such calls have no faults. Default: True.
     """
-    endpoint, administrator = _connection()
+    _, endpoint, administrator = _connection()
     config = _CONFIG if own else _CONFIG.merge(_GIVEN)
     key = credentials or administrator
     with _lock:
-        return _session().client(
+        made = _session().client(
             service,
             region_name=region,
             endpoint_url=endpoint,
@@ -95,6 +98,13 @@ def client(service: str, region: str, credentials: Credentials | None = None, *,
             aws_session_token=key.session_token or None,
             config=config.merge(_S3) if service == "s3" else config,
         )
+        made.meta.events.register("before-send", _unsent)
+        return made
+
+
+def _unsent(request: AWSPreparedRequest, **_more: object) -> AWSResponse | None:
+    """Answer a request of this process itself; one that is made after the server has stopped finds nobody."""
+    return None if _Server.connection is None else unsent.answer(request, _Server.connection[0])
 
 
 class _Session(boto3.Session):  # type: ignore[misc]  # boto3 has no types
@@ -111,7 +121,7 @@ def session(region: str) -> Any:
     Args:
         region: Of clients that name none.
     """
-    _, administrator = _connection()
+    _, _, administrator = _connection()
     return _Session(
         botocore_session=botocore.session.Session(session_vars=_SESSION_VARIABLES),
         region_name=region,

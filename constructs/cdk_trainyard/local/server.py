@@ -136,7 +136,7 @@ class LocalAws:
             _HOST, self._wanted_port, application(self._credentials), threaded=True, request_handler=_Handler
         )
         os.environ["MOTO_PORT"] = str(self._server.port)  # moto's own calls of itself read it
-        clients.connect(self.endpoint, self._credentials)
+        clients.connect(self._server, self.endpoint, self._credentials)
         self.reset()
         Thread(target=self._server.serve_forever, name="local-aws", daemon=True).start()
         LocalAws._running = self
