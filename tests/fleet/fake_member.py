@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.fleet.scripts import fleet_bundle
-from tests.lifecycle_scripts.fake_node import PYTHON, FakeNode
+from tests.lifecycle_scripts.fake_node import FakeNode, python
 
 STUB = Path(__file__).parent / "stub.sh"
 STUBBED = [
@@ -69,7 +69,7 @@ def make_member(directory: Path, kind: str = "trn1.32xlarge", **changes: Any) ->
     metadata = directory / "metadata/meta-data"
     node = FakeNode(directory, {"STUB_EFA": str(efa), "TRAINYARD_METADATA": (directory / "metadata").as_uri()})
     node.fill_path(STUB, STUBBED, REAL)
-    node.program("python3", PYTHON, interpreter="/bin/sh")
+    node.program("python3", python())
     metadata.mkdir(parents=True)
     facts = {
         "instance-id": INSTANCE,

@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 
 from tests.fleet.fake_member import make_member
-from tests.lifecycle_scripts.fake_node import PYTHON, FakeNode
+from tests.lifecycle_scripts.fake_node import FakeNode, python
 
 pytestmark = pytest.mark.programs
 
@@ -81,7 +81,7 @@ def test_a_failed_set_up_is_answered_until_it_is_heard(node: FakeNode) -> None:
 
 
 def test_metadata_may_be_late(node: FakeNode) -> None:
-    node.program("python3", ONCE + PYTHON)
+    node.program("python3", ONCE + python())
     done = node.run("boot.sh", **PATIENT)
     assert done.returncode == 0, done.stdout
     assert answers(node) == ["CONTINUE"]

@@ -23,7 +23,7 @@ from cdk_trainyard.lifecycle import (
     ToolFile,
 )
 from cdk_trainyard.lifecycle.settings import SETTINGS_FILE, USERS_FILE
-from tests.lifecycle_scripts.fake_node import PYTHON, SETTINGS, STUB, FakeNode, make_node
+from tests.lifecycle_scripts.fake_node import SETTINGS, STUB, FakeNode, make_node, python
 
 EXTRAS = ["containers", "neuron_environment", "exporters", "metrics_agent", "s3_mounts", "pam_slurm_adopt"]
 ENTRY = "extras.sh"
@@ -143,7 +143,7 @@ def give(node: FakeNode, setup: NodeSetup) -> None:
 def make_full_node(directory: Path, group: str = "worker", setup: NodeSetup | None = None) -> FakeNode:
     """Make a node that has booted and is to have everything, or what ``setup`` says."""
     node = make_node(directory, group)
-    node.program("python3", PYTHON3 + PYTHON)
+    node.program("python3", PYTHON3 + python())
     node.program("true", "")
     for path in ("opt/slurm/bin/srun", "usr/sbin/sshd"):
         (node.root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -38,8 +38,13 @@ REAL = [
     "ln", "ls", "mkdir", "mv", "readlink", "rm", "sed", "sha256sum", "sleep", "tail", "tar", "tee", "timeout", "touch",
     "tr", "uname",
 ]  # fmt: skip
-# The node's Python: none of its scripts has a package at hand, and looking for them is most of a start.
-PYTHON = f'exec {os.path.realpath(sys.executable)} -S "$@"'
+# Stands in for python3: asks forking_python.py to be it, with this output, and to write its exit code into a pipe.
+_PYTHON = """\
+exec 8>&1 9<> <(:)
+echo $$ >/proc/{}/fd/0
+read -r -u 9 code
+exit "${{code}}"
+"""
 ENTRY = """\
 #!/bin/bash
 set -Eeuo pipefail
@@ -251,6 +256,15 @@ def filled_path(stub: Path, stubbed: Sequence[str], real: Sequence[str]) -> Path
     return path
 
 
+@cache
+def python() -> str:
+    """The text of the node's python3: most of a start is what scripts import, so one process does that for all."""
+    words = [sys.executable, "-ISB", str(STUB.with_name("forking_python.py"))]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
+    atexit.register(process.communicate)
+    return _PYTHON.format(process.pid)
+
+
 def make_root(node: FakeNode) -> None:
     """Write what the machine image and HyperPod's agent put on a node."""
     (node.root / "state").mkdir(parents=True)
@@ -276,7 +290,7 @@ def make_node(directory: Path, group: str = "worker", *, users: str | None = USE
     environment = {"STUB_EFA": "8", "TRAINYARD_CLOCK": CLOCK.address, "TRAINYARD_ADDRESS": ADDRESSES[group]}
     node = FakeNode(directory, environment)
     node.fill_path(STUB, STUBBED, REAL)
-    node.program("python3", PYTHON, interpreter="/bin/sh")
+    node.program("python3", python())
     (directory / "bin" / STUB_EXTRAS.name).symlink_to(STUB_EXTRAS)
     make_root(node)
     read_bundle(*default_folders()).write(node.bundle)
