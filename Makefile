@@ -129,7 +129,7 @@ test-floors: setup ## the tests of constructs with the oldest aws-cdk-lib and co
 	python -m pip install --quiet --no-compile --target .build/floors $$(sed -nE 's/^  "(aws-cdk-lib|constructs)>=([0-9.]+),.*/\1==\2.0/p' pyproject.toml)
 	PYTHONPATH=$(CURDIR)/.build/floors python -m pytest -n 2 --dist loadscope -m 'not cli and not review and not contract and not nodes and not programs' \
 	  tests/fleet tests/hyperpod tests/lifecycle tests/monitoring tests/network tests/options tests/parallelcluster tests/quotas tests/serving tests/storage \
-	  tests/test_adoption.py tests/test_cluster.py tests/test_metrics.py tests/test_names.py tests/test_operators.py tests/test_tokens.py
+	  tests/test_adoption.py tests/test_cluster.py tests/test_cycles.py tests/test_metrics.py tests/test_names.py tests/test_operators.py tests/test_tokens.py
 
 .PHONY: format
 format: setup ## format Python and shell

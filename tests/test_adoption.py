@@ -5,69 +5,50 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from aws_cdk import App, Aws, CfnCondition, CfnMapping, CfnParameter, Environment, Fn, RemovalPolicy, Stack, Validations
+from aws_cdk import App, Aws, CfnCondition, CfnMapping, CfnParameter, Environment, Fn, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.assertions import Annotations, Match, Template
 from constructs import Construct
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cdk_trainyard import (
     AccountingDatabase,
     BucketPurpose,
     ComputeResource,
-    ConcurrencyLimit,
     ConfigurationError,
     DataRepository,
     EfaFleet,
     EfaLaunchTemplate,
     EfaSecurityGroup,
-    Endpoint,
-    GroupRole,
     HeadNode,
     HyperPodCluster,
     InstanceGroup,
     LoginPool,
-    LustreFileSystem,
     MasterNode,
-    ModelCompilation,
     Mount,
-    Naming,
-    Nat,
     Network,
     NodeImage,
-    NodeProvisioning,
     ParallelCluster,
     Queue,
-    ServiceMonitoring,
-    ServiceScaling,
     ServingHosts,
-    SlurmAccounting,
-    SlurmSettings,
-    TextGenerationEngine,
     TrainingBucket,
-    TrainingBuckets,
     TrainingImage,
     TrainingNetwork,
 )
 from cdk_trainyard.options.stand_ins import CDK_TYPES
 from cdk_trainyard.tokens import dummy, unresolved
-from tests.serving.parts import SCHEDULES, load_balancer, service
-
-REGION, ZONE = "us-west-2", "us-west-2a"
-IMAGE = NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-22.04")
+from tests.parts import CLUSTERS, REGION, ZONE, fleet, groups, hyperpod, lustre, new_stack, parallelcluster
+from tests.serving.parts import service
 
 
 @pytest.fixture
@@ -75,46 +56,12 @@ def stack() -> Stack:
     return new_stack()
 
 
-def new_stack() -> Stack:
-    return Stack(App(), "Stack", env=Environment(account="111111111111", region=REGION))
-
-
 def template(stack: Stack) -> dict[str, Any]:
     return dict(Template.from_stack(stack).to_json())
 
 
-def groups(**changes: Any) -> list[InstanceGroup]:
-    worker = {"name": "workers", "role": GroupRole.COMPUTE, "instance_type": "ml.c5.4xlarge", "count": 2} | changes
-    head = InstanceGroup(name="head", role=GroupRole.CONTROLLER, instance_type="ml.m5.large", count=1)
-    return [head, InstanceGroup(**worker)]
-
-
-def hyperpod(stack: Stack, network: Network, **changes: Any) -> HyperPodCluster:
-    return HyperPodCluster(stack, "HyperPod", network=network, **{"groups": groups(), **changes})
-
-
-def parallelcluster(stack: Stack, network: Network, **changes: Any) -> ParallelCluster:
-    queues = [Queue(name="compute", compute=[ComputeResource(instance_type="c5.xlarge", max_count=4)])]
-    settings = {"head_node": HeadNode(instance_type="c5.xlarge"), "queues": queues, **changes}
-    return ParallelCluster(stack, "ParallelCluster", network=network, **settings)
-
-
-def fleet(stack: Stack, network: Network, **changes: Any) -> EfaFleet:
-    bucket = changes.pop("scripts_bucket", None) or s3.Bucket.from_bucket_name(stack, "FleetScripts", "some-scripts")
-    settings = {"image": IMAGE, "instance_type": "p4d.24xlarge", "count": 2, **changes}
-    return EfaFleet(stack, "Fleet", network=network, scripts_bucket=bucket, **settings)
-
-
-def lustre(stack: Stack, network: Network, **changes: Any) -> LustreFileSystem:
-    group = changes.pop("security_group", None) or EfaSecurityGroup(stack, "Servers", vpc=network.vpc)
-    return LustreFileSystem(stack, "Lustre", network=network, security_group=group, **changes)
-
-
 def accounting(stack: Stack, network: Network) -> AccountingDatabase:
     return AccountingDatabase(stack, "Accounting", network=network)
-
-
-CLUSTERS: Sequence[Callable[..., Any]] = (hyperpod, parallelcluster, fleet)
 
 
 # ---------------------------------------------------------------- a first synthesis, before anything is looked up
@@ -190,174 +137,6 @@ def test_names_and_types_of_parameters_are_taken(stack: Stack) -> None:
     nodes = fleet(stack, network, instance_type=text, reservation_id=text, image=NodeImage(dlami=text))
     MasterNode(stack, "Master", fleet=nodes, instance_type=text)
     assert template(stack)
-
-
-# ---------------------------------------------------------------- no template has a cycle
-def cycle(resources: Mapping[str, Any]) -> list[str]:
-    """Return the resources of a cycle of Ref, GetAtt, Sub and DependsOn; none when there is none."""
-    needs = {name: set(needed(resource)) & resources.keys() for name, resource in resources.items()}
-    while free := [name for name, others in needs.items() if not others]:
-        needs = {name: others - set(free) for name, others in needs.items() if name not in free}
-    return sorted(needs)
-
-
-def needed(value: Any) -> Iterator[str]:
-    match value:
-        case {"Ref": str(name)}:
-            yield name
-        case {"Fn::GetAtt": [str(name), *_]}:
-            yield name
-        case {"Fn::Sub": text}:
-            yield from (part.partition("}")[0].partition(".")[0] for part in str(text).split("${")[1:])
-        case dict():
-            depends = value.get("DependsOn", [])
-            yield from [depends] if isinstance(depends, str) else depends
-            for part in value.values():
-                yield from needed(part)
-        case list():
-            for part in value:
-                yield from needed(part)
-
-
-def test_a_cycle_is_seen() -> None:
-    resources = {"A": {"DependsOn": ["B"]}, "B": {"P": {"Fn::Sub": "x-${C.Arn}"}}, "C": {"P": [{"Ref": "A"}]}, "D": {}}
-    assert cycle(resources) == ["A", "B", "C"]
-
-
-@pytest.mark.parametrize("purpose", BucketPurpose)
-@pytest.mark.parametrize("auto_delete", [True, False])
-def test_a_bucket_alone_has_no_cycle(purpose: BucketPurpose, stack: Stack, *, auto_delete: bool) -> None:
-    TrainingBucket(stack, "S", purpose=purpose, auto_delete=auto_delete)
-    assert cycle(template(stack)["Resources"]) == []
-
-
-@pytest.mark.slow
-@given(data=st.data())
-def test_no_template_of_any_option_has_a_cycle(data: st.DataObject) -> None:
-    """Every construct or none, in one stack or several, with each option or without it."""
-    chosen = {
-        name: data.draw(st.booleans(), label=name)
-        for name in (
-            *("apart", "own_log", "own_bucket_first", "auto_delete", "key", "repositories", "shared_group", "nat"),
-            *("endpoints", "accounting", "late", "use", "encrypted"),
-        )
-    }
-    build = data.draw(st.sampled_from(CLUSTERS), label="build")
-    app = App()
-    build_everything(app, build, chosen)
-    assert cycles(app) == []
-
-
-def cycles(app: App) -> list[list[str]]:
-    """Return the cycles of an app's stacks, of which each is synthesized once, and read where the cdk CLI reads it."""
-    templates = Path(app.synth().directory).glob("*.template.json")
-    return [found for each in templates if (found := cycle(json.loads(each.read_text())["Resources"]))]
-
-
-def build_everything(app: App, build: Callable[..., Any], chosen: Mapping[str, bool]) -> None:
-    environment = Environment(account="111111111111", region=REGION)
-    first = Stack(app, "First", env=environment)
-    second = Stack(app, "Second", env=environment) if chosen["apart"] else first
-    delete = chosen["auto_delete"]
-    if chosen["own_bucket_first"]:
-        s3.Bucket(first, "Mine", auto_delete_objects=True, removal_policy=RemovalPolicy.DESTROY)
-    key = kms.Key(first, "Key", enable_key_rotation=True) if chosen["key"] else None
-    network = TrainingNetwork(
-        first,
-        "Network",
-        zone=ZONE,
-        service_zones=["us-west-2b", "us-west-2c"],
-        nat=Nat.ONE if chosen["nat"] else Nat.NONE,
-        interface_endpoints=list(Endpoint) if chosen["endpoints"] or not chosen["nat"] else [],
-        flow_logs_key=key if chosen["encrypted"] else None,
-    )
-    alone = TrainingBucket(first, "Alone", purpose=BucketPurpose.SCRIPTS, auto_delete=delete)
-    log = None if chosen["own_log"] else alone.bucket
-    buckets = TrainingBuckets(first, "Buckets", auto_delete=delete, key=key, access_logs=log)
-    servers = EfaSecurityGroup(first, "Servers", vpc=network.vpc)
-    link = DataRepository(file_system_path="/data", bucket=buckets.datasets)
-    file_system = LustreFileSystem(
-        first,
-        "Lustre",
-        network=network,
-        security_group=servers,
-        key=key if chosen["encrypted"] else None,
-        data_repositories=[link] if chosen["repositories"] else [],
-    )
-    changes: dict[str, Any] = {"security_group": servers} if chosen["shared_group"] else {}
-    if build is hyperpod and chosen["accounting"]:
-        changes |= {"accounting": AccountingDatabase(first, "Accounting", network=network)}
-        changes |= {"provisioning": NodeProvisioning.CONTINUOUS}
-    if build is parallelcluster and chosen["accounting"]:
-        database = AccountingDatabase(first, "Accounting", network=network)
-        changes |= {"slurm": SlurmSettings(accounting=SlurmAccounting.of(database))}
-    if build is fleet:
-        changes |= {"scripts_bucket": buckets.scripts}
-    mounts = [] if chosen["late"] else [Mount(file_system=file_system)]
-    cluster = build(second, network, mounts=mounts, **changes)
-    if chosen["late"]:
-        cluster.mount(file_system)
-    if chosen["use"]:
-        cluster.use(buckets)
-
-
-@settings(max_examples=20)
-@pytest.mark.slow
-@given(data=st.data())
-def test_no_template_of_serving_and_images_has_a_cycle(data: st.DataObject) -> None:
-    """As above: what serves a model, what watches it, and images that fleets start from."""
-    chosen = {
-        name: data.draw(st.booleans(), label=name)
-        for name in (
-            *("apart", "image_first", "while_deploying", "key", "door", "public", "queued", "own_logs", "watched"),
-            *("to_zero", "compiled", "tell", "auto_delete", "names"),
-        )
-    }
-    app = App()
-    build_serving(app, chosen)
-    assert cycles(app) == []
-
-
-def build_serving(app: App, chosen: Mapping[str, bool]) -> None:
-    environment = Environment(account="111111111111", region=REGION)
-    first = Stack(app, "First", env=environment)
-    second = Stack(app, "Second", env=environment) if chosen["apart"] else first
-    key = kms.Key(first, "Key", enable_key_rotation=True) if chosen["key"] else None
-    network = TrainingNetwork(
-        first,
-        "Network",
-        zone=ZONE,
-        public_zones=["us-west-2b"],
-        service_zones=["us-west-2a", "us-west-2b"],
-        flow_logs_key=key,
-    )
-    buckets = TrainingBuckets(first, "Buckets", auto_delete=chosen["auto_delete"], key=key)
-    built = TrainingImage(
-        second, "Image", base=str(IMAGE.dlami), network=network, while_deploying=chosen["while_deploying"]
-    )
-    if chosen["image_first"]:
-        fleet(second, network, scripts_bucket=buckets.scripts, image=NodeImage(build=built), volume_key=key)
-    scaling = ServiceScaling(min_tasks=1, max_tasks=4, schedules=SCHEDULES if chosen["to_zero"] else [])
-    naming = Naming("acme-") if chosen["names"] else None
-    of_model = {"bucket": buckets.models}
-    served = service(second, network=network, of_model=of_model, scaling=scaling, log_key=key, names=naming)
-    topic = sns.Topic(first, "Topic", master_key=key) if chosen["tell"] else None
-    if chosen["compiled"]:
-        ModelCompilation(
-            second, "Compilation", model=served.model, engine=TextGenerationEngine.tgi(), exported="models/exported/"
-        )
-    if not chosen["door"]:
-        return
-    door = load_balancer(
-        second,
-        served,
-        public=chosen["public"],
-        clients=["10.0.0.0/8"] if chosen["public"] else None,
-        concurrency=ConcurrencyLimit(image="public.ecr.aws/x/agent:1") if chosen["queued"] else None,
-        access_logs=buckets.access_logs if chosen["own_logs"] else None,
-    )
-    if chosen["watched"]:
-        ServiceMonitoring(second, "Monitoring", service=served, load_balancer=door, topic=topic)
 
 
 # ---------------------------------------------------------------- acknowledgments

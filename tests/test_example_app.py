@@ -8,7 +8,7 @@ from aws_cdk import App, Environment, Stack
 from aws_cdk.assertions import Template
 
 from tests.support import ROOT
-from tests.test_adoption import cycle
+from tests.test_cycles import cycle
 
 APP = ROOT / "examples" / "physai-infra" / "app.py"
 

@@ -38,8 +38,8 @@ from cdk_trainyard import (
     TrainingBuckets,
     TrainingNetwork,
 )
+from tests.parts import CLUSTERS, REGION, ZONE, fleet, groups, hyperpod, lustre, new_stack, parallelcluster
 from tests.support import STAGED
-from tests.test_adoption import CLUSTERS, REGION, ZONE, fleet, groups, hyperpod, lustre, new_stack, parallelcluster
 
 OURS, THEIRS = (Environment(account=account, region=REGION) for account in ("111111111111", "222222222222"))
 
