@@ -10,6 +10,7 @@ from cdk_trainyard.account import Account
 from cdk_trainyard.cli import _cdk, _tables, main
 from cdk_trainyard.doctor import CHECKS, Verdict, diagnose, policy
 from cdk_trainyard.local import Fault, LocalAws
+from tests.asking import asking
 from tests.doctor.parts import TRUST, put_right, raise_quotas, shipped
 from tests.shown import lacking, promised
 from tests.support import DEPLOYMENTS, ROOT
@@ -22,10 +23,8 @@ MINE = '{"context": {"@aws-cdk/core:bootstrapQualifier": "mine"}}'
 @pytest.fixture(scope="module")
 def here(aws: LocalAws) -> Iterator[LocalAws]:
     aws.reset()
-    with pytest.MonkeyPatch.context() as patch:
+    with asking(aws) as patch:
         patch.chdir(ROOT)
-        for name, value in aws.environment.items():
-            patch.setenv(name, value)
         for path in DEPLOYMENTS:
             put_right(aws, shipped(path.stem))
         raise_quotas(aws, LLAMA)

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from cdk_trainyard.local import LocalAws
+from tests.asking import asking
 
 
 @pytest.fixture(scope="module")
 def here(aws: LocalAws) -> Iterator[LocalAws]:
     aws.reset()
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in aws.environment.items():
-            patch.setenv(name, value)
+    with asking(aws):
         yield aws
     aws.reset()

@@ -15,6 +15,7 @@ from cdk_trainyard.cli.inventory.account import Account as InventoryAccount
 from cdk_trainyard.cli.inventory.storage import databases
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.operations import Deployed
+from tests.asking import asking
 from tests.local.apps_of_rooms import CERTIFICATE, REGION, fleet, service, synthesized, uploaded
 
 _NAME = "shown"
@@ -35,9 +36,7 @@ def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  
         client.get_waiter("stack_create_complete").wait(
             StackName=f"{_NAME}-{stack}", WaiterConfig={"Delay": 0.1, "MaxAttempts": 600}
         )
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in aws.environment.items():
-            patch.setenv(name, value)
+    with asking(aws):
         account = Account(REGION)
         yield "\n".join(text(dict(sections(account, Deployed.read(account, _NAME)))))
     for stack in apps:

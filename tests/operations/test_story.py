@@ -17,6 +17,7 @@ from cdk_trainyard.cli import main
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.local import LocalAws
 from cdk_trainyard.rehearsal import HyperPodMachines
+from tests.asking import asking
 from tests.doctor.parts import changed, put_right
 from tests.operations.nodes import HYPERPOD, rehearsed
 
@@ -39,14 +40,13 @@ def file(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def account(aws: LocalAws, file: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAws]:
+def account(aws: LocalAws, file: str) -> Iterator[LocalAws]:
     """An account that was bootstrapped, and has every quota but one."""
     aws.reset()
-    for name, value in aws.environment.items():
-        monkeypatch.setenv(name, value)
-    put_right(aws, Deployment.load(Path(file)))
-    aws.set_quota("sagemaker", QUOTA, 1, "us-east-1")
-    yield aws
+    with asking(aws):
+        put_right(aws, Deployment.load(Path(file)))
+        aws.set_quota("sagemaker", QUOTA, 1, "us-east-1")
+        yield aws
     aws.reset()
 
 
