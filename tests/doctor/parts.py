@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from cdk_trainyard.account import Account
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.deployment.needs import deployment_needs
-from cdk_trainyard.doctor import QUALIFIER, Finding, Verdict, diagnose
+from cdk_trainyard.doctor import CHECKS, QUALIFIER, Finding, Verdict, diagnose
 from cdk_trainyard.local import LocalAws
 from tests.support import ROOT
 
@@ -85,8 +85,10 @@ def _account(region: str, _endpoint: str) -> Account:
     return Account(region)
 
 
-def asked(aws: LocalAws, deployment: Deployment, *, qualifier: str = QUALIFIER) -> list[Finding]:
-    return diagnose(deployment, _account(deployment.region, aws.endpoint), qualifier=qualifier)
+def asked(aws: LocalAws, deployment: Deployment, *names: str, qualifier: str = QUALIFIER) -> list[Finding]:
+    """What checks of some names find, or all."""
+    checks = [check for check in CHECKS if not names or check.name in names]
+    return diagnose(deployment, _account(deployment.region, aws.endpoint), qualifier=qualifier, checks=checks)
 
 
 def wrong(found: list[Finding]) -> list[tuple[str, str, str]]:
@@ -99,3 +101,8 @@ def of(found: list[Finding], check: str, words: str = "") -> Finding:
     """The only finding of a check that says some words."""
     (one,) = (each for each in found if each.check == check and words in each.needed)
     return one
+
+
+def one(aws: LocalAws, deployment: Deployment, check: str, words: str = "", *, qualifier: str = QUALIFIER) -> Finding:
+    """The only finding of a check that says some words, where that check alone is asked for."""
+    return of(asked(aws, deployment, check, qualifier=qualifier), check, words)

@@ -1,13 +1,15 @@
 """Every check of every shipped deployment can go wrong: where its calls are refused, and where there is nothing."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pytest
 
 from cdk_trainyard.account import Account, Answer, Call, Refusal, Why
-from cdk_trainyard.doctor import CHECKS, Check, Verdict, diagnose
+from cdk_trainyard.deployment import Deployment
+from cdk_trainyard.doctor import CHECKS, Check, Finding, Verdict, diagnose
 from cdk_trainyard.local import LocalAws
-from tests.doctor.parts import put_right, shipped
+from tests.doctor.parts import put_right, shipped, wrong
 from tests.support import DEPLOYMENTS
 
 RIGHT_WITHOUT_ANYTHING = {"account", "name", "addresses"}
@@ -42,21 +44,37 @@ class Again(Account):
         return Answer(call=call, refusal=Refusal(why=self._why, code=self._why.name, text="no"))
 
 
+@dataclass(frozen=True)
+class Right:
+    """A deployment, what an account said that has everything, and what was found."""
+
+    deployment: Deployment
+    account: Kept
+    found: list[Finding]
+
+
 @pytest.fixture(scope="module", params=[path.stem for path in DEPLOYMENTS])
-def right(request: pytest.FixtureRequest, here: LocalAws) -> tuple[str, Kept]:
-    """What an account said that has everything."""
+def right(request: pytest.FixtureRequest, here: LocalAws) -> Right:
     deployment = shipped(request.param)
     put_right(here, deployment)
     account = Kept(deployment.region)
-    assert {finding.verdict for finding in diagnose(deployment, account)} == {Verdict.OK}
-    return request.param, account
+    return Right(deployment, account, diagnose(deployment, account))
+
+
+def test_an_account_that_has_everything_is_right(right: Right) -> None:
+    assert wrong(right.found) == []
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_a_check_goes_wrong(right: tuple[str, Kept], check: Check) -> None:
-    name, account = right
-    deployment = shipped(name)
-    usual = [each for each in diagnose(deployment, account_like(account, set(), None)) if each.check == check.name]
+def test_a_check_goes_wrong(right: Right, check: Check) -> None:
+    """A check says the same alone as among all, and something is wrong where its calls are not answered."""
+
+    def alone(changed: set[str], why: Why | None) -> list[Finding]:
+        account = Again(right.account.said, right.account.region, changed, why)
+        return diagnose(right.deployment, account, checks=[check])
+
+    usual = alone(set(), None)
+    assert usual == [each for each in right.found if each.check == check.name]
     if not usual:
         assert check.name in {
             "capacity",
@@ -67,13 +85,8 @@ def test_a_check_goes_wrong(right: tuple[str, Kept], check: Check) -> None:
             "alerts",
         }  # the file names none
         return
-    asks = set(check.asks)
     for why in (Why.DENIED, Why.ABSENT, None):
-        found = [each for each in diagnose(deployment, account_like(account, asks, why)) if each.check == check.name]
-        wrong = [each for each in found if each.verdict is not Verdict.OK]
-        assert wrong or (why is not Why.DENIED and check.name in RIGHT_WITHOUT_ANYTHING), (check.name, why, found)
-        assert all(each.remedy or each.has for each in wrong if why is Why.DENIED)
-
-
-def account_like(account: Kept, changed: set[str], why: Why | None) -> Again:
-    return Again(account.said, account.region, changed, why)
+        found = alone(set(check.asks), why)
+        bad = [each for each in found if each.verdict is not Verdict.OK]
+        assert bad or (why is not Why.DENIED and check.name in RIGHT_WITHOUT_ANYTHING), (check.name, why, found)
+        assert all(each.remedy or each.has for each in bad if why is Why.DENIED)

@@ -6,7 +6,7 @@ from cdk_trainyard.account import Account
 from cdk_trainyard.deployment.needs import deployment_needs
 from cdk_trainyard.doctor import Verdict, diagnose
 from cdk_trainyard.local import Fault, LocalAws
-from tests.doctor.parts import asked, of, put_right, shipped
+from tests.doctor.parts import asked, one, put_right, shipped
 from tests.support import DEPLOYMENTS
 
 TRAINIUM = "ml.trn1.32xlarge for cluster usage"
@@ -24,7 +24,7 @@ def test_every_quota_of_a_deployment_may_be_short(here: LocalAws, name: str) -> 
     needs = deployment_needs(deployment).quotas
     for need in needs:
         here.set_quota(need.quota.service, need.quota.name, need.amount - 1, deployment.region)
-    found = [each for each in asked(here, deployment) if each.check == "quota"]
+    found = asked(here, deployment, "quota")
     assert [each.verdict for each in found] == [Verdict.SHORT] * len(needs)
     for finding, need in zip(found, needs, strict=True):
         assert finding.remedy.startswith("aws service-quotas request-service-quota-increase --service-code")
@@ -39,7 +39,7 @@ def test_a_request_that_is_open_is_waited_for(here: LocalAws) -> None:
     pages = quotas.get_paginator("list_service_quotas").paginate(ServiceCode="sagemaker").build_full_result()
     (code,) = (row["QuotaCode"] for row in pages["Quotas"] if row["QuotaName"] == TRAINIUM)
     quotas.request_service_quota_increase(ServiceCode="sagemaker", QuotaCode=code, DesiredValue=4)
-    finding = of(asked(here, LLAMA), "quota", TRAINIUM)
+    finding = one(here, LLAMA, "quota", TRAINIUM)
     assert (finding.verdict, finding.remedy) == (Verdict.SHORT, "wait: 4 have been asked for, PENDING")
     put_right(here, LLAMA)
 
@@ -47,7 +47,7 @@ def test_a_request_that_is_open_is_waited_for(here: LocalAws) -> None:
 def test_a_quota_that_aws_does_not_name_is_unknown(here: LocalAws) -> None:
     deployment = shipped("parallelcluster-trn1")
     here.reset()
-    finding = of(asked(here, deployment), "quota", "Running On-Demand Trn instances")
+    finding = one(here, deployment, "quota", "Running On-Demand Trn instances")
     assert (finding.verdict, finding.has) == (Verdict.UNKNOWN, "Service Quotas has none of this name in us-west-2")
     put_right(here, LLAMA)
 
@@ -75,13 +75,13 @@ def test_throttling_and_empty_pages_change_nothing(here: LocalAws) -> None:
 
 def test_what_the_deployment_has_made_is_not_counted_twice(here: LocalAws) -> None:
     region = LLAMA.region
-    usual = of(asked(here, LLAMA), "quota", "VPCs per Region").has
+    usual = one(here, LLAMA, "quota", "VPCs per Region").has
     block = '{"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.77.0.0/16"}}'
     stacks = here.client("cloudformation", region)
     template = f'{{"Resources": {{"Vpc": {block}}}}}'
     stacks.create_stack(StackName=f"{LLAMA.name}-network", TemplateBody=template)
-    assert of(asked(here, LLAMA), "quota", "VPCs per Region").has == usual
+    assert one(here, LLAMA, "quota", "VPCs per Region").has == usual
     stacks.create_stack(StackName="others", TemplateBody=template)
-    assert of(asked(here, LLAMA), "quota", "VPCs per Region").has != usual
+    assert one(here, LLAMA, "quota", "VPCs per Region").has != usual
     for name in ("others", f"{LLAMA.name}-network"):
         stacks.delete_stack(StackName=name)

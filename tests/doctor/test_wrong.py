@@ -10,7 +10,7 @@ import pytest
 from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.doctor import CHECKS, Verdict
 from cdk_trainyard.local import Fault, LocalAws
-from tests.doctor.parts import BLOCK, asked, changed, of, put_right, shipped, written, wrong
+from tests.doctor.parts import BLOCK, asked, changed, of, one, put_right, shipped, written, wrong
 
 WEST = "us-west-2"
 DEPLOYER = f"cdk-hnb659fds-cfn-exec-role-123456789012-{WEST}"
@@ -66,24 +66,23 @@ def test_no_bootstrap(here: LocalAws) -> None:
     ssm = here.client("ssm", WEST)
     deployment, parameter = shipped("serving-inf2-tgi"), "/cdk-bootstrap/hnb659fds/version"
     ssm.put_parameter(Name=parameter, Value="5", Type="String", Overwrite=True)
-    finding = of(asked(here, deployment), "bootstrap", "version")
+    finding = one(here, deployment, "bootstrap", "version")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "version 5")
     ssm.delete_parameter(Name=parameter)
-    finding = of(asked(here, deployment), "bootstrap", "version")
+    finding = one(here, deployment, "bootstrap", "version")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is not bootstrapped")
     assert finding.remedy == "cdk bootstrap aws://123456789012/us-west-2"
     put_right(here, deployment)
     bucket = f"cdk-hnb659fds-assets-123456789012-{WEST}"
     here.client("s3", "us-east-1").delete_bucket(Bucket=bucket)
-    finding = of(asked(here, deployment), "bootstrap", bucket)
+    finding = one(here, deployment, "bootstrap", bucket)
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is gone")
     put_right(here, deployment)
 
 
 def test_a_bootstrap_with_a_qualifier_of_its_own(here: LocalAws) -> None:
     deployment = shipped("serving-inf2-tgi")
-    found = asked(here, deployment, qualifier="mine")
-    finding = of(found, "bootstrap", "version")
+    finding = one(here, deployment, "bootstrap", "version", qualifier="mine")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is not bootstrapped")
     assert finding.remedy == (
         "cdk bootstrap --qualifier mine --toolkit-stack-name CDKToolkit-mine aws://123456789012/us-west-2"
@@ -100,7 +99,7 @@ def test_a_bootstrap_with_a_qualifier_of_its_own(here: LocalAws) -> None:
 
 def test_whether_it_is_bootstrapped_is_not_told(here: LocalAws) -> None:
     with here.faults(Fault(call="ssm GetParameter", code="AccessDeniedException", message="not you")):
-        found = asked(here, shipped("hyperpod-trn1-llama2"))
+        found = asked(here, shipped("hyperpod-trn1-llama2"), "bootstrap", "deployer")
     assert of(found, "bootstrap").verdict is Verdict.UNKNOWN
     assert of(found, "deployer", "actions").verdict is Verdict.UNKNOWN
 
@@ -114,12 +113,12 @@ def test_a_deployer_that_may_not(here: LocalAws) -> None:
     never = '{"Effect": "Deny", "Action": "fsx:CreateFileSystem", "Resource": "*"}'
     document = f'{{"Version": "2012-10-17", "Statement": [{most}, {never}]}}'
     iam.put_role_policy(RoleName=role, PolicyName="most", PolicyDocument=document)
-    finding = of(asked(here, deployment), "deployer", "actions")
+    finding = one(here, deployment, "deployer", "actions")
     iam.delete_role_policy(RoleName=role, PolicyName="most")
     iam.attach_role_policy(RoleName=role, PolicyArn=administrator)
     assert finding.verdict is Verdict.SHORT
     assert finding.has.endswith(f"{role} may not fsx:CreateFileSystem (denied), sagemaker:CreateCluster")
-    assert of(asked(here, deployment), "deployer", "actions").verdict is Verdict.OK
+    assert one(here, deployment, "deployer", "actions").verdict is Verdict.OK
 
 
 def test_a_service_linked_role_that_is_not_made(here: LocalAws) -> None:
@@ -127,7 +126,7 @@ def test_a_service_linked_role_that_is_not_made(here: LocalAws) -> None:
     iam = here.client("iam")
     (role,) = iam.list_roles(PathPrefix="/aws-service-role/fsx.amazonaws.com/")["Roles"]
     iam.delete_role(RoleName=role["RoleName"])
-    finding = of(asked(here, deployment), "service role", "fsx")
+    finding = one(here, deployment, "service role", "fsx")
     worker = f"arn:aws:iam::123456789012:role/{DEPLOYER}"
     makes = "it is not made yet: fsx:CreateFileSystem makes it"
     assert (finding.verdict, finding.remedy) == (Verdict.OK, "")
@@ -136,13 +135,13 @@ def test_a_service_linked_role_that_is_not_made(here: LocalAws) -> None:
     never = {"Effect": "Deny", "Action": "iam:CreateServiceLinkedRole", "Resource": "*", "Condition": condition}
     document = json.dumps({"Version": "2012-10-17", "Statement": never})
     iam.put_role_policy(RoleName=DEPLOYER, PolicyName="not-fsx", PolicyDocument=document)
-    finding = of(asked(here, deployment), "service role", "fsx")
+    finding = one(here, deployment, "service role", "fsx")
     iam.delete_role_policy(RoleName=DEPLOYER, PolicyName="not-fsx")
     assert finding.verdict is Verdict.SHORT
     assert finding.has == f"{makes}, but {worker} may not iam:CreateServiceLinkedRole"
     assert finding.remedy == "aws iam create-service-linked-role --aws-service-name fsx.amazonaws.com"
     with here.faults(Fault(call="iam SimulatePrincipalPolicy", code="AccessDenied", message="not you")):
-        finding = of(asked(here, deployment), "service role", "fsx")
+        finding = one(here, deployment, "service role", "fsx")
     assert finding.verdict is Verdict.UNKNOWN
     put_right(here, deployment)
 
@@ -151,7 +150,7 @@ def test_a_service_linked_role_that_its_service_makes_too_late(here: LocalAws) -
     iam = here.client("iam")
     (role,) = iam.list_roles(PathPrefix="/aws-service-role/ecs.amazonaws.com/")["Roles"]
     iam.delete_role(RoleName=role["RoleName"])
-    finding = of(asked(here, shipped("serving-inf2-tgi")), "service role", "of ecs.amazonaws.com")
+    finding = one(here, shipped("serving-inf2-tgi"), "service role", "of ecs.amazonaws.com")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "it is not made yet")
     put_right(here, shipped("serving-inf2-tgi"))
 
@@ -171,15 +170,15 @@ def test_a_type_that_the_zone_does_not_have(
     )["InstanceTypeOfferings"]
     where = sorted(row["Location"] for row in offers)
     without = next(f"usw2-az{number}" for number in range(1, 5) if f"usw2-az{number}" not in where)
-    finding = of(asked(here, changed(tmp_path, name, (zone, without))), "zone", f"{kind} in")
+    finding = one(here, changed(tmp_path, name, (zone, without)), "zone", f"{kind} in")
     assert (finding.verdict, finding.needed) == (verdict, f"{kind} in {without}")
     assert finding.has.startswith(f"EC2 offers it in {', '.join(where)}")
     assert finding.remedy == f"network: zone: {where[0]}"
 
 
 def test_a_zone_that_the_account_does_not_have(here: LocalAws, tmp_path: Path) -> None:
-    found = asked(here, changed(tmp_path, "fleet-p5-capacity-block", ("zone: us-west-2a", "zone: us-west-2e")))
-    finding = of(found, "zone", "the zone us-west-2e")
+    deployment = changed(tmp_path, "fleet-p5-capacity-block", ("zone: us-west-2a", "zone: us-west-2e"))
+    finding = one(here, deployment, "zone", "the zone us-west-2e")
     assert finding.verdict is Verdict.SHORT
     assert finding.has.startswith("no such zone: there are usw2-az1, usw2-az2")
 
@@ -211,7 +210,7 @@ def test_a_block_that_does_not_match(
         keys = dict(part.split("=", 1) for part in rest) | said
         here.add_existing(",".join([arn.replace(RESERVATION, number), *(f"{key}={keys[key]}" for key in keys)]))
     deployment = changed(tmp_path, "fleet-p5-capacity-block", (RESERVATION, number))
-    finding = of(asked(here, deployment), "capacity")
+    finding = one(here, deployment, "capacity")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, has)
     assert (
         "on offer: 16 p5.48xlarge in us-west-2a from 2027-06-01 11:30 UTC for 336 hours, 53760.00 USD" in finding.remedy
@@ -221,14 +220,14 @@ def test_a_block_that_does_not_match(
 def test_a_training_plan(here: LocalAws, tmp_path: Path) -> None:
     deployment = written(tmp_path, PLAN.format(arn=PLAN_ARN))
     put = f"{PLAN_ARN},InstanceType=ml.p5.48xlarge,AvailabilityZone=us-west-2d"
-    finding = of(asked(here, deployment), "capacity")
+    finding = one(here, deployment, "capacity")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "there is none")
     assert "another one; on offer: 4 ml.p5.48xlarge in us-west-2a" in finding.remedy
     here.add_existing(f"{put},InstanceCount=3,TargetResources=training-job,Status=Expired")
-    finding = of(asked(here, deployment), "capacity")
+    finding = one(here, deployment, "capacity")
     assert finding.has == "it is Expired; it is for training-job; it has 3 instances"
     here.add_existing(f"{put},InstanceCount=4")
-    assert of(asked(here, deployment), "capacity").verdict is Verdict.OK
+    assert one(here, deployment, "capacity").verdict is Verdict.OK
 
 
 @pytest.mark.parametrize(
@@ -250,7 +249,7 @@ def test_a_training_plan(here: LocalAws, tmp_path: Path) -> None:
 )
 def test_an_image_that_is_not_there(here: LocalAws, tmp_path: Path, name: str, old: str, new: str, has: str) -> None:
     text = new if not new.startswith("{") else "\n    ".join(part.strip() for part in new.strip("{} ").split(","))
-    finding = of(asked(here, changed(tmp_path, name, (old, text))), "image")
+    finding = one(here, changed(tmp_path, name, (old, text)), "image")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, has)
 
 
@@ -280,8 +279,8 @@ def test_what_the_file_names_and_is_not_there(
     here: LocalAws, tmp_path: Path, old: str, new: str | Callable[[LocalAws], str], has: str
 ) -> None:
     value = new if isinstance(new, str) else new(here)
-    found = asked(here, changed(tmp_path, "serving-inf2-tgi", (old, value)))
-    (finding,) = (each for each in found if each.check == "exists" and each.verdict is Verdict.SHORT)
+    found = asked(here, changed(tmp_path, "serving-inf2-tgi", (old, value)), "exists")
+    (finding,) = (each for each in found if each.verdict is Verdict.SHORT)
     assert finding.has == has
     assert finding.remedy.endswith("one that is there and of use")
 
@@ -324,7 +323,7 @@ def test_a_topic_that_does_not_let_them_publish(
     for name, value in attributes.items():
         text = value if isinstance(value, str) else json.dumps({"Version": "2012-10-17", "Statement": value})
         sns.set_topic_attributes(TopicArn=TOLD, AttributeName=name, AttributeValue=text)
-    found = [each for each in asked(here, deployment) if each.check == "alerts"]
+    found = asked(here, deployment, "alerts")
     sns.delete_topic(TopicArn=TOLD)
     assert {each.needed.partition(".")[0] for each in found} == {"cloudwatch", "events", "aps"}
     assert {each.needed.partition(".")[0] for each in found if each.verdict is Verdict.SHORT} == short
@@ -362,9 +361,9 @@ def test_a_topic_whose_key_does_not_let_them_publish(
         ]
     for name, value in (("KmsMasterKeyId", key), ("Policy", json.dumps({"Statement": [{**EVENTS, "Principal": "*"}]}))):
         sns.set_topic_attributes(TopicArn=TOLD, AttributeName=name, AttributeValue=value)
-    found = [each for each in asked(here, deployment) if each.check == "alerts" and "key of" in each.needed]
+    found = [each for each in asked(here, deployment, "alerts") if "key of" in each.needed]
     with here.faults(Fault(call="kms GetKeyPolicy", code="AccessDeniedException", message="not you")):
-        refused = [each for each in asked(here, deployment) if each.check == "alerts" and "key of" in each.needed]
+        refused = [each for each in asked(here, deployment, "alerts") if "key of" in each.needed]
     sns.delete_topic(TopicArn=TOLD)
     assert {each.needed.partition(".")[0] for each in found} == {"cloudwatch", "events", "aps"}
     assert {each.needed.partition(".")[0] for each in found if each.verdict is Verdict.SHORT} == short
@@ -378,7 +377,7 @@ def test_a_stack_that_never_came_up(here: LocalAws) -> None:
     broken = f'{{"Resources": {{"Bad": {{"Type": "AWS::EC2::Subnet", "Properties": {properties}}}}}}}'
     stacks, name = here.client("cloudformation", WEST), f"{deployment.name}-storage"
     stacks.create_stack(StackName=name, TemplateBody=broken)
-    finding = of(asked(here, deployment), "name", name)
+    finding = one(here, deployment, "name", name)
     assert (finding.verdict, finding.has) == (Verdict.OK, "ROLLBACK_COMPLETE: cdk deploy deletes it first")
     stacks.delete_stack(StackName=name)
 
@@ -394,37 +393,37 @@ def test_a_name_that_a_cluster_has(here: LocalAws, tmp_path: Path) -> None:
         "ExecutionRole": role,
         "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-x/y", "OnCreate": "on_create.sh"},
     }
-    finding = of(asked(here, deployment), "name", "the name planned")
+    finding = one(here, deployment, "name", "the name planned")
     assert finding.verdict is Verdict.OK
     here.client("s3", "us-east-1").create_bucket(Bucket="sagemaker-x")
     here.client("s3", "us-east-1").put_object(Bucket="sagemaker-x", Key="y/on_create.sh", Body=b"")
     sagemaker.create_cluster(ClusterName="planned", InstanceGroups=[group])
-    finding = of(asked(here, deployment), "name", "the name planned")
+    finding = one(here, deployment, "name", "the name planned")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "another cluster or stack has it")
     # and its node counts against the quota
-    assert ", 1 in use" in of(asked(here, deployment), "quota", "ml.m5.large for cluster usage").has
+    assert ", 1 in use" in one(here, deployment, "quota", "ml.m5.large for cluster usage").has
 
 
 def test_a_subnet_with_too_few_addresses(here: LocalAws, tmp_path: Path) -> None:
     deployment = written(tmp_path, EXISTING)
-    assert of(asked(here, deployment), "addresses").has == "no such subnet"
+    assert one(here, deployment, "addresses").has == "no such subnet"
     begin = f"arn:aws:ec2:{WEST}:123456789012"
     here.add_existing(f"{begin}:vpc/vpc-0123456789abcdef0,CidrBlock=10.9.0.0/16")
     subnet = "subnet/subnet-0123456789abcdef0,VpcId=vpc-0123456789abcdef0,CidrBlock=10.9.0.0/28"
     here.add_existing(f"{begin}:{subnet},AvailabilityZone=us-west-2a")
-    finding = of(asked(here, deployment), "addresses")
+    finding = one(here, deployment, "addresses")
     assert (finding.verdict, finding.has) == (Verdict.OK, "11 free")
     for _ in range(3):
         here.client("ec2", WEST).create_network_interface(SubnetId="subnet-0123456789abcdef0")
-    finding = of(asked(here, deployment), "addresses")
+    finding = one(here, deployment, "addresses")
     assert (finding.verdict, finding.has) == (Verdict.SHORT, "8 free")
-    missing = of(asked(here, deployment), "exists", "sg-0123456789abcdef0")
+    missing = one(here, deployment, "exists", "sg-0123456789abcdef0")
     assert (missing.verdict, missing.has) == (Verdict.SHORT, "there is none")
 
 
 def test_networks_that_overlap_are_said(here: LocalAws) -> None:
     vpc = here.client("ec2", WEST).create_vpc(CidrBlock="10.1.0.0/20")["Vpc"]["VpcId"]
-    finding = of(asked(here, shipped("hyperpod-trn1-llama2")), "addresses")
+    finding = one(here, shipped("hyperpod-trn1-llama2"), "addresses")
     assert (finding.verdict, finding.has) == (
         Verdict.OK,
         f"it overlaps {vpc} (10.1.0.0/20): they could never be peered",

@@ -1,6 +1,6 @@
 """A deployment held against an account: every check, all calls side by side, and the policy that asking needs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, Final
@@ -40,8 +40,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     addresses.CHECK,
 )
 """Every check, in the order of the table."""
-_LONGEST_FIRST: Final = sorted(CHECKS, key=lambda check: check is not quotas.CHECK)
-"""The order in which they ask: a service's quotas are a dozen pages, one after the other."""
 
 
 def diagnose(
@@ -50,6 +48,7 @@ def diagnose(
     heard: Callable[[Answer], None] = lambda _answer: None,
     *,
     qualifier: str = QUALIFIER,
+    checks: Sequence[Check] = CHECKS,
 ) -> list[Finding]:
     """Return what an account lacks for a deployment, and what it has.
 
@@ -61,12 +60,15 @@ def diagnose(
         account: The account, in the deployment's Region.
         heard: Told each answer when it has come, in the thread that asked. Default - nobody is told.
         qualifier: Of the bootstrap, ``@aws-cdk/core:bootstrapQualifier``. Default: the cdk CLI's own.
+        checks: The checks, each of which says the same alone as among others. Default: all.
     """
     asking = _Asking(account, heard, qualifier)
-    with asking.pool, ThreadPoolExecutor(len(CHECKS)) as checks:
-        said = checks.map(lambda check: asking.answers(check, deployment), _LONGEST_FIRST)
+    # a service's quotas are a dozen pages, one after the other
+    longest_first = sorted(checks, key=lambda check: check is not quotas.CHECK)
+    with asking.pool, ThreadPoolExecutor(_AT_ONCE) as each_by_itself:
+        said = each_by_itself.map(lambda check: asking.answers(check, deployment), longest_first)
         answers = Answers({call: answer for each in said for call, answer in each.said.items()}, qualifier)
-    return [finding for check in CHECKS for finding in check.findings(deployment, answers)]
+    return [finding for check in checks for finding in check.findings(deployment, answers)]
 
 
 class _Asking:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cdk_trainyard.account import Answer, Call
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.doctor.check import Answers, Check
+from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
 from cdk_trainyard.doctor.file import Said, values
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
 
@@ -267,8 +267,9 @@ def _named(deployment: DeploymentSpec) -> Iterator[tuple[Said, Kind, Call]]:
 
 
 def calls(deployment: DeploymentSpec) -> Iterator[Call]:
-    """Yield a call for each thing that the file names."""
-    return (call for _, _, call in _named(deployment))
+    """Yield a call for each thing that the file names, and whose account it is."""
+    yield IDENTITY
+    yield from (call for _, _, call in _named(deployment))
 
 
 def findings(deployment: DeploymentSpec, answers: Answers) -> Iterator[Finding]:
@@ -312,7 +313,7 @@ def _problem(answer: Answer, kind: Kind) -> str:
 
 CHECK: Final = Check(
     name=NAME,
-    asks=tuple(dict.fromkeys(f"{kind.service} {kind.operation}" for kind in KINDS)),
+    asks=tuple(dict.fromkeys(["sts GetCallerIdentity", *(f"{kind.service} {kind.operation}" for kind in KINDS)])),
     calls=calls,
     findings=findings,
 )
