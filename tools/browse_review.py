@@ -52,6 +52,10 @@ KINDS = """() => {
     (each) => name(each.parentElement) + " > " + name(each)))];
 }"""
 """The kinds of elements that a page has, each in its parent: what a style sheet and axe-core can tell apart."""
+VIOLATIONS = "(rules) => axe.run({resultTypes: ['violations'], ...rules}).then((found) => found.violations)"
+"""What axe-core finds wrong, alone: what it passes is each element of the page, some times."""
+RECOLOURED = {mode: {"runOnly": ["color-contrast", "link-in-text-block"]} for mode in ("dark", "forced")}
+"""The rules of axe-core about colours, for modes that change nothing else. Of other modes: every rule."""
 FOCUSABLE = "document.querySelectorAll('a[href], input, summary, [tabindex]').length"
 
 
@@ -88,7 +92,6 @@ class Look:
         yield from (*_search(page), *_keyboard(page))
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
         kinds = {*page.evaluate(KINDS)}
-        page.evaluate(self._axe)
         for mode, (size, media) in MODES.items():
             page.set_viewport_size(size)
             page.emulate_media(**media)
@@ -108,7 +111,8 @@ class Look:
         yield from (f"a label leaves its box: {each}" for each in page.evaluate(OUTSIDE))
         if mode != "paper" and not kinds <= self._known[mode]:
             self._known[mode] |= kinds
-            found = page.evaluate("axe.run()")["violations"]
+            page.evaluate(self._axe)
+            found = page.evaluate(VIOLATIONS, RECOLOURED.get(mode, {}))
             yield from (f"axe: {each['id']}: {each['nodes'][0]['html'][:90]}" for each in found)
 
 

@@ -239,7 +239,8 @@ def test_labels_of_its_picture_stay_in_their_boxes(synthesis: Synthesis) -> None
 
 def test_a_real_browser_finds_nothing_wrong_with_their_reviews(synthesized: Synthesize, tmp_path: Path) -> None:
     """Chromium with axe-core: `tools/browse_review.py` says what it looks at. The first page has every section."""
-    first, *others = (path.stem for path in DEPLOYMENTS)
+    first = "serving-inf2-tgi"
+    others = [path.stem for path in DEPLOYMENTS if path.stem != first]
     old = shutil.copytree(synthesized(first).outdir, tmp_path / "old")
     network = old / "NetworkStack.template.json"
     network.write_text(network.read_text().replace("10.1.0.0/16", "10.2.0.0/16"))
