@@ -1,12 +1,12 @@
 """Look at a site in a real browser: ``.venv-browser/bin/python -m tools.browse_site [--shots DIR] .build/site``.
 
-Every page on a desk and on a phone: no console message, no request to anywhere else, no horizontal scroll. The
-environment is ``make .venv-browser/.ready``.
+Every page on a desk and on a phone, loaded on the one and then moved to the other: no console message, no request to
+anywhere else, no horizontal scroll. The environment is ``make .venv-browser/.ready``.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -41,14 +41,15 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def problems(page: Any, root: str, name: str, shot: Path | None) -> Iterator[str]:
+def problems(page: Any, root: str, name: str, modes: Sequence[str], shots: Path | None) -> Iterator[str]:
     """Yield what is wrong with a page.
 
     Args:
         page: A page of the browser.
         root: Where the site is served.
         name: The page's file in it.
-        shot: Where a screenshot goes. None: nowhere.
+        modes: Where it is loaded, and where it is then.
+        shots: Where screenshots go. None: nowhere.
     """
     heard: list[str] = []
     listeners = {
@@ -58,12 +59,15 @@ def problems(page: Any, root: str, name: str, shot: Path | None) -> Iterator[str
     }
     for event, listener in listeners.items():
         page.on(event, listener)
-    page.goto(f"{root}{name}", wait_until="load")
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    if wide > 0:
-        yield f"scrolls sideways by {wide} px"
-    if shot:
-        page.screenshot(path=shot)
+    for mode in modes:
+        page.set_viewport_size({"width": WIDTHS[mode], "height": 900})
+        if mode == modes[0]:
+            page.goto(f"{root}{name}", wait_until="load")
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if wide > 0:
+            yield f"{mode}: scrolls sideways by {wide} px"
+        if shots:
+            page.screenshot(path=shots / f"{name.replace('/', '-')}-{mode}.png")
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
     yield from heard
@@ -79,13 +83,12 @@ def main() -> int:
     found = 0
     with sync_playwright() as playwright, served(given.site.resolve()) as root:
         browser = chromium(playwright)
-        for mode, width in WIDTHS.items():
-            page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
-            for name in names:
-                shot = given.shots / f"{name.replace('/', '-')}-{mode}.png" if given.shots else None
-                for problem in problems(page, root, name, shot):
-                    print(f"{name}: {mode}: {problem}")
-                    found += 1
+        page, modes = browser.new_page(), [*WIDTHS]
+        for name in names:
+            for problem in problems(page, root, name, modes, given.shots):
+                print(f"{name}: {problem}")
+                found += 1
+            modes.reverse()  # the next one is loaded where this one was last: another width is half a load
         browser.close()
     print(f"{len(names)} pages on {' and '.join(WIDTHS)}: {found} problems")
     return 1 if found else 0
