@@ -75,7 +75,7 @@ class Templates:
     def _linted(self) -> list[dict[str, Any]]:
         program = Path(sys.executable).with_name("cfn-lint")
         templates = sorted(str(path) for path in self._folder.iterdir())
-        said = _output(str(program), "--format", "json", "--include-checks", "W", "--", *templates)
+        said = _output(program, "--format", "json", "--include-checks", "W", "--", *templates)
         return list(json.loads(said))
 
     @cached_property
@@ -83,8 +83,8 @@ class Templates:
         program = ROOT / ".venv-checkov" / "bin" / "checkov"
         assert program.exists(), "make test sets it up; alone: make .venv-checkov/.ready"
         said = _output(
-            str(program), "--directory", str(self._folder), "--framework", "cloudformation", "--output", "json",
-            "--skip-download",
+            program, "--directory", str(self._folder), "--framework", "cloudformation", "--output", "json",
+            "--compact", "--skip-download",
         )  # fmt: skip
         report = json.loads(said)
         assert report["summary"]["parsing_errors"] == 0
@@ -95,7 +95,12 @@ def _is_of(name: str, file: str) -> bool:
     return Path(file).name.startswith(f"{name}@")
 
 
-def _output(*words: str) -> str:
-    run = subprocess.run(words, capture_output=True, text=True, check=False)
+_UNCOLLECTED = "import gc, runpy, sys; gc.disable(); del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+"""Runs a program of Python's without looking for garbage, which is a fifth of its time, and little memory."""
+
+
+def _output(program: Path, *words: str) -> str:
+    python = program.with_name("python")
+    run = subprocess.run([python, "-c", _UNCOLLECTED, program, *words], capture_output=True, text=True, check=False)
     assert run.stdout, run.stderr
     return run.stdout
