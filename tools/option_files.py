@@ -43,7 +43,9 @@ def files_of(room: str, name: str) -> list[str]:
         name: The option.
     """
     word = re.compile(rf"\b{name}\b")
-    return [str(path.relative_to(ROOT)) for path in _texts(room) if word.search(_own_text(path))]
+    texts = {path: path.read_text(encoding="utf-8") for path in _texts(room)}
+    named = [path for path, text in texts.items() if word.search(text)]
+    return [str(path.relative_to(ROOT)) for path in named if word.search(_own_text(path.suffix, texts[path]))]
 
 
 def _texts(room: str) -> Iterator[Path]:
@@ -55,10 +57,9 @@ def _texts(room: str) -> Iterator[Path]:
             yield path
 
 
-def _own_text(path: Path) -> str:
-    """Return what was written by hand in a file."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
+def _own_text(suffix: str, text: str) -> str:
+    """Return what was written by hand in a file's text."""
+    if suffix == ".py":
         return by_hand(text)
     before, _, rest = text.partition(BEGIN)
     return before + rest.partition(END)[2]
