@@ -1,5 +1,6 @@
 """Another number of nodes: in the file and in the account, or in neither."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.deployed import deploy
 from tests.operations.asked import asked
 from tests.operations.pages import permissions
 from tests.operations.stages import PARALLELCLUSTER, queue_node
+from tests.support import OF_THE_CLI, synthesize_here
 
 pytestmark = pytest.mark.usefixtures("here")
 HYPERPOD, FLEET = "hyperpod-cpu-ddp", "fleet-p3dn-bert"
@@ -120,9 +122,25 @@ def test_a_queue_of_parallelcluster(
     assert "which nodes of trn1 go, AWS chooses" in capsys.readouterr().err
 
 
-@pytest.mark.cli
-def test_the_cluster_has_what_the_file_says(file: Path, here: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def in_a_project(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its app has synthesized the file with two workers and with three, and gives the CLI what its file asks for."""
+    text = file.read_text()
+    for count in ("2", "3"):
+        changed = tmp_path / "made" / f"{count}.yaml"
+        changed.parent.mkdir(exist_ok=True)
+        changed.write_text(text.replace("count: 2\n", f"count: {count}\n"))
+        assert synthesize_here(changed, changed.with_suffix(""), OF_THE_CLI).stderr == ""
+    app = """file=$(echo "$CDK_CONTEXT_JSON" | sed 's/.*"deployment":"\\([^"]*\\).*/\\1/')
+        cp -r made/$(sed -n 's/^ *count: //p' "$file" | tail -n 1)/. "$CDK_OUTDIR" """
+    (tmp_path / "cdk.json").write_text(json.dumps({"app": app}))
     monkeypatch.setenv("PATH", f"{Path('.venv/bin').resolve()}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.cli
+@pytest.mark.usefixtures("in_a_project")
+def test_the_cluster_has_what_the_file_says(file: Path, here: LocalAws) -> None:
     client: Any = here.client("sagemaker", "us-east-1")
     (cluster,) = client.list_clusters()["ClusterSummaries"]
     try:
