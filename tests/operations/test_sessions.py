@@ -61,9 +61,14 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return kept
 
 
-def connect(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "cdk_trainyard", "connect", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the plugin as a program of its own, which the command's process would become."""
+
+    def run(path: str, words: list[str], environment: dict[str, str]) -> None:
+        subprocess.run([path, *words[1:]], env=environment, check=True)
+
+    monkeypatch.setattr(os, "execve", run)
 
 
 def test_the_node_that_is_meant() -> None:
@@ -79,13 +84,13 @@ def test_the_node_that_is_meant() -> None:
         heads(others)
 
 
+@pytest.mark.usefixtures("beside")
 @pytest.mark.parametrize("version", ["1.2.764.0", "1.2.497.0", "nonsense"])
 def test_the_plugin_is_told_what_the_cli_tells_it(
     name: str, version: str, recorder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VERSION", version)
-    done = connect(f"deployments/{name}.yaml")
-    assert done.returncode == 0, done.stderr
+    assert main(["connect", f"deployments/{name}.yaml"]) == 0
     given, region, operation, profile, asked_for, endpoint, variable = recorder.read_text().split("\n")[:7]
     by_variable = version == "1.2.764.0"
     assert (given == "AWS_SSM_START_SESSION_RESPONSE", variable != "") == (by_variable, by_variable)
@@ -153,11 +158,12 @@ def test_refusals_say_what_they_may_mean(
         assert "failed on 2 of 2 nodes" in shown
 
 
-@pytest.mark.usefixtures("recorder")
-def test_a_throttled_session_is_started_again(here: LocalAws) -> None:
+def test_a_throttled_session_is_started_again(here: LocalAws, recorder: Path) -> None:
     deploy(here, HYPERPOD)
+    command = [sys.executable, "-P", "-m", "cdk_trainyard", "connect", FILE]
     with here.faults(Fault(call="ssm StartSession", code="ThrottlingException", times=2)):
-        assert connect(FILE).returncode == 0
+        assert subprocess.run(command, capture_output=True, check=False, timeout=600).returncode == 0
+    assert recorder.exists()
 
 
 @pytest.mark.usefixtures("recorder")
