@@ -92,6 +92,16 @@ def test_nobody_to_ask_is_wrong_usage(name: str, fake: Path, capsys: pytest.Capt
     assert not (fake / "asked").exists()
 
 
+def test_what_was_asked_about_is_what_is_deployed(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app does not run again, which may say something else by then."""
+    (fake / "cdk").write_text(f'#!/bin/sh\necho "$@" >> {fake}/asked\n')
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.confirm", lambda *_words, **_more: True)
+    assert main(["deploy", str(FILE)]) == 0
+    diff, deploy = (fake / "asked").read_text().splitlines()
+    assert f"--app {diff.rpartition('--output ')[2].split()[0]} " in deploy
+
+
 @pytest.mark.parametrize("name", ["deploy", "diff", "destroy"])
 def test_an_unknown_stack_is_refused_before_anything_is_done(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

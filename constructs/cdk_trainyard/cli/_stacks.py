@@ -76,6 +76,11 @@ def app_with(stacks: Sequence[str], cdk: "Cdk", *app: str) -> Iterator[Sequence[
         yield ("--app", str(assembly))
 
 
+def synthesized(app: Sequence[str]) -> Sequence[str]:
+    """Return what to tell the CLI of an app that it has synthesized already, told what `app_with` yields."""
+    return ("--app", app[-1])
+
+
 def refuse_unknown(stacks: Sequence[str], known: Sequence[str]) -> None:
     """Refuse a stack that is not in the app.
 

@@ -12,7 +12,7 @@ from cdk_trainyard.cli import _cdk
 from cdk_trainyard.cli._exits import Wrong
 from cdk_trainyard.cli._files import FILE, load
 from cdk_trainyard.cli._folders import scratch_folder
-from cdk_trainyard.cli._stacks import app_with, listening
+from cdk_trainyard.cli._stacks import app_with, listening, synthesized
 
 _CONNECT: Final = ("ConnectCommand", "SshCommand", "NodesCommand", "ResumeCommand", "CompileCommand", "CallWithCurl")
 """The outputs of stacks that are commands."""
@@ -38,6 +38,7 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, as_json: bool, verbo
     with app_with(stacks, cdk, *_cdk.app_words(file)) as app:
         if not yes:
             ask(cdk, f"deploy {file}", *(stacks or ("*",)), *app)
+            app = synthesized(app)  # and what was asked about is what is deployed
         deployed(file, stacks, app=app, as_json=as_json, verbose=verbose)
 
 
