@@ -38,8 +38,8 @@ def command(file: Path, stacks: tuple[str, ...], yes: bool, as_json: bool, verbo
     with app_with(stacks, cdk, *_cdk.app_words(file)) as app:
         if not yes:
             ask(cdk, f"deploy {file}", *(stacks or ("*",)), *app)
-            app = synthesized(app)  # and what was asked about is what is deployed
-        deployed(file, stacks, app=app, as_json=as_json, verbose=verbose)
+        # what was asked about is what is deployed
+        deployed(file, stacks, app=app if yes else synthesized(app), as_json=as_json, verbose=verbose)
 
 
 def deployed(file: Path, stacks: Sequence[str], *, app: Sequence[str] = (), as_json: bool, verbose: bool) -> None:
