@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.core.serialize import ResponseSerializer, XFormedAttributePicker, get_serializer_class, never_return
 from moto.core.utils import get_service_model
+from moto.ec2.models import EC2Backend
 from moto.ec2.utils import random_vpc_id
 
 from cdk_trainyard.local import LocalAws, shortcuts
+from cdk_trainyard.local.services import ec2
 
 _NAMES = st.sampled_from(["Vpc", "item", "member", "requestId", "@xmlns", "@xsi:type"])
 _TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"])) | st.sampled_from(
@@ -91,3 +93,19 @@ def test_xml_is_xmltodict_s(body: dict[str, Any], full: bool) -> None:
 def test_an_id_has_as_many_letters(aws: LocalAws) -> None:
     del aws
     assert all(re.fullmatch("vpc-[0-9a-f]{17}", random_vpc_id()) for _ in range(100))
+
+
+@pytest.mark.usefixtures("aws")
+def test_images_that_are_read_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ec2, "_images", {})
+    backends = made, read = [EC2Backend("us-east-2", "123456789012") for _ in range(2)]
+    assert [*ec2._images] == ["us-east-2"]
+    for backend in backends:
+        assert {image.ec2_backend for image in backend.amis.values()} == {backend}
+        assert {image.ebs_snapshot for image in backend.amis.values()} == {*backend.snapshots.values()}
+        assert {snapshot.ec2_backend for snapshot in backend.snapshots.values()} == {backend}
+    own = ("ec2_backend", "ebs_snapshot")
+    said = [[{**vars(each), **dict.fromkeys(own)} for each in backend.amis.values()] for backend in backends]
+    assert said[0] == said[1]
+    assert made.snapshots.keys() == read.snapshots.keys()
+    assert len(made.amis) > 1000
