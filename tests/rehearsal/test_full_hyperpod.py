@@ -117,17 +117,17 @@ def test_a_power_cut_in_mid_training_changes_no_bit(tmp_path: Path) -> None:
 def test_every_way_to_configure_nodes_ends_with_idle_nodes(
     aws: LocalAws, tmp_path: Path, cluster: dict[str, object]
 ) -> None:
-    done = rehearse_here(aws, deployment(tmp_path, cluster), "--no-job")
+    done = rehearse_here(aws, deployment(tmp_path, cluster), "--no-job", "--max-nodes", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "every node idle in Slurm" in done.stdout
 
 
 def test_nodes_with_accelerators_are_booted_as_many_as_asked(aws: LocalAws) -> None:
     done = rehearse_here(
-        aws, ROOT / "deployments" / "hyperpod-trn1-llama2.yaml", "--no-job", "--max-nodes", "3", "--json"
+        aws, ROOT / "deployments" / "hyperpod-trn1-llama2.yaml", "--no-job", "--max-nodes", "2", "--json"
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "the cluster has 5 nodes: 3 are booted (--max-nodes)" in done.stderr
+    assert "the cluster has 5 nodes: 2 are booted (--max-nodes)" in done.stderr
     report = json.loads(done.stdout)
     assert (report["passed"], report["not_proven"][-len(NEVER_PROVEN) :]) == (True, [*NEVER_PROVEN])
     assert {step["title"]: step["outcome"] for step in report["steps"]}["every node idle in Slurm"] == "passed"
@@ -139,7 +139,7 @@ def test_a_script_that_fails_is_told_with_its_log(aws: LocalAws, tmp_path: Path)
     scripts.mkdir()
     log = "mkdir -p /var/log/provision; echo 'the disk is on fire' >/var/log/provision/provisioning.log"
     (scripts / "on_create.sh").write_text(f"#!/bin/sh\n{log}\nexit 3\n")
-    done = rehearse_here(aws, deployment(tmp_path, ON_CREATE), "--scripts", str(scripts))
+    done = rehearse_here(aws, deployment(tmp_path, ON_CREATE), "--scripts", str(scripts), "--max-nodes", "2")
     assert done.returncode == 1
     assert "the disk is on fire" in done.stderr
     assert "FAILED: the scripts failed on controller-machine-1, worker-group-1-1" in done.stderr

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.rehearsal import HyperPodMachines, job
+from tests.jobs.warm import warmed
 from tests.rehearsal.clusters import MOUNT, SYSTEM, make_cluster, wait_until_idle
 
 pytestmark = pytest.mark.nodes
@@ -32,11 +34,15 @@ def submit(machines: HyperPodMachines, name: str, **settings: str) -> job.Job:
 
 
 def test_a_short_cut_and_a_new_slurmctld_cost_nothing_and_a_killed_process_the_steps_since_the_last_snapshot(
-    machines: HyperPodMachines,
+    machines: HyperPodMachines, torch_environment: Path, tmp_path: Path
 ) -> None:
-    """One after the other in one job, which ends with the weights of a run that nothing disturbed."""
-    calm = submit(machines, "calm")
-    calm.finish()
+    """One after the other in one job, which ends with the weights of a run on this machine that nothing disturbed."""
+    words = [f"--directory={tmp_path}", f"--steps={STEPS}", "--pause=0"]
+    with warmed(torch_environment) as warm:
+        ranks = job.NODES * job.PROCESSES_PER_NODE
+        done = warm.run(scripts_folder() / "jobs" / job.NAME / "train.py", *words, ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    calm = job.Training(tmp_path)
     assert calm.starts == [0]
 
     run = submit(machines, "disturbed", MAX_REQUEUES="1")
