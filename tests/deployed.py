@@ -5,6 +5,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,21 +32,32 @@ class RolledBackError(Exception):
 def deploy(aws: LocalAws, name: str) -> Path:
     """Deploy a shipped deployment, unless it is there already, and return its file."""
     file = ROOT / "deployments" / f"{name}.yaml"
-    if f"{name}-network" not in stack_names(aws.client("cloudformation", Deployment.load(file).region)):
-        deploy_file(aws, file)
+    region = content(file)["region"]
+    if f"{name}-network" not in stack_names(aws.client("cloudformation", region)):
+        for arn in dict.fromkeys(arns(content(file))):
+            aws.add_existing(arn)
+        deploy_assembly(aws, region, Path(_shipped(file).name))
     return file
 
 
 def deploy_file(aws: LocalAws, file: Path) -> None:
     """Deploy what a deployment file says now: its stacks are made, or updated where there is something new."""
-    deployment = Deployment.load(file)
     for arn in dict.fromkeys(arns(content(file))):
         aws.add_existing(arn)
-    with tempfile.TemporaryDirectory() as folder:
-        app = App(analytics_reporting=False, outdir=folder, post_cli_context=STAGED)
-        build_stacks(app, deployment)
-        app.synth()
-        deploy_assembly(aws, deployment.region, Path(folder))
+    with _synthesized(file) as folder:
+        deploy_assembly(aws, content(file)["region"], Path(folder))
+
+
+def _synthesized(file: Path) -> "tempfile.TemporaryDirectory[str]":
+    made = tempfile.TemporaryDirectory()
+    app = App(analytics_reporting=False, outdir=made.name, post_cli_context=STAGED)
+    build_stacks(app, Deployment.load(file))
+    app.synth()
+    return made
+
+
+_shipped = cache(_synthesized)
+"""A shipped deployment is synthesized once for the tests of a process."""
 
 
 def deploy_assembly(aws: LocalAws, region: str, folder: Path, stack: str | None = None) -> list[str]:
