@@ -21,6 +21,8 @@ from cdk_trainyard.report.machines import machines
 
 OPERATION = get_session().get_service_model("pricing").operation_model("GetProducts")
 REGION = "us-west-2"
+ALONE = ("--without", "cfn-lint", "--without", "checkov")
+"""Of a review that is about prices."""
 
 
 def product(usd: str, unit: str = "Hrs", currency: str = "USD", **attributes: str) -> str:
@@ -220,7 +222,7 @@ def test_a_review_prices_by_what_was_asked_for(tmp_path: Path) -> None:
     groups = [{"InstanceGroupName": "g", "InstanceType": "ml.p4d.24xlarge", "InstanceCount": 2}]
     cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": groups}}
     (out / "S.json").write_text(json.dumps({"Resources": {"C": cluster, "Nat": {"Type": "AWS::EC2::NatGateway"}}}))
-    assert main(["review", str(out), "-o", str(tmp_path / "out")]) == 0
+    assert main(["review", str(out), "-o", str(tmp_path / "out"), *ALONE]) == 0
     cost = json.loads((tmp_path / "out" / "review.json").read_text())["cost"]
     assert cost["headline"] == "at least 51.86 USD an hour"
     assert {each["source_name"] for each in cost["items"]} == {f"price list of {REGION}"}
@@ -245,7 +247,7 @@ def test_old_prices_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     template = tmp_path / "t.json"
     template.write_text('{"Resources": {"Nat": {"Type": "AWS::EC2::NatGateway"}}}')
     own = tmp_path / "own.json"
-    words = ["review", str(template), "-o", str(tmp_path / "out"), "--prices", str(own)]
+    words = ["review", str(template), "-o", str(tmp_path / "out"), "--prices", str(own), *ALONE]
     for day, is_old in (("2020-01-02", True), (datetime.now(UTC).date().isoformat(), False)):
         source = {"own": {"title": "a contract", "date": day}}
         own.write_text(json.dumps({"sources": source, "regions": {"us-east-1": {"own": {"NatGateway": 1}}}}))
