@@ -1,7 +1,5 @@
 """What an update would do, before it is deployed: one table for ParallelClusters, HyperPod clusters, storage, all."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk import aws_secretsmanager as secretsmanager
 
+from cdk_trainyard.cli import main
 from cdk_trainyard.cli.assemblies import Side, load
 from cdk_trainyard.cli.contract.ask import ask
 from cdk_trainyard.cli.contract.collect import clusters
@@ -34,8 +33,6 @@ from cdk_trainyard.parallelcluster import (
 )
 from cdk_trainyard.storage import LustreFileSystem
 from tests.parallelcluster.parts import cpu, head, new_network, new_stack, queue, trn1
-
-ROOT = Path(__file__).parents[2]
 
 
 def template(define: Callable[[Stack], object]) -> dict[str, Any]:
@@ -173,18 +170,6 @@ def write(outdir: Path, **changes: Any) -> Path:
     return outdir
 
 
-def plan(old: Path, new: Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "cdk_trainyard", "plan", str(old), str(new)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return done.returncode, done.stdout
-
-
 def secret(stack: Stack) -> SlurmSettings:
     arn = "arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-AbCdEf"
     password = secretsmanager.Secret.from_secret_complete_arn(stack, "Password", arn)
@@ -306,25 +291,17 @@ def test_our_own_reading_of_the_policies_is_parallelcluster_s(
 
 @pytest.mark.contract
 @pytest.mark.parametrize(("name", "code"), [("nothing", 0), ("an image", 1), ("another id and the same name", 1)])
-def test_the_exit_code_says_the_worst(tmp_path: Path, name: str, code: int) -> None:
-    old, new, *_ = UPDATES[name]
-    returned, said = plan(write(tmp_path / "old", **old), write(tmp_path / "new", **new))
-    assert returned == code, said
-    assert said.splitlines()[-1] in {
+def test_the_exit_code_says_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int) -> None:
+    sides = zip(("old", "new"), UPDATES[name], strict=False)
+    words = [str(write(tmp_path / side, **changes)) for side, changes in sides]
+    assert main(["plan", *words]) == code
+    assert capsys.readouterr().out.splitlines()[-1] in {
         "nothing changes",
         "the update would be refused; nothing would be lost",
         "data or a cluster would be lost",
     }
 
 
-@pytest.mark.contract
-def test_what_is_neither_a_file_nor_a_cdk_out_is_said(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "cdk_trainyard", "plan", str(tmp_path), str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "there is no manifest.json in it" in done.stderr
+def test_what_is_neither_a_file_nor_a_cdk_out_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(tmp_path), str(tmp_path)]) == 1
+    assert "there is no manifest.json in it" in capsys.readouterr().err
