@@ -19,7 +19,7 @@ def project(folder: Path, assembly: Path | None = None) -> Path:
     """
     if assembly is None:
         assembly = folder / "synthesized"
-        assert synthesize_here(FILE, assembly, OF_THE_CLI).stderr == ""
+        assert synthesize_here(FILE, assembly, OF_THE_CLI, checked=False).stderr == ""
     app = f'echo run >> runs; cp -r {shlex.quote(str(assembly))}/. "$CDK_OUTDIR"'
     (folder / "cdk.json").write_text(json.dumps({"app": app}))
     return folder

@@ -113,7 +113,7 @@ def test_what_nobody_has_counted_is_not_priced_and_not_free(assembly: Any) -> No
 def test_every_monitored_cluster_says_its_series_by_the_names_of_its_machines(
     file: str, kinds: set[str], tmp_path: Path
 ) -> None:
-    done = synthesize_here(ROOT / "tests" / "review" / "deployments" / f"{file}.yaml", tmp_path)
+    done = synthesize_here(ROOT / "tests" / "review" / "deployments" / f"{file}.yaml", tmp_path, checked=False)
     assert done.returncode == 0, done.stderr
     found = read_assembly(tmp_path)
     graph = Graph(found)
