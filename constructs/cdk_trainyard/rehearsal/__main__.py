@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cdk_trainyard.rehearsal import asked, control, requirements, rootless
+from cdk_trainyard.rehearsal import asked, control, requirements
 from cdk_trainyard.rehearsal._process import become, end, wait_for
 from cdk_trainyard.rehearsal.control_plane import local_endpoint
 from cdk_trainyard.rehearsal.errors import RehearsalError
@@ -20,7 +20,6 @@ from cdk_trainyard.rehearsal.job_environment import job_environment
 from cdk_trainyard.rehearsal.namespaces import sweep_control_groups
 from cdk_trainyard.rehearsal.other_terminal import exports
 from cdk_trainyard.rehearsal.report import Report
-from cdk_trainyard.rehearsal.scenario import Options
 
 if TYPE_CHECKING:
     from cdk_trainyard.rehearsal.scenarios import Rehearsal
@@ -124,7 +123,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _rehearse(options: argparse.Namespace) -> int:
-    from cdk_trainyard.rehearsal.scenarios import Rehearsal  # noqa: PLC0415  imports boto3, which only this needs
+    from cdk_trainyard.rehearsal.scenario import Options  # noqa: PLC0415  most of a start, which only this needs
+    from cdk_trainyard.rehearsal.scenarios import Rehearsal  # noqa: PLC0415  as above
 
     report = Report()
     chosen = Options(
@@ -163,6 +163,8 @@ def _as_json(data: Mapping[str, Any]) -> str:
 
 def _rehearse_job_only(options: argparse.Namespace) -> int:
     """Rehearse what needs no nodes: the job, on a Slurm of the calling user."""
+    from cdk_trainyard.rehearsal import rootless  # noqa: PLC0415  as above
+
     if packages := rootless.missing():
         sys.stderr.write(f"rehearsal: and no job script either: apt-get install {' '.join(packages)}\n")
         return _MISSING

@@ -13,9 +13,6 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 from urllib.parse import urlsplit
 
-import boto3
-from botocore.exceptions import ClientError
-
 from cdk_trainyard.rehearsal.agent import Bundle
 from cdk_trainyard.rehearsal.errors import RehearsalError
 from cdk_trainyard.rehearsal.model import Lustre
@@ -50,6 +47,8 @@ class ControlPlane:
         Raises:
             RehearsalError: The environment names no API on this machine.
         """
+        import boto3  # noqa: PLC0415  most of a start, and most commands for a rehearsal ask no API
+
         endpoint = local_endpoint()
         if endpoint is None:
             raise RehearsalError("a rehearsal asks the local AWS only: start it with python -m cdk_trainyard.local run")
@@ -94,7 +93,7 @@ class ControlPlane:
         """
         try:
             files = self._objects(*_place_of(source))
-        except ClientError as error:
+        except self.client("s3").exceptions.ClientError as error:
             reason = error.response["Error"]
             raise RehearsalError(
                 f"the scripts at {source} cannot be read: {reason['Code']}: {reason['Message']}"
