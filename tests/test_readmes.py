@@ -1,5 +1,7 @@
 """Every Python example of every README runs as it stands, in somebody's own app."""
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -39,14 +41,38 @@ def examples() -> list[pytest.ParameterSet]:
     ]
 
 
+EACH = """
+import json, os, sys, tempfile, traceback
+failed, sys.stdout = {}, sys.stderr
+for code in json.load(sys.stdin):
+    os.chdir(tempfile.mkdtemp())
+    try:
+        exec(code, {"__name__": "example"})
+    except BaseException:
+        failed[code] = traceback.format_exc()
+json.dump(failed, sys.__stdout__)
+"""
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What examples raise that start a local AWS: in another process, for that of other tests may run in this one."""
+    codes = [code for each in examples() if "LocalAws" in (code := str(each.values[1]))]
+    said = os.environ | {"TMPDIR": str(tmp_path_factory.mktemp("examples"))}
+    program = [sys.executable, "-c", EACH]
+    done = subprocess.run(program, env=said, input=json.dumps(codes), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
 @pytest.mark.parametrize(("page", "code"), examples())
-def test_the_example_runs(page: Path, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    if "LocalAws" in code:  # one of a process's own, and that of other tests may run in this one
-        program = [sys.executable, "-c", code]
-        done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+def test_the_example_runs(
+    page: Path, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if "LocalAws" in code:
+        assert request.getfixturevalue("failed").get(code) is None
         return
+    monkeypatch.chdir(tmp_path)
     app = App(outdir=str(tmp_path / "cdk.out"))
     stack = Stack(app, "Stack", env=Environment(account="111111111111", region="us-west-2"))
     exec(compile(code, str(page), "exec"), {"app": app, "stack": stack, "__name__": "example"})  # noqa: S102
