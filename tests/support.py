@@ -1,9 +1,7 @@
-"""What several rooms' tests share: the app run as the cdk CLI runs it."""
+"""What several rooms' tests share: what the app makes, among others."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +20,7 @@ DEPLOYMENTS = sorted((ROOT / "deployments").glob("*.yaml"))
 
 @dataclass(frozen=True)
 class Synthesis:
-    """One run of ``app.py``."""
+    """What ``app.py`` makes of a deployment file."""
 
     outdir: Path
     returncode: int
@@ -41,16 +39,6 @@ class Synthesis:
         }
 
 
-def synthesize(deployment: Path, outdir: Path, *, cwd: Path = ROOT) -> Synthesis:
-    """Run the app with the context of ``cdk.json``, as the CLI does, into ``outdir``."""
-    context = json.loads((ROOT / "cdk.json").read_text())["context"] | {"deployment": str(deployment)}
-    environment = os.environ | {"CDK_OUTDIR": str(outdir), "CDK_CONTEXT_JSON": json.dumps(context)}
-    run = subprocess.run(
-        [sys.executable, "app.py"], cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
-    return Synthesis(outdir, run.returncode, run.stderr)
-
-
 OF_THE_CLI = {"aws:cdk:enable-path-metadata": True, "aws:cdk:enable-asset-metadata": True}
 """What the cdk CLI adds to the context of an app."""
 
@@ -58,7 +46,7 @@ OF_THE_CLI = {"aws:cdk:enable-path-metadata": True, "aws:cdk:enable-asset-metada
 def synthesize_here(
     deployment: Path, outdir: Path, context: Mapping[str, Any] = MappingProxyType({}), *, checked: bool = True
 ) -> Synthesis:
-    """Do what ``app.py`` does in this process, which has loaded CDK; tests/review holds the one to the other.
+    """Do what ``app.py`` does in this process, which has loaded CDK; test_training_environment.py compares the two.
 
     Unless ``checked``, without the rules of cdk-nag and template validation, and without what they say in a report.
     """

@@ -12,7 +12,7 @@ import pytest
 
 from cdk_trainyard.local import LocalAws
 from tests.environment import Environment
-from tests.support import ROOT
+from tests.support import OF_THE_CLI, ROOT, synthesize_here
 
 pytestmark = [pytest.mark.cli, pytest.mark.usefixtures("empty_aws")]
 
@@ -50,6 +50,15 @@ def the_training_stack_brings_what_it_stands_on(cpu: HyperPodEnvironment) -> Non
     assert (file_system["StorageCapacity"], file_system["SubnetIds"]) == (1200, [network["AcceleratorSubnetId"]])
     vpc = cpu.cluster()["VpcConfig"]
     assert vpc == {"SecurityGroupIds": [network["SecurityGroupId"]], "Subnets": [network["AcceleratorSubnetId"]]}
+
+
+def app_and_cli_make_what_tests_make_in_their_own_process(cpu: HyperPodEnvironment) -> None:
+    """``app.py``, as the CLI runs it, to the byte: `Environment.deploy` takes the one for the other."""
+    (theirs,) = cpu.assemblies.values()
+    ours = synthesize_here(cpu.path, cpu.folder / "ours.out", OF_THE_CLI).outdir
+    files = [path.relative_to(ours) for path in ours.rglob("*") if path.is_file()]
+    assert {"manifest.json", "validation-report.json"} <= {str(file) for file in files}
+    assert [file for file in files if (ours / file).read_bytes() != (theirs / file).read_bytes()] == []
 
 
 def the_same_again_changes_nothing(cpu: HyperPodEnvironment) -> None:
@@ -106,6 +115,7 @@ def test_a_cluster_from_creation_to_destruction(aws: LocalAws, tmp_path: Path) -
     cpu = HyperPodEnvironment(aws, ROOT / "deployments" / "hyperpod-cpu-ddp.yaml", tmp_path)
     for step in (
         the_training_stack_brings_what_it_stands_on,
+        app_and_cli_make_what_tests_make_in_their_own_process,
         the_same_again_changes_nothing,
         two_workers_become_four_in_place,
         what_the_service_refuses_is_rolled_back,

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from tests.review.test_deployments import VARIANTS, data_resources
-from tests.support import DEPLOYMENTS, ROOT, synthesize
+from tests.support import DEPLOYMENTS, ROOT, synthesize_here
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     pinned = {}
     for deployment in [*DEPLOYMENTS, *VARIANTS]:
         with tempfile.TemporaryDirectory() as outdir:
-            pinned[deployment.stem] = data_resources(synthesize(deployment, Path(outdir)))
+            pinned[deployment.stem] = data_resources(synthesize_here(deployment, Path(outdir)))
     path = ROOT / "tests" / "review" / "data" / "pinned_logical_ids.json"
     path.write_text(json.dumps(pinned, indent=2) + "\n")
 

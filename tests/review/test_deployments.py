@@ -23,7 +23,7 @@ from cdk_trainyard.report import review, write_review
 from cdk_trainyard.report.picture import picture
 from tests.report.labels import labels_leaving
 from tests.review.tools import Templates
-from tests.support import DEPLOYMENTS, ROOT, Synthesis, looked_at, synthesize, synthesize_here
+from tests.support import DEPLOYMENTS, ROOT, Synthesis, looked_at, synthesize_here
 
 pytestmark = pytest.mark.review
 VARIANTS = sorted((Path(__file__).parent / "deployments").glob("*.yaml"))
@@ -170,7 +170,7 @@ for deployment, outdir in json.load(sys.stdin).items():
     context = json.load(open("cdk.json"))["context"] | {"deployment": deployment}
     run(build_stacks, context, outdir)
 """
-"""What ``app.py`` runs, of one deployment after the other."""
+"""What ``app.py`` runs, of one deployment after the other; itself, tests/test_training_environment.py compares."""
 
 
 @pytest.fixture(scope="module")
@@ -203,13 +203,6 @@ def test_synthesis_is_the_same_to_the_byte_in_another_process_and_checkout(
     deployment: Path, synthesized: Synthesize, elsewhere: dict[str, Path]
 ) -> None:
     assert digest(synthesized(deployment.stem).outdir) == digest(elsewhere[deployment.stem])
-
-
-def test_the_program_that_the_cli_runs_makes_the_same(elsewhere: dict[str, Path], tmp_path: Path) -> None:
-    """``app.py`` itself, with what it is told by variables."""
-    done = synthesize(DEPLOYMENTS[0].relative_to(ROOT), tmp_path / "cdk.out")
-    assert done.returncode == 0, done.stderr
-    assert digest(done.outdir) == digest(elsewhere[DEPLOYMENTS[0].stem])
 
 
 def data_resources(synthesis: Synthesis) -> dict[str, Any]:
