@@ -10,7 +10,7 @@ from cdk_trainyard.local.environment import no_account
 if find_spec("moto") is None:
     raise ImportError("cdk_trainyard.local needs its extra: pip install 'cdk-trainyard[local]'")
 with no_account():
-    from cdk_trainyard.local import regions as regions  # first: it is how moto is imported
+    from cdk_trainyard.local import reading as reading  # first: it is how moto is imported
     from cdk_trainyard.local.faults import Fault
     from cdk_trainyard.local.registry import supported_types
     from cdk_trainyard.local.server import LocalAws
