@@ -28,6 +28,13 @@ _TOOLKIT = "CDKToolkit"
 _BOOTSTRAP = ROOT / "node_modules" / "aws-cdk" / "lib" / "api" / "bootstrap" / "bootstrap-template.yaml"
 
 
+def bootstrap(client: Any) -> None:
+    """Make what ``cdk bootstrap`` makes, of its own template; tests/local/test_cli.py runs the command."""
+    if _TOOLKIT not in stack_names(client):
+        template = _BOOTSTRAP.read_text()
+        client.create_stack(StackName=_TOOLKIT, TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"])
+
+
 class Environment:
     """A deployment file that changes, and what deploys it."""
 
@@ -70,7 +77,7 @@ class Environment:
         assert self.statuses(*STACKS) == {"GONE"}
 
     def _run(self, *arguments: str, code: int) -> str:
-        self._bootstrap()
+        bootstrap(self.client("cloudformation"))
         run = subprocess.run(
             [str(CDK), *arguments],
             cwd=ROOT,
@@ -86,7 +93,7 @@ class Environment:
     # ---------------------------------------------------------------- in this process
     def deploy(self, stack: str = "TrainingStack") -> list[str]:
         """Deploy a stack and what it stands on, and return the names of the stacks in which something changed."""
-        self._bootstrap()
+        bootstrap(self.client("cloudformation"))
         return deploy_assembly(self.aws, self.region, self.assembly(), stack)
 
     def destroy(self, *parts: str) -> None:
@@ -116,13 +123,6 @@ class Environment:
         said = yaml.safe_dump(self.content, sort_keys=False)
         self.path.write_text(said)
         return said
-
-    def _bootstrap(self) -> None:
-        """Make what ``cdk bootstrap`` makes, of its own template; tests/local/test_cli.py runs the command."""
-        client = self.client("cloudformation")
-        if _TOOLKIT not in stack_names(client):
-            template = _BOOTSTRAP.read_text()
-            client.create_stack(StackName=_TOOLKIT, TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"])
 
     # ---------------------------------------------------------------- what is there
     def stack(self, part: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from cdk_trainyard.cli._stacks import Stacks
 from cdk_trainyard.cli.deploy import report
 from cdk_trainyard.local import LocalAws
 from tests.cli.projects import FILE, project
+from tests.environment import bootstrap
 
 EVENTS = """
 NetworkStack (mine-network): deploying... [1/2]
@@ -140,7 +141,7 @@ def test_deployed_compared_and_destroyed(
         monkeypatch.setenv(name, value)
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    assert _cdk.find().run("bootstrap", f"aws://{aws.account}/us-east-1").code == 0
+    bootstrap(aws.client("cloudformation", "us-east-1"))
     code, out, err = trainyard("deploy", "NetworkStack", "--yes", "--json")
     assert (code, "NetworkStack: done" in err) == (0, True), err
     outputs = json.loads(out)["hyperpod-cpu-ddp-network"]
