@@ -80,15 +80,15 @@ for words in json.loads(sys.argv[1]):
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("closed", ["file", "folder"])
-def test_what_may_not_be_read_is_said_by_every_command(tmp_path: Path, closed: str) -> None:
-    """In one process for all commands, as a user without privileges."""
-    folder = tmp_path / "closed"
-    folder.mkdir()
-    file = folder / "deployment.yaml"
-    file.write_text("name: x\n")
-    (folder if closed == "folder" else file).chmod(0)
-    words = [[str(file) if word == "." else word for word in each] for each in TAKERS]
+def test_what_may_not_be_read_is_said_by_every_command(tmp_path: Path) -> None:
+    """A file, and one in a folder; in one process for all commands, as a user without privileges."""
+    files = [tmp_path / closed / "deployment.yaml" for closed in ("file", "folder")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("name: x\n")
+    for closed in (files[0], files[1].parent):
+        closed.chmod(0)
+    words = [[str(file) if word == "." else word for word in each] for file in files for each in TAKERS]
     done = subprocess.run(
         [*WITHOUT_PRIVILEGES, sys.executable, "-c", ASK_ALL, json.dumps(words)],
         cwd=tmp_path,
@@ -98,9 +98,9 @@ def test_what_may_not_be_read_is_said_by_every_command(tmp_path: Path, closed: s
         text=True,
         check=False,
     )
-    folder.chmod(0o700)
-    said = f"{file}: the file cannot be read: Permission denied"
-    assert done.stdout.splitlines() == [said, "rc 1"] * len(TAKERS), done.stdout
+    files[1].parent.chmod(0o700)
+    said = [[f"{file}: the file cannot be read: Permission denied", "rc 1"] * len(TAKERS) for file in files]
+    assert done.stdout.splitlines() == [*said[0], *said[1]], done.stdout
 
 
 @pytest.mark.parametrize(("name", "why"), [("file", "it is a file"), ("file/folder", "Not a directory")])
