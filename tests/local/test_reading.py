@@ -1,6 +1,11 @@
 """What moto reads when it is asked for, and not when it is imported."""
 
+import json
+import subprocess
+import sys
+
 import pytest
+from botocore.exceptions import ClientError
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
 from cdk_trainyard.local import LocalAws
@@ -23,3 +28,19 @@ def test_a_region_that_is_not_known_offers_nothing() -> None:
     assert offers.get("nowhere", []) == []
     with pytest.raises(KeyError, match="nowhere"):
         offers["nowhere"]
+
+
+def test_documents_of_openapi_are_looked_at(aws: LocalAws) -> None:
+    client = aws.client("apigateway", "eu-west-3")
+    wrong = {"openapi": "3.0.0", "paths": {}}
+    right = json.dumps({**wrong, "info": {"title": "mine", "version": "1", "description": "x"}})
+    for _ in range(2):  # the first is looked at by what stands in for the rest
+        with pytest.raises(ClientError, match="'info' is a required property"):
+            client.import_rest_api(failOnWarnings=True, body=json.dumps(wrong))
+        assert client.import_rest_api(failOnWarnings=True, body=right)["name"] == "mine"
+
+
+@pytest.mark.parametrize("first", ["cdk_trainyard.local", "openapi_spec_validator"])
+def test_what_stands_in_is_gone(first: str) -> None:
+    text = f"import sys, {first}, cdk_trainyard.local, openapi_spec_validator as found; assert found.__spec__"
+    subprocess.run([sys.executable, "-P", "-c", text], check=True)
