@@ -9,10 +9,10 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-import moto.ec2
 from pcluster.aws.aws_api import AWSApi
 from pcluster.aws.aws_resources import CapacityReservationInfo, ImageInfo, InstanceTypeInfo
 from pcluster.constants import EBS_ROOT_VOLUME_SIZE_DEFAULT
@@ -59,7 +59,8 @@ SKIPPED = (
 @cache
 def instance_types() -> Mapping[str, Mapping[str, Any]]:
     """Return EC2's descriptions of instance types by name."""
-    path = Path(moto.ec2.__file__).parent / "resources" / "instance_types.json.gz"
+    # moto is half of a start, and nothing else of it is wanted
+    path = Path(str(distribution("moto").locate_file("moto/ec2/resources/instance_types.json.gz")))
     return dict(json.loads(gzip.decompress(path.read_bytes())))
 
 
