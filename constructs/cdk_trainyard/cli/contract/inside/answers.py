@@ -13,6 +13,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+import boto3
 from pcluster.aws.aws_api import AWSApi
 from pcluster.aws.aws_resources import CapacityReservationInfo, ImageInfo, InstanceTypeInfo
 from pcluster.constants import EBS_ROOT_VOLUME_SIZE_DEFAULT
@@ -241,6 +242,10 @@ class ResourceGroups:
         return []
 
 
+_SESSION = boto3.session.Session()
+"""ParallelCluster makes one at every look at the Region, which took half of its time; this one looks as often."""
+
+
 class Answers:
     """All services together, in place of ``AWSApi.instance()``."""
 
@@ -253,3 +258,4 @@ class Answers:
         """Let ParallelCluster ask here."""
         AWSApi._instance = self  # noqa: SLF001  the one place where it looks
         AWSApi.instance = staticmethod(lambda: self)
+        boto3.session.Session = lambda: _SESSION
