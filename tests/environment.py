@@ -15,7 +15,7 @@ import yaml
 from botocore.exceptions import ClientError
 
 from cdk_trainyard.deployment import Deployment
-from cdk_trainyard.deployment.explain import explain
+from cdk_trainyard.deployment.explanation import explain
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.local import LocalAws
 from tests.deployed import delete, deploy_assembly

@@ -18,7 +18,7 @@ os.environ.setdefault("CDK_VALIDATION", "false")  # CDK reads it when it is impo
 
 from aws_cdk import App
 
-from cdk_trainyard.deployment.explain import explain
+from cdk_trainyard.deployment.explanation import explain
 from cdk_trainyard.deployment.model import Deployment
 from cdk_trainyard.deployment.origins import say_origins
 from cdk_trainyard.errors import ConfigurationError

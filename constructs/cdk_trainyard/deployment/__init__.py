@@ -9,7 +9,7 @@ from cdk_trainyard.lazy import lazily
 
 if TYPE_CHECKING:
     from cdk_trainyard.deployment.alerts import AlertsSection
-    from cdk_trainyard.deployment.explain import explain
+    from cdk_trainyard.deployment.explanation import explain
     from cdk_trainyard.deployment.model import Deployment
     from cdk_trainyard.deployment.orchestrators import Orchestrator
     from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, StorageSection
