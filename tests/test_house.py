@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import cdk_trainyard
+from cdk_trainyard.lazy import public_names
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "constructs" / "cdk_trainyard"
@@ -173,6 +174,15 @@ def test_every_public_name_of_a_room_is_exported_and_in_its_readme(room: str) ->
     readme = (PACKAGE / room / "README.md").read_text()
     assert set(module.__all__) <= set(cdk_trainyard.__all__)
     assert [name for name in module.__all__ if name not in readme] == []
+
+
+def test_no_module_hides_a_public_name() -> None:
+    """Who imports the module first would find it where the name is meant."""
+    inits = [path for path in SOURCES if path.name == "__init__.py"]
+    packages = [".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in inits]
+    public = {f"{package}.{name}" for package in packages for name in public_names(package)}
+    assert "cdk_trainyard.deployment.explain" in public
+    assert public & {*MODULES} == set()
 
 
 def is_documented(name: str) -> bool:
