@@ -1,70 +1,25 @@
 """The protocol of what runs jobs, held to every construct that is one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from aws_cdk import App, Environment, RemovalPolicy, Stack
+from aws_cdk import RemovalPolicy
 from aws_cdk.assertions import Template
 
 from cdk_trainyard import (
-    ComputeResource,
     ConfigurationError,
-    EfaFleet,
     EfaSecurityGroup,
-    GroupRole,
     HeadNode,
-    HyperPodCluster,
-    InstanceGroup,
     LustreFileSystem,
     Mount,
-    NodeImage,
-    ParallelCluster,
-    Queue,
     TrainingBuckets,
     TrainingNetwork,
 )
 from cdk_trainyard.cluster import Cluster
+from tests.parts import ZONE, fleet, hyperpod, new_stack, parallelcluster
 
-Build = Callable[[Stack, TrainingNetwork, TrainingBuckets, Sequence[Mount]], Any]
-
-
-def hyperpod(stack: Stack, network: TrainingNetwork, _: TrainingBuckets, mounts: Sequence[Mount]) -> HyperPodCluster:
-    groups = [
-        InstanceGroup(name="head", role=GroupRole.CONTROLLER, instance_type="ml.m5.large", count=1),
-        InstanceGroup(name="workers", role=GroupRole.COMPUTE, instance_type="ml.c5.4xlarge", count=2),
-    ]
-    return HyperPodCluster(stack, "Cluster", network=network, groups=groups, mounts=mounts)
-
-
-def parallelcluster(
-    stack: Stack, network: TrainingNetwork, _: TrainingBuckets, mounts: Sequence[Mount]
-) -> ParallelCluster:
-    queues = [Queue(name="compute", compute=[ComputeResource(instance_type="c5.xlarge", max_count=4)])]
-    return ParallelCluster(
-        stack,
-        "Cluster",
-        network=network,
-        head_node=HeadNode(instance_type="c5.xlarge", public=True),
-        queues=queues,
-        mounts=mounts,
-    )
-
-
-def fleet(stack: Stack, network: TrainingNetwork, buckets: TrainingBuckets, mounts: Sequence[Mount]) -> EfaFleet:
-    image = NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-22.04")
-    return EfaFleet(
-        stack,
-        "Cluster",
-        network=network,
-        scripts_bucket=buckets.scripts,
-        image=image,
-        instance_type="p4d.24xlarge",
-        count=2,
-        mounts=mounts,
-    )
-
-
+Build = Callable[..., Any]
 NODES: Mapping[Build, str] = {
     hyperpod: "AWS::SageMaker::Cluster",
     parallelcluster: "Custom::PclusterCluster",
@@ -77,8 +32,8 @@ class Made:
     """A cluster beside a file system that has another security group, which the keyword or the method mounts."""
 
     def __init__(self, build: Build, *, late: bool) -> None:
-        self.stack = Stack(App(), "Stack", env=Environment(account="111111111111", region="us-west-2"))
-        network = TrainingNetwork(self.stack, "Network", zone="us-west-2a")
+        self.stack = new_stack()
+        network = TrainingNetwork(self.stack, "Network", zone=ZONE)
         self.buckets = TrainingBuckets(self.stack, "Buckets")
         self.lustre = LustreFileSystem(
             self.stack,
@@ -88,7 +43,9 @@ class Made:
             removal_policy=RemovalPolicy.DESTROY,
         )
         mounts = [] if late else [Mount(file_system=self.lustre, at="/shared")]
-        self.cluster = build(self.stack, network, self.buckets, mounts)
+        head = HeadNode(instance_type="c5.xlarge", public=True)
+        changes = {fleet: {"scripts_bucket": self.buckets.scripts}, parallelcluster: {"head_node": head}}
+        self.cluster = build(self.stack, network, mounts=mounts, **changes.get(build, {}))
         if late:
             self.cluster.mount(self.lustre, at="/shared")
 
@@ -129,7 +86,7 @@ def test_nodes_start_after_what_they_need(build: Build) -> None:
             "AWS::IAM::ManagedPolicy",
             "Custom::CDKBucketDeployment",
         }
-        and (resource["Type"] != "AWS::IAM::ManagedPolicy" or name.startswith("Cluster"))
+        and (resource["Type"] != "AWS::IAM::ManagedPolicy" or name.startswith(made.cluster.node.id))
     }
     (nodes,) = (name for name, resource in resources.items() if resource["Type"] == NODES[build])
     assert needed <= before(nodes, resources)
