@@ -18,6 +18,7 @@ from tests.support import DEPLOYMENTS, ROOT
 SLOW = {"aws_cdk", "boto3", "botocore", "constructs", "jsii", "moto", "rich"}
 
 
+@pytest.mark.programs
 def test_files_are_checked_without_what_is_slow() -> None:
     program = "import sys; from cdk_trainyard.cli import main; code = main(['check', *sys.argv[1:]])"
     asked = f"{program}; print(code, *sorted(set(sys.modules) & {SLOW}))"

@@ -29,7 +29,7 @@ def handled() -> Iterator[None]:
 @pytest.mark.parametrize("wait", [lambda process: list(lines_of(process)), waited], ids=["lines", "end"])
 def test_a_signal_that_interrupts_nothing_is_heard(wait: Callable[[Any], object]) -> None:
     """One that comes between the last look and the read, here by a thread that takes it."""
-    ring = threading.Timer(0.5, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGUSR1))
+    ring = threading.Timer(0.1, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGUSR1))
 
     def rung(process: Any) -> None:
         ring.start()

@@ -12,6 +12,7 @@ from tests.support import DEPLOYMENTS, ROOT
 from tools import generate_deployer
 
 
+@pytest.mark.slow
 def test_the_data_is_generated_again() -> None:
     assert generate_deployer.OUTPUT.read_text() == generate_deployer.text(generate_deployer.types())
 

@@ -45,6 +45,7 @@ def test_what_stands_in_is_gone() -> None:
     assert import_module("openapi_spec_validator").__spec__
 
 
+@pytest.mark.programs
 def test_what_was_imported_before_stays() -> None:
     text = (
         "import openapi_spec_validator as found, cdk_trainyard.local, sys; assert found is sys.modules[found.__name__]"

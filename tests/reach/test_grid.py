@@ -30,6 +30,8 @@ from stacks import build_stacks
 from tests.reach.parts import REGIONS
 from tests.support import DEPLOYMENTS, ROOT
 
+pytestmark = pytest.mark.slow
+
 Templates = dict[str, dict[str, Any]]
 Change = Callable[[dict[str, Any]], object]
 SETUP: dict[str, Any] = {
@@ -172,12 +174,10 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[D
     return shipped
 
 
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["its own", "every"])
 @pytest.mark.parametrize("name", [path.stem for path in DEPLOYMENTS])
-def test_everything_arrives_with_nat_in_its_region_and_in_every_other(name: str, every: bool, shipped: Any) -> None:
+def test_everything_arrives_with_nat_in_every_region(name: str, shipped: Any) -> None:
     deployment, templates = shipped(name)
-    regions = REGIONS if every else [deployment.region]
-    assert blocked(deployment, templates, regions=regions, needs=LIKELY) == []
+    assert blocked(deployment, templates, needs=LIKELY) == []
 
 
 def test_the_grid_asks_for_every_fetch_of_machines(shipped: Any) -> None:
@@ -251,7 +251,6 @@ REFUSED = {
 """Without NAT an image is not built, Neuron not installed, a model not served; and services need endpoints."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", REFUSED, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("path", DEPLOYMENTS, ids=lambda path: path.stem)
 def test_a_deployment_is_refused_or_everything_arrives(path: Path, change: Change, tmp_path: Path) -> None:
@@ -271,7 +270,6 @@ ONLY_FOR_REACH: Mapping[str, Change] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ONLY_FOR_REACH)
 def test_what_is_refused_would_not_arrive(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file's check and the templates agree: what the one refuses, the other finds blocked."""
@@ -292,7 +290,6 @@ class _Reached:
     reached = True
 
 
-@pytest.mark.slow
 def test_the_policy_that_a_file_is_checked_with_is_the_one_that_is_deployed(shipped: Any) -> None:
     deployment, templates = shipped("hyperpod-cpu-ddp")
     for name in REGIONS:

@@ -258,6 +258,7 @@ def test_an_assembly_names_no_file_outside_of_it(tmp_path: Path) -> None:
         write_review(tmp_path / "out", tmp_path / "review")
 
 
+@pytest.mark.slow
 def test_ten_thousand_resources_and_five_megabytes(tmp_path: Path) -> None:
     group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "x" * 500}}
     resources = {f"G{number}": group for number in range(9_000)}
