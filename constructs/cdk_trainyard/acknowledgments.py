@@ -6,6 +6,7 @@ whoever wrote it: ``cdk_trainyard.review`` and the project's tests refuse it.
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import jsii
@@ -109,7 +110,7 @@ def for_cdk_nag_2(scope: IConstruct) -> None:
             rule: reason
             for each in resource.node.scopes
             for entry in each.node.metadata
-            if entry.type == Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+            if entry.type == _key()
             for rule, reason in entry.data.items()
         }
         if told:
@@ -156,6 +157,11 @@ def flatten_reference(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+@cache
+def _key() -> str:
+    return Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+
+
 def _suppression(rule: str, reason: str) -> dict[str, Any]:
     """Return an acknowledgment in the words of cdk-nag 2; a finding of a rule stands in brackets behind it."""
     name, _, finding = rule.partition("::")[2].partition("[")
@@ -178,5 +184,5 @@ class _Late:
         # what Validations.acknowledge writes, without the stack trace, which from here names a temporary directory
         rules = dict.fromkeys(self._rules(), self._reason)
         if rules:
-            self._resource.node.add_metadata(Validations.ACKNOWLEDGED_RULES_METADATA_KEY, rules, stack_trace=False)
+            self._resource.node.add_metadata(_key(), rules, stack_trace=False)
         return []

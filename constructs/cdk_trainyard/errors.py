@@ -6,8 +6,12 @@ loaded. It always carries *every* problem that could be found, each in the user'
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from cdk_trainyard.problems import Problem, sentence
+
+if TYPE_CHECKING:
+    from constructs import IConstruct
 
 
 class ConfigurationError(ValueError):
@@ -29,10 +33,15 @@ class ConfigurationError(ValueError):
         super().__init__("\n".join(lines))
 
 
-def raise_problems(path: str, problems: Sequence[Problem | str]) -> None:
-    """Raise one ``ConfigurationError`` with every problem, or do nothing when there is none."""
+def raise_problems(where: "str | IConstruct", problems: Sequence[Problem | str]) -> None:
+    """Raise one ``ConfigurationError`` with every problem, or do nothing when there is none.
+
+    Args:
+        where: The construct, or what else has been written.
+        problems: The problems.
+    """
     if problems:
-        raise ConfigurationError(path, problems)
+        raise ConfigurationError(where if isinstance(where, str) else where.node.path, problems)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -23,12 +24,10 @@ def others(construct: _Construct) -> Iterator[_Construct]:
     Args:
         construct: The construct.
     """
-    here = Stack.of(construct)
+    here = _place(Stack.of(construct))
     for other in construct.node.root.node.find_all():
-        if isinstance(other, type(construct)) and other is not construct:
-            there = Stack.of(other)
-            if (there.region, there.account) == (here.region, here.account):
-                yield other
+        if isinstance(other, type(construct)) and other is not construct and _place(Stack.of(other)) == here:
+            yield other
 
 
 def known(attribute: Callable[[], str]) -> str | None:
@@ -51,9 +50,13 @@ def surroundings(scope: IConstruct) -> Environment:
     Args:
         scope: The construct.
     """
-    stack = Stack.of(scope)
-    region, account = stack.region, stack.account
+    region, account = _place(Stack.of(scope))
     return Environment(
         region=None if unresolved(region) else region,
         account=None if unresolved(account) else account,
     )
+
+
+@lru_cache(maxsize=32)  # every construct asks, and CDK answers from another process
+def _place(stack: Stack) -> tuple[str, str]:
+    return stack.region, stack.account

@@ -1,8 +1,8 @@
 """Token guards: what is known at deployment only is not judged.
 
 CDK is not asked, and not even imported: it writes Tokens in text as ``${Token[…]}``, in lists of text as
-``#{Token[…]}``, and in numbers as floats whose first 16 bits are FBFF (aws-cdk-lib, ``core/lib/private/encoding.ts``).
-Only an object of CDK's own may have to be asked. What was written in a wrong form counts as unresolved as well: it is
+``#{Token[…]}``, in numbers as floats whose first 16 bits are FBFF, and as objects that can be resolved (aws-cdk-lib,
+``core/lib/private/encoding.ts``). What was written in a wrong form counts as unresolved as well: it is
 answered where it is read, and nothing that follows from it is. So do the values that CDK puts in place of what it has
 yet to look up (``from_lookup``, ``value_from_lookup``): its CLI looks everything up after a first synthesis, and throws
 that away.
@@ -48,13 +48,7 @@ def _is_token(value: object) -> bool:
         case Unknown():
             return True
         case _:
-            return hasattr(value, "__jsii_type__") and _ask_cdk(value)
-
-
-def _ask_cdk(value: object) -> bool:
-    from aws_cdk import Token  # noqa: PLC0415  whoever has an object of CDK has imported it
-
-    return Token.is_unresolved(value)
+            return hasattr(value, "__jsii_type__") and hasattr(value, "resolve")
 
 
 class Unknown:

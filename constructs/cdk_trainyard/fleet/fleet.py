@@ -182,7 +182,7 @@ class EfaFleet(FleetBase):
             scrape_seconds=None if metrics is None else metrics.scrape_seconds,
             exporters=None if metrics is None else metrics.judged(judge),
         )
-        raise_problems(self.node.path, [*judge.problems, *fleet_problems(spec, around)])
+        raise_problems(self, [*judge.problems, *fleet_problems(spec, around)])
         self._warn(spec, around)
         self._spec, self._around = spec, around
         self._mounts, self._metrics = list(mounts), metrics
@@ -251,7 +251,7 @@ class EfaFleet(FleetBase):
         """
         added = Mount(file_system=file_system, at=at)
         self._around = replace(self._around, mounts=[*self._around.mounts, added.facts])
-        raise_problems(self.node.path, fleet_problems(self._spec, self._around))
+        raise_problems(self, fleet_problems(self._spec, self._around))
         self._mounts.append(added)
         self.say_series(self.group, self._spec.types)
         self.ready.reach(file_system, self.security_groups)

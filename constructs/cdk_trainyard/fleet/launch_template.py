@@ -109,7 +109,7 @@ class EfaLaunchTemplate(Construct):
         spec = judge.judged(given(LaunchTemplateSpec, locals()))
         together, efa = placement_group is not None, self._efa_needed
         problems = template_problems(spec, judge.environment, placement_group=together, efa_needed=efa)
-        raise_problems(self.node.path, [*judge.problems, *problems])
+        raise_problems(self, [*judge.problems, *problems])
         self._spec, security_group = spec, EfaSecurityGroup.of(security_group)
         self.instance_type: InstanceType | None = InstanceType.find(spec.instance_type)
         self.interfaces: tuple[EfaInterface, ...] = interfaces_of(self.instance_type, backend)

@@ -70,7 +70,7 @@ class MasterNode(Construct):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MasterSpec, locals()))
         problems = master_problems(spec, fleet.image, judge.environment)
-        raise_problems(self.node.path, [*judge.problems, *problems])
+        raise_problems(self, [*judge.problems, *problems])
         kind = InstanceType.find(spec.instance_type)
         facts = fleet.facts(MASTER, types=(kind,) if kind else ())
         self.template = MasterTemplate(

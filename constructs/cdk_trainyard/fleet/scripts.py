@@ -54,7 +54,7 @@ class FleetScripts(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket) -> None:
         super().__init__(scope, construct_id)
         bundle = fleet_bundle()
-        raise_problems(self.node.path, rules.content_problems(bundle))
+        raise_problems(self, rules.content_problems(bundle))
         self.bucket = bucket
         self.content_hash: str = bundle.digest()
         self.prefix: str = f"{_FAMILY}/{self.content_hash[:HASH_LENGTH]}"

@@ -108,7 +108,7 @@ class TrainingImage(Construct):
         spec = judge.judged(given(TrainingImageSpec, locals()))
         problems = training_image_problems(spec, judge.environment)
         of_network = route_problems(has_nat=network.has_nat)
-        raise_problems(self.node.path, [*judge.problems, *problems, *of_network])
+        raise_problems(self, [*judge.problems, *problems, *of_network])
         for doubt in (doubt for _, judgement in build_judgements(spec) for doubt in judgement.unknown):
             Annotations.of(self).add_warning_v2("@cdk-trainyard/fleet:unknown-versions", doubt)
         self.base: str = base

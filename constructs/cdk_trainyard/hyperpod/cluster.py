@@ -171,7 +171,7 @@ class HyperPodCluster(HyperPodClusterBase):
         if cluster_name is not None:  # nobody else has a name that is made of the path
             facts = replace(facts, other_names=[other.cluster_name for other in others(self)])
         cluster = resolve(spec, facts)
-        raise_problems(self.node.path, [*judge.problems, *cluster_problems(cluster)])
+        raise_problems(self, [*judge.problems, *cluster_problems(cluster)])
         warn(self, cluster)
 
         security_groups = tuple(EfaSecurityGroup.of(group) for group in given_groups)
@@ -308,7 +308,7 @@ class HyperPodCluster(HyperPodClusterBase):
         mounts = (*self._mounts, Mount(file_system=file_system, at=at))
         facts = replace(self._cluster.facts, mounts=[mount.facts for mount in mounts])
         cluster = resolve(self._cluster.spec, facts)
-        raise_problems(self.node.path, [*cluster_problems(cluster)])
+        raise_problems(self, [*cluster_problems(cluster)])
         self._cluster, self._mounts = cluster, mounts
         self._resource.instance_groups = [*self._instance_groups()]
         self._reach()

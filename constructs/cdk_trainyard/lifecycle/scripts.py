@@ -83,7 +83,7 @@ class LifecycleScripts(Construct):
         self.topology: SlurmTopology = topology
         folders = [("", Path(folder))] if folder is not None else default_folders()
         # of a folder that is not there nothing else can be said
-        raise_problems(self.node.path, [problem for _, path in folders for problem in rules.folder_problems(path)])
+        raise_problems(self, [problem for _, path in folders for problem in rules.folder_problems(path)])
         self._bundle: Bundle = read_bundle(*folders)
         users = Path(users_file) if users_file is not None else None
         unusable = rules.users_file_problems(users, in_folder=self._bundle.find(USERS_FILE) is not None)
@@ -100,7 +100,7 @@ class LifecycleScripts(Construct):
             *rules.settings_problems(self._bundle, judged, own_scripts=folder is None),
             *rules.users_problems(self._bundle, _node_module("shared_users").read),
         ]
-        raise_problems(self.node.path, problems)
+        raise_problems(self, problems)
         if not any(_SHIPPED_LOG in file.data for file in self._bundle.files):
             Annotations.of(self).add_warning_v2(
                 "@cdk-trainyard/lifecycle:log-not-shipped",

@@ -78,7 +78,7 @@ class AlertRules(Construct):
         spec = judge.judged(given(AlertRulesSpec, locals()))
         own = workspace if isinstance(workspace, MetricsWorkspace) else None
         tells = topic is None or own is not None
-        raise_problems(self.node.path, [*judge.problems, *alert_rules_problems(spec), *([] if tells else [_NOT_OURS])])
+        raise_problems(self, [*judge.problems, *alert_rules_problems(spec), *([] if tells else [_NOT_OURS])])
         if spec.own_alarms and not can_parse():
             Annotations.of(self).add_info(UNREAD)
         self.rules: str = rule_groups(spec)

@@ -97,7 +97,7 @@ class ClusterDashboards(Construct):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(ClusterDashboardsSpec, locals()))
-        raise_problems(self.node.path, judge.problems)
+        raise_problems(self, judge.problems)
         self.connector: lambda_.Function = _connector(self, workspace)
         stack = Stack.of(self)
         self.dashboards: Mapping[str, cloudwatch.CfnDashboard] = {

@@ -88,7 +88,7 @@ class EnvironmentMonitoring(Construct):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         judge.judged(given(EnvironmentMonitoringSpec, locals()))
-        raise_problems(self.node.path, judge.problems)
+        raise_problems(self, judge.problems)
         wanted = [
             *(_of_network(network) if network else ()),
             *(_of_file_system(lustre, free_percent) if lustre else ()),

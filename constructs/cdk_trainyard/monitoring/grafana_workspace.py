@@ -63,7 +63,7 @@ class GrafanaWorkspace(Construct):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(GrafanaWorkspaceSpec, locals()))
-        raise_problems(self.node.path, [*judge.problems, *grafana_problems(spec, judge.environment.region)])
+        raise_problems(self, [*judge.problems, *grafana_problems(spec, judge.environment.region)])
         policy = iam.ManagedPolicy(self, "Policy", description="Queries metrics for Grafana")
         workspace.grant_query(policy)
         self.role: iam.Role = _role(self, policy)

@@ -108,7 +108,7 @@ class MetricsWorkspace(MetricsWorkspaceBase):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MetricsWorkspaceSpec, locals()))
-        raise_problems(self.node.path, judge.problems)
+        raise_problems(self, judge.problems)
         self._topic: sns.ITopic | None = None
         self._resource = aps.CfnWorkspace(
             self,

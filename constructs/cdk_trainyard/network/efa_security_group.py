@@ -93,7 +93,7 @@ class EfaSecurityGroup(Construct):
     @property
     def security_group_id(self) -> str:
         """Its id."""
-        return self._security_group.security_group_id
+        return self._id
 
     @property
     def connections(self) -> ec2.Connections:
@@ -106,24 +106,23 @@ class EfaSecurityGroup(Construct):
         return self._self_rules
 
     def _attach(self, security_group: ec2.ISecurityGroup, missing: "_SelfRules | None") -> None:
-        self._security_group = security_group
+        self._security_group, self._id = security_group, security_group.security_group_id
         self._self_rules = DependencyGroup()
         if missing is None:
             return
-        group_id = security_group.security_group_id
         ingress = ec2.CfnSecurityGroupIngress(
             missing.scope,
             missing.ingress_id,
-            group_id=group_id,
-            source_security_group_id=group_id,
+            group_id=self._id,
+            source_security_group_id=self._id,
             ip_protocol=_ALL,
             description="EFA: all traffic from the group itself",
         )
         egress = ec2.CfnSecurityGroupEgress(
             missing.scope,
             missing.egress_id,
-            group_id=group_id,
-            destination_security_group_id=group_id,
+            group_id=self._id,
+            destination_security_group_id=self._id,
             ip_protocol=_ALL,
             description="EFA: all traffic to the group itself",
         )

@@ -118,13 +118,14 @@ def aws_bucket_statements(stack: Stack) -> list[iam.PolicyStatement]:
     Args:
         stack: The stack, for its Region and partition.
     """
-    without_dashes = Fn.join("", Fn.split("-", stack.region))
+    partition, region = stack.partition, stack.region
+    without_dashes = Fn.join("", Fn.split("-", region))
     return [
         iam.PolicyStatement(
             sid=sid,
             principals=[iam.StarPrincipal()],
             actions=[action],
-            resources=bucket_arns(action, stack.partition, stack.region, without_dashes),
+            resources=bucket_arns(action, partition, region, without_dashes),
         )
         for action, sid in AWS_BUCKETS.items()
     ]

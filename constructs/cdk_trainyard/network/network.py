@@ -151,7 +151,7 @@ class TrainingNetwork(Network):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(NetworkSpec, locals()))
         rules = network_problems(spec, judge.environment.region)
-        raise_problems(self.node.path, [*judge.problems, *rules, *s3_statement_problems(s3_statements)])
+        raise_problems(self, [*judge.problems, *rules, *s3_statement_problems(s3_statements)])
         spec = provisional(spec, judge.environment.region)
         zone, cidr, secondary_cidr = spec.zone, spec.cidr, spec.secondary_cidr
         request = cast("LayoutRequest", layout_request(spec))
@@ -298,7 +298,7 @@ class _ExistingNetwork(Network):
             *existing_network_problems(spec, environment.region),
             *accelerator_subnet_problems(zone, accelerator_cidr, facts),
         ]
-        raise_problems(self.node.path, [replace(each, at=_KEYWORDS.get(each.at, each.at)) for each in problems])
+        raise_problems(self, [replace(each, at=_KEYWORDS.get(each.at, each.at)) for each in problems])
         self.vpc = vpc
         self.zone = zone
         self.accelerator_subnet = accelerator_subnet
@@ -310,7 +310,7 @@ class _ExistingNetwork(Network):
         self.route_out = route_out if route_out is not None else accelerator_subnet.internet_connectivity_established
         isolated = {subnet.subnet_id for subnet in vpc.isolated_subnets}
         # before it is looked up, private and isolated subnets of a VPC are the same
-        self.has_nat = dummy(accelerator_subnet.subnet_id) or accelerator_subnet.subnet_id not in isolated
+        self.has_nat = dummy(facts.subnet_id) or facts.subnet_id not in isolated
 
 
 def _facts(subnet: ec2.ISubnet) -> SubnetSpec:

@@ -30,7 +30,7 @@ class PlacementGroup(Construct):
         spread_level: ec2.PlacementGroupSpreadLevel | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        raise_problems(self.node.path, placement_group_problems(strategy, partitions, spread_level))
+        raise_problems(self, placement_group_problems(strategy, partitions, spread_level))
         self._placement_group: ec2.IPlacementGroup = ec2.PlacementGroup(
             self, "Resource", strategy=strategy, partitions=partitions, spread_level=spread_level
         )

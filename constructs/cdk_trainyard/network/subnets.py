@@ -192,5 +192,6 @@ class _ZoneName:
 
 def _tag(subnet: ec2.Subnet, group: str, kind: str) -> None:
     """Add the tags that ``ec2.Vpc.from_lookup`` of other apps tells groups by."""
+    tags = Tags.of(subnet)
     for key, value in (("aws-cdk:subnet-name", group), ("aws-cdk:subnet-type", kind)):
-        Tags.of(subnet).add(key, value, include_resource_types=[ec2.CfnSubnet.CFN_RESOURCE_TYPE_NAME])
+        tags.add(key, value, include_resource_types=["AWS::EC2::Subnet"])

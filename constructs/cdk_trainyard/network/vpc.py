@@ -188,7 +188,7 @@ class NetworkVpc(Resource):
         types = {group.name: group.type.name for group in self._groups}
         wanted = _TYPE_NAMES.get(selection.subnet_type.name) if selection.subnet_type else None
         raise_problems(
-            self.node.path,
+            self,
             subnet_selection_problems(
                 subnets_given=selection.subnets is not None,
                 group_name=selection.subnet_group_name,
@@ -223,10 +223,8 @@ class _TagsOnward:
         self._vpc = vpc
 
     def visit(self, node: IConstruct) -> None:
-        network = node.node.scope
-        if node is not self._vpc or network is None:
-            return
-        if tags := _tags_of(node):
+        network = self._vpc.node.scope if node is self._vpc else None
+        if network is not None and (tags := _tags_of(node)):
             # what comes later, as endpoints, is no part of the VPC, and has yet to get the tags of the stack
             for child in takewhile(lambda child: child is not self._vpc, network.node.children):
                 _carry(child, tags)

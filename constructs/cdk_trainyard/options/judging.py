@@ -29,7 +29,7 @@ def given(spec: Callable[..., _Spec], keywords: Mapping[str, Any]) -> _Spec:
         ConfigurationError: Constructs of another kind than the keyword takes.
     """
     if problems := wiring_problems(keywords):  # whatever else is judged asks these constructs
-        raise_problems(keywords["self"].node.path, problems)
+        raise_problems(keywords["self"], problems)
     options = fields_of(cast("type", spec)).items()
     said = {name: (option, keywords[name]) for name, option in options if name in keywords}
     return spec(**{name: value for name, (option, value) in said.items() if not left_out(option, value)})

@@ -173,7 +173,7 @@ class ParallelCluster(ParallelClusterBase):
         )
         self._spec = resolve_cluster(said, self._context)
         self.cluster_name = str(self._spec.cluster_name)
-        raise_problems(self.node.path, [*judge.problems, *self._problems()])
+        raise_problems(self, [*judge.problems, *self._problems()])
         self._warn()
         self._network = network
         group = security_group or EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc)
@@ -272,7 +272,7 @@ class ParallelCluster(ParallelClusterBase):
         """
         mounts = [*self._context.mounts, mounted(Mount(file_system=file_system, at=at))]
         self._context = replace(self._context, mounts=mounts)
-        raise_problems(self.node.path, self._problems())
+        raise_problems(self, self._problems())
         main_resource(self._resource).add_property_override("ClusterConfiguration", self.config)
         say_series(self._monitored, self._resource, self._context)
         self._reach([file_system])

@@ -51,7 +51,7 @@ class ParallelClusterProvider(Construct):
         self.version: str = version or parallelcluster_version()
         self._role = role
         self._policies: list[iam.IManagedPolicy] = []
-        raise_problems(self.node.path, provider_problems(self.version, len(policies), own_role=role is not None))
+        raise_problems(self, provider_problems(self.version, len(policies), own_role=role is not None))
         self._resource = CfnStack(self, "Resource", template_url=Fn.sub(_TEMPLATE % self.version))
         if role is not None:
             self._resource.parameters = {"CustomLambdaRole": role.role_arn}
@@ -84,7 +84,7 @@ class ParallelClusterProvider(Construct):
             ConfigurationError: The role is yours, and takes its policies from you; or there are too many.
         """
         count = len(self._policies) + 1
-        raise_problems(self.node.path, provider_problems(self.version, count, own_role=self._role is not None))
+        raise_problems(self, provider_problems(self.version, count, own_role=self._role is not None))
         self._policies.append(policy)
         arns = [one.managed_policy_arn for one in self._policies]
         self._resource.parameters = {"AdditionalIamPolicies": Fn.join(",", arns)}

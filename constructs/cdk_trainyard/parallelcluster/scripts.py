@@ -58,10 +58,10 @@ class NodeScripts(Construct):
         own = scripts_folder() / "parallelcluster"
         place = own if folder is None else Path(folder)
         problems = bundle_rules.folder_problems(place)
-        raise_problems(self.node.path, problems)
+        raise_problems(self, problems)
         library = [] if folder is not None else [("lib", scripts_folder() / "lib")]
         self._bundle = read_bundle(("", place), *library, ("trainyard", own / "trainyard"))
-        raise_problems(self.node.path, bundle_rules.content_problems(self._bundle))
+        raise_problems(self, bundle_rules.content_problems(self._bundle))
         self.bucket = bucket
         self._is_own = folder is None
         self.content_hash: str = self._bundle.digest()
@@ -102,7 +102,7 @@ class NodeScripts(Construct):
         """
         judge, action = Judge(environment=NOWHERE), CustomAction(script=entry, args=args, scripts=self)
         judge.judged(action)
-        raise_problems(self.node.path, [*bundle_rules.entry_problems(self._bundle, entry), *judge.problems])
+        raise_problems(self, [*bundle_rules.entry_problems(self._bundle, entry), *judge.problems])
         return action
 
     def read_statements(self) -> list[iam.PolicyStatement]:

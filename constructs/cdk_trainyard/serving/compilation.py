@@ -100,7 +100,7 @@ class ModelCompilation(Construct):
         spec = judge.judged(given(CompilationSpec, locals()))
         of_model, of_engine = judge.judged(model, ("model",)), judge.judged(engine, ("engine",))
         raise_problems(
-            self.node.path,
+            self,
             [
                 *judge.problems,
                 *within(("model",), bucket_problems(model)),

@@ -114,7 +114,7 @@ class InferenceLoadBalancer(Construct):
         places = tuple(subnets or (network.public_subnets if public else network.service_subnets))
         block, zones = _block(network.vpc), [each.availability_zone for each in places]
         raise_problems(
-            self.node.path,
+            self,
             [
                 *judge.problems,
                 *load_balancer_problems(spec),

@@ -77,7 +77,7 @@ class ServiceMonitoring(Construct):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MonitoringSpec, locals()))
         longest = service.request_timeout.to_seconds()
-        raise_problems(self.node.path, [*judge.problems, *monitoring_problems(spec, longest)])
+        raise_problems(self, [*judge.problems, *monitoring_problems(spec, longest)])
         latency = longest / 2 if latency_seconds is None else latency_seconds
         queue = 2.0 * service.model.batch if waiting is None else waiting
         self._service, self._topic = service, topic

@@ -70,7 +70,7 @@ class NeuronNodeHealth(Construct):
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))
         judge.judged(given(NodeHealthSpec, locals()))
-        raise_problems(self.node.path, judge.problems)
+        raise_problems(self, judge.problems)
         self._log_group = service.log_group
         execution = ManagedRole(
             self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls and logs"

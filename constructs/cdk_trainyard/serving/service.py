@@ -130,7 +130,7 @@ class InferenceService(Construct):
             if metrics
             else ()
         )
-        raise_problems(self.node.path, [*judge.problems, *bucket, *scraped, *findings.problems])
+        raise_problems(self, [*judge.problems, *bucket, *scraped, *findings.problems])
         for slug, text in findings.warnings:
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
         self.network, self.spec, self._metrics = network, spec, metrics

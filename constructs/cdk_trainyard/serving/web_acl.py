@@ -51,7 +51,7 @@ class PromptWebAcl(Construct):
         super().__init__(scope, construct_id)
         judge = Judge(environment=surroundings(self))
         judge.judged(given(WebAclSpec, locals()))
-        raise_problems(self.node.path, judge.problems)
+        raise_problems(self, judge.problems)
         acl = wafv2.CfnWebACL(
             self,
             "Resource",

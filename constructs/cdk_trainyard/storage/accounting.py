@@ -186,7 +186,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         zones = [subnet.availability_zone for subnet in network.service_subnets]
         of_zones = subnet_zone_problems(("network", "service_subnets"), zones)
         of_version = _version_problems(spec.engine, engine_version)
-        raise_problems(self.node.path, [*judge.problems, *accounting_problems(spec), *of_zones, *of_version])
+        raise_problems(self, [*judge.problems, *accounting_problems(spec), *of_zones, *of_version])
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -339,7 +339,7 @@ class AccountingDatabase(AccountingDatabaseBase):
         imported = AccountingDatabaseBase(scope, construct_id)
         judge = Judge(environment=surroundings(imported))
         judge.judged(AccountingSpec(schema_name=schema_name))
-        raise_problems(imported.node.path, judge.problems)
+        raise_problems(imported, judge.problems)
         imported.endpoint = endpoint
         imported.port = port
         imported.secret = secret

@@ -90,7 +90,7 @@ class TrainingBucket(Construct):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(BucketSpec, locals()))
-        raise_problems(self.node.path, [*judge.problems, *bucket_problems(spec)])
+        raise_problems(self, [*judge.problems, *bucket_problems(spec)])
         is_log = purpose is BucketPurpose.ACCESS_LOGS
         self.purpose = purpose
         self.key = None if is_log else key or training_key(self, "Key", auto_delete=auto_delete)
@@ -240,7 +240,7 @@ class TrainingBuckets(Construct):
         named(self, names)
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(BucketsSpec, locals()))
-        raise_problems(self.node.path, [*judge.problems, *buckets_problems(spec)])
+        raise_problems(self, [*judge.problems, *buckets_problems(spec)])
         self._auto_delete = auto_delete
         complete = None not in {scripts, datasets, checkpoints, models}
         self.key = key if key is not None or complete else training_key(self, "Key", auto_delete=auto_delete)

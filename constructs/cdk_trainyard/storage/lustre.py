@@ -114,7 +114,7 @@ class LustreFileSystem(Lustre):
         judge = Judge(environment=surroundings(self))
         spec = resolve_lustre(judge.judged(given(LustreSpec, locals())))
         place = place_problems(network, subnet)
-        raise_problems(self.node.path, [*place, *judge.problems, *rules.lustre_problems(spec)])
+        raise_problems(self, [*place, *judge.problems, *rules.lustre_problems(spec)])
         for warning in rules.region_warnings(spec, judge.environment.region):
             Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:deployment-region", warning)
 
@@ -220,7 +220,7 @@ class _ImportedLustre(Lustre):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(said)
         problems = rules.existing_lustre_problems(spec, judge.environment.region)
-        raise_problems(self.node.path, [*judge.problems, *problems])
+        raise_problems(self, [*judge.problems, *problems])
         self.file_system_id = spec.file_system_id
         self.file_system_arn = Stack.of(self).format_arn(
             service="fsx", resource="file-system", resource_name=spec.file_system_id
