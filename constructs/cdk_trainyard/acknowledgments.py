@@ -5,7 +5,8 @@ whoever wrote it: ``cdk_trainyard.review`` and the project's tests refuse it.
 """
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -13,40 +14,50 @@ import jsii
 from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
 from constructs import Construct, IConstruct, IValidation
 
-AWS_SOLUTIONS = "AwsSolutions"
-"""Prefix of the rules of cdk-nag's AwsSolutionsChecks."""
-NIST_800_53_R5 = "NIST.800.53.R5"
-"""Prefix of the rules of cdk-nag's NIST80053R5Checks."""
+_CFN_LINT: Final = re.compile(r"[EWI]\d{4}")
 _LIBRARY: Final = __name__.partition(".")[0]
 
 
-def acknowledge_nag(resource: IConstruct, *, pack: str, rule: str, reason: str) -> None:
-    """Acknowledge one cdk-nag finding on one resource.
+def acknowledge(resource: IConstruct, reasons: Mapping[str, str]) -> None:
+    """Acknowledge findings on one resource, all that are known at once: each call asks CDK.
 
     Args:
-        resource: The L1 resource that the finding names.
-        pack: ``AWS_SOLUTIONS`` or ``NIST_800_53_R5``.
-        rule: The rule's own id without the pack, as ``"EC23"`` or ``"IAM5[Resource::*]"``.
-        reason: Why the finding does not hold here, for a reviewer.
+        resource: The resource that the findings name; for cfn-lint and checkov an L1 one, whose ``Metadata`` they read.
+        reasons: Finding, as its tool prints it (``AwsSolutions-IAM5[Resource::*]``, ``NIST.800.53.R5-LambdaDLQ``,
+            ``TemplateValidation::W3010``, ``W3010``, ``CKV_AWS_18``) → why it does not hold here, for a reviewer.
+
+    Raises:
+        ValueError: A finding has no reason.
     """
-    if not reason.strip():
-        raise ValueError(f"an acknowledgment of {pack}-{rule} needs a reason")
-    Validations.of(resource).acknowledge(Acknowledgment(id=f"{pack}::{pack}-{rule}", reason=reason))
+    for finding, reason in reasons.items():
+        if not reason.strip():
+            raise ValueError(f"an acknowledgment of {finding} needs a reason")
+    checkov = {finding: reason for finding, reason in reasons.items() if finding.startswith("CKV")}
+    cfn_lint = {finding: reason for finding, reason in reasons.items() if _CFN_LINT.fullmatch(finding)}
+    told = [
+        Acknowledgment(id=_id_of_cdk(finding), reason=reason)
+        for finding, reason in reasons.items()
+        if finding not in checkov and finding not in cfn_lint
+    ]
+    if told:
+        Validations.of(resource).acknowledge(*told)
+    if checkov:
+        skips = [{"id": check, "comment": reason} for check, reason in checkov.items()]
+        _add_metadata(resource, "checkov", lambda known: {"skip": [*known.get("skip", []), *skips]})
+    if cfn_lint:
+        _add_metadata(resource, "cfn-lint", lambda known: {"config": _with_checks(known.get("config", {}), cfn_lint)})
 
 
-def acknowledge_nag_while(
-    resource: IConstruct, holds: Callable[[], bool], *, pack: str, rule: str, reason: str
-) -> None:
-    """Acknowledge one cdk-nag finding on one resource that later calls may do away with.
+def acknowledge_while(resource: IConstruct, holds: Callable[[], bool], *, finding: str, reason: str) -> None:
+    """Acknowledge one finding of cdk-nag on one resource that later calls may do away with.
 
     Args:
         resource: The L1 resource that the finding names.
         holds: Whether there is still a finding; asked when the app is synthesized.
-        pack: ``AWS_SOLUTIONS`` or ``NIST_800_53_R5``.
-        rule: The rule's own id without the pack.
-        reason: Why the finding does not hold here, for a reviewer.
+        finding: The finding.
+        reason: Why it does not hold here, for a reviewer.
     """
-    rules = [f"{pack}::{pack}-{rule}"]
+    rules = [_id_of_cdk(finding)]
     resource.node.add_validation(_Late(resource, reason, lambda: rules if holds() else []))
 
 
@@ -69,29 +80,9 @@ def acknowledge_wildcards(
         arns = Stack.of(policy).resolve(list(resources))
         found = [f"Resource::{flatten_reference(arn)}" for arn in arns]
         found += [f"Action::{action}" for action in actions]
-        return [f"{AWS_SOLUTIONS}::{AWS_SOLUTIONS}-IAM5[{finding}]" for finding in found]
+        return [_id_of_cdk(f"AwsSolutions-IAM5[{finding}]") for finding in found]
 
     policy.node.add_validation(_Late(policy, reason, rules))
-
-
-def acknowledge_checkov(resource: CfnResource, *, check: str, reason: str) -> None:
-    """Acknowledge one checkov check (``CKV_AWS_18``) on one resource, in the template's metadata."""
-    skips = [*_metadata(resource, "checkov").get("skip", []), {"id": check, "comment": reason}]
-    resource.add_metadata("checkov", {"skip": skips})
-
-
-def acknowledge_cfn_lint(resource: CfnResource, *, check: str, reason: str) -> None:
-    """Acknowledge one cfn-lint rule (``W3005``) on one resource, in the template's metadata."""
-    known = _metadata(resource, "cfn-lint").get("config", {})
-    resource.add_metadata(
-        "cfn-lint",
-        {
-            "config": {
-                "ignore_checks": list(dict.fromkeys([*known.get("ignore_checks", []), check])),
-                "reasons": {**known.get("reasons", {}), check: reason},
-            }
-        },
-    )
 
 
 def for_cdk_nag_2(scope: IConstruct) -> None:
@@ -116,6 +107,16 @@ def for_cdk_nag_2(scope: IConstruct) -> None:
         if told:
             suppressed = [_suppression(rule, reason) for rule, reason in told.items()]
             resource.add_metadata("cdk_nag", {"rules_to_suppress": suppressed})
+
+
+def aws_policy_reasons(reasons: Mapping[str, str]) -> dict[str, str]:
+    """Return why a role has policies of AWS's own, as findings (cdk-nag's AwsSolutions-IAM4).
+
+    Args:
+        reasons: Name of the policy → why the role has it.
+    """
+    arn = "arn:<AWS::Partition>:iam::aws:policy"
+    return {f"AwsSolutions-IAM4[Policy::{arn}/{name}]": reason for name, reason in reasons.items()}
 
 
 def main_resource(construct: IConstruct) -> CfnResource:
@@ -168,9 +169,23 @@ def _suppression(rule: str, reason: str) -> dict[str, Any]:
     return {"id": name, "reason": reason} | ({"applies_to": [finding.removesuffix("]")]} if finding else {})
 
 
-def _metadata(resource: CfnResource, key: str) -> dict[str, Any]:
-    known = resource.get_metadata(key)
-    return dict(known) if known else {}
+def _id_of_cdk(finding: str) -> str:
+    """Return what CDK calls a finding: with the pack or the plugin that it is of."""
+    return finding if finding.startswith("TemplateValidation::") else f"{finding.partition('-')[0]}::{finding}"
+
+
+def _add_metadata(resource: IConstruct, key: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    if not isinstance(resource, CfnResource):
+        raise TypeError(f"{resource.node.path} is no L1 resource, and has no metadata")
+    resource.add_metadata(key, changed(dict(resource.get_metadata(key) or {})))
+
+
+def _with_checks(config: Mapping[str, Any], checks: Mapping[str, str]) -> dict[str, Any]:
+    """Return cfn-lint's configuration of a resource with more checks ignored."""
+    return {
+        "ignore_checks": list(dict.fromkeys([*config.get("ignore_checks", []), *checks])),
+        "reasons": {**config.get("reasons", {}), **checks},
+    }
 
 
 @jsii.implements(IValidation)

@@ -13,33 +13,24 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import (
-    NIST_800_53_R5,
-    acknowledge_cfn_lint,
-    acknowledge_checkov,
-    acknowledge_nag,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.log_groups import acknowledge_logs_own_key
 
-_FUNCTION_REASONS = (
-    (
-        "LambdaConcurrency",
-        "CKV_AWS_115",
+_FUNCTION_REASONS = {
+    **dict.fromkeys(
+        ("NIST.800.53.R5-LambdaConcurrency", "CKV_AWS_115"),
         "runs when the resource is created or changed, once; reserved concurrency would be taken from others",
     ),
-    (
-        "LambdaDLQ",
-        "CKV_AWS_116",
+    **dict.fromkeys(
+        ("NIST.800.53.R5-LambdaDLQ", "CKV_AWS_116"),
         "CloudFormation calls it and waits for its answer: a failure fails the deployment, there is nothing to requeue",
     ),
-    (
-        "LambdaInsideVPC",
-        "CKV_AWS_117",
+    **dict.fromkeys(
+        ("NIST.800.53.R5-LambdaInsideVPC", "CKV_AWS_117"),
         "calls an AWS API and CloudFormation's answer address over TLS, and reaches nothing in the VPC",
     ),
-)
-_ORDER_REASON = "CDK makes every function wait for its role beside referring to it; both are right"
+    "W3005": "CDK makes every function wait for its role beside referring to it; both are right",
+}
 _LOGS_REASON = "holds at most the error message of one API call: the id of a resource, no data and no secret"
 
 
@@ -104,13 +95,5 @@ class InlineFunction(Construct):
             properties=dict(properties),
         )
         self.resource.node.add_dependency(policy)
-        _acknowledge(function, log_group)
-
-
-def _acknowledge(function: lambda_.Function, log_group: logs.LogGroup) -> None:
-    runs = main_resource(function)
-    for rule, check, reason in _FUNCTION_REASONS:
-        acknowledge_nag(runs, pack=NIST_800_53_R5, rule=rule, reason=reason)
-        acknowledge_checkov(runs, check=check, reason=reason)
-    acknowledge_cfn_lint(runs, check="W3005", reason=_ORDER_REASON)
-    acknowledge_logs_own_key(log_group, _LOGS_REASON)
+        acknowledge(main_resource(function), _FUNCTION_REASONS)
+        acknowledge_logs_own_key(log_group, _LOGS_REASON)

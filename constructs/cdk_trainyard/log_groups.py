@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_checkov, acknowledge_nag, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.retention import KEPT
 
 # CloudWatch Logs user guide, "Encrypt log data in CloudWatch Logs using AWS KMS", its wildcards written out
@@ -102,6 +102,6 @@ def acknowledge_logs_own_key(group: logs.LogGroup, reason: str) -> None:
         group: The log group.
         reason: What is in it, and what is not.
     """
-    resource = main_resource(group)
-    acknowledge_nag(resource, pack=NIST_800_53_R5, rule="CloudWatchLogGroupEncrypted", reason=reason)
-    acknowledge_checkov(resource, check="CKV_AWS_158", reason=reason)
+    acknowledge(
+        main_resource(group), dict.fromkeys(("NIST.800.53.R5-CloudWatchLogGroupEncrypted", "CKV_AWS_158"), reason)
+    )

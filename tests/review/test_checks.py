@@ -11,13 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 
-from cdk_trainyard.acknowledgments import (
-    AWS_SOLUTIONS,
-    acknowledge_nag,
-    acknowledge_wildcards,
-    flatten_reference,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, flatten_reference, main_resource
 from cdk_trainyard.review import attach_checks, template_validation, unmatched_acknowledgments
 
 pytestmark = pytest.mark.review
@@ -72,8 +66,8 @@ def test_a_crash_of_the_template_validation_fails_the_synthesis(
 
 def test_an_acknowledgment_that_matches_nothing_is_reported(app: App, stack: Stack) -> None:
     bucket = s3.CfnBucket(stack, "Bucket")
-    acknowledge_nag(bucket, pack=AWS_SOLUTIONS, rule="S1", reason="a test")
-    acknowledge_nag(bucket, pack=AWS_SOLUTIONS, rule="S99", reason="a test")
+    acknowledge(bucket, {"AwsSolutions-S1": "a test"})
+    acknowledge(bucket, {"AwsSolutions-S99": "a test"})
     with pytest.raises(RuntimeError):
         app.synth()
     (problem,) = unmatched_acknowledgments(app, app.outdir)
@@ -87,7 +81,7 @@ def test_acknowledgments_are_found_in_stages_and_outside_stacks(app: App) -> Non
     stage = Stage(app, "Stage", env=Environment(region="us-east-1"))
     bucket = s3.CfnBucket(Stack(stage, "Stack"), "Bucket")
     for construct in (app, stage, bucket):
-        acknowledge_nag(construct, pack=AWS_SOLUTIONS, rule="S99", reason="a test")
+        acknowledge(construct, {"AwsSolutions-S99": "a test"})
     with pytest.raises(RuntimeError):
         app.synth()
     paths = [problem.split(":")[0] for problem in unmatched_acknowledgments(app, app.outdir)]
@@ -96,11 +90,11 @@ def test_acknowledgments_are_found_in_stages_and_outside_stacks(app: App) -> Non
 
 def test_an_acknowledgment_above_the_resource_counts_where_it_is_what_hides_the_finding(app: App, stack: Stack) -> None:
     bucket, other = s3.Bucket(stack, "Bucket"), s3.Bucket(stack, "Other")
-    acknowledge_nag(stack, pack=AWS_SOLUTIONS, rule="S10", reason="of both")
-    acknowledge_nag(bucket, pack=AWS_SOLUTIONS, rule="S1", reason="of an L2")
-    acknowledge_nag(main_resource(other), pack=AWS_SOLUTIONS, rule="S1", reason="of an L1")
-    acknowledge_nag(other, pack=AWS_SOLUTIONS, rule="S1", reason="hidden already")
-    acknowledge_nag(other, pack=AWS_SOLUTIONS, rule="S99", reason="nothing")
+    acknowledge(stack, {"AwsSolutions-S10": "of both"})
+    acknowledge(bucket, {"AwsSolutions-S1": "of an L2"})
+    acknowledge(main_resource(other), {"AwsSolutions-S1": "of an L1"})
+    acknowledge(other, {"AwsSolutions-S1": "hidden already"})
+    acknowledge(other, {"AwsSolutions-S99": "nothing"})
     with pytest.raises(RuntimeError):  # the other pack
         app.synth()
     found = [problem.partition("; ")[0] for problem in unmatched_acknowledgments(app, app.outdir)]
@@ -118,16 +112,11 @@ def test_an_app_that_is_never_validated_ends_without_a_word() -> None:
 
 
 def test_an_acknowledgment_on_one_bucket_leaves_the_other_open(app: App, stack: Stack) -> None:
-    acknowledge_nag(s3.CfnBucket(stack, "Reviewed"), pack=AWS_SOLUTIONS, rule="S1", reason="a test")
+    acknowledge(s3.CfnBucket(stack, "Reviewed"), {"AwsSolutions-S1": "a test"})
     s3.CfnBucket(stack, "Forgotten")
     with pytest.raises(RuntimeError):
         app.synth()
     assert "AwsSolutions-S1" in findings(app)["AwsSolutions"]
-
-
-def test_fails_without_a_reason(stack: Stack) -> None:
-    with pytest.raises(ValueError, match="an acknowledgment of AwsSolutions-S1 needs a reason"):
-        acknowledge_nag(s3.CfnBucket(stack, "Bucket"), pack=AWS_SOLUTIONS, rule="S1", reason=" ")
 
 
 def test_wildcards_of_functions_are_acknowledged_as_cdk_nag_sees_them(app: App, stack: Stack) -> None:

@@ -6,7 +6,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.cluster import Publisher
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.existing import Existing
@@ -47,7 +47,7 @@ def alerts_topic(
             )
         )
         if publisher.anybody_because:
-            acknowledge_checkov(main_resource(key), check="CKV_AWS_33", reason=publisher.anybody_because)
+            acknowledge(main_resource(key), {"CKV_AWS_33": publisher.anybody_because})
     topic = sns.Topic(inside, "Resource", master_key=key, enforce_ssl=True)
     for address in section.emails:
         topic.add_subscription(subscriptions.EmailSubscription(address))

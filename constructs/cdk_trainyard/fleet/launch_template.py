@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.image import AMAZON_LINUX_ROOT_DEVICE, image_id, root_device
 from cdk_trainyard.fleet.images import known_image
@@ -143,7 +143,7 @@ class EfaLaunchTemplate(Construct):
             ),
         )
         if public_address:
-            acknowledge_checkov(self.launch_template, check="CKV_AWS_88", reason=_PUBLIC_REASON)
+            acknowledge(self.launch_template, {"CKV_AWS_88": _PUBLIC_REASON})
         self.launch_template.node.add_dependency(security_group.self_rules)
 
     @property

@@ -5,7 +5,7 @@ from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.bootstrap import MASTER, user_data
 from cdk_trainyard.fleet.fleet import EfaFleet
@@ -99,9 +99,8 @@ class MasterNode(Construct):
                 CfnTag(key="Name", value=f"{fleet.fleet_name}-master"),
             ],
         )
-        acknowledge_nag(self.instance, pack=AWS_SOLUTIONS, rule="EC29", reason=_REPLACEABLE)
-        for rule in ("EC2InstanceProfileAttached", "EC2InstancesInVPC"):
-            acknowledge_nag(self.instance, pack=NIST_800_53_R5, rule=rule, reason=_IN_TEMPLATE)
+        in_template = ("NIST.800.53.R5-EC2InstanceProfileAttached", "NIST.800.53.R5-EC2InstancesInVPC")
+        acknowledge(self.instance, {"AwsSolutions-EC29": _REPLACEABLE, **dict.fromkeys(in_template, _IN_TEMPLATE)})
         self.instance.node.add_dependency(fleet.ready)
         fleet.say_series(self.instance, [kind] if kind else [])
 

@@ -6,7 +6,7 @@ from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag, acknowledge_nag_while
+from cdk_trainyard.acknowledgments import acknowledge, acknowledge_while
 from cdk_trainyard.fleet.block_times import schedule_block
 from cdk_trainyard.fleet.launch_template import EfaLaunchTemplate
 from cdk_trainyard.fleet.spec import FleetSpec
@@ -74,12 +74,9 @@ def auto_scaling_group(
         ],
     )
     if len(templates) > 1:
-        for pack, rule in ((AWS_SOLUTIONS, "EC26"), (NIST_800_53_R5, "EC2IMDSv2Enabled")):
-            acknowledge_nag(group, pack=pack, rule=rule, reason=_UNREAD)
+        acknowledge(group, dict.fromkeys(("AwsSolutions-EC26", "NIST.800.53.R5-EC2IMDSv2Enabled"), _UNREAD))
     schedule_block(scope, group, fleet)
-    acknowledge_nag_while(
-        group, lambda: not group.notification_configurations, pack=AWS_SOLUTIONS, rule="AS3", reason=_UNTOLD
-    )
+    acknowledge_while(group, lambda: not group.notification_configurations, finding="AwsSolutions-AS3", reason=_UNTOLD)
     return group
 
 

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as imagebuilder
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, aws_policy_reasons, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.fleet.image import root_device
 from cdk_trainyard.fleet.images import KnownImage, known_base
@@ -186,8 +186,7 @@ class TrainingImage(Construct):
             description="Deletes the AMI and its snapshots together with the image",
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_REMOVAL_POLICY)],
         )
-        rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{_REMOVAL_POLICY}]"
-        acknowledge_nag(main_resource(role), pack=AWS_SOLUTIONS, rule=rule, reason=_REMOVAL_REASON)
+        acknowledge(main_resource(role), aws_policy_reasons({_REMOVAL_POLICY: _REMOVAL_REASON}))
         return role
 
     def _name(self) -> str:
@@ -235,10 +234,7 @@ class TrainingImage(Construct):
             description="Builds and tests a machine image",
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _POLICIES],
         )
-        for name in _POLICIES:
-            rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]"
-            resource = main_resource(role)
-            acknowledge_nag(resource, pack=AWS_SOLUTIONS, rule=rule, reason=_POLICY_REASON)
+        acknowledge(main_resource(role), aws_policy_reasons(dict.fromkeys(_POLICIES, _POLICY_REASON)))
         profile = iam.InstanceProfile(self, "InstanceProfile", role=role)
         group = EfaSecurityGroup(self, "SecurityGroup", vpc=network.vpc, description="Hosts that build machine images")
         return imagebuilder.CfnInfrastructureConfiguration(

@@ -14,15 +14,7 @@ from aws_cdk import aws_s3_assets as assets
 from aws_cdk import aws_s3_deployment as deployment
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import (
-    AWS_SOLUTIONS,
-    NIST_800_53_R5,
-    acknowledge_cfn_lint,
-    acknowledge_checkov,
-    acknowledge_nag,
-    acknowledge_wildcards,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, main_resource
 from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.log_groups import acknowledge_logs_own_key
 
@@ -38,37 +30,25 @@ _ID = "LifecycleScriptsUploader"
 # this one, whose role cannot be widened, apart from the app's own.
 _MEMORY_MIB = 513
 
-_FUNCTION_REASONS = (
-    (
-        AWS_SOLUTIONS,
-        "L1",
-        "CDK's BucketDeployment sets the runtime of its own function, and renews it with its releases",
+_FUNCTION_REASONS = {
+    "AwsSolutions-L1": ("CDK's BucketDeployment sets the runtime of its own function, and renews it with its releases"),
+    "NIST.800.53.R5-LambdaConcurrency": (
+        "runs during deployments only, once for each folder of scripts; reserving concurrency takes it from others"
     ),
-    (
-        NIST_800_53_R5,
-        "LambdaConcurrency",
-        "runs during deployments only, once for each folder of scripts; reserving concurrency takes it from others",
+    "NIST.800.53.R5-LambdaDLQ": (
+        "CloudFormation calls it and waits for its answer: a failure fails the deployment, there is nothing to requeue"
     ),
-    (
-        NIST_800_53_R5,
-        "LambdaDLQ",
-        "CloudFormation calls it and waits for its answer: a failure fails the deployment, there is nothing to requeue",
+    "NIST.800.53.R5-LambdaInsideVPC": (
+        "copies between two buckets over TLS, and has to reach CloudFormation's answer address: nothing in the VPC"
     ),
-    (
-        NIST_800_53_R5,
-        "LambdaInsideVPC",
-        "copies between two buckets over TLS, and has to reach CloudFormation's answer address: nothing in the VPC",
-    ),
-)
-_FUNCTION_CHECKS = (
-    ("CKV_AWS_115", "runs during deployments only, once for each folder of scripts"),
-    ("CKV_AWS_116", "CloudFormation waits for its answer; a failure fails the deployment"),
-    ("CKV_AWS_117", "copies between two buckets over TLS; reaches nothing in the VPC"),
-    ("CKV_AWS_173", "its one variable is the path of the certificates that its own image brings"),
-)
+    "CKV_AWS_115": "runs during deployments only, once for each folder of scripts",
+    "CKV_AWS_116": "CloudFormation waits for its answer; a failure fails the deployment",
+    "CKV_AWS_117": "copies between two buckets over TLS; reaches nothing in the VPC",
+    "CKV_AWS_173": "its one variable is the path of the certificates that its own image brings",
+    "W3005": "CDK makes every function wait for its role beside referring to it; both are right",
+}
 _WRITE_REASON = "writes folders of scripts, each under its hash, and reads none of them"
 _READ_REASON = "reads the scripts from where the CDK CLI has put them, under hashes that change with every edit"
-_ORDER_REASON = "CDK makes every function wait for its role beside referring to it; both are right"
 _LOGS_REASON = "says which public file names were copied where; holds neither their content nor secrets"
 
 
@@ -175,8 +155,4 @@ class Uploader(Construct):
         function = handler.permissions_node.default_child
         if not isinstance(function, CfnResource):
             raise TypeError(f"{handler.node.path} has no function")
-        for pack, rule, reason in _FUNCTION_REASONS:
-            acknowledge_nag(function, pack=pack, rule=rule, reason=reason)
-        for check, reason in _FUNCTION_CHECKS:
-            acknowledge_checkov(function, check=check, reason=reason)
-        acknowledge_cfn_lint(function, check="W3005", reason=_ORDER_REASON)
+        acknowledge(function, _FUNCTION_REASONS)

@@ -12,13 +12,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import (
-    NIST_800_53_R5,
-    acknowledge_cfn_lint,
-    acknowledge_checkov,
-    acknowledge_nag,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.log_groups import acknowledge_logs_own_key
 from cdk_trainyard.monitoring.cloudwatch import body, shown
@@ -29,25 +23,22 @@ from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.surroundings import surroundings
 
 _CLOUDWATCH: Final = "lambda.datasource.cloudwatch.amazonaws.com"
-_FUNCTION_REASONS: Final = (
-    (
-        "LambdaConcurrency",
-        "CKV_AWS_115",
+_FUNCTION_REASONS: Final = {
+    **dict.fromkeys(
+        ("NIST.800.53.R5-LambdaConcurrency", "CKV_AWS_115"),
         "runs while somebody looks at a dashboard; reserved concurrency would be taken from others",
     ),
-    (
-        "LambdaDLQ",
-        "CKV_AWS_116",
+    **dict.fromkeys(
+        ("NIST.800.53.R5-LambdaDLQ", "CKV_AWS_116"),
         "CloudWatch waits for its answer and shows what went wrong: there is nothing to requeue",
     ),
-    (
-        "LambdaInsideVPC",
-        "CKV_AWS_117",
+    **dict.fromkeys(
+        ("NIST.800.53.R5-LambdaInsideVPC", "CKV_AWS_117"),
         "asks a workspace of Amazon Managed Service for Prometheus over TLS, and reaches nothing in the VPC",
     ),
-)
-_VARIABLE_REASON: Final = "its one variable is the address of the workspace, which only signed requests open"
-_ORDER_REASON: Final = "CDK makes every function wait for its role beside referring to it; both are right"
+    "CKV_AWS_173": "its one variable is the address of the workspace, which only signed requests open",
+    "W3005": "CDK makes every function wait for its role beside referring to it; both are right",
+}
 _LOGS_REASON: Final = "holds queries that failed and why: names of metrics, no values and no secret"
 
 
@@ -153,11 +144,6 @@ def _connector(scope: Construct, workspace: MetricsWorkspaceBase) -> lambda_.Fun
         "CloudWatch", principal=iam.ServicePrincipal(_CLOUDWATCH), source_account=Stack.of(scope).account
     )
     Tags.of(function).add("cloudwatch:datasource", "custom", include_resource_types=["AWS::Lambda::Function"])
-    runs = main_resource(function)
-    for rule, check, reason in _FUNCTION_REASONS:
-        acknowledge_nag(runs, pack=NIST_800_53_R5, rule=rule, reason=reason)
-        acknowledge_checkov(runs, check=check, reason=reason)
-    acknowledge_checkov(runs, check="CKV_AWS_173", reason=_VARIABLE_REASON)
-    acknowledge_cfn_lint(runs, check="W3005", reason=_ORDER_REASON)
+    acknowledge(main_resource(function), _FUNCTION_REASONS)
     acknowledge_logs_own_key(log_group, _LOGS_REASON)
     return function

@@ -4,7 +4,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 
 
 def tell(alarm: cloudwatch.AlarmBase, topic: sns.ITopic | None, *, untold: str) -> None:
@@ -19,4 +19,4 @@ def tell(alarm: cloudwatch.AlarmBase, topic: sns.ITopic | None, *, untold: str) 
         alarm.add_alarm_action(actions.SnsAction(topic))
         alarm.add_ok_action(actions.SnsAction(topic))
     elif isinstance(alarm, cloudwatch.Alarm):
-        acknowledge_nag(main_resource(alarm), pack=NIST_800_53_R5, rule="CloudWatchAlarmAction", reason=untold)
+        acknowledge(main_resource(alarm), {"NIST.800.53.R5-CloudWatchAlarmAction": untold})

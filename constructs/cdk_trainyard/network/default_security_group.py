@@ -13,7 +13,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.inline_function import InlineFunction
 
 _VPC_REASON = "its default security group is closed by the resource beside it, which the rule cannot see"
@@ -44,4 +44,4 @@ class ClosedDefaultSecurityGroup(InlineFunction):
             resource_type="Custom::VpcRestrictDefaultSG",
             properties={"DefaultSecurityGroupId": group_id, "Account": Aws.ACCOUNT_ID},
         )
-        acknowledge_nag(vpc, pack=NIST_800_53_R5, rule="VPCDefaultSecurityGroupClosed", reason=_VPC_REASON)
+        acknowledge(vpc, {"NIST.800.53.R5-VPCDefaultSecurityGroupClosed": _VPC_REASON})

@@ -12,7 +12,7 @@ from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, DependencyGroup, IDependable
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.names import Naming, named
 
 _DESCRIPTION = "Nodes and file systems that reach each other over EFA"
@@ -127,7 +127,7 @@ class EfaSecurityGroup(Construct):
             description="EFA: all traffic to the group itself",
         )
         self._self_rules.add(ingress, egress)
-        acknowledge_nag(ingress, pack=NIST_800_53_R5, rule="EC2RestrictedCommonPorts", reason=_REASON)
+        acknowledge(ingress, {"NIST.800.53.R5-EC2RestrictedCommonPorts": _REASON})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, DependencyGroup, IDependable
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGroup
@@ -36,14 +36,15 @@ from cdk_trainyard.surroundings import known, surroundings
 from cdk_trainyard.tokens import Unknown, dummy
 
 # What a choice of the user's makes true, and the rules of cdk-nag's packs that would say so.
-_NO_FLOW_LOGS = (
-    {AWS_SOLUTIONS: "VPC7", NIST_800_53_R5: "VPCFlowLogsEnabled"},
+_NO_FLOW_LOGS = dict.fromkeys(
+    ("AwsSolutions-VPC7", "NIST.800.53.R5-VPCFlowLogsEnabled"),
     "asked for with 'flow_logs_retention': who spoke to whom is recorded elsewhere, or not at all",
 )
-_OPEN_DEFAULT_GROUP = (
-    {NIST_800_53_R5: "VPCDefaultSecurityGroupClosed"},
-    "asked for with 'restrict_default_security_group': the account closes it, or something uses it",
-)
+_OPEN_DEFAULT_GROUP = {
+    "NIST.800.53.R5-VPCDefaultSecurityGroupClosed": (
+        "asked for with 'restrict_default_security_group': the account closes it, or something uses it"
+    )
+}
 _DOCKER_BRIDGE = IPv4Network("172.17.0.0/16")
 
 
@@ -183,7 +184,7 @@ class TrainingNetwork(Network):
         if restrict_default_security_group:
             ClosedDefaultSecurityGroup(self, "DefaultSecurityGroup", vpc=vpc)
         else:
-            _acknowledge(vpc, _OPEN_DEFAULT_GROUP)
+            acknowledge(vpc, _OPEN_DEFAULT_GROUP)
 
     @staticmethod
     def from_existing(
@@ -242,7 +243,7 @@ class TrainingNetwork(Network):
         self, vpc: ec2.CfnVPC, retention: logs.RetentionDays | None, key: kms.IKey | None
     ) -> logs.ILogGroup | None:
         if retention is None:
-            _acknowledge(vpc, _NO_FLOW_LOGS)
+            acknowledge(vpc, _NO_FLOW_LOGS)
             return None
         return FlowLogs(self, "FlowLogs", vpc=vpc, retention=retention, key=key).log_group
 
@@ -319,9 +320,3 @@ def _facts(subnet: ec2.ISubnet) -> SubnetSpec:
         zone=known(lambda: subnet.availability_zone) or cast("str", Unknown()),
         cidr=known(lambda: subnet.ipv4_cidr_block),
     )
-
-
-def _acknowledge(vpc: ec2.CfnVPC, choice: tuple[Mapping[str, str], str]) -> None:
-    rules, reason = choice
-    for pack, rule in rules.items():
-        acknowledge_nag(vpc, pack=pack, rule=rule, reason=reason)

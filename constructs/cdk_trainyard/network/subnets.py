@@ -7,11 +7,11 @@ from ipaddress import IPv4Network
 from typing import TypeVar
 
 import jsii
-from aws_cdk import Acknowledgment, IStableStringProducer, Lazy, Tags, Validations
+from aws_cdk import IStableStringProducer, Lazy, Tags
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_cfn_lint, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.instances import is_zone_id, zone_region
 from cdk_trainyard.network.spec import Nat
 from cdk_trainyard.network.subnet_layout import LayoutRequest, SubnetLayout
@@ -107,7 +107,7 @@ def _public(
         _tag(subnet, "Public", "Public")
         subnet.add_default_internet_route(gateway.ref, attachment)
         route = subnet.node.find_child("DefaultRoute")
-        acknowledge_nag(route, pack=NIST_800_53_R5, rule="VPCNoUnrestrictedRouteToIGW", reason=_INTERNET_REASON)
+        acknowledge(route, {"NIST.800.53.R5-VPCNoUnrestrictedRouteToIGW": _INTERNET_REASON})
     return subnets
 
 
@@ -174,8 +174,7 @@ class _Zones:
             resource.availability_zone = None
             resource.availability_zone_id = zone
         else:
-            acknowledge_cfn_lint(resource, check="W3010", reason=_ZONE_REASON)
-            Validations.of(resource).acknowledge(Acknowledgment(id="TemplateValidation::W3010", reason=_ZONE_REASON))
+            acknowledge(resource, dict.fromkeys(("TemplateValidation::W3010", "W3010"), _ZONE_REASON))
 
 
 @jsii.implements(IStableStringProducer)

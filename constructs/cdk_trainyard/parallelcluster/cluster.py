@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
@@ -397,4 +397,4 @@ class ParallelCluster(ParallelClusterBase):
         """Let the nodes reach their file systems, and start after them."""
         for file_system in file_systems:
             if self._gate.reach(file_system, [self.security_group]):
-                acknowledge_cfn_lint(main_resource(self._resource), check="W3005", reason=_ORDER_REASON)
+                acknowledge(main_resource(self._resource), {"W3005": _ORDER_REASON})

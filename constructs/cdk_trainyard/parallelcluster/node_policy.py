@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov, acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS
 
 PATH = "/parallelcluster/"
@@ -45,7 +45,7 @@ class NodePolicy(Construct):
         )
         self.policy.add_statements(iam.PolicyStatement(sid="OpenSessions", actions=list(_SESSIONS), resources=["*"]))
         self._acknowledge(_SESSIONS_REASON, ["*"])
-        acknowledge_checkov(main_resource(self.policy), check="CKV_AWS_111", reason=_SESSIONS_REASON)
+        acknowledge(main_resource(self.policy), {"CKV_AWS_111": _SESSIONS_REASON})
 
     def allow(self, statements: Sequence[iam.PolicyStatement], *, reason: str, wildcards: Sequence[str]) -> None:
         """Let the nodes do more.

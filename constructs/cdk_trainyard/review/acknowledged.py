@@ -7,13 +7,11 @@ from pathlib import Path
 from aws_cdk import Stack, Validations
 from constructs import IConstruct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5
-
 _REPORT = "validation-report.json"
 
 
 def unmatched_acknowledgments(
-    app: IConstruct, assembly_directory: str | Path, *, packs: Sequence[str] = (AWS_SOLUTIONS, NIST_800_53_R5)
+    app: IConstruct, assembly_directory: str | Path, *, packs: Sequence[str] = ("AwsSolutions", "NIST.800.53.R5")
 ) -> list[str]:
     """Return one sentence for every acknowledgment in ``app`` that suppressed nothing in the last synthesis.
 

@@ -12,7 +12,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_checkov, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.names import Naming, named
@@ -36,6 +36,10 @@ from cdk_trainyard.surroundings import surroundings
 _OUTPUT = "model"
 _FILES = (("compile", "compile.py"), ("ecs", "model_files.py"))
 _SCRIPTS = "/tmp/trainyard"  # noqa: S108  of the build's own container
+_NO_KEY = dict.fromkeys(
+    ("AwsSolutions-CB4", "CKV_AWS_78"),
+    "the only artifact is the model, which takes the default encryption of its bucket",
+)
 _END = "TRAINYARD_END_OF_FILE"
 
 
@@ -222,16 +226,8 @@ class ModelCompilation(Construct):
         }
 
     def _acknowledge(self, *, has_key: bool) -> None:
-        acknowledge_nag(
-            self.project,
-            pack=AWS_SOLUTIONS,
-            rule="CB5",
-            reason="a model is compiled by the compiler that belongs to the engine's runtime library: in its image",
-        )
-        if not has_key:
-            reason = "the only artifact is the model, which takes the default encryption of its bucket"
-            acknowledge_nag(self.project, pack=AWS_SOLUTIONS, rule="CB4", reason=reason)
-            acknowledge_checkov(self.project, check="CKV_AWS_78", reason=reason)
+        reason = "a model is compiled by the compiler that belongs to the engine's runtime library: in its image"
+        acknowledge(self.project, {"AwsSolutions-CB5": reason, **({} if has_key else _NO_KEY)})
 
 
 def _shapes(model: NeuronModel) -> Sequence[str]:

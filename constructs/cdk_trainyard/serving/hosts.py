@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct, IDependable
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.host_script import HostSettings, render
@@ -162,9 +162,5 @@ class InferenceHosts(Construct):
         )
 
     def _acknowledge(self) -> None:
-        acknowledge_nag(
-            main_resource(self.group),
-            pack=AWS_SOLUTIONS,
-            rule="AS3",
-            reason="ECS scales the group as tasks come and go; the service's alarms say when that goes wrong",
-        )
+        reason = "ECS scales the group as tasks come and go; the service's alarms say when that goes wrong"
+        acknowledge(main_resource(self.group), {"AwsSolutions-AS3": reason})

@@ -12,13 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import (
-    AWS_SOLUTIONS,
-    NIST_800_53_R5,
-    acknowledge_checkov,
-    acknowledge_nag,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
@@ -44,6 +38,28 @@ from cdk_trainyard.surroundings import known, surroundings
 
 _HTTP, _HTTPS = 80, 443
 _ANYBODY = "0.0.0.0/0"
+_DELETABLE = {
+    "NIST.800.53.R5-ELBDeletionProtectionEnabled": (
+        "a door keeps no data, and a stack with a protected one cannot be deleted in one step"
+    )
+}
+_NO_ACL = {
+    "NIST.800.53.R5-ALBWAFEnabled": "paths are listed and callers are looked at; a web ACL is a choice (web_acl)"
+}
+_PLAIN = dict.fromkeys(
+    (
+        "NIST.800.53.R5-ALBHttpToHttpsRedirection",
+        "NIST.800.53.R5-ELBv2ACMCertificateRequired",
+        "CKV_AWS_2",
+        "CKV_AWS_103",
+    ),
+    "an internal door whose owner said plain_http; a warning says what that means",
+)
+_UNNAMED = "a public door whose owner named no clients; it lets in HTTPS with a token or a key alone"
+_UNLOGGED = dict.fromkeys(
+    ("AwsSolutions-S1", "NIST.800.53.R5-S3BucketLoggingEnabled"),
+    "this is the bucket that the door logs to; logging it to itself would never end",
+)
 _REFUSED = '{"error":{"message":"there is nothing here","type":"invalid_request_error","code":404}}'
 
 
@@ -287,45 +303,20 @@ class InferenceLoadBalancer(Construct):
             )
 
     def _acknowledge(self, *, has_acl: bool) -> None:
-        balancer = main_resource(self.load_balancer)
-        if not self._spec.deletion_protection:
-            acknowledge_nag(
-                balancer,
-                pack=NIST_800_53_R5,
-                rule="ELBDeletionProtectionEnabled",
-                reason="a door keeps no data, and a stack with a protected one cannot be deleted in one step",
-            )
-        if not has_acl:
-            acknowledge_nag(
-                balancer,
-                pack=NIST_800_53_R5,
-                rule="ALBWAFEnabled",
-                reason="paths are listed and callers are looked at; a web ACL is a choice (web_acl)",
-            )
+        deletable = {} if self._spec.deletion_protection else _DELETABLE
+        acknowledge(main_resource(self.load_balancer), {**deletable, **({} if has_acl else _NO_ACL)})
 
     def _acknowledge_choices(self) -> None:
         spec = self._spec
         if spec.plain_http:
-            reason = "an internal door whose owner said plain_http; a warning says what that means"
-            for rule in ("ALBHttpToHttpsRedirection", "ELBv2ACMCertificateRequired"):
-                acknowledge_nag(main_resource(self.listener), pack=NIST_800_53_R5, rule=rule, reason=reason)
-            for check in ("CKV_AWS_2", "CKV_AWS_103"):
-                acknowledge_checkov(main_resource(self.listener), check=check, reason=reason)
+            acknowledge(main_resource(self.listener), _PLAIN)
         if (spec.clients is None and spec.public) or _ANYBODY in (spec.clients or ()):
-            acknowledge_nag(
-                main_resource(self._security_group),
-                pack=AWS_SOLUTIONS,
-                rule="EC23",
-                reason="a public door whose owner named no clients; it lets in HTTPS with a token or a key alone"
-                if spec.clients is None
-                else "its owner named everybody as a client (clients)",
-            )
+            reason = _UNNAMED if spec.clients is None else "its owner named everybody as a client (clients)"
+            acknowledge(main_resource(self._security_group), {"AwsSolutions-EC23": reason})
 
     def _own_access_logs(self) -> s3.IBucket:
         bucket = TrainingBucket(self, "AccessLogs", purpose=BucketPurpose.ACCESS_LOGS).bucket
-        reason = "this is the bucket that the door logs to; logging it to itself would never end"
-        acknowledge_nag(main_resource(bucket), pack=AWS_SOLUTIONS, rule="S1", reason=reason)
-        acknowledge_nag(main_resource(bucket), pack=NIST_800_53_R5, rule="S3BucketLoggingEnabled", reason=reason)
+        acknowledge(main_resource(bucket), _UNLOGGED)
         return bucket
 
 

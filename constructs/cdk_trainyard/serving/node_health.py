@@ -18,7 +18,7 @@ from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, NIST_800_53_R5, acknowledge_nag, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge, given
@@ -169,16 +169,14 @@ class NeuronNodeHealth(Construct):
         )
 
     def _acknowledge(self) -> None:
-        definition = main_resource(self.task_definition)
-        acknowledge_nag(
-            definition,
-            pack=AWS_SOLUTIONS,
-            rule="ECS2",
-            reason="what the detector looks for and whether the recovery acts, reviewed with the template",
-        )
-        acknowledge_nag(
-            definition,
-            pack=NIST_800_53_R5,
-            rule="ECSTaskDefinitionUserForHostMode",
-            reason="it reads the kernel's log and the instance's metadata, as AWS's own task definition does",
+        acknowledge(
+            main_resource(self.task_definition),
+            {
+                "AwsSolutions-ECS2": (
+                    "what the detector looks for and whether the recovery acts, reviewed with the template"
+                ),
+                "NIST.800.53.R5-ECSTaskDefinitionUserForHostMode": (
+                    "it reads the kernel's log and the instance's metadata, as AWS's own task definition does"
+                ),
+            },
         )

@@ -14,7 +14,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from cdk_trainyard.acknowledgments import acknowledge_cfn_lint, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
@@ -349,11 +349,8 @@ class InferenceService(Construct):
             seconds = self._metrics.scrape_seconds
             resource.add_metadata(SERIES, uncounted_series_metadata(self.metrics_sources, scrape_seconds=seconds))
         resource.node.add_dependency(self._task.execution_role.policy, self.cluster)
-        acknowledge_cfn_lint(
-            resource,
-            check="W3005",
-            reason="it waits for what CDK adds to the cluster too: a provider that is not associated is refused",
-        )
+        reason = "it waits for what CDK adds to the cluster too: a provider that is not associated is refused"
+        acknowledge(resource, {"W3005": reason})
         if scaling is not None:  # each deployment would set the count back
             resource.add_property_deletion_override("DesiredCount")
         return service

@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.monitoring import ClusterMonitoring
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.serving.concurrency import AGENT_MIB, CONTROL_PORT, DATA_PORT
@@ -121,12 +121,8 @@ class InferenceTask(Construct):
             )
         if engine.hub_token is not None:
             self.add_secret("HF_TOKEN", engine.hub_token)
-        acknowledge_nag(
-            main_resource(self.definition),
-            pack=AWS_SOLUTIONS,
-            rule="ECS2",
-            reason="the engine's settings, reviewed with the template; what is secret comes from Secrets Manager",
-        )
+        reason = "the engine's settings, reviewed with the template; what is secret comes from Secrets Manager"
+        acknowledge(main_resource(self.definition), {"AwsSolutions-ECS2": reason})
 
     def add_secret(self, variable: str, secret: secretsmanager.ISecret, key: kms.IKey | None = None) -> None:
         """Give the engine a secret in an environment variable, and ECS the right to read it.

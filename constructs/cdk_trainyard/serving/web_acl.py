@@ -9,7 +9,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.options.judging import Judge, given
@@ -60,11 +60,8 @@ class PromptWebAcl(Construct):
             visibility_config=_visibility("WebAcl"),
             rules=_rules(requests_per_address),
         )
-        acknowledge_checkov(
-            acl,
-            check="CKV_AWS_192",
-            reason="Log4JRCE is refused by its labels, in headers, paths and queries; in a body it is a prompt",
-        )
+        reason = "Log4JRCE is refused by its labels, in headers, paths and queries; in a body it is a prompt"
+        acknowledge(acl, {"CKV_AWS_192": reason})
         self.acl_arn: str = acl.attr_arn
         self.log_group = log_group(self, "Logs", retention=log_retention, key=log_key, prefix="aws-waf-logs-")
         wafv2.CfnLoggingConfiguration(

@@ -11,13 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import (
-    AWS_SOLUTIONS,
-    NIST_800_53_R5,
-    acknowledge_checkov,
-    acknowledge_nag,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
@@ -37,37 +31,51 @@ if TYPE_CHECKING:  # a large module: only who makes a database waits for it
 
 MYSQL_PORT = 3306
 # What a choice of the user's makes true, and the rules of AwsSolutions and NIST that would say so.
-_ONE_ZONE = (
-    "RDS3",
-    "RDSMultiAZSupport",
+_ONE_ZONE = dict.fromkeys(
+    ("AwsSolutions-RDS3", "NIST.800.53.R5-RDSMultiAZSupport", "CKV_AWS_157"),
     "asked for with 'multi_az': without a standby, accounting stops while its zone is down; jobs go on",
 )
-_PROTECTION_RULES = ("RDS10", "RDSInstanceDeletionProtectionEnabled")
-_DELETABLE = (
-    *_PROTECTION_RULES,
+_PROTECTION_RULES = ("AwsSolutions-RDS10", "NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled")
+_DELETABLE = dict.fromkeys(
+    _PROTECTION_RULES,
     "asked for with 'deletion_protection'; what becomes of the database in its stack is 'removal_policy'",
 )
-_PROTECTED_LATER = (
-    *_PROTECTION_RULES,
+_PROTECTED_LATER = dict.fromkeys(
+    _PROTECTION_RULES,
     "a function beside it switches it on when it stands: said here, a creation that fails could not be rolled back",
 )
 
 _USER = "slurm"
-_MONITORING_POLICY = "Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole"
-_NO_ROTATION = (
+_MONITORING = {
+    "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole]": (
+        "RDS asks for this policy, and only RDS can assume the role"
+    )
+}
+_NO_ROTATION = dict.fromkeys(
+    ("AwsSolutions-SMG4", "NIST.800.53.R5-SecretsManagerRotationEnabled"),
     "slurmdbd gets the password when its node is set up; a rotation would cut accounting off until an administrator "
-    "sets it up again, so it is theirs to start"
+    "sets it up again, so it is theirs to start",
 )
-_KNOWN_PORT = "only security groups of clusters reach the port at all"
-_NO_TLS = "whether HyperPod's slurmdbd uses TLS is not documented; 'require_tls' asks for it"
+_OWN_KEY = dict.fromkeys(
+    ("NIST.800.53.R5-SecretsManagerUsingKMSKey", "CKV_AWS_149"),
+    "encrypted with the account's AWS managed key; give 'key' for one of your own",
+)
+_KNOWN_PORT = {"AwsSolutions-RDS11": "only security groups of clusters reach the port at all"}
+_NO_TLS = {"CKV2_AWS_69": "whether HyperPod's slurmdbd uses TLS is not documented; 'require_tls' asks for it"}
 _NOT_PLAIN = (
     "'password_secret' must be given for ParallelCluster, which reads no JSON; give from_attributes a secret that "
     "holds the password and nothing else"
 )
-_NO_EXPORTS = (
-    "RDS makes the exported log groups itself, without retention; the error log stays on the instance, and the general "
-    "log would repeat every job record"
-)
+_ALWAYS = {
+    "NIST.800.53.R5-RDSInBackupPlan": (
+        "automatic backups with point-in-time recovery are on; a plan of AWS Backup is the account's to choose"
+    ),
+    **dict.fromkeys(
+        [f"NIST.800.53.R5-RDSLoggingEnabled[LogExport::{log}]" for log in ("audit", "error", "general", "slowquery")],
+        "RDS makes the exported log groups itself, without retention; the error log stays on the instance, and the "
+        "general log would repeat every job record",
+    ),
+}
 
 
 @jsii.implements(ec2.IConnectable)
@@ -248,22 +256,18 @@ class AccountingDatabase(AccountingDatabaseBase):
                 db_instance_identifier=database.instance_identifier,
                 db_instance_arn=database.instance_arn,
             )
-        _acknowledge_always(database)
+        acknowledge(main_resource(database.node.find_child("MonitoringRole")), _MONITORING)
         _acknowledge_secret(secret)
-        if port == MYSQL_PORT:
-            acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule="RDS11", reason=_KNOWN_PORT)
-        if not require_tls:
-            acknowledge_checkov(instance, check="CKV2_AWS_69", reason=_NO_TLS)
-        if not multi_az:
-            acknowledge_checkov(instance, check="CKV_AWS_157", reason=_ONE_ZONE[-1])
-        for chosen, (aws_solutions, nist, reason) in (
-            (not multi_az, _ONE_ZONE),
-            (not deletion_protection, _DELETABLE),
-            (deletion_protection, _PROTECTED_LATER),
-        ):
-            if chosen:
-                acknowledge_nag(instance, pack=AWS_SOLUTIONS, rule=aws_solutions, reason=reason)
-                acknowledge_nag(instance, pack=NIST_800_53_R5, rule=nist, reason=reason)
+        acknowledge(
+            instance,
+            {
+                **_ALWAYS,
+                **(_KNOWN_PORT if port == MYSQL_PORT else {}),
+                **({} if require_tls else _NO_TLS),
+                **({} if multi_az else _ONE_ZONE),
+                **(_PROTECTED_LATER if deletion_protection else _DELETABLE),
+            },
+        )
 
     def metric(
         self, metric_name: str, *, statistic: str | None = None, period: Duration | None = None
@@ -371,29 +375,6 @@ def _engine(
     return rds.DatabaseInstanceEngine.mysql(version=of_mysql)
 
 
-def _acknowledge_always(database: "rds.DatabaseInstance") -> None:
-    instance = main_resource(database)
-    acknowledge_nag(
-        main_resource(database.node.find_child("MonitoringRole")),
-        pack=AWS_SOLUTIONS,
-        rule=f"IAM4[{_MONITORING_POLICY}]",
-        reason="RDS asks for this policy, and only RDS can assume the role",
-    )
-    acknowledge_nag(
-        instance,
-        pack=NIST_800_53_R5,
-        rule="RDSInBackupPlan",
-        reason="automatic backups with point-in-time recovery are on; a plan of AWS Backup is the account's to choose",
-    )
-    for log in ("audit", "error", "general", "slowquery"):
-        acknowledge_nag(instance, pack=NIST_800_53_R5, rule=f"RDSLoggingEnabled[LogExport::{log}]", reason=_NO_EXPORTS)
-
-
 def _acknowledge_secret(secret: secretsmanager.Secret) -> None:
-    stored = main_resource(secret)
-    acknowledge_nag(stored, pack=AWS_SOLUTIONS, rule="SMG4", reason=_NO_ROTATION)
-    acknowledge_nag(stored, pack=NIST_800_53_R5, rule="SecretsManagerRotationEnabled", reason=_NO_ROTATION)
-    if secret.encryption_key is None:
-        reason = "encrypted with the account's AWS managed key; give 'key' for one of your own"
-        acknowledge_nag(stored, pack=NIST_800_53_R5, rule="SecretsManagerUsingKMSKey", reason=reason)
-        acknowledge_checkov(stored, check="CKV_AWS_149", reason=reason)
+    own_key = _OWN_KEY if secret.encryption_key is None else {}
+    acknowledge(main_resource(secret), {**_NO_ROTATION, **own_key})

@@ -9,13 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import (
-    NIST_800_53_R5,
-    acknowledge_cfn_lint,
-    acknowledge_checkov,
-    acknowledge_nag,
-    main_resource,
-)
+from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
@@ -27,20 +21,28 @@ from cdk_trainyard.storage.rules_data import bucket_problems, buckets_problems
 from cdk_trainyard.storage.spec import BucketSpec, BucketsSpec
 from cdk_trainyard.surroundings import surroundings
 
-_REPLICATION_REASON = (
-    "training data stays where it is trained on: S3 keeps it in three zones, versions guard against deletion, "
-    "and a copy in a second region would double its cost"
-)
-_LOG_REASONS = (
-    ("S3DefaultEncryptionKMS", None, "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"),
-    ("S3BucketVersioningEnabled", "CKV_AWS_21", "access logs are written once by S3 and read; nothing overwrites them"),
-)
+_REASONS = {
+    "NIST.800.53.R5-S3BucketReplicationEnabled": (
+        "training data stays where it is trained on: S3 keeps it in three zones, versions guard against deletion, "
+        "and a copy in a second region would double its cost"
+    )
+}
+_LOG_REASONS = {
+    "NIST.800.53.R5-S3DefaultEncryptionKMS": (
+        "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"
+    ),
+    **dict.fromkeys(
+        ("NIST.800.53.R5-S3BucketVersioningEnabled", "CKV_AWS_21"),
+        "access logs are written once by S3 and read; nothing overwrites them",
+    ),
+    "CKV_AWS_18": "this is the bucket that the others log to; logging it to itself would never end",
+}
 _EMPTIER_REASONS = {
     "CKV_AWS_115": "runs once for each bucket, when its stack is deleted",
     "CKV_AWS_116": "CloudFormation waits for its answer; a failure fails the deletion",
     "CKV_AWS_117": "empties buckets over TLS; reaches nothing in the VPC",
+    "W3005": "CDK writes the order beside the reference; both are right",
 }
-_OWN_LOG_REASON = "this is the bucket that the others log to; logging it to itself would never end"
 
 
 class TrainingBucket(Construct):
@@ -168,16 +170,8 @@ class TrainingBucket(Construct):
             self.bucket.node.add_dependency(emptier)
 
     def _acknowledge(self) -> None:
-        acknowledge_nag(
-            self._resource, pack=NIST_800_53_R5, rule="S3BucketReplicationEnabled", reason=_REPLICATION_REASON
-        )
-        if self.purpose is not BucketPurpose.ACCESS_LOGS:
-            return
-        for rule, check, reason in _LOG_REASONS:
-            acknowledge_nag(self._resource, pack=NIST_800_53_R5, rule=rule, reason=reason)
-            if check is not None:
-                acknowledge_checkov(self._resource, check=check, reason=reason)
-        acknowledge_checkov(self._resource, check="CKV_AWS_18", reason=_OWN_LOG_REASON)
+        of_logs = _LOG_REASONS if self.purpose is BucketPurpose.ACCESS_LOGS else {}
+        acknowledge(self._resource, {**_REASONS, **of_logs})
 
     def _acknowledge_emptier(self) -> None:
         """Explain the one function with which CDK empties every bucket of a stack that is deleted with its content."""
@@ -185,9 +179,7 @@ class TrainingBucket(Construct):
         handler = provider.node.try_find_child("Handler") if provider else None
         if not isinstance(handler, CfnResource) or handler.get_metadata("checkov"):
             return
-        for check, reason in _EMPTIER_REASONS.items():
-            acknowledge_checkov(handler, check=check, reason=reason)
-        acknowledge_cfn_lint(handler, check="W3005", reason="CDK writes the order beside the reference; both are right")
+        acknowledge(handler, _EMPTIER_REASONS)
 
 
 class TrainingBuckets(Construct):

@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_checkov, made_here
+from cdk_trainyard.acknowledgments import acknowledge, made_here
 from cdk_trainyard.storage.spec import DataRepository
 
 _KEY_ACTIONS = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"]
@@ -95,8 +95,5 @@ def _let_fsx_use(scope: Construct, key: kms.IKey) -> None:
     resource = key.node.default_child
     # not yet for another file system
     if isinstance(resource, kms.CfnKey) and made_here(key) and not resource.get_metadata("checkov"):
-        acknowledge_checkov(
-            resource,
-            check="CKV_AWS_33",
-            reason="the only statement for any principal is narrowed to FSx's service-linked roles of this account",
-        )
+        reason = "the only statement for any principal is narrowed to FSx's service-linked roles of this account"
+        acknowledge(resource, {"CKV_AWS_33": reason})

@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import AWS_SOLUTIONS, acknowledge_nag, acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, aws_policy_reasons, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, attach
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
@@ -61,9 +61,7 @@ class JobRole(Construct):
             description=f"Nodes of {whose}",
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in self.aws_policies],
         )
-        for name, reason in self.aws_policies.items():
-            rule = f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]"
-            acknowledge_nag(main_resource(role), pack=AWS_SOLUTIONS, rule=rule, reason=reason)
+        acknowledge(main_resource(role), aws_policy_reasons(self.aws_policies))
         return role
 
     @cached_property

@@ -6,7 +6,7 @@ from aws_cdk import Names
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import NIST_800_53_R5, acknowledge_nag
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.network import EfaSecurityGroup
 from cdk_trainyard.storage.lustre_base import Lustre
 
@@ -45,7 +45,7 @@ def open_lustre(scope: Construct, file_system: Lustre, clients: Sequence[EfaSecu
             ids = (f"{source}Out{ports[1] or ''}", f"{target}In{ports[1] or ''}")
             ingress = _let_reach(rules, ids, one, other, ports, _DESCRIPTION)
             if file_system.efa_enabled:
-                acknowledge_nag(ingress, pack=NIST_800_53_R5, rule="EC2RestrictedCommonPorts", reason=_EFA_REASON)
+                acknowledge(ingress, {"NIST.800.53.R5-EC2RestrictedCommonPorts": _EFA_REASON})
     return rules
 
 
