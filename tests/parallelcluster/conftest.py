@@ -8,7 +8,7 @@ from aws_cdk import Stack
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.parallelcluster import ParallelCluster
-from tests.parallelcluster.parts import DEPLOYMENTS, head, new_network, new_stack, queue
+from tests.parallelcluster.parts import DEPLOYMENTS, existing_network, head, new_stack, queue
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def build(stack: Stack) -> Callable[..., ParallelCluster]:
     """Return a function that makes a legal cluster with changes in the stack."""
 
     def _build(**changes: Any) -> ParallelCluster:
-        network = changes.pop("network", None) or new_network(stack)
+        network = changes.pop("network", None) or existing_network(stack)
         return ParallelCluster(
             stack, "Cluster", **{"network": network, "head_node": head(), "queues": [queue()], **changes}
         )

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from aws_cdk import App, Environment, Stack
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.instances import UsageClass
-from cdk_trainyard.network import EfaSecurityGroup, Nat, TrainingNetwork
+from cdk_trainyard.network import EfaSecurityGroup, Nat, Network, TrainingNetwork
 from cdk_trainyard.parallelcluster import (
     ComputeResource,
     HeadNode,
@@ -43,6 +44,18 @@ def new_stack(app: App | None = None, *, region: str = REGION, name: str = "Stac
 def new_network(stack: Stack, **changes: Any) -> TrainingNetwork:
     """Return a network with one public and one private subnet, with changes."""
     return TrainingNetwork(stack, "Network", **{"zone": ZONE, **changes})
+
+
+def existing_network(stack: Stack) -> Network:
+    """Return a network that exists, with one public and one private subnet: for who looks at the cluster alone."""
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "NetworkVpc", vpc_id="vpc-11111111", availability_zones=[ZONE])
+    private, public = (
+        ec2.Subnet.from_subnet_attributes(stack, name, subnet_id=f"subnet-{number * 8}", availability_zone=ZONE)
+        for name, number in (("Private", "1"), ("Public", "2"))
+    )
+    return TrainingNetwork.from_existing(
+        stack, "Network", vpc=vpc, accelerator_subnet=private, zone=ZONE, public_subnets=[public]
+    )
 
 
 def head(**changes: Any) -> HeadNode:

@@ -7,6 +7,7 @@ script or a configuration file unlooked at.
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 from zoneinfo import available_timezones
@@ -353,13 +354,18 @@ _TAKEN_TREES: Final = (
 """Filesystem Hierarchy Standard 3.0; where images have agents, EFA, Slurm and local disks; HyperPod's configuration."""
 
 
+@cache
+def _time_zones() -> set[str]:
+    return available_timezones()  # which opens hundreds of files
+
+
 @dataclass(frozen=True, slots=True)
 class TimeZone:
     """A time zone of the IANA database."""
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Look it up."""
-        known = available_timezones()
+        known = _time_zones()
         return (
             None
             if value in known
