@@ -352,11 +352,7 @@ _TAKEN_TREES: Final = (
     *("/var/lib", "/var/log", "/var/run", "/var/spool"),
 )
 """Filesystem Hierarchy Standard 3.0; where images have agents, EFA, Slurm and local disks; HyperPod's configuration."""
-
-
-@cache
-def _time_zones() -> set[str]:
-    return available_timezones()  # which opens hundreds of files
+_time_zones = cache(available_timezones)  # it opens hundreds of files
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,12 +361,9 @@ class TimeZone:
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Look it up."""
-        known = _time_zones()
-        return (
-            None
-            if value in known
-            else f"must be a time zone, as Europe/Berlin, got {shown(value)}{did_you_mean(value, known)}"
-        )
+        if value in (known := _time_zones()):
+            return None
+        return f"must be a time zone, as Europe/Berlin, got {shown(value)}{did_you_mean(value, known)}"
 
     def schema(self) -> dict[str, Any]:
         """Return examples."""
