@@ -6,7 +6,7 @@ whoever wrote it: ``cdk_trainyard.review`` and the project's tests refuse it.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -57,32 +57,38 @@ def acknowledge_while(resource: IConstruct, holds: Callable[[], bool], *, findin
         finding: The finding.
         reason: Why it does not hold here, for a reviewer.
     """
-    rules = [_id_of_cdk(finding)]
-    resource.node.add_validation(_Late(resource, reason, lambda: rules if holds() else []))
+    rules = {_id_of_cdk(finding): reason}
+    resource.node.add_validation(_Late(resource, lambda: rules if holds() else {}))
 
 
-def acknowledge_wildcards(
-    policy: Construct, *, reason: str, resources: Sequence[str] = (), actions: Sequence[str] = ()
-) -> None:
-    """Acknowledge wildcards in one IAM policy, each by its exact value (cdk-nag's AwsSolutions-IAM5).
+class Wildcards:
+    """The wildcards in one IAM policy that are acknowledged, each by its exact value (cdk-nag's AwsSolutions-IAM5).
 
     Resource ARNs are usually Tokens whose text is settled only when the app is synthesized (a reference across stacks
     becomes an import then), so the ids are worked out at that moment.
 
     Args:
         policy: The L1 policy or role whose document holds the wildcards.
-        reason: Why nothing narrower will do.
-        resources: The ``Resource`` values with a wildcard, as they were given to the statement.
-        actions: The ``Action`` values with a wildcard.
     """
 
-    def rules() -> list[str]:
-        arns = Stack.of(policy).resolve(list(resources))
-        found = [f"Resource::{flatten_reference(arn)}" for arn in arns]
-        found += [f"Action::{action}" for action in actions]
-        return [_id_of_cdk(f"AwsSolutions-IAM5[{finding}]") for finding in found]
+    def __init__(self, policy: Construct) -> None:
+        self._policy, self._reasons = policy, dict[str, str]()
+        policy.node.add_validation(_Late(policy, self._rules))
 
-    policy.node.add_validation(_Late(policy, reason, rules))
+    def acknowledge(self, reason: str, *resources: str) -> None:
+        """Acknowledge wildcards; what was acknowledged before keeps its reason.
+
+        Args:
+            reason: Why nothing narrower will do.
+            resources: The ``Resource`` values with a wildcard, as they were given to the statement.
+        """
+        for arn in resources:
+            self._reasons.setdefault(arn, reason)
+
+    def _rules(self) -> dict[str, str]:
+        arns = map(flatten_reference, Stack.of(self._policy).resolve(list(self._reasons)))
+        rules = (_id_of_cdk(f"AwsSolutions-IAM5[Resource::{arn}]") for arn in arns)
+        return dict(zip(rules, self._reasons.values(), strict=True))
 
 
 def for_cdk_nag_2(scope: IConstruct) -> None:
@@ -192,12 +198,11 @@ def _with_checks(config: Mapping[str, Any], checks: Mapping[str, str]) -> dict[s
 class _Late:
     """Acknowledges when CDK validates the tree: after references have been settled, before cdk-nag looks."""
 
-    def __init__(self, resource: IConstruct, reason: str, rules: Callable[[], Sequence[str]]) -> None:
-        self._resource, self._reason, self._rules = resource, reason, rules
+    def __init__(self, resource: IConstruct, rules: Callable[[], Mapping[str, str]]) -> None:
+        self._resource, self._rules = resource, rules
 
     def validate(self) -> list[str]:
         # what Validations.acknowledge writes, without the stack trace, which from here names a temporary directory
-        rules = dict.fromkeys(self._rules(), self._reason)
-        if rules:
+        if rules := self._rules():
             self._resource.node.add_metadata(_key(), rules, stack_trace=False)
         return []

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 
-from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, flatten_reference, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, acknowledge, flatten_reference, main_resource
 from cdk_trainyard.review import attach_checks, template_validation, unmatched_acknowledgments
 
 pytestmark = pytest.mark.review
@@ -125,7 +125,7 @@ def test_wildcards_of_functions_are_acknowledged_as_cdk_nag_sees_them(app: App, 
     policy = iam.ManagedPolicy(
         stack, "Policy", statements=[iam.PolicyStatement(actions=["ec2:CreateTags"], resources=[arn])]
     )
-    acknowledge_wildcards(main_resource(policy), reason="a test", resources=[arn])
+    Wildcards(main_resource(policy)).acknowledge("a test", arn)
     app.synth()
     assert unmatched_acknowledgments(app, app.outdir) == []
 
@@ -141,7 +141,7 @@ def test_wildcards_are_acknowledged_by_the_value_that_cdk_nag_sees(
     )
     resource = policy.node.default_child
     assert isinstance(resource, iam.CfnManagedPolicy)
-    acknowledge_wildcards(resource, reason="objects of one prefix", resources=[objects])
+    Wildcards(resource).acknowledge("objects of one prefix", objects)
     with pytest.raises(RuntimeError):  # the bucket itself has findings
         app.synth()
     assert not {rule for rule in findings(app)["AwsSolutions"] if "IAM5" in rule}

@@ -15,7 +15,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, main_resource
 from cdk_trainyard.hyperpod.execution_role import LOG_GROUPS
 from cdk_trainyard.inline_function import InlineFunction
 
@@ -74,8 +74,6 @@ class _MadeLogGroup(InlineFunction):
             resource_type="Custom::HyperPodLogGroup",
             properties={"LogGroupName": log_group_name},
         )
-        acknowledge_wildcards(
-            main_resource(self.node.find_child("Policy")),
-            reason="the service numbers the cluster's log groups itself",
-            resources=[arn],
+        Wildcards(main_resource(self.node.find_child("Policy"))).acknowledge(
+            "the service numbers the cluster's log groups itself", arn
         )

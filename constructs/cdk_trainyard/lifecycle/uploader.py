@@ -14,7 +14,7 @@ from aws_cdk import aws_s3_assets as assets
 from aws_cdk import aws_s3_deployment as deployment
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, acknowledge, main_resource
 from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.log_groups import acknowledge_logs_own_key
 
@@ -65,10 +65,15 @@ class Uploader(Construct):
         self._logs = logs.LogGroup(
             self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.DESTROY
         )
-        self._policy = iam.ManagedPolicy(self, "Policy", description="Copies lifecycle scripts, and logs that it did")
+        log = iam.PolicyStatement(
+            actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[self._logs.log_group_arn]
+        )
+        self._policy = iam.ManagedPolicy(
+            self, "Policy", description="Copies lifecycle scripts, and logs that it did", statements=[log]
+        )
+        self._wildcards = Wildcards(main_resource(self._policy))
         self._role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         self._role.add_managed_policy(self._policy)
-        self._allow(["logs:CreateLogStream", "logs:PutLogEvents"], self._logs.log_group_arn)
         acknowledge_logs_own_key(self._logs, _LOGS_REASON)
         self._function_is_acknowledged = False
 
@@ -133,19 +138,17 @@ class Uploader(Construct):
         # moments before they are used; and a changed policy takes effect with a delay: deployments would fail by chance
         written = bucket.arn_for_objects(f"{ROOT_PREFIX}/*")
         read = staged.bucket.arn_for_objects("*.zip")
-        self._allow(["s3:GetObject"], read)
-        self._allow(["s3:PutObject"], written)
-        self._allow(["s3:ListBucket"], bucket.bucket_arn, prefix=f"{ROOT_PREFIX}/*")
-        if bucket.encryption_key:
-            self._allow(["kms:GenerateDataKey"], bucket.encryption_key.key_arn)
-        acknowledge_wildcards(main_resource(self._policy), resources=[written], reason=_WRITE_REASON)
-        acknowledge_wildcards(main_resource(self._policy), resources=[read], reason=_READ_REASON)
-
-    def _allow(self, actions: Sequence[str], resource: str, *, prefix: str | None = None) -> None:
-        conditions = {"StringLike": {"s3:prefix": prefix}} if prefix else None
-        self._policy.add_statements(
-            iam.PolicyStatement(actions=list(actions), resources=[resource], conditions=conditions)
-        )
+        listed = {"StringLike": {"s3:prefix": f"{ROOT_PREFIX}/*"}}
+        statements = [
+            iam.PolicyStatement(actions=["s3:GetObject"], resources=[read]),
+            iam.PolicyStatement(actions=["s3:PutObject"], resources=[written]),
+            iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn], conditions=listed),
+        ]
+        if key := bucket.encryption_key:
+            statements.append(iam.PolicyStatement(actions=["kms:GenerateDataKey"], resources=[key.key_arn]))
+        self._policy.add_statements(*statements)
+        self._wildcards.acknowledge(_WRITE_REASON, written)
+        self._wildcards.acknowledge(_READ_REASON, read)
 
     def _acknowledge_function(self, done: deployment.BucketDeployment) -> None:
         if self._function_is_acknowledged:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, acknowledge, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS
 
 PATH = "/parallelcluster/"
@@ -44,8 +44,10 @@ class NodePolicy(Construct):
             description="What the nodes of a ParallelCluster need beside what it gives them",
         )
         self.policy.add_statements(iam.PolicyStatement(sid="OpenSessions", actions=list(_SESSIONS), resources=["*"]))
-        self._acknowledge(_SESSIONS_REASON, ["*"])
-        acknowledge(main_resource(self.policy), {"CKV_AWS_111": _SESSIONS_REASON})
+        resource = main_resource(self.policy)
+        self._wildcards = Wildcards(resource)
+        self._wildcards.acknowledge(_SESSIONS_REASON, "*")
+        acknowledge(resource, {"CKV_AWS_111": _SESSIONS_REASON})
 
     def allow(self, statements: Sequence[iam.PolicyStatement], *, reason: str, wildcards: Sequence[str]) -> None:
         """Let the nodes do more.
@@ -56,8 +58,4 @@ class NodePolicy(Construct):
             wildcards: The resources of the statements that are patterns.
         """
         self.policy.add_statements(*statements)
-        self._acknowledge(reason, wildcards)
-
-    def _acknowledge(self, reason: str, resources: Sequence[str]) -> None:
-        if resources:
-            acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=resources)
+        self._wildcards.acknowledge(reason, *wildcards)

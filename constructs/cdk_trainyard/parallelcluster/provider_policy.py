@@ -4,7 +4,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, main_resource
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.node_policy import PATH
 from cdk_trainyard.parallelcluster.resolve import volumes
@@ -47,11 +47,7 @@ def provider_policy(
         description="What the provider of a ParallelCluster looks at before it makes the cluster",
         statements=statements,
     )
-    acknowledge_wildcards(
-        main_resource(policy),
-        reason="a folder is everything under its prefix",
-        resources=wildcards,
-    )
+    Wildcards(main_resource(policy)).acknowledge("a folder is everything under its prefix", *wildcards)
     return policy
 
 

@@ -1,12 +1,13 @@
 """A role whose permissions are all in one managed policy: NIST's rules want no inline ones, and CDK writes those."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import cast
 
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge_wildcards, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, main_resource
 from cdk_trainyard.managed_policy import attach
 
 _SLUG = "@cdk-trainyard/serving:role-not-changed"
@@ -56,7 +57,11 @@ class ManagedRole(Construct):
 
     def acknowledge(self, reason: str, *resources: str) -> None:
         """Explain wildcards in the policy."""
-        acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=resources)
+        self._wildcards.acknowledge(reason, *resources)
+
+    @cached_property
+    def _wildcards(self) -> Wildcards:
+        return Wildcards(main_resource(self.policy))
 
 
 def statement(

@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge, acknowledge_wildcards, aws_policy_reasons, main_resource
+from cdk_trainyard.acknowledgments import Wildcards, acknowledge, aws_policy_reasons, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, attach
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
 from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
@@ -51,7 +51,6 @@ class JobRole(Construct):
             self.node.default_child = self.role.node.default_child
         self._whose = whose
         self._allowed: set[str] = set()
-        self._acknowledged: set[str] = set()
 
     def _new_role(self, service: str, whose: str) -> iam.Role:
         role = iam.Role(
@@ -125,10 +124,12 @@ class JobRole(Construct):
             reason: Why nothing narrower will do.
             resources: The values with a wildcard.
         """
-        new = [arn for arn in resources if arn not in self._acknowledged]
-        self._acknowledged.update(new)
-        if new:
-            acknowledge_wildcards(main_resource(self.policy), reason=reason, resources=new)
+        if resources:
+            self._wildcards.acknowledge(reason, *resources)
+
+    @cached_property
+    def _wildcards(self) -> Wildcards:
+        return Wildcards(main_resource(self.policy))
 
     def _allow(
         self,
