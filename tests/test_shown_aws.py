@@ -3,13 +3,14 @@
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import botocore.session
 import pytest
 from botocore import xform_name
 from botocore.exceptions import ClientError
-from botocore.model import ListShape, OperationModel, Shape, StructureShape
+from botocore.model import ListShape, OperationModel, ServiceModel, Shape, StructureShape
 
 from cdk_trainyard.local import LocalAws
 from tests.shown import steps
@@ -23,11 +24,13 @@ LACKING = {"purchase-capacity-block"}
 """What the local AWS does not have."""
 
 
+@cache
 def in_blocks() -> set[str]:
     """Return the commands of console blocks, which are there to be run."""
     return {step.command for page in shown(".md") for step in steps(page) if step.command.startswith("aws ")}
 
 
+@cache
 def commands() -> list[str]:
     """Return the commands of all pages, those among them that a sentence names."""
     return sorted(in_blocks().union(*(SPAN.findall(page.read_text()) for page in shown(".md"))))
@@ -45,9 +48,14 @@ def parsed(command: str) -> tuple[str, str, dict[str, list[str]]]:
     return service, operation, {name: words for name, words in options.items() if name not in GLOBAL}
 
 
+@cache
+def models_of(service: str) -> ServiceModel:
+    return botocore.session.get_session().get_service_model(service)
+
+
 def model(service: str, operation: str) -> OperationModel:
     """Return botocore's model of an operation."""
-    models = botocore.session.get_session().get_service_model(service)
+    models = models_of(service)
     (name,) = (name for name in models.operation_names if xform_name(name, "-") == operation)
     return models.operation_model(name)
 
