@@ -6,7 +6,8 @@ whoever wrote it: ``cdk_trainyard.review`` and the project's tests refuse it.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ _LIBRARY: Final = __name__.partition(".")[0]
 
 
 def acknowledge(resource: IConstruct, reasons: Mapping[str, str]) -> None:
-    """Acknowledge findings on one resource, all that are known at once: each call asks CDK.
+    """Acknowledge findings on one resource, several in one call: CDK answers each from another process.
 
     Args:
         resource: The resource that the findings name; for cfn-lint and checkov an L1 one, whose ``Metadata`` they read.
@@ -162,6 +163,43 @@ def flatten_reference(value: Any) -> str:
             return value.replace("${", "<").replace("}", ">")
         case _:  # as JavaScript's JSON.stringify
             return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# Former names, which work for two more minor versions (docs/stability.md).
+AWS_SOLUTIONS, NIST_800_53_R5 = "AwsSolutions", "NIST.800.53.R5"
+
+
+def acknowledge_nag(resource: IConstruct, *, pack: str, rule: str, reason: str) -> None:
+    """Acknowledge one finding of cdk-nag. Deprecated: ``acknowledge(resource, {"PACK-RULE": reason})``."""
+    _acknowledge_one(resource, f"{pack}-{rule}", reason)
+
+
+def acknowledge_checkov(resource: CfnResource, *, check: str, reason: str) -> None:
+    """Acknowledge one finding of checkov. Deprecated: ``acknowledge(resource, {check: reason})``."""
+    _acknowledge_one(resource, check, reason)
+
+
+def acknowledge_cfn_lint(resource: CfnResource, *, check: str, reason: str) -> None:
+    """Acknowledge one finding of cfn-lint. Deprecated: ``acknowledge(resource, {check: reason})``."""
+    _acknowledge_one(resource, check, reason)
+
+
+def acknowledge_wildcards(
+    policy: Construct, *, reason: str, resources: Sequence[str] = (), actions: Sequence[str] = ()
+) -> None:
+    """Acknowledge wildcards in one IAM policy. Deprecated: ``Wildcards(policy).acknowledge(reason, *resources)``."""
+    _deprecated("Wildcards(policy).acknowledge(reason, *resources)", stacklevel=3)
+    Wildcards(policy).acknowledge(reason, *resources)
+    acknowledge(policy, {f"AwsSolutions-IAM5[Action::{action}]": reason for action in actions})
+
+
+def _acknowledge_one(resource: IConstruct, finding: str, reason: str) -> None:
+    _deprecated(f"acknowledge(resource, {{{finding!r}: reason}})", stacklevel=4)
+    acknowledge(resource, {finding: reason})
+
+
+def _deprecated(instead: str, *, stacklevel: int) -> None:
+    warnings.warn(f"write {instead}", DeprecationWarning, stacklevel=stacklevel)
 
 
 @cache
