@@ -13,6 +13,7 @@ import struct
 from typing import Any, Final
 
 _IN_TEXT: Final = re.compile(r"\$\{Token\[[a-zA-Z0-9_:. -]*\.[0-9]+\]\}")
+_IN_LIST: Final = "#{Token["
 _TOKEN_BITS: Final = 0xFBFF
 _DUMMIES: Final = frozenset(
     {
@@ -37,6 +38,15 @@ def dummy(value: object) -> bool:
     return isinstance(value, str) and (value in _DUMMIES or any(part in value for part in _DUMMY_PARTS))
 
 
+def looks_like_token(text: str) -> bool:
+    """Return whether CDK would take text for a Token, or for a list's.
+
+    Args:
+        text: What stands in a file, where no Token can be.
+    """
+    return _IN_TEXT.search(text) is not None or text.startswith(_IN_LIST)
+
+
 def _is_token(value: object) -> bool:
     match value:
         case str():
@@ -44,7 +54,7 @@ def _is_token(value: object) -> bool:
         case float():
             return bool(struct.unpack(">Q", struct.pack(">d", value))[0] >> 48 == _TOKEN_BITS)
         case list() | tuple():
-            return any(isinstance(item, str) and item.startswith("#{Token[") for item in value)
+            return any(isinstance(item, str) and item.startswith(_IN_LIST) for item in value)
         case Unknown():
             return True
         case _:

@@ -8,6 +8,7 @@ from cdk_trainyard.deployment._document import Place, read_document
 from cdk_trainyard.errors import ConfigurationError
 
 FILE = "deployments/x.yaml"
+UNTIL_KNOWN = "an app of CDK writes this until it knows one"
 
 
 def problems_of(text: str) -> list[str]:
@@ -101,6 +102,9 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a:\n", "1:3", "'a' has no value; write one, or remove the key"),
         ("a: ~\n", "1:4", "'a' has no value; write one, or remove the key"),
         ("a: [1, null]\n", "1:8", "item 2 of 'a' has no value; write one"),
+        ("a: '${Token[T.1]}'\n", "1:4", f"'a' must be a value, got '${{Token[T.1]}}': {UNTIL_KNOWN}"),
+        ("a: [1, '#{Token[T.1]}']\n", "1:8", f"item 2 of 'a' must be a value, got '#{{Token[T.1]}}': {UNTIL_KNOWN}"),
+        ("'${Token[T.1]}': 1\n", "1:1", f"a key must be plain text, got '${{Token[T.1]}}': {UNTIL_KNOWN}"),
         ("a: {{ b }}\n", "1:5", "a key must be plain text; put a value that begins with '{' or '[' in quotes"),
         ("<<: 1\n", "1:5", "'<<' must be an alias of a mapping, as '<<: *common'"),
         ("a: &a [*a]\n", "1:4", "an alias stands inside its own anchor; write the values out"),

@@ -13,6 +13,7 @@ import yaml
 
 from cdk_trainyard.deployment._yaml_errors import explain_yaml
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.tokens import looks_like_token
 
 KeyPath = tuple[str | int, ...]
 """Where something stands in the data: ``("cluster", "groups", "worker-group-1", "count")``."""
@@ -21,6 +22,7 @@ _MAX_DEPTH: Final = 24
 _MAX_VALUES: Final = 20_000
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
+_UNTIL_KNOWN: Final = "an app of CDK writes this until it knows one"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -182,6 +184,11 @@ def _short(source: str) -> str:
     return repr(text)
 
 
+def _name(path: KeyPath) -> str:
+    last = path[-1]
+    return f"'{last}'" if isinstance(last, str) else f"item {last + 1} of '{path[-2]}'"
+
+
 def _at(mark: yaml.Mark) -> Place:
     return Place(line=mark.line + 1, column=mark.column + 1)
 
@@ -219,13 +226,15 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode):
             return self._sequence(node, path)
         self.sources[path] = node.value
+        if looks_like_token(node.value):
+            self._report(path, node, f"{_name(path)} must be a value, got {_short(node.value)}: {_UNTIL_KNOWN}")
         return self._scalar(node, path)
 
     def _sequence(self, node: yaml.SequenceNode, path: KeyPath) -> tuple[Any, ...]:
         items: list[Any] = []
         for index, item in enumerate(node.value):
             if item.tag == f"{_TAG}null":
-                self._report((*path, index), item, f"item {index + 1} of '{path[-1]}' has no value; write one")
+                self._report((*path, index), item, f"{_name((*path, index))} has no value; write one")
             else:
                 items.append(self._value(item, (*path, len(items))))
         return tuple(items)
@@ -244,7 +253,7 @@ class _Reader:
                     return str(node.value)
         except (KeyError, ValueError):
             pass
-        self._report(path, node, f"'{path[-1]}' must be plain text, a number, true or false, without a tag")
+        self._report(path, node, f"{_name(path)} must be plain text, a number, true or false, without a tag")
         return str(node.value)
 
     def _entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
@@ -256,6 +265,8 @@ class _Reader:
                 merged += self._merged(value_node)
             elif not isinstance(key_node, yaml.ScalarNode):
                 self._problem(key_node, "a key must be plain text; put a value that begins with '{' or '[' in quotes")
+            elif looks_like_token(key_node.value):
+                self._problem(key_node, f"a key must be plain text, got {_short(key_node.value)}: {_UNTIL_KNOWN}")
             elif key_node.value in seen:
                 first = _at(seen[key_node.value].start_mark).line
                 self._problem(key_node, f"{_short(key_node.value)} is given twice, first in line {first}; remove one")
