@@ -183,6 +183,18 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     *(
         (
             GOOD,
+            f"an empty tag and {name}",
+            [("region:", f"tags: {{team: ''}}\n{section}\nregion:")],
+            "tags.team' must have a value, got ''",
+        )
+        for name, section in (
+            ("alerts", "alerts: {emails: [ops@example.com]}"),
+            ("monitoring", "monitoring: {}\nalerts: {emails: [ops@example.com]}"),
+        )
+    ),
+    *(
+        (
+            GOOD,
             f"the zone {zone}",
             [("zone: use1-az4", f"zone: {zone}")],
             "network.zone' must be",

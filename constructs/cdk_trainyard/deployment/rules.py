@@ -25,6 +25,10 @@ from cdk_trainyard.tokens import unresolved
 
 _ADDED_TAGS: Final = 3
 """That CDK gives a subnet (``Name``, ``aws-cdk:subnet-name`` and ``-type``), and a fleet its group."""
+_WITH_ALARMS: Final = ("alerts", "monitoring", "serving")
+"""Sections with resources whose tags must have a value (CloudFormation's schemas, 2026-11): ``AWS::CloudWatch::Alarm``,
+``CompositeAlarm`` and ``Dashboard``, ``AWS::ECS::CapacityProvider``. The other types take an empty one.
+"""
 
 
 def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
@@ -35,7 +39,7 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     return chain(
         purpose_problems(deployment),
-        tags_problems(("tags",), {} if unresolved(deployment.tags) else deployment.tags, added=_ADDED_TAGS),
+        _tags_problems(deployment),
         within(("network",), _network_problems(deployment)),
         within(("storage", "lustre"), _lustre_problems(deployment)),
         within(("storage", "buckets"), _buckets_problems(deployment)),
@@ -58,6 +62,17 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         yield Problem((), f"a deployment must train, serve or do both, got neither; {remedy}")
     if orchestrator is None and cluster is None and deployment.storage.lustre is not None:
         yield Problem(("storage", "lustre"), "must be left out in a deployment that only serves: nothing mounts it")
+
+
+def _tags_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+    if unresolved(deployment.tags):
+        return
+    yield from tags_problems(("tags",), deployment.tags, added=_ADDED_TAGS)
+    made_by = [name for name in _WITH_ALARMS if getattr(deployment, name) is not None]
+    for key, value in deployment.tags.items():
+        if made_by and value == "":
+            remedy = f"alarms, dashboards and capacity providers, which {option(made_by[0])} makes, take no empty one"
+            yield Problem(("tags", key), f"must have a value, got '': {remedy}")
 
 
 def _network_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
