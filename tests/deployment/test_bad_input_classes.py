@@ -182,14 +182,15 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     *(
         (
-            GOOD,
+            good,
             f"an empty tag and {name}",
-            [("region:", f"tags: {{team: ''}}\n{section}\nregion:")],
-            "tags.team' must have a value, got ''",
+            [("region:", f"tags: {{team: ''}}\n{section}region:")],
+            f"tags.team' must have a value, got '': alarms, dashboards and capacity providers, which '{name}' makes",
         )
-        for name, section in (
-            ("alerts", "alerts: {emails: [ops@example.com]}"),
-            ("monitoring", "monitoring: {}\nalerts: {emails: [ops@example.com]}"),
+        for good, name, section in (
+            (GOOD, "alerts", "alerts: {emails: [ops@example.com]}\n"),
+            (GOOD, "monitoring", "monitoring: {}\n"),
+            (GOOD_SERVING, "serving", ""),
         )
     ),
     *(
