@@ -31,7 +31,7 @@ _ID = "LifecycleScriptsUploader"
 _MEMORY_MIB = 513
 
 _FUNCTION_REASONS = {
-    "AwsSolutions-L1": ("CDK's BucketDeployment sets the runtime of its own function, and renews it with its releases"),
+    "AwsSolutions-L1": "CDK's BucketDeployment sets the runtime of its own function, and renews it with its releases",
     "NIST.800.53.R5-LambdaConcurrency": (
         "runs during deployments only, once for each folder of scripts; reserving concurrency takes it from others"
     ),

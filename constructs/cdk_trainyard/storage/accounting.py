@@ -11,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from cdk_trainyard.acknowledgments import acknowledge, main_resource
+from cdk_trainyard.acknowledgments import acknowledge, aws_policy_reasons, main_resource
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.network import Network
@@ -46,11 +46,9 @@ _PROTECTED_LATER = dict.fromkeys(
 )
 
 _USER = "slurm"
-_MONITORING = {
-    "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonRDSEnhancedMonitoringRole]": (
-        "RDS asks for this policy, and only RDS can assume the role"
-    )
-}
+_MONITORING = aws_policy_reasons(
+    {"service-role/AmazonRDSEnhancedMonitoringRole": "RDS asks for this policy, and only RDS can assume the role"}
+)
 _NO_ROTATION = dict.fromkeys(
     ("AwsSolutions-SMG4", "NIST.800.53.R5-SecretsManagerRotationEnabled"),
     "slurmdbd gets the password when its node is set up; a rotation would cut accounting off until an administrator "
