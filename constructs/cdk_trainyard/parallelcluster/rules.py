@@ -46,7 +46,6 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_storage.efs_problems,
     rules_metrics.metrics_problems,
     rules_config.override_problems,
-    rules_config.config_problems,
 )
 
 
@@ -59,5 +58,7 @@ def cluster_problems(spec: ParallelClusterSpec, context: ClusterContext) -> list
         spec: The resolved cluster, with unknowns where something has a wrong form.
         context: What it stands in.
     """
-    found = list(dict.fromkeys(problem for rule in RULES for problem in rule(spec, context)))
-    return found or list(rules_config.option_problems(spec, context))
+    of_config = list(rules_config.config_problems(spec, context))
+    found = [problem for rule in RULES for problem in rule(spec, context)]
+    found += [problem for problem, is_raw in of_config if is_raw]
+    return list(dict.fromkeys(found)) or [problem for problem, _ in of_config]

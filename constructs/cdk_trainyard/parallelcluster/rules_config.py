@@ -1,12 +1,14 @@
 """Whether the configuration as a whole is one of ParallelCluster's, raw keys included. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.merge import conflicts, is_list
 from cdk_trainyard.parallelcluster.render import (
+    Config,
     Wiring,
     cluster_config,
     compute_resource,
@@ -22,6 +24,8 @@ from cdk_trainyard.problems import At, Problem, dotted
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
+_Place = tuple[At, At, Any, Callable[[], Config], tuple[At, ...]]
+"""What may have raw keys: where its section is, where it is said, what says it, its section without them, lists."""
 _RAW: Final = "raw_overrides"
 
 ANYTHING: Final = Wiring(
@@ -36,28 +40,26 @@ ANYTHING: Final = Wiring(
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Something that has raw keys.
+    """Something that says raw keys.
 
     Attributes:
         config: Where its section is in the configuration.
         at: Where it is said.
         rendered: Its section without raw keys.
-        raw: The raw keys, or None.
+        raw: The raw keys.
         lists: Lists below it whose items the cluster has options for.
     """
 
     config: At
     at: At
-    rendered: Mapping[str, Any]
-    raw: Mapping[str, Any] | None
-    lists: tuple[At, ...] = ()
+    rendered: Config
+    raw: Mapping[str, Any]
+    lists: tuple[At, ...]
 
 
 def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """Raw keys add to what options say, and contradict none of it."""
     for level in _levels(spec, context):
-        if level.raw is None:
-            continue
         at = (*level.at, _RAW)
         for path in conflicts(level.rendered, level.raw):
             yield Problem((*at, *path), "is said by an option already; use the option", of_key=True)
@@ -66,20 +68,15 @@ def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Pro
                 yield Problem((*at, *path), "is what the cluster has options for; use them", of_key=True)
 
 
-def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """Raw keys are of ParallelCluster's schema, with types and values."""
-    return (problem for problem, is_raw in _schema_problems(spec, context) if is_raw)
+def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[Problem, bool]]:
+    """The configuration is of ParallelCluster's schema, with types and values.
 
-
-def option_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """What the options make is of ParallelCluster's schema: asked when no rule of theirs has anything to say."""
-    return (problem for problem, is_raw in _schema_problems(spec, context) if not is_raw)
-
-
-def _schema_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[Problem, bool]]:
-    """Yield what the schema says, each where it was said, and whether that is in raw keys."""
-    levels = sorted(_levels(spec, context), key=lambda level: -len(level.config))
-    for problem in schema_problems(cluster_config(spec, context, ANYTHING)):
+    Each problem is where it was said, and whether that is in raw keys. What options make is of the schema, too; who
+    asks tells it when no rule of theirs has anything to say.
+    """
+    found = schema_problems(cluster_config(spec, context, ANYTHING))
+    levels = sorted(_levels(spec, context), key=lambda level: -len(level.config)) if found else []
+    for problem in found:
         for level in levels:
             if problem.at[: len(level.config)] == level.config:
                 raw = _raw_path(level.rendered, level.raw, problem.at[len(level.config) :])
@@ -130,26 +127,26 @@ def _said(spec: ParallelClusterSpec, context: ClusterContext, at: At) -> At:
 
 
 def _levels(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[_Level]:
+    for config, at, said, render, lists in _places(spec, context):
+        raw: Mapping[str, Any] | None = said.raw_overrides
+        if raw is not None and not unresolved(raw):
+            yield _Level(config, at, render(), raw, lists)
+
+
+def _places(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[_Place]:
     queues: At = ("Scheduling", "SlurmQueues")
     pools: At = ("LoginNodes", "Pools")
-    rendered = typed_config(spec, context, ANYTHING)
-    yield _Level((), (), rendered, _raw(spec), (queues, pools))
-    yield _Level(("HeadNode",), ("head_node",), head_node(spec, context, ANYTHING), _raw(spec.head_node))
+    computes: At = ("ComputeResources",)
+    yield (), (), spec, partial(typed_config, spec, context, ANYTHING), (queues, pools)
+    yield ("HeadNode",), ("head_node",), spec.head_node, partial(head_node, spec, context, ANYTHING), ()
     for index, pool in known(spec.login_pools):
-        section = login_pool(pool, context, ANYTHING)
-        yield _Level((*pools, index), ("login_pools", index), section, _raw(pool))
+        yield (*pools, index), ("login_pools", index), pool, partial(login_pool, pool, context, ANYTHING), ()
     for index, queue in known(spec.queues):
-        section = queue_section(queue, context, ANYTHING)
-        computes: At = ("ComputeResources",)
-        yield _Level((*queues, index), ("queues", index), section, _raw(queue), (computes,))
+        render = partial(queue_section, queue, context, ANYTHING)
+        yield (*queues, index), ("queues", index), queue, render, (computes,)
         for number, compute in known(queue.compute):
             config, at = (*queues, index, *computes, number), ("queues", index, "compute", number)
-            yield _Level(config, at, compute_resource(compute), _raw(compute))
-
-
-def _raw(said: Any) -> Mapping[str, Any] | None:
-    raw: Mapping[str, Any] | None = said.raw_overrides
-    return None if unresolved(raw) else raw
+            yield config, at, compute, partial(compute_resource, compute), ()
 
 
 def _found(raw: Any, path: At) -> bool:
