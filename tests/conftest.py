@@ -4,7 +4,7 @@ import gc
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,6 +53,25 @@ def _one_kernel_process() -> None:
     vars(process)["subprocess"] = SimpleNamespace(**vars(subprocess) | {"Popen": started})
 
 
+def _types_once() -> None:
+    """Look once whether a class of values is of a type that CDK takes, and not for every value: jsii does so for each
+    argument of each call, a tenth of what unit tests take. What holds values of any class is looked at each time.
+    """
+    from jsii import _type_checking  # noqa: PLC0415  as above
+
+    check, right = vars(_type_checking)["_load_typeguard_check"](), set[tuple[type, int]]()
+
+    def checked(argname: str, value: object, expected_type: Any) -> None:
+        pair = type(value), id(expected_type)  # jsii keeps the types that it expects
+        if pair not in right:
+            check(argname, value, expected_type)
+            if not isinstance(value, Collection) or isinstance(value, str):
+                right.add(pair)
+
+    assert "_resolved_check" in vars(_type_checking)
+    vars(_type_checking)["_resolved_check"] = checked
+
+
 def _one_core() -> None:
     """Keep a worker to a core of its own, where each has one: to wake jsii's process on another for every call of CDK's
     is a fifth of what the tests take that start no other program.
@@ -63,6 +82,7 @@ def _one_core() -> None:
 
 
 _one_kernel_process()
+_types_once()
 _one_core()
 
 
