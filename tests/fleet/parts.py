@@ -8,31 +8,20 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.fleet import EfaFleet, FleetPlacement, MasterNode, NodeImage
-from cdk_trainyard.instances import UsageClass, zone_region
-from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.network import EfaSecurityGroup
 from cdk_trainyard.storage import Lustre, LustreFileSystem
+from tests.parts import existing_network
 
 ACCOUNT = "111111111111"
 REGION = "us-west-2"
 ZONE = "usw2-az4"
-CIDR = "10.1.128.0/17"
 GPU_IMAGE = "base-oss-nvidia-driver-gpu-ubuntu-22.04"
 
 
 def new_stack(name: str = "Stack", app: App | None = None) -> Stack:
     """Return an empty stack of a known account and Region."""
     return Stack(app or App(), name, env=Environment(account=ACCOUNT, region=REGION))
-
-
-def existing_network(stack: Stack, construct_id: str = "Network", *, zone: str = ZONE, **changes: Any) -> Network:
-    """Return a network that exists: no resources of its own, ids known."""
-    name = f"{zone_region(zone)}a"
-    vpc = ec2.Vpc.from_vpc_attributes(stack, f"{construct_id}Vpc", vpc_id="vpc-11111111", availability_zones=[name])
-    subnet = ec2.Subnet.from_subnet_attributes(
-        stack, f"{construct_id}Subnet", subnet_id="subnet-22222222", availability_zone=name
-    )
-    settings = {"vpc": vpc, "accelerator_subnet": subnet, "zone": zone, "accelerator_cidr": CIDR, **changes}
-    return TrainingNetwork.from_existing(stack, construct_id, **settings)
 
 
 def shared_group(stack: Stack, construct_id: str = "Efa") -> EfaSecurityGroup:

@@ -13,13 +13,13 @@ from cdk_trainyard.storage import Mount
 from tests.fleet.parts import (
     capacity_block,
     existing_lustre,
-    existing_network,
     mixed_spot,
     new_fleet,
     new_master,
     new_stack,
     shared_group,
 )
+from tests.parts import existing_network
 from tests.review.tools import Room
 
 

@@ -37,6 +37,7 @@ from tests.fleet.parts import (
     resources,
     shared_group,
 )
+from tests.parts import subnet_id
 
 
 def told(stack: Stack, logical: str = "Fleet") -> dict[str, Any]:
@@ -92,7 +93,7 @@ def whole() -> Stack:
 def test_a_fixed_size_is_kept(smallest: Stack) -> None:
     group = only(smallest, "AWS::AutoScaling::AutoScalingGroup")
     assert (group["MinSize"], group["MaxSize"], group["DesiredCapacity"]) == ("2", "2", "2")
-    assert group["VPCZoneIdentifier"] == ["subnet-22222222"]
+    assert group["VPCZoneIdentifier"] == [subnet_id("Network")]
     assert group["HealthCheckType"] == "EC2"
     assert "NotificationConfigurations" not in group
 

@@ -15,16 +15,8 @@ from cdk_trainyard.fleet.warnings import WARNINGS
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network import PlacementGroup
 from cdk_trainyard.storage import Mount
-from tests.fleet.parts import (
-    GPU_IMAGE,
-    existing_lustre,
-    existing_network,
-    new_fleet,
-    new_master,
-    new_stack,
-    shared_group,
-    warnings,
-)
+from tests.fleet.parts import GPU_IMAGE, existing_lustre, new_fleet, new_master, new_stack, shared_group, warnings
+from tests.parts import existing_network
 
 pytestmark = pytest.mark.programs
 

@@ -13,7 +13,8 @@ from cdk_trainyard.fleet import EfaInstaller, EfaLaunchTemplate, NodeImage, Trai
 from cdk_trainyard.fleet.images import known_image
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.versions import default_efa_installer
-from tests.fleet.parts import existing_network, new_stack, only, resources, shared_group
+from tests.fleet.parts import new_stack, only, resources, shared_group
+from tests.parts import existing_network
 
 SHA = "0123456789abcdef" * 4
 

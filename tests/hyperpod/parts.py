@@ -9,15 +9,13 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.hyperpod import GroupRole, InstanceGroup
-from cdk_trainyard.instances import zone_region
 from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
-from cdk_trainyard.network import EfaSecurityGroup, Network, TrainingNetwork
+from cdk_trainyard.network import EfaSecurityGroup, Network
 from cdk_trainyard.storage import Lustre, LustreFileSystem
+from tests.parts import subnet_id
 
 ACCOUNT = "111111111111"
 REGION = "us-west-2"
-ZONE = "usw2-az4"
-CIDR = "10.1.128.0/17"
 SCRIPTS = Path(__file__).parent / "scripts"
 
 
@@ -42,22 +40,6 @@ def worker(**changes: Any) -> InstanceGroup:
 def new_stack(name: str = "Stack", **options: Any) -> Stack:
     """Return an empty stack of a known account and Region."""
     return Stack(App(), name, env=Environment(account=ACCOUNT, region=REGION), **options)
-
-
-def subnet_id(name: str) -> str:
-    """Return an id of the right form for the subnet of that name."""
-    return f"subnet-0{name.lower().encode().hex()[:16]:0<16}"
-
-
-def existing_network(stack: Stack, construct_id: str = "Network", *, zone: str = ZONE, **changes: Any) -> Network:
-    """Return a network that exists: no resources of its own, ids known."""
-    name = f"{zone_region(zone)}a"
-    vpc = ec2.Vpc.from_vpc_attributes(stack, f"{construct_id}Vpc", vpc_id="vpc-11111111", availability_zones=[name])
-    subnet = ec2.Subnet.from_subnet_attributes(
-        stack, f"{construct_id}Subnet", subnet_id=subnet_id(construct_id), availability_zone=name
-    )
-    settings = {"vpc": vpc, "accelerator_subnet": subnet, "zone": zone, "accelerator_cidr": CIDR, **changes}
-    return TrainingNetwork.from_existing(stack, construct_id, **settings)
 
 
 def service_subnets(stack: Stack, *zones: str) -> list[ec2.ISubnet]:

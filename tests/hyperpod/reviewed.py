@@ -22,12 +22,12 @@ from tests.hyperpod.parts import (
     SCRIPTS,
     controller,
     existing_lustre,
-    existing_network,
     legacy_scripts,
     service_subnets,
     shared_group,
     worker,
 )
+from tests.parts import existing_network
 from tests.review.tools import Room
 
 KEY = "12345678-1234-1234-1234-123456789012"

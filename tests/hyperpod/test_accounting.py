@@ -12,14 +12,8 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle, NodeProvisioning, bundle
 from cdk_trainyard.lifecycle import DatabaseAccounting, GroupRole, NodeOpenZfs, NodeSetup, SlurmTopology
 from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs
-from tests.hyperpod.parts import (
-    cluster_properties,
-    controller,
-    existing_network,
-    service_subnets,
-    statements,
-    worker,
-)
+from tests.hyperpod.parts import cluster_properties, controller, service_subnets, statements, worker
+from tests.parts import existing_network
 
 
 def test_a_cluster_reaches_it_reads_its_secret_and_waits_for_it(stack: Stack) -> None:

@@ -36,13 +36,12 @@ from tests.hyperpod.parts import (
     cluster_resource,
     controller,
     existing_lustre,
-    existing_network,
     group,
     new_stack,
     shared_group,
-    subnet_id,
     worker,
 )
+from tests.parts import existing_network, subnet_id
 
 Build = Callable[..., HyperPodCluster]
 ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")

@@ -24,15 +24,14 @@ from cdk_trainyard.storage import AccountingDatabase, Mount, OpenZfs, TrainingBu
 from tests.hyperpod.parts import (
     SCRIPTS,
     controller,
-    existing_network,
     legacy_scripts,
     policy_document,
     service_subnets,
     shared_group,
     statements,
-    subnet_id,
     worker,
 )
+from tests.parts import existing_network, subnet_id
 
 ZFS = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
 

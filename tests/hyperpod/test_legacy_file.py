@@ -26,12 +26,12 @@ from tests.hyperpod.parts import (
     cluster_properties,
     controller,
     existing_lustre,
-    existing_network,
     group,
     legacy_scripts,
     shared_group,
     worker,
 )
+from tests.parts import existing_network
 
 SECRET = "arn:aws:secretsmanager:us-west-2:111111111111:secret:slurm-AbCdEf"  # noqa: S105  a name
 GROUPS = [

@@ -14,7 +14,8 @@ from cdk_trainyard.lifecycle import Exporters, NodeSetup
 from cdk_trainyard.lifecycle.render import render_setup
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource, MetricsWorkspace
 from cdk_trainyard.storage import Mount
-from tests.hyperpod.parts import controller, existing_lustre, existing_network, shared_group, statements, worker
+from tests.hyperpod.parts import controller, existing_lustre, shared_group, statements, worker
+from tests.parts import existing_network
 
 WORKSPACE = "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"
 Build = Callable[..., HyperPodCluster]

@@ -11,7 +11,8 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod import HyperPodCluster, Lifecycle
 from cdk_trainyard.lifecycle import Containers, Exporters, NodeSetup, NodeTool, S3Mount, ToolFile
 from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Nat, TrainingNetwork
-from tests.hyperpod.parts import REGION, controller, existing_network, worker
+from tests.hyperpod.parts import REGION, controller, worker
+from tests.parts import existing_network
 
 SUM = "0" * 64
 

@@ -30,12 +30,12 @@ from tests.hyperpod.parts import (
     SCRIPTS,
     controller,
     existing_lustre,
-    existing_network,
     group,
     legacy_scripts,
     shared_group,
     worker,
 )
+from tests.parts import existing_network
 
 Build = Callable[..., HyperPodCluster]
 CONTINUOUS = NodeProvisioning.CONTINUOUS

@@ -27,7 +27,8 @@ from cdk_trainyard.hyperpod.kinds import ClusterName
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.storage import Mount, OpenZfs
-from tests.hyperpod.parts import controller, existing_lustre, existing_network, new_stack, shared_group, worker
+from tests.hyperpod.parts import controller, existing_lustre, new_stack, shared_group, worker
+from tests.parts import existing_network
 
 Build = Callable[..., HyperPodCluster]
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"

@@ -17,7 +17,8 @@ from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.instances import UsageClass, catalogue_date
 from cdk_trainyard.lifecycle import LifecycleScripts, NeuronEnvironment, NodeSetup
 from cdk_trainyard.storage import Mount
-from tests.hyperpod.parts import ACCOUNT, SCRIPTS, controller, existing_lustre, existing_network, shared_group, worker
+from tests.hyperpod.parts import ACCOUNT, SCRIPTS, controller, existing_lustre, shared_group, worker
+from tests.parts import existing_network
 
 Build = Callable[..., HyperPodCluster]
 
