@@ -74,9 +74,8 @@ def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Itera
     Each problem is where it was said, and whether that is in raw keys. What options make is of the schema, too; who
     asks tells it when no rule of theirs has anything to say.
     """
-    found = schema_problems(cluster_config(spec, context, ANYTHING))
-    levels = sorted(_levels(spec, context), key=lambda level: -len(level.config)) if found else []
-    for problem in found:
+    levels = sorted(_levels(spec, context), key=lambda level: -len(level.config))
+    for problem in schema_problems(cluster_config(spec, context, ANYTHING)):
         for level in levels:
             if problem.at[: len(level.config)] == level.config:
                 raw = _raw_path(level.rendered, level.raw, problem.at[len(level.config) :])
