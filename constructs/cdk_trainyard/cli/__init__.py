@@ -4,6 +4,7 @@ Exit codes: 0 right; 1 something is wrong with the file, or with what was asked 
 3 something that the command needs is missing (an extra, Node, the cdk CLI, credentials); 130 interrupted.
 """
 
+import atexit
 import gc
 import signal
 import sys
@@ -12,6 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 gc.disable()  # most commands live for a moment
+atexit.register(gc.freeze)  # or Python would search everything for garbage before it ends
 
 INTERRUPTED = 130
 MISSING = 3

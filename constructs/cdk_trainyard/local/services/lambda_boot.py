@@ -1,5 +1,6 @@
 """Runs one Lambda invocation, as the main program of a child process: the event comes on standard input."""
 
+import gc
 import importlib
 import json
 import os
@@ -47,3 +48,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    gc.freeze()  # or Python would search everything for garbage before it ends

@@ -37,8 +37,9 @@ rm -f -- "${root}/etc/munge/munge.key" "${root}"/etc/ssh/ssh_host_* "${root}/etc
 : >"${root}/etc/machine-id"
 # The key exchange that withstands quantum computers is four fifths of what a log-in takes.
 printf 'KexAlgorithms -sntrup761*\n' >"${root}/etc/ssh/sshd_config.d/50-exchange.conf"
-# What Python imports stays, and is not searched for garbage while it is imported.
-printf 'import gc; gc.set_threshold(100_000)\n' >"${root}/usr/lib/python3/dist-packages/threshold.pth"
+# What Python imports stays, and is not searched for garbage while it is imported, nor once more when Python ends.
+printf 'import atexit, gc; gc.set_threshold(100_000); atexit.register(gc.freeze)\n' \
+  >"${root}/usr/lib/python3/dist-packages/threshold.pth"
 
 # ---------------------------------------------------------------- HyperPod's layout
 install -d -- "${root}"/opt/{slurm,sagemaker_cluster,ml/config} "${root}"/var/log/{slurm,provision} \

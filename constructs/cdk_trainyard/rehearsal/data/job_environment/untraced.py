@@ -4,10 +4,13 @@ Python runs this file at its start (untraced.pth). Training as it is here traces
 ``torch._dynamo`` then is to leave a function as it is, and otherwise to do nothing. Of ``torch._meta_registrations``,
 the shapes of results without data, it needs the line that lets it make a random generator.
 
-What torch imports are a million objects that stay: they are not searched for garbage again and again.
+What torch imports are a million objects that stay: they are not searched for garbage again and again, nor taken apart
+when Python ends. numpy's own threads, one for each further core, would spin while torch is imported.
 """
 
+import atexit
 import gc
+import os
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -53,3 +56,5 @@ for part in ("torch._dynamo", "torch.export"):
     sys.modules[part] = Untraced(part)
 sys.meta_path.insert(0, Shapeless())
 gc.set_threshold(100_000)
+atexit.register(gc.freeze)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
