@@ -4,6 +4,7 @@ A project's ``app.py`` calls `run` with its own stacks. ``python -m cdk_trainyar
 the stacks that the package brings, with the feature flags of its ``cdk.json``. It must be imported before CDK is.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 gc.disable()  # a synthesis lives for two seconds, and collecting costs it a tenth of them
+atexit.register(gc.freeze)  # or Python would search everything for garbage before it ends
 # CDK's built-in template validation is the engine that attach_checks runs natively, at four times the price.
 os.environ.setdefault("CDK_VALIDATION", "false")  # CDK reads it when it is imported
 
@@ -53,7 +55,6 @@ def run(
         sys.exit(str(error) if str(error).startswith("ValidationFailed") else traceback.format_exc())
     if problems := unmatched_acknowledgments(app, assembly.directory):
         sys.exit("\n".join(problems))
-    gc.freeze()  # or the interpreter would collect everything once more before it ends
 
 
 def main() -> None:

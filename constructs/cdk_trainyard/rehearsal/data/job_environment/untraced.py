@@ -4,7 +4,7 @@ Python runs this file at its start (untraced.pth). Training as it is here traces
 ``torch._dynamo`` then is to leave a function as it is, and otherwise to do nothing. Of ``torch._meta_registrations``,
 the shapes of results without data, it needs the line that lets it make a random generator.
 
-What torch imports are a million objects that stay: they are not searched for garbage again and again, nor taken apart
+What torch imports are a million objects that stay: they are not searched for garbage again and again, nor once more
 when Python ends. numpy's own threads, one for each further core, would spin while torch is imported.
 """
 
