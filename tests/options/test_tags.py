@@ -16,7 +16,9 @@ def test_good_keys(key: str) -> None:
     assert KEY.problem(key, NOWHERE) is None
 
 
-@pytest.mark.parametrize("key", ["", "aws:team", "AWS:team", "a,b", "a\nb", "{{x}}", "${x}", "x" * 129])
+@pytest.mark.parametrize(
+    "key", ["", "aws:team", "AWS:team", "trainyard:fleet", "Trainyard:x", "a,b", "a\nb", "{{x}}", "${x}", "x" * 129]
+)
 def test_bad_keys(key: str) -> None:
     assert KEY.problem(key, NOWHERE)
 

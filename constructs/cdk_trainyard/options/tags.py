@@ -3,6 +3,7 @@
 Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html, "Tag naming limits and
 requirements" (2026-11-22): 50 tags, keys of 128 and values of 256 characters, the signs that all services allow, and no
 key that begins with ``aws:``. IAM tells keys apart without regard to case (IAM user guide, "Tags for IAM resources").
+``trainyard:`` begins the tags by which nodes of a fleet find one another, and by which their roles may.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,12 @@ from cdk_trainyard.tokens import unresolved
 MOST_TAGS: Final = 50
 """Tags of one resource."""
 _SIGNS: Final = r"[\w .:/=+@-]"
+_KEPT: Final = "([aA][wW][sS]|[tT][rR][aA][iI][nN][yY][aA][rR][dD])"  # JSON Schema has no flag for it
 TagKey = Annotated[
     str,
     Text(
-        pattern=rf"(?![aA][wW][sS]:){_SIGNS}+",
-        words="letters, digits, spaces and _ . : / = + - @, not beginning with aws:",
+        pattern=rf"(?!{_KEPT}:){_SIGNS}+",
+        words="letters, digits, spaces and _ . : / = + - @, not beginning with aws: or trainyard:",
         example="team",
         longest=128,
     ),
