@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 
 from cdk_trainyard.options import stand_ins
-from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, TimeZone, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
+from cdk_trainyard.options.schedules import TimeZone
 
 HERE = Environment(region="us-east-1", account="111111111111")
 NOWHERE = Environment()
@@ -153,6 +154,11 @@ def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
     assert found.startswith(
         "must be a time zone, as Europe/Berlin, got 'Europe/Berlim'; did you mean 'Europe/Berlin' or"
     )
+
+
+@pytest.mark.parametrize("name", ["Factory", "localtime", "europe/berlin", ""])
+def test_a_time_zone_is_one_of_a_place(name: str) -> None:
+    assert (TimeZone().problem(name, HERE) or "").startswith("must be a time zone, as Europe/Berlin, got ")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,12 @@ import pytest
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.schedules import Schedule
 
+_SIX = (
+    "of 6 fields (minute, hour, day of the month, month, day of the week, year) where 5 are, as "
+    "cron(0 20 ? * MON-FRI *)"
+)
+_WEEKDAY = "whose day of the week is 1 to 7 or SUN to SAT, or alone ?, L or one as MON#2 or FRIL"
+
 
 @pytest.mark.parametrize(
     "value",
@@ -17,9 +23,16 @@ from cdk_trainyard.options.schedules import Schedule
         "cron(0 8 ? * SAT-SUN *)",
         "cron(0 8 29 2 ? *)",
         "cron(0 8 30 1-3 ? *)",
+        "cron(0 8 29 2 ? 2027/1)",
+        "cron(0 8 29W 2 ? 2028)",
+        "cron(0/59 8 */31 * ? *)",
+        "cron(0 8 ? * satL *)",
+        "cron(0 8 ? 2 TUE#5 2028)",
+        "cron(0 8 ? NOV-FEB 2-6/2 2026-2199)",
         "at(2026-12-24T18:00:00)",
         "rate(1 day)",
         "rate(12 hours)",
+        "rate(63145 days)",
     ],
 )
 def test_takes_what_comes(value: str) -> None:
@@ -30,16 +43,28 @@ def test_takes_what_comes(value: str) -> None:
     ("value", "says"),
     [
         ("0 6 * * *", "as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00)"),
-        ("cron(0 6 * * *)", "as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00)"),
+        ("cron(0 6 * * *)", _SIX),
+        ("cron(0  6 * * ? *)", "with one space between two fields, as cron(0 20 ? * MON-FRI *)"),
         ("cron(60 6 * * ? *)", "whose minute is 0 to 59"),
         ("cron(0 25 * * ? *)", "whose hour is 0 to 23"),
-        ("cron(0 6 32 * ? *)", "whose day of the month is 1 to 31"),
-        ("cron(0 6 ? * MOM *)", "whose day of the week is 1 to 7"),
+        ("cron(0 6 32 * ? *)", "whose day of the month is 1 to 31, or alone ?, L, LW or one as 15W"),
+        ("cron(0 6 L,15 * ? *)", "whose day of the month is 1 to 31, or alone ?, L, LW or one as 15W"),
+        ("cron(0 6 1 13 ? *)", "whose month is 1 to 12 or JAN to DEC"),
+        *((f"cron(0 6 ? * {each} *)", _WEEKDAY) for each in ("MOM", "MONDAY", "MON#6", "XXXL", "8", "1-2-3", "")),
+        ("cron(0/0 6 ? * * *)", "whose step of the minute is 1 to 59"),
+        ("cron(0/99 6 ? * * *)", "whose step of the minute is 1 to 59"),
+        ("cron(0 */24 ? * * *)", "whose step of the hour is 1 to 23"),
+        ("cron(0 6 1 1 ? 2030-2027)", "whose years do not run backwards"),
         ("cron(0 6 ? * MON 26)", "whose year is 2026 to 2199"),
         ("cron(0 6 * * MON *)", "with ? for either the day of the month or the day of the week"),
         ("cron(0 6 30 2 ? *)", "of a day that comes"),
+        ("cron(0 6 29 2 ? 2027)", "of a day that comes"),
+        ("cron(0 6 29 2 ? 2027/4)", "of a day that comes"),
+        ("cron(0 6 31W 2 ? *)", "of a day that comes"),
+        ("cron(0 6 ? 2 MON#5 2027)", "of a day that comes"),
         ("at(2026-02-30T00:00:00)", "as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00)"),
         ("rate(2 day)", "as rate(1 day) or rate(12 hours)"),
+        ("rate(99999999999 days)", "that comes before 2200"),
         ("rate(0 days)", "as rate(1 day) or rate(12 hours)"),
     ],
 )

@@ -7,10 +7,8 @@ script or a configuration file unlooked at.
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
-from zoneinfo import available_timezones
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.problems import either, shown
@@ -352,22 +350,6 @@ _TAKEN_TREES: Final = (
     *("/var/lib", "/var/log", "/var/run", "/var/spool"),
 )
 """Filesystem Hierarchy Standard 3.0; where images have agents, EFA, Slurm and local disks; HyperPod's configuration."""
-_time_zones = cache(available_timezones)  # it opens hundreds of files
-
-
-@dataclass(frozen=True, slots=True)
-class TimeZone:
-    """A time zone of the IANA database."""
-
-    def problem(self, value: Any, _environment: Environment) -> str | None:
-        """Look it up."""
-        if value in (known := _time_zones()):
-            return None
-        return f"must be a time zone, as Europe/Berlin, got {shown(value)}{did_you_mean(value, known)}"
-
-    def schema(self) -> dict[str, Any]:
-        """Return examples."""
-        return {"examples": ["Etc/UTC", "Europe/Berlin"]}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,26 +1,50 @@
-"""Schedules, as Application Auto Scaling and EventBridge write them."""
+"""Schedules, as Application Auto Scaling and EventBridge write them, and their time zones."""
 
 import re
 from calendar import day_abbr, month_abbr, monthrange
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
+from zoneinfo import available_timezones
 
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import shown
 
 _MONTHS: Final = {name.upper(): number for number, name in enumerate(month_abbr) if name}
 _DAYS: Final = {name.upper(): 1 + number % 7 for number, name in enumerate(day_abbr, 1)}
-_FIELDS: Final = ("minute", "hour", "day of the month", "month", "day of the week", "year")
 _FIRST_YEAR: Final = 2026
 """Of this library: what was due before never comes."""
-_BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (1, 7), (_FIRST_YEAR, 2199))
-_NAMES: Final[tuple[Mapping[str, int], ...]] = ({}, {}, {}, _MONTHS, _DAYS, {})
-_SPECIAL: Final = (None, None, r"\?|L|LW|([1-9]|[12][0-9]|3[01])W", None, r"\?|L|([1-7]|[A-Z]{3})(L|#[1-5])", None)
-_ANY: Final = frozenset({"*", "?"})
-_LEAP_YEAR: Final = 2028
-_EXAMPLES: Final = "as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00)"
+_LAST_YEAR: Final = 2199
+_EXAMPLE: Final = "cron(0 20 ? * MON-FRI *)"
+_EXAMPLES: Final = f"as {_EXAMPLE} or at(2026-12-24T18:00:00)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of a cron expression: its numbers, their names, and what may stand in it alone."""
+
+    name: str
+    low: int
+    high: int
+    also: str = ""
+    names: Mapping[str, int] = field(default_factory=dict)
+    alone: str = "(?!)"
+
+
+_FIELDS: Final = (
+    _Field("minute", 0, 59),
+    _Field("hour", 0, 23),
+    _Field("day of the month", 1, 31, ", or alone ?, L, LW or one as 15W", {}, r"\?|L|LW|([1-9]|[12][0-9]|3[01])W"),
+    _Field("month", 1, 12, " or JAN to DEC", _MONTHS),
+    _Field(
+        *("day of the week", 1, 7, " or SUN to SAT, or alone ?, L or one as MON#2 or FRIL", _DAYS),
+        alone=rf"\?|L|([1-7]|(?i:{'|'.join(_DAYS)}))(L|#[1-5])",
+    ),
+    _Field("year", _FIRST_YEAR, _LAST_YEAR),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +52,8 @@ class Schedule:
     """When something happens: ``cron(0 20 ? * MON-FRI *)``, ``rate(1 day)`` or ``at(2026-12-24T18:00:00)``.
 
     Source: Application Auto Scaling user guide, "Schedule recurring scaling actions using cron expressions"; bounds of
-    the fields: EventBridge Scheduler user guide, "Schedule types".
+    the fields: EventBridge Scheduler user guide, "Schedule types". Steps, and years that do not run backwards: Quartz,
+    ``CronExpression.checkIncrementRange`` and ``addToSet``, whose syntax this is.
     """
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
@@ -42,42 +67,98 @@ class Schedule:
         return {"pattern": r"^(cron|at|rate)\(.*\)$", "examples": ["cron(0 20 ? * MON-FRI *)"]}
 
 
+@cache
+def _time_zones() -> set[str]:
+    """Return the names of zones; it opens hundreds of files, two of which are of no place."""
+    return available_timezones() - {"Factory", "localtime"}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeZone:
+    """A time zone of the IANA database that is one of a place: neither the machine's own nor one that is yet to be set.
+
+    Source: Application Auto Scaling, ``PutScheduledAction`` (botocore): names that Joda-Time has, which has neither.
+    """
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Look it up."""
+        if value in (known := _time_zones()):
+            return None
+        return f"must be a time zone, as Europe/Berlin, got {shown(value)}{did_you_mean(value, known)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return examples."""
+        return {"examples": ["Etc/UTC", "Europe/Berlin"]}
+
+
 def _cron(text: str) -> str | None:
     fields = text.split(" ")
     if len(fields) != len(_FIELDS):
-        return _EXAMPLES
-    for field, name, (low, high), names, special in zip(fields, _FIELDS, _BOUNDS, _NAMES, _SPECIAL, strict=True):
-        if special is not None and re.fullmatch(special, field):
-            continue
-        if any(_numbers(part, low, high, names) is None for part in field.split(",")):
-            return f"whose {name} is {low} to {high}"
-    day, month, weekday = fields[2:5]
+        count = len(text.split())
+        if count == len(_FIELDS):
+            return f"with one space between two fields, as {_EXAMPLE}"
+        names = ", ".join(each.name for each in _FIELDS)
+        return f"of {len(_FIELDS)} fields ({names}) where {count} are, as {_EXAMPLE}"
+    if wrong := next(filter(None, map(_wrong, _FIELDS, fields)), None):
+        return wrong
+    day, month, weekday, year = fields[2:]
     if (day == "?") is (weekday == "?"):
         return "with ? for either the day of the month or the day of the week"
-    return None if _comes(day, month) else "of a day that comes"
+    months, years = _all(_FIELDS[3], month), _all(_FIELDS[5], year)
+    comes = any(_has(each, number, day, weekday) for each in years for number in months)
+    return None if comes else "of a day that comes"
 
 
-def _numbers(part: str, low: int, high: int, names: Mapping[str, int]) -> range | None:
-    """Return what a part of a field stands for; None when it is wrong."""
-    said, slash, step = part.partition("/")
-    if (slash and not re.fullmatch(r"[1-9][0-9]*", step)) or not said:
+def _wrong(kind: _Field, text: str) -> str | None:
+    """Return what is wrong with a field, or None."""
+    if re.fullmatch(kind.alone, text):
         return None
+    for part in text.split(","):
+        said, slash, step = part.partition("/")
+        ends = _ends(kind, said)
+        if ends is None or not all(kind.low <= end <= kind.high for end in ends):
+            return f"whose {kind.name} is {kind.low} to {kind.high}{kind.also}"
+        if slash and not (re.fullmatch("[1-9][0-9]{0,3}", step) and int(step) <= kind.high):
+            return f"whose step of the {kind.name} is 1 to {kind.high}"
+        if ends[0] > ends[1] and kind.low == _FIRST_YEAR:
+            return f"whose {kind.name}s do not run backwards"
+    return None
+
+
+def _ends(kind: _Field, said: str) -> tuple[int, int] | None:
+    """Return the first and the last number of a part of a field; None when it is neither a number nor a range."""
     if said == "*":
-        return range(low, high + 1)
-    ends = [names.get(end.upper(), int(end) if re.fullmatch(r"[0-9]{1,4}", end) else -1) for end in said.split("-")]
-    if len(ends) > 2 or not all(low <= end <= high for end in ends):  # noqa: PLR2004  a range
-        return None
-    return range(ends[0], ends[-1] + 1) if ends == sorted(ends) else range(low, high + 1)  # over the end, as SAT-SUN
+        return kind.low, kind.high
+    ends = [
+        kind.names.get(end.upper(), int(end) if re.fullmatch(r"[0-9]{1,4}", end) else -1) for end in said.split("-")
+    ]
+    return (ends[0], ends[-1]) if len(ends) <= 2 else None  # noqa: PLR2004  a range
 
 
-def _comes(day: str, month: str) -> bool:
-    """Say whether one of the days is one of one of the months."""
-    days = [_numbers(part, *_BOUNDS[2], {}) for part in day.split(",")] if day not in _ANY else []
-    months = [_numbers(part, *_BOUNDS[3], _MONTHS) for part in month.split(",")]
-    if not days or None in days:
-        return True
-    first = min(part.start for part in days if part is not None)
-    return any(first <= monthrange(_LEAP_YEAR, number)[1] for part in months if part is not None for number in part)
+def _all(kind: _Field, text: str) -> set[int]:
+    """Return the numbers that a right field stands for."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        said, slash, step = part.partition("/")
+        first, last = _ends(kind, said) or (kind.low, kind.high)
+        if slash and first == last:
+            last = kind.high
+        over = range(first, kind.high + 1), range(kind.low, last + 1)  # over the end, as SAT-SUN
+        runs = (range(first, last + 1, int(step or 1)),) if first <= last else over
+        numbers |= {number for run in runs for number in run}
+    return numbers
+
+
+def _has(year: int, month: int, day: str, weekday: str) -> bool:
+    """Say whether a month has one of the days."""
+    first, length = monthrange(year, month)
+    name, nth, number = weekday.partition("#")
+    if nth:
+        wanted = _DAYS.get(name.upper()) or int(name)
+        return 1 + (wanted - 2 - first) % 7 + 7 * (int(number) - 1) <= length
+    if day.isascii() and day[0].isdigit():
+        return any(each <= length for each in _all(_FIELDS[2], day.removesuffix("W")))
+    return True
 
 
 def _at(text: str) -> str | None:
@@ -90,7 +171,11 @@ def _at(text: str) -> str | None:
 
 def _rate(text: str) -> str | None:
     found = re.fullmatch(r"([1-9][0-9]*) (minute|hour|day)(s?)", text)
-    return None if found and (found[1] == "1") is (not found[3]) else "as rate(1 day) or rate(12 hours)"
+    if not found or (found[1] == "1") is not (not found[3]):
+        return "as rate(1 day) or rate(12 hours)"
+    most = (_LAST_YEAR - _FIRST_YEAR) * _A_YEAR[found[2]]
+    return None if len(found[1]) <= len(str(most)) and int(found[1]) <= most else f"that comes before {_LAST_YEAR + 1}"
 
 
+_A_YEAR: Final = {"minute": 365 * 24 * 60, "hour": 365 * 24, "day": 365}
 _READERS: Final = {"cron": _cron, "at": _at, "rate": _rate}

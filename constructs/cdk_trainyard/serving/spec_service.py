@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.options.fields import Said, Unit
-from cdk_trainyard.options.kinds import Choice, Number, Text, TimeZone
-from cdk_trainyard.options.schedules import Schedule
+from cdk_trainyard.options.kinds import Choice, Number, Text
+from cdk_trainyard.options.schedules import Schedule, TimeZone
 from cdk_trainyard.options.stand_ins import Retention, Span
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.serving.spec_model import Folder, NeuronModel, TextGenerationEngine
