@@ -209,7 +209,30 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             [("kind: tgi", f"kind: tgi\n    environment: {{{name}: abcdef}}")],
             f"serving.engine.environment.{name}' must not be given as text",
         )
-        for name in ("GITHUB_PAT", "BEARER", "WANDB_KEY", "HUGGING_FACE_HUB_TOKEN", "BASIC_AUTH")
+        for name in (
+            "GITHUB_PAT",
+            "BEARER",
+            "WANDB_KEY",
+            "HUGGING_FACE_HUB_TOKEN",
+            "BASIC_AUTH",
+            "DB_PASS",
+            "PASSKEY",
+            "CREDS",
+            "JWT",
+        )
+    ),
+    *(
+        (
+            GOOD_SERVING,
+            f"the value {value}",
+            [("kind: tgi", f"kind: tgi\n    environment: {{EXTRA: '{value}'}}")],
+            "serving.engine.environment.EXTRA' must not be given as text",
+        )
+        for value in (
+            *("postgres://u:p@h/db", "at https://:token@mirror.example", "Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc"),
+            *("eyJhbGciOiJIUzI1NiJ9.e30.abc", "github_pat_11ABCDEFG0123456789abcdef", "gho_11ABCDEFG0123456789abcdef"),
+            "xoxb-123456789012-abcdefghijkl",
+        )
     ),
     *(
         (

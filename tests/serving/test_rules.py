@@ -96,6 +96,18 @@ def of_monitoring(**changes: Any) -> list[str]:
     return said(judge, monitoring_problems(judge.judged(MonitoringSpec(**changes)), 600))
 
 
+def test_variables_that_hold_no_secret_pass() -> None:
+    variables = {
+        "VLLM_LOGGING_LEVEL": "DEBUG",
+        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "5",
+        "USE_AUTH": "false",
+        "MIRROR": "https://mirror.example:8443/a:b@c",
+        "EYE": "eyJ",
+        "BY": "Bearer",
+    }
+    assert of_service(**tgi(environment=variables)) == []
+
+
 SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "tensor_parallel 3": (
         {"of_model": {"tensor_parallel": 3}},

@@ -1,5 +1,6 @@
 """What the catalogue says against an engine image on a host image. Pure."""
 
+import re
 from collections.abc import Iterator
 
 from cdk_trainyard.errors import did_you_mean
@@ -22,9 +23,16 @@ from cdk_trainyard.versions import driver_conflicts
 
 _SECRET_WORDS = frozenset(
     {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "PAT", "BEARER"}
-    | {"SECRETS", "TOKENS", "AUTH", "AUTHORIZATION", "KEY", "PWD"}
+    | {"SECRETS", "TOKENS", "AUTH", "AUTHORIZATION", "KEY", "PWD", "PASS", "PASSKEY", "CREDS", "CRED", "JWT"}
 )
-_SECRET_BEGINNINGS = ("hf_", "sk-", "AKIA", "ASIA", "ghp_", "-----BEGIN")
+_SECRET_BEGINNINGS = (
+    *("hf_", "sk-", "AKIA", "ASIA", "-----BEGIN", "Bearer ", "Basic ", "eyJ"),  # the last of a JSON Web Token
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-"),
+)
+"""Beginnings of tokens, as their makers document them: GitHub ("About authentication to GitHub"), GitLab ("Token
+prefixes"), Slack ("Tokens"), RFC 6750, 7617 and 7519; read 2026-11."""
+_WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
+"""A URL with a password (RFC 3986, section 3.2.1)."""
 _LONGEST_PLAIN = 20
 _SECRETS = (
     "a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with "
@@ -93,8 +101,8 @@ def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether a variable holds a secret, by its name or by how such values begin; a switch or a number is none."""
-    if value.startswith(_SECRET_BEGINNINGS) and len(value) >= _LONGEST_PLAIN:
+    """Whether a variable holds a secret, by its name or by what such values look like; a switch or a number is none."""
+    if _WITH_PASSWORD.search(value) or (value.startswith(_SECRET_BEGINNINGS) and len(value) >= _LONGEST_PLAIN):
         return True
     if value.lower() in _SWITCHES or value.replace(".", "", 1).isdecimal():
         return False
