@@ -30,7 +30,9 @@ def build(**changes: Any) -> list[str]:
     return [sentence(problem) for problem in (*judge.problems, *training_image_problems(spec, ENVIRONMENT))]
 
 
-@pytest.mark.parametrize("said", [{"dlami": "ubuntu-24.04"}, {"ami_id": AMI, "user": "me"}, {"parameter": "/a/b"}])
+@pytest.mark.parametrize(
+    "said", [{"dlami": "ubuntu-24.04"}, {"ami_id": AMI, "user": "me"}, {"parameter": "/a/b"}, {"parameter": "images"}]
+)
 def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
     assert image(**said) == []
 
@@ -46,7 +48,8 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
             "'a b'"
         )),
         ({"parameter": "{{resolve:x}}"}, (
-            "'parameter' must be the name of a parameter of Parameter Store, as /images/training, got '{{resolve:x}}'"
+            "'parameter' must be the name of a parameter of Parameter Store, which begins with '/' where it has one, as "
+            "/images/training, got '{{resolve:x}}'"
         )),
         ({"dlami": "base-oss-nvidia-driver-gpu-ubuntu-24.4"}, (
             "'dlami' must be the name of a Deep Learning AMI, got 'base-oss-nvidia-driver-gpu-ubuntu-24.4'; did you mean "

@@ -114,8 +114,8 @@ class NodeImage:
         Annotated[
             str,
             Text(
-                pattern=r"/?[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*",
-                words="the name of a parameter of Parameter Store",
+                pattern=r"(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_.-]+",  # SSM, PutParameter (botocore): a leading slash if any
+                words="the name of a parameter of Parameter Store, which begins with '/' where it has one",
                 example="/images/training",
                 longest=1011,
             ),

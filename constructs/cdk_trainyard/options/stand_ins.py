@@ -86,7 +86,7 @@ class Secret(StandIn):
     what, member = "a secretsmanager.ISecret", "secret_arn"
     kind = Arn(
         service="secretsmanager",
-        resource=r"secret:[A-Za-z0-9/_+=.@-]+-[A-Za-z0-9]{6}",
+        resource=r"secret:[A-Za-z0-9/_+=.@-]{1,512}-[A-Za-z0-9]{6}",  # NameType (botocore)
         form="secret:<name>-<six characters>",
         what="a secret",
     )
