@@ -68,7 +68,15 @@ AT_LOAD = [
     row(
         "a public door in one zone",
         [(CERTIFICATE, CERTIFICATE + "    public: true\n")],
-        "3:1: 'network.public_zones' must be in 2 zones or more for a public load balancer, got usw2-az4",
+        "3:1: 'network.public_zones' must be in usw2-az1 and usw2-az2, where the tasks are, got usw2-az4 […]",
+    ),
+    row(
+        "a public door in other zones than its tasks",
+        [
+            (CERTIFICATE, CERTIFICATE + "    public: true\n"),
+            ("  service", "  public_zones: [usw2-az1, usw2-az3]\n  service"),
+        ],
+        "5:3: 'network.public_zones' must be in usw2-az2, where the tasks are, got usw2-az1, usw2-az3, usw2-az4 […]",
     ),
     row(
         "no route to the internet",
@@ -271,8 +279,14 @@ SERVICE_SUBNETS = """\
                 "'serving.load_balancer.clients' must be given, as [10.0.0.0/16]: the addresses of the VPC are not known here"
             ],
         ),
+        (
+            f"{SERVICE_SUBNETS}    - {{ subnet_id: subnet-0123456789abcdef3, zone: us-west-2a }}\n",
+            [
+                "'network.service_subnets[2].zone' must be another than those of the subnets before it, got 'us-west-2a' again: a load balancer takes one subnet of each zone; leave this one out"
+            ],
+        ),
     ],
-    ids=["no service subnets", "nobody is known to reach it"],
+    ids=["no service subnets", "nobody is known to reach it", "two subnets of one zone"],
 )
 def test_fails_in_an_existing_network(network: str, says: list[str], write: Callable[[str], Path]) -> None:
     old = "  zone: usw2-az4\n  service_zones: [usw2-az1, usw2-az2]\n"

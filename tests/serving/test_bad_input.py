@@ -48,13 +48,16 @@ def test_fails_a_certificate_of_another_region(stack: Stack) -> None:
     ]
 
 
-def test_fails_a_load_balancer_in_one_zone_or_none(stack: Stack) -> None:
+def test_fails_a_load_balancer_in_other_zones_than_its_tasks(stack: Stack) -> None:
     served = service(stack, network=network(stack, public=False))
-    text = "'subnets' must be in 2 zones or more for"
-    assert problems(lambda: load_balancer(stack, served, public=True)) == [f"{text} a public load balancer, got none"]
+    text = "'subnets' must be in us-west-2a and us-west-2b, where the tasks are, got none"
+    assert problems(lambda: load_balancer(stack, served, public=True))[0].startswith(text)
     twice = [served.network.service_subnets[0]] * 2
-    assert problems(lambda: load_balancer(Construct(stack, "Other"), served, subnets=twice)) == [
-        f"{text} an internal load balancer, got us-west-2a"
+    assert [
+        text.partition(",")[0] for text in problems(lambda: load_balancer(Construct(stack, "B"), served, subnets=twice))
+    ] == [
+        "'subnets' must be in us-west-2b",
+        "'subnets[1]' must be another than those of the subnets before it",
     ]
 
 

@@ -25,7 +25,8 @@ from cdk_trainyard.serving import (
     TextGenerationEngine,
 )
 from cdk_trainyard.serving.rules import service_findings
-from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems, zones_problems
+from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
+from cdk_trainyard.serving.rules_place import Place, zones_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.serving.spec_load_balancer import LoadBalancerSpec, WebAclSpec
 from cdk_trainyard.serving.spec_service import MonitoringSpec, ServiceSpec
@@ -679,17 +680,37 @@ def test_fails_an_internal_load_balancer_that_nobody_is_known_to_reach() -> None
     assert [*known_client_problems(spec, cidr_known=True)] == []
 
 
+OF_ONE_ZONE = "must be another than those of the subnets before it, got 'us-west-2a' again: a load balancer takes one subnet of each zone; leave this one out"
+
+
 @pytest.mark.parametrize(
-    ("zones", "public", "says"),
+    ("zones", "tasks", "says"),
     [
-        ([], False, "an internal load balancer, got none"),
-        (["us-west-2a"], True, "a public load balancer, got us-west-2a"),
-        (["us-west-2a", "us-west-2a"], False, "an internal load balancer, got us-west-2a"),
+        ("", "", ["'subnets' must be in 2 zones or more for a public load balancer, got none"]),
+        ("a", "", ["'subnets' must be in 2 zones or more for a public load balancer, got us-west-2a"]),
+        (
+            "ac",
+            "ab",
+            [
+                "'subnets' must be in us-west-2b, where the tasks are, got us-west-2a, us-west-2c: a load balancer sends nothing to a zone that it has no subnet in; add it"
+            ],
+        ),
+        ("", "ab", ["'subnets' must be in us-west-2a and us-west-2b, where the tasks are, got none […]; add them"]),
+        ("a", "a", ["'subnets' must be in 2 zones or more for a public load balancer, got us-west-2a"]),
+        ("aba", "", [f"'subnets[2]' {OF_ONE_ZONE}"]),
+        ("cba", "ab", []),
     ],
 )
-def test_fails_in_one_zone(zones: list[str], public: bool, says: str) -> None:
-    (found,) = zones_problems(("subnets",), zones, public=public)
-    assert sentence(found) == f"'subnets' must be in 2 zones or more for {says}"
+def test_fails_in_zones(zones: str, tasks: str, says: list[str]) -> None:
+    places = [Place(at=("subnets", number), zone=f"us-west-2{zone}") for number, zone in enumerate(zones)]
+    found = zones_problems(("subnets",), places, public=True, tasks=[f"us-west-2{zone}" for zone in tasks])
+    text = ": a load balancer sends nothing to a zone that it has no subnet in"
+    assert [sentence(each) for each in found] == [each.replace(" […]", text) for each in says]
+
+
+def test_a_name_and_an_id_may_be_one_zone() -> None:
+    places = [Place(at=("subnets",), zone=zone) for zone in ("usw2-az1", "usw2-az2")]
+    assert [*zones_problems(("subnets",), places, public=True, tasks=["us-west-2a"])] == []
 
 
 def test_fails_a_rate_that_is_none() -> None:

@@ -22,8 +22,8 @@ from cdk_trainyard.serving.rules_load_balancer import (
     known_client_problems,
     load_balancer_problems,
     region_problems,
-    zones_problems,
 )
+from cdk_trainyard.serving.rules_place import Place, zones_problems
 from cdk_trainyard.serving.service import InferenceService
 from cdk_trainyard.serving.spec_load_balancer import (
     METHODS,
@@ -35,6 +35,7 @@ from cdk_trainyard.serving.spec_load_balancer import (
 from cdk_trainyard.serving.web_acl import PromptWebAcl
 from cdk_trainyard.storage import BucketPurpose, TrainingBucket
 from cdk_trainyard.surroundings import known, surroundings
+from cdk_trainyard.tokens import Unknown
 
 _HTTP, _HTTPS = 80, 443
 _ANYBODY = "0.0.0.0/0"
@@ -128,14 +129,19 @@ class InferenceLoadBalancer(Construct):
         spec = judge.judged(given(LoadBalancerSpec, locals()))
         network = service.network
         places = tuple(subnets or (network.public_subnets if public else network.service_subnets))
-        block, zones = _block(network.vpc), [each.availability_zone for each in places]
+        block = _block(network.vpc)
         raise_problems(
             self,
             [
                 *judge.problems,
                 *load_balancer_problems(spec),
                 *known_client_problems(spec, cidr_known=block is not None),
-                *zones_problems(("subnets",), zones, public=public),
+                *zones_problems(
+                    ("subnets",),
+                    [Place(at=("subnets", n), zone=_zone(each)) for n, each in enumerate(places)],
+                    public=public,
+                    tasks=[_zone(each) for each in service.subnets] if public or subnets else (),
+                ),
                 *region_problems(judge.environment.region),
             ],
         )
@@ -318,6 +324,10 @@ class InferenceLoadBalancer(Construct):
         bucket = TrainingBucket(self, "AccessLogs", purpose=BucketPurpose.ACCESS_LOGS).bucket
         acknowledge(main_resource(bucket), _UNLOGGED)
         return bucket
+
+
+def _zone(subnet: ec2.ISubnet) -> str:
+    return known(lambda: subnet.availability_zone) or cast("str", Unknown())
 
 
 def _block(vpc: ec2.IVpc) -> str | None:

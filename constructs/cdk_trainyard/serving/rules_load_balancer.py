@@ -28,7 +28,6 @@ _MOST_VALUES: Final = 10
 _LONGEST_VALUE: Final = 256
 """``JwtValidationActionConfig`` and ``JwtValidationActionAdditionalClaim`` of ELB's API."""
 _CONDITION_VALUES: Final = 5
-_ZONES: Final = 2
 
 
 def load_balancer_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
@@ -145,23 +144,6 @@ def _key_of(bucket: object) -> object:
 
 
 # ---------------------------------------------------------------- where it stands
-def zones_problems(at: At, zones: Sequence[str], *, public: bool) -> Iterator[Problem]:
-    """Check that there are subnets in two zones.
-
-    Args:
-        at: The option that says where it stands.
-        zones: The zones of those subnets.
-        public: Whether it is reached from the internet.
-    """
-    known = [zone for zone in zones if not unresolved(zone)]
-    different = sorted(set(known))
-    if len(zones) >= _ZONES and (len(known) < len(zones) or len(different) >= _ZONES):
-        return
-    kind = "a public" if public else "an internal"
-    got = ", ".join(different) or "none"
-    yield Problem(at, f"must be in {_ZONES} zones or more for {kind} load balancer, got {got}")
-
-
 def known_client_problems(spec: LoadBalancerSpec, *, cidr_known: bool) -> Iterator[Problem]:
     """Check that somebody is let in: the VPC, when its addresses are known."""
     if spec.clients is None and spec.public is False and not cidr_known:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
-from cdk_trainyard.deployment.network import zones_of
+from cdk_trainyard.deployment.serving.place import place_problems
 from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -12,13 +12,8 @@ from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
-from cdk_trainyard.serving.rules_load_balancer import (
-    known_client_problems,
-    load_balancer_problems,
-    zones_problems,
-)
+from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
-from cdk_trainyard.serving.spec_load_balancer import LoadBalancerSpec
 from cdk_trainyard.tokens import Unknown, unresolved
 
 _OF_OTHERS = ("model", "engine")
@@ -62,12 +57,3 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
     if section.node_health_repository is not None and section.node_health == "off":
         text = f"must be left out with {option('node_health')} off: nothing is pulled"
         yield Problem(("node_health_repository",), text)
-
-
-def place_problems(balancer: LoadBalancerSpec, network: NetworkSpec | ExistingNetworkSpec) -> Iterator[Problem]:
-    """A load balancer stands in two zones of the network: an internal one beside the tasks, or a public one."""
-    if unresolved(balancer, balancer.public):
-        return
-    name, zones = zones_of(network, "public" if balancer.public else "service")
-    if zones is not None:
-        yield from zones_problems((name,), list(dict.fromkeys(zones)), public=balancer.public)

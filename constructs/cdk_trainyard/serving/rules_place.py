@@ -1,0 +1,73 @@
+"""Where a load balancer stands, and its tasks: the zones of their subnets. Pure, and Tokens are not judged."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cdk_trainyard.instances import is_zone_id
+from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.tokens import unresolved
+
+_ZONES: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A subnet that a load balancer or a task stands in.
+
+    Attributes:
+        at: Where it was said.
+        zone: Its zone, by name or by id.
+    """
+
+    at: At
+    zone: str
+
+
+def zones_problems(at: At, places: Sequence[Place], *, public: bool, tasks: Sequence[str] = ()) -> Iterator[Problem]:
+    """Check that a load balancer has one subnet in each zone of the tasks, in two zones or more.
+
+    Sources: ELB's API, ``TargetHealth.Reason`` (``Target.NotInUse``: "the target is in an Availability Zone that is not
+    enabled for its load balancer") and ``CreateLoadBalancerInput.Subnets`` ("only one subnet per Availability Zone").
+
+    Args:
+        at: The option that says where it stands.
+        places: Its subnets.
+        public: Whether it is reached from the internet.
+        tasks: The zones of the tasks. Default - they are in those subnets.
+    """
+    zones = [place.zone for place in places]
+    if any(unresolved(zone) for zone in zones):
+        if len(zones) < _ZONES:
+            yield _too_few(at, zones, public=public)
+        return
+    without = _without(zones, tasks)
+    if without:
+        text = f"must be in {' and '.join(without)}, where the tasks are, got {_listed(zones)}: a load balancer sends"
+        yield Problem(
+            at, f"{text} nothing to a zone that it has no subnet in; add {'it' if without[1:] == [] else 'them'}"
+        )
+    if len({*zones, *without}) < _ZONES:
+        yield _too_few(at, zones, public=public)
+    for index, place in enumerate(places):
+        if place.zone in zones[:index]:
+            text = (
+                f"must be another than those of the subnets before it, got {shown(place.zone)} again: a load balancer"
+            )
+            yield Problem(place.at, f"{text} takes one subnet of each zone; leave this one out")
+
+
+def _without(zones: Sequence[str], tasks: Sequence[str]) -> list[str]:
+    """Return the zones of tasks without a subnet, as far as names are comparable: an account maps them to ids."""
+    if unresolved(*tasks) or len({is_zone_id(zone) for zone in (*zones, *tasks)}) > 1:
+        return []
+    return [zone for zone in dict.fromkeys(tasks) if zone not in zones]
+
+
+def _too_few(at: At, zones: Sequence[str], *, public: bool) -> Problem:
+    kind = "a public" if public else "an internal"
+    return Problem(at, f"must be in {_ZONES} zones or more for {kind} load balancer, got {_listed(zones)}")
+
+
+def _listed(zones: Sequence[str]) -> str:
+    return ", ".join(sorted({zone for zone in zones if not unresolved(zone)})) or "none"
