@@ -144,6 +144,15 @@ def test_a_shipped_deployment_needs(name: str, quota: str, amount: int) -> None:
     assert amounts(deployment_needs(Deployment.load(FOLDER / f"{name}.yaml")))[quota] == amount
 
 
+def test_each_block_of_clients_is_a_rule(tmp_path: Path) -> None:
+    clients = ", ".join(f"10.0.{number}.0/24" for number in range(61))
+    changed = needs_of(
+        tmp_path, "serving-inf2-tgi", ("  load_balancer:", f"  load_balancer:\n    clients: [{clients}]")
+    )
+    (rules,) = [need for need in changed.quotas if need.quota.name == "Inbound or outbound rules per security group"]
+    assert (rules.amount, rules.exceeds_first) == (61, True)
+
+
 @pytest.mark.parametrize("name", ["fleet-p5-capacity-block", "parallelcluster-p5-capacity-block"])
 def test_a_capacity_block_is_bought_and_counts_no_vcpus(name: str) -> None:
     needs = deployment_needs(Deployment.load(FOLDER / f"{name}.yaml"))

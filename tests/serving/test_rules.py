@@ -82,6 +82,10 @@ def jwt(**changes: Any) -> dict[str, Any]:
     return {"authentication": replace(JWT, **changes)}
 
 
+def key() -> dict[str, Any]:
+    return {"authentication": ClientAuthentication.api_key(SECRET)}
+
+
 def claim(name: str = "aud", **changes: Any) -> dict[str, Any]:
     settings: dict[str, Any] = {"values": ["a"], **changes}
     return jwt(claims=(JwtClaim(name=name, **settings),))
@@ -592,6 +596,29 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"paths": ["/v1/a", "/v1/b", "/v1/c", "/v1/d"]},
         ["'paths' must be 3 or fewer, got 4: a rule takes 5 values, and GET and POST are two of them"],
     ),
+    "too many wildcards": (
+        {"paths": ["/v1/*/*/*", "/v1/a/*/*?", "/v1/*"]},
+        [
+            "'paths' must have 6 or fewer of '*' and '?' together, got 7: a rule takes no more, and one '*' stands for any number of folders"
+        ],
+    ),
+    "a route that asks for no key": (
+        {"paths": ["/v1/*", "/rerank", "/load"], **key()},
+        [
+            "'paths[1]' must begin with '/v1/' for kind api-key, got '/rerank': elsewhere an engine may ask nobody for the key; use '/v1/*'",
+            "'paths[2]' must begin with '/v1/' for kind api-key, got '/load': elsewhere an engine may ask nobody for the key; use '/v1/*'",
+        ],
+    ),
+    "clients of nobody's internet": (
+        {"public": True, "clients": ["10.0.0.0/8", "100.64.0.0/10"]},
+        [
+            "'clients' must name addresses of the internet for a public load balancer, got private ones alone: who calls it from there arrives with another; name those, or leave 'public' out"
+        ],
+    ),
+    "more clients than rules": (
+        {"clients": [f"10.{number // 256}.{number % 256}.0/24" for number in range(1001)]},
+        ["'clients' must be 1000 blocks or fewer, got 1001: a security group takes no more rules; name larger blocks"],
+    ),
     "no request at a time": (
         {"concurrency": ConcurrencyLimit(requests=0)},
         ["'concurrency.requests' must be 1 to 1000, got 0"],
@@ -670,6 +697,25 @@ def test_takes_a_service(changes: dict[str, Any]) -> None:
 @pytest.mark.parametrize("clients", [None, ["0.0.0.0/0"], ["10.0.0.0/8", "192.0.2.0/24"]])
 def test_takes_clients(clients: list[str] | None) -> None:
     assert of_load_balancer(public=True, clients=clients) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"clients": ["10.0.0.0/8"]},
+        {"clients": [f"10.{number // 256}.{number % 256}.0/24" for number in range(1000)]},
+        {"paths": ["/rerank", "/v1/*/*/*"]},
+        {"paths": ["/v1/chat/*", "/v1/*/*?", "/v1/??"], **key()},
+    ],
+    ids=[
+        "private, of an internal one",
+        "as many as rules",
+        "another route behind tokens",
+        "six wildcards behind a key",
+    ],
+)
+def test_takes_a_load_balancer(changes: dict[str, Any]) -> None:
+    assert of_load_balancer(**changes) == []
 
 
 def test_fails_an_internal_load_balancer_that_nobody_is_known_to_reach() -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from ipaddress import IPv4Network
 from typing import Final
 
+from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.serving.spec_load_balancer import (
     METHODS,
@@ -28,6 +30,22 @@ _MOST_VALUES: Final = 10
 _LONGEST_VALUE: Final = 256
 """``JwtValidationActionConfig`` and ``JwtValidationActionAdditionalClaim`` of ELB's API."""
 _CONDITION_VALUES: Final = 5
+_WILDCARDS: Final = 6
+"""ELB user guide, "Quotas for your Application Load Balancers": condition values and wildcards per rule."""
+_GUARDED: Final = "/v1/"
+"""Where every engine asks for its key. vLLM, "Security", "API Key Authentication Limitations", read 2026-11: the key is
+asked for under this prefix alone, and many sensitive routes stand beside it."""
+_MOST_CLIENTS: Final = 1000
+"""VPC user guide, "Amazon VPC quotas": rules per security group, times groups per interface, cannot exceed it."""
+_NOT_ROUTED: Final = tuple(
+    IPv4Network(block)
+    for block in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"),
+    )
+)
+"""IANA, "IPv4 Special-Purpose Address Registry" and "IPv4 Multicast Address Space Registry", read 2026-11: addresses
+that nothing comes from over the internet. Those for documentation are left out, as documentation is copied from."""
 
 
 def load_balancer_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
@@ -35,11 +53,35 @@ def load_balancer_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
     yield from transport_problems(spec)
     yield from within(("authentication",), authentication_problems(spec.authentication))
     yield from caller_problems(spec)
-    yield from path_problems(spec.paths)
+    yield from path_problems(spec.paths, spec.authentication.kind)
     yield from access_log_problems(spec)
-    if spec.clients is not None and not unresolved(spec.clients) and not spec.clients:
+    if spec.clients is not None and not unresolved(spec.clients):
+        yield from client_problems(spec.clients, public=spec.public is True)
+
+
+def client_problems(clients: Sequence[str], *, public: bool) -> Iterator[Problem]:
+    """Check that somebody is let in, by as many rules as a security group takes.
+
+    Args:
+        clients: Their blocks.
+        public: Whether they come over the internet.
+    """
+    blocks = [block for each in clients if (block := parse_cidr(each)) is not None]
+    if not clients:
         text = "must name 1 block or more, got none; without it, the VPC reaches an internal load balancer, and anybody"
         yield Problem(("clients",), f"{text} a public one")
+    elif len(blocks) > _MOST_CLIENTS:
+        why = "a security group takes no more rules; name larger blocks"
+        yield Problem(("clients",), f"must be {_MOST_CLIENTS} blocks or fewer, got {len(blocks)}: {why}")
+    elif public and len(blocks) == len(clients) and all(map(_never_public, blocks)):
+        text = (
+            "must name addresses of the internet for a public load balancer, got private ones alone: who calls it from"
+        )
+        yield Problem(("clients",), f"{text} there arrives with another; name those, or leave {option('public')} out")
+
+
+def _never_public(block: IPv4Network) -> bool:
+    return any(block.subnet_of(each) for each in _NOT_ROUTED)
 
 
 def transport_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
@@ -111,8 +153,13 @@ def caller_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
         yield Problem(("authentication", "kind"), f"must be api-key or none over plain HTTP, got jwt: {why}")
 
 
-def path_problems(paths: Sequence[str]) -> Iterator[Problem]:
-    """Check the list of paths that are let in, all others being refused."""
+def path_problems(paths: Sequence[str], kind: AuthenticationKind) -> Iterator[Problem]:
+    """Check the list of paths that are let in, all others being refused.
+
+    Args:
+        paths: The patterns.
+        kind: Who looks at callers: an engine does it for some of its routes alone.
+    """
     if unresolved(paths):
         return
     for index, path in enumerate(paths):
@@ -120,12 +167,20 @@ def path_problems(paths: Sequence[str]) -> Iterator[Problem]:
         if forbidden:
             text = f"must not let in {either(forbidden)}, got {shown(path)}; use '/v1/*'"
             yield Problem(("paths", index), text)
+        elif kind is AuthenticationKind.API_KEY and not unresolved(path) and not path.startswith(_GUARDED):
+            why = "elsewhere an engine may ask nobody for the key"
+            text = f"must begin with '{_GUARDED}' for kind {kind}, got {shown(path)}: {why}; use '/v1/*'"
+            yield Problem(("paths", index), text)
     if not paths:
         yield Problem(("paths",), "must name 1 path or more, got none; use '/v1/*'")
     if len(paths) + len(METHODS) > _CONDITION_VALUES:
         most = _CONDITION_VALUES - len(METHODS)
         why = f"a rule takes {_CONDITION_VALUES} values, and {' and '.join(METHODS)} are two of them"
         yield Problem(("paths",), f"must be {most} or fewer, got {len(paths)}: {why}")
+    wildcards = sum(path.count("*") + path.count("?") for path in paths if not unresolved(path))
+    if wildcards > _WILDCARDS:
+        text = f"must have {_WILDCARDS} or fewer of '*' and '?' together, got {wildcards}"
+        yield Problem(("paths",), f"{text}: a rule takes no more, and one '*' stands for any number of folders")
 
 
 def access_log_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:

@@ -28,6 +28,7 @@ def served_needs(section: ServingSection) -> Needs:
         "ecs-clusters": 1,
         "ecs-hosts": hosts,
         "ecs-tasks": most_tasks(section.hosts, section.scaling),
+        "security-group-rules": len(balancer.clients or ()),
     }
     needs += Needs(tuple(QuotaNeed.of(key, amount) for key, amount in amounts.items()), frozenset(services))
     if section.compile:
