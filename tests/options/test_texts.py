@@ -2,20 +2,34 @@
 
 import pytest
 
-from cdk_trainyard.options.kinds import NOWHERE, Text
+from cdk_trainyard.options.kinds import NOWHERE, Kind
 from cdk_trainyard.options.texts import DNS_NAME, HTTPS_URL, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
 
-RIGHT = [
+RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
-    (HTTPS_URL, ["https://issuer.example/pool/.well-known/jwks.json", "https://i.example:8443"]),
+    (
+        HTTPS_URL,
+        ["https://issuer.example/pool/.well-known/jwks.json", "https://i.example:8443", "https://i.example/@me"],
+    ),
     (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "localhost:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
     (IMAGE_TAG, ["latest", "3.3.7-neuron", f"sha256:{'0' * 64}"]),
     (LINE, ["", "WARNING", "{{ message }}", "costs $5"]),
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),
 ]
-WRONG = [
+WRONG: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["https://a.b", "*.example.com", "10.0.0.1", "a.b:80", "a.b\n", "a b.c", "localhost", "a..b", ""]),
-    (HTTPS_URL, ["http://i.example", "https://", "https://i.example/${x}", "https://i.example/a b", "https://i.x\n"]),
+    (
+        HTTPS_URL,
+        [
+            "http://i.example",
+            "https://",
+            "https://i.example/${x}",
+            "https://i.example/a b",
+            "https://i.x\n",
+            "https://i.x:0",
+            "https://i.x:99999",
+        ],
+    ),
     (IMAGE_REFERENCE, ["tgi-3.3.8", "a.b/c d", "https://a.b/c", "a.b/C:1", "a.b/c:", "a.b/c\n"]),
     (IMAGE_TAG, ["", "-x", "a b", "sha256:0", "a/b"]),
     (LINE, ["a\nb", "${x}", "a {{resolve:ssm:x}}", "\x00"]),
@@ -24,16 +38,25 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind, values in RIGHT for value in values])
-def test_takes_what_is_right(kind: Text, value: str) -> None:
+def test_takes_what_is_right(kind: Kind, value: str) -> None:
     assert kind.problem(value, NOWHERE) is None
 
 
 @pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind, values in WRONG for value in values])
-def test_fails_what_is_not(kind: Text, value: str) -> None:
+def test_fails_what_is_not(kind: Kind, value: str) -> None:
     found = kind.problem(value, NOWHERE)
     assert found
     assert found.startswith("must ")
 
 
 def test_an_example_fits_its_kind() -> None:
-    assert [kind.example for kind, _ in RIGHT if kind.problem(kind.example, NOWHERE)] == []
+    examples = [(kind, example) for kind, _ in RIGHT for example in kind.schema()["examples"]]
+    assert [example for kind, example in examples if kind.problem(example, NOWHERE)] == []
+
+
+@pytest.mark.parametrize("url", ["https://me:pass@i.example/keys", "http://me:p/s@i.example", "me:pass@i.example"])
+def test_a_password_in_a_url_is_not_shown(url: str) -> None:
+    assert HTTPS_URL.problem(url, NOWHERE) == (
+        "must be an https URL without user and password, as https://issuer.example.com/pool; take out what stands "
+        "before '@'"
+    )

@@ -513,6 +513,24 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'authentication.key_set_url' must be an https URL, as https://issuer.example.com/pool, got 'http://issuer.example/keys'"
         ],
     ),
+    "keys at another port": (
+        jwt(key_set_url="https://issuer.example:8443/keys"),
+        [
+            "'authentication.key_set_url' must be at port 443, got 'https://issuer.example:8443/keys': the load balancer's security group lets it out there alone"
+        ],
+    ),
+    "keys in a private network": (
+        jwt(key_set_url="https://keycloak.corp.internal/keys"),
+        [
+            "'authentication.key_set_url' must be at a domain of the internet, got 'https://keycloak.corp.internal/keys': the load balancer fetches the keys from there"
+        ],
+    ),
+    "a document that tells where the keys are": (
+        jwt(key_set_url="https://issuer.example/pool/.well-known/openid-configuration"),
+        [
+            "'authentication.key_set_url' must be that of the keys, got 'https://issuer.example/pool/.well-known/openid-configuration', which is what tells it; give what stands there as 'jwks_uri'"
+        ],
+    ),
     "tokens of anybody": (
         jwt(claims=()),
         [
@@ -694,6 +712,12 @@ def test_takes_a_service(changes: dict[str, Any]) -> None:
     assert of_service(**changes) == []
 
 
+@pytest.mark.parametrize("host", ["10.0.0.1", "localhost", "keycloak", "KEYS.LOCAL"])
+def test_fails_keys_that_are_not_on_the_internet(host: str) -> None:
+    (found,) = of_load_balancer(**jwt(key_set_url=f"https://{host}/keys"))
+    assert found.startswith("'authentication.key_set_url' must be at a domain of the internet")
+
+
 @pytest.mark.parametrize("clients", [None, ["0.0.0.0/0"], ["10.0.0.0/8", "192.0.2.0/24"]])
 def test_takes_clients(clients: list[str] | None) -> None:
     assert of_load_balancer(public=True, clients=clients) == []
@@ -703,12 +727,14 @@ def test_takes_clients(clients: list[str] | None) -> None:
     "changes",
     [
         {"clients": ["10.0.0.0/8"]},
+        jwt(issuer="https://10.0.0.1:8443", key_set_url="https://issuer.example:443/.well-known/jwks.json"),
         {"clients": [f"10.{number // 256}.{number % 256}.0/24" for number in range(1000)]},
         {"paths": ["/rerank", "/v1/*/*/*"]},
         {"paths": ["/v1/chat/*", "/v1/*/*?", "/v1/??"], **key()},
     ],
     ids=[
         "private, of an internal one",
+        "an issuer that is a name",
         "as many as rules",
         "another route behind tokens",
         "six wildcards behind a key",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.problems import shown
 
 _LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _NO_REFERENCE: Final = r"(?!.*(\{\{resolve:|\$\{))"
@@ -17,13 +18,6 @@ DNS_NAME: Final = Text(
     longest=253,
 )
 """RFC 1123, section 2.1; a last label of digits would be an address."""
-HTTPS_URL: Final = Text(
-    pattern=rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?(/[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*)?",
-    words="an https URL",
-    example="https://issuer.example.com/pool",
-    longest=256,
-)
-"""The length is that of Elastic Load Balancing (``JwtValidationActionConfig``), the smallest that any service has."""
 IMAGE_REFERENCE: Final = Text(
     pattern=rf"{_LABEL}([.]{_LABEL})*(:[0-9]{{1,5}})?(/{_PART})+(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?"
     r"(@sha256:[0-9a-f]{64})?",
@@ -46,6 +40,41 @@ LINE: Final = Text(
 )
 """Free text that reaches a template."""
 VARIABLE: Final = Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", example="LEVEL")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpsUrl:
+    """An HTTPS URL that a service is told, without a user and a password."""
+
+    def problem(self, value: Any, _environment: Environment) -> str | None:
+        """Match it; what may hold a password is not shown."""
+        fits, example = re.fullmatch(_HTTPS, value) is not None, "as https://issuer.example.com/pool"
+        port = value.removeprefix("https://").partition("/")[0].partition(":")[2]
+        if not fits and "@" in value:
+            return f"must be an https URL without user and password, {example}; take out what stands before '@'"
+        if not fits:
+            return f"must be an https URL, {example}, got {shown(value)}"
+        if port and not 1 <= int(port) <= _LAST_PORT:
+            return f"must have a port of 1 to {_LAST_PORT}, or none for 443, got {shown(value)}"
+        if len(value) > _LONGEST_URL:
+            return f"must have 1 to {_LONGEST_URL} characters, got {len(value)}"
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {
+            "pattern": f"^(?:{_HTTPS})$",
+            "patternErrorMessage": "must be an https URL",
+            "examples": ["https://issuer.example.com/pool"],
+            "maxLength": _LONGEST_URL,
+        }
+
+
+HTTPS_URL: Final = HttpsUrl()
+_HTTPS: Final = rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?(/[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*)?"
+_LONGEST_URL: Final = 256
+"""Of Elastic Load Balancing (``JwtValidationActionConfig``), the smallest that any service has."""
+_LAST_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True)

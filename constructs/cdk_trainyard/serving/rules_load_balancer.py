@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from ipaddress import IPv4Network
 from typing import Final
+from urllib.parse import urlsplit
 
 from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
@@ -25,6 +26,9 @@ _OF_KIND = {
     AuthenticationKind.NONE: (),
 }
 _REQUIRED = {AuthenticationKind.JWT: ("issuer", "key_set_url"), AuthenticationKind.API_KEY: ("secret",)}
+_HTTPS_PORT: Final = 443
+_NOT_PUBLIC: Final = frozenset({"internal", "invalid", "local", "localhost", "test"})
+_DISCOVERY: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _MOST_CLAIMS: Final = 10
 _MOST_VALUES: Final = 10
 _LONGEST_VALUE: Final = 256
@@ -112,7 +116,31 @@ def authentication_problems(authentication: ClientAuthentication) -> Iterator[Pr
         if getattr(authentication, name) is None:
             yield Problem((name,), f"must be given for kind {kind}")
     if kind is AuthenticationKind.JWT:
+        yield from _key_set_url(authentication.key_set_url)
         yield from _claims(authentication.claims)
+
+
+def _key_set_url(url: str | None) -> Iterator[Problem]:
+    """Check that the load balancer can fetch the keys: over the internet, at port 443, which is open to it.
+
+    Sources: ELB user guide, "Verify JWTs using an Application Load Balancer" ("This endpoint must be publicly
+    accessible and return the public keys"); ELB's API, ``JwtValidationActionConfig.JwksEndpoint`` ("the domain"); IANA,
+    "Special-Use Domain Names", and ICANN's resolution 2024.07.29.06 on ``internal``; OpenID Connect Discovery 1.0.
+    """
+    if url is None or unresolved(url):
+        return
+    parts = urlsplit(url)
+    host, got = parts.hostname or "", f"got {shown(url)}"
+    labels = host.split(".")
+    if len(labels) == 1 or labels[-1].isdigit() or labels[-1] in _NOT_PUBLIC:
+        text = f"must be at a domain of the internet, {got}: the load balancer fetches the keys from there"
+        yield Problem(("key_set_url",), text)
+    elif parts.port not in (None, _HTTPS_PORT):
+        text = f"must be at port {_HTTPS_PORT}, {got}: the load balancer's security group lets it out there alone"
+        yield Problem(("key_set_url",), text)
+    elif parts.path.rstrip("/").endswith(_DISCOVERY):
+        text = f"must be that of the keys, {got}, which is what tells it; give what stands there as 'jwks_uri'"
+        yield Problem(("key_set_url",), text)
 
 
 def _claims(claims: Sequence[JwtClaim]) -> Iterator[Problem]:
