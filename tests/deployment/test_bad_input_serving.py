@@ -129,7 +129,7 @@ AT_LOAD = [
             ),
         ],
         "7:3: 'serving.model' must be small enough for a build host of 145 GiB: llama-3.3-70b takes 2 GiB + 3 x its weights = 396 GiB; compile it on an instance with that memory and copy it to 'prefix'",
-        "18:28: 'serving.compile.timeout_hours' must be 1 to 8 hours, got 9",
+        "18:28: 'serving.compile.timeout_hours' must be 1 to 36 hours, got 37",
     ),
     row(
         "a key misspelt",

@@ -90,13 +90,13 @@ def test_everything_set(stack: Stack) -> None:
         hub_token=secretsmanager.Secret.from_secret_attributes(
             stack, "Token", secret_complete_arn=SECRET, encryption_key=key
         ),
-        timeout=Duration.hours(2),
+        timeout=Duration.hours(36),
         log_retention=logs.RetentionDays.ONE_WEEK,
         log_key=key,
     )
     template = Template.from_stack(stack)
     project = only(template, "AWS::CodeBuild::Project")
-    assert project["TimeoutInMinutes"] == 120
+    assert project["TimeoutInMinutes"] == 2160
     assert project["EncryptionKey"] == KEY
     assert (project["Artifacts"]["EncryptionDisabled"], project["Artifacts"]["Name"]) == (False, "llama")
     assert "Path" not in project["Artifacts"]
@@ -320,9 +320,9 @@ def test_fails_for_two_sources_or_none() -> None:
     ]
 
 
-def test_fails_for_a_build_of_a_day_of_a_model_that_is_compiled_elsewhere() -> None:
-    assert problems(timeout=Duration.hours(24), of_model={"precompiled": False, "dtype": NeuronDtype.FP8}) == [
+def test_fails_for_a_build_of_two_days_of_a_model_that_is_compiled_elsewhere() -> None:
+    assert problems(timeout=Duration.hours(48), of_model={"precompiled": False, "dtype": NeuronDtype.FP8}) == [
         "'model.dtype' must be bf16 or fp16 for hf-vllm, got fp8; use bf16, or an engine of kind neuron-vllm",
         "'model.precompiled' must be true for a model that a build compiles: the engine then only loads what it made",
-        "'timeout' must be 1 to 8 hours, got 24",
+        "'timeout' must be 1 to 36 hours, got 48",
     ]

@@ -67,7 +67,7 @@ class ModelCompilation(Construct):
         exported: A folder of the models bucket that jobs/export-for-serving wrote.
             Default - ``source`` is given instead.
         hub_token: A secret whose whole value is a token of the Hub, for a gated model. Default - none.
-        timeout: The longest that a build may take, 1 to 8 hours. Default: 8.
+        timeout: The longest that a build may take, 1 to 36 hours. Default: 8.
         log_retention: How long its logs are kept. Default: THREE_MONTHS.
         log_key: KMS key of the log group. Default - CloudWatch Logs encrypts with its own.
 

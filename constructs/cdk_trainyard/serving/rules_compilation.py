@@ -1,7 +1,8 @@
 """What a build on CPU can compile. Pure: no CDK object is made, and Tokens are not judged.
 
-Source of the build hosts: CodeBuild user guide, "Build environment compute modes and types", Linux on EC2. Memory: the
-weights are on disk once as they come and once in pieces per core, and in memory while they are cut.
+Source of the build hosts: CodeBuild user guide, "Build environment compute modes and types", Linux on EC2; of the
+longest build: ``BuildTimeOut`` of CodeBuild's API, 2160 minutes. Memory: the weights are on disk once as they come and
+once in pieces per core, and in memory while they are cut.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.tokens import unresolved
 
-_HOURS = (1, 8)
+_HOURS = (1, 36)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

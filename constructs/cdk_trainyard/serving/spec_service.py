@@ -220,7 +220,7 @@ class CompilationSpec:
     hub_token: Annotated["secretsmanager.ISecret | None", Said("hub_token_secret_arn")] = None
     """A secret whose whole value is a token of the Hub, for a gated model. Default - none."""
     timeout: Annotated["Duration", Unit("hours")] = Span(8 * 3600)  # type: ignore[assignment]  # noqa: RUF009  stands for it
-    """The longest that a build may take, 1 to 8 hours. Default: 8."""
+    """The longest that a build may take, 1 to 36 hours. Default: 8."""
     log_retention: Annotated["logs.RetentionDays", Said(None)] = Retention(90)  # type: ignore[assignment]  # noqa: RUF009  stands for it
     """How long its logs are kept. Default: 90."""
     log_key: Annotated["kms.IKey | None", Said(None)] = None
