@@ -315,6 +315,10 @@ def test_fails_for_two_sources_or_none() -> None:
     assert problems(source=None, exported="exports/llama", revision=REVISION) == [
         "'revision' must be left out beside 'exported': it is a commit of 'source'"
     ]
+    token = secretsmanager.Secret.from_secret_complete_arn(new_stack(), "Token", SECRET)
+    assert problems(source=None, revision=None, exported="exports/llama", hub_token=token) == [
+        "'hub_token' must be left out beside 'exported', which comes from the bucket: the Hub is asked for nothing"
+    ]
     assert problems(revision=None) == [
         "'revision' must be given beside 'source': a commit of it, which a branch is not"
     ]

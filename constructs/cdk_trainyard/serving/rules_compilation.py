@@ -88,6 +88,11 @@ def source_problems(spec: CompilationSpec) -> Iterator[Problem]:
         yield Problem(
             ("revision",), f"must be left out beside {option('exported')}: it is a commit of {option('source')}"
         )
+    elif spec.exported is not None and spec.hub_token is not None:
+        text = (
+            f"must be left out beside {option('exported')}, which comes from the bucket: the Hub is asked for nothing"
+        )
+        yield Problem(("hub_token",), text)
     elif spec.source is not None and spec.revision is None:
         yield Problem(("revision",), f"must be given beside {option('source')}: a commit of it, which a branch is not")
 
