@@ -69,7 +69,9 @@ def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:
     """What is wrong with what each part says of itself, and of the others."""
     model, engine, hosts = spec.model, spec.engine, spec.hosts
     yield from type_problems(hosts)
-    yield from within(("model",), model_problems(model, engine.kind))
+    yield from host_image_problems(hosts)
+    if not unresolved(model):
+        yield from within(("model",), model_problems(model, engine.kind))
     yield from within(("engine",), engine_problems(engine, region))
     if engine.hub_token is not None and not unresolved(engine.hub_token) and model.precompiled is True:
         text = f"must be left out for a model with {option('precompiled')}: its engine asks the Hub for nothing"
