@@ -534,7 +534,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "tokens of anybody": (
         jwt(claims=()),
         [
-            "'authentication.claims' must be 1 to 10, got 0: without one any token of the issuer passes, also another application's; use client_id, scope or aud"
+            "'authentication.claims' must be 1 to 10, got none: without one any token of the issuer passes, also another application's; use client_id, scope or aud"
         ],
     ),
     "claim that is always checked": (
@@ -542,6 +542,10 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             "'authentication.claims[0].name' must be another than iss, which the load balancer always checks; leave the claim out"
         ],
+    ),
+    "more claims than are looked at": (
+        jwt(claims=[JwtClaim(name=f"claim{number}", values=["a"]) for number in range(11)]),
+        ["'authentication.claims' must be 10 or fewer, got 11"],
     ),
     "claim without values": (claim(values=[]), ["'authentication.claims[0].values' must be 1 to 10 values, got none"]),
     "claim with eleven values": (

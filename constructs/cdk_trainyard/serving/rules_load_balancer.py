@@ -146,25 +146,30 @@ def _key_set_url(url: str | None) -> Iterator[Problem]:
 def _claims(claims: Sequence[JwtClaim]) -> Iterator[Problem]:
     if unresolved(claims):
         return
-    if not 1 <= len(claims) <= _MOST_CLAIMS:
+    if len(claims) > _MOST_CLAIMS:
+        yield Problem(("claims",), f"must be {_MOST_CLAIMS} or fewer, got {len(claims)}")
+    elif not claims:
         why = "without one any token of the issuer passes, also another application's; use client_id, scope or aud"
-        yield Problem(("claims",), f"must be 1 to {_MOST_CLAIMS}, got {len(claims)}: {why}")
+        yield Problem(("claims",), f"must be 1 to {_MOST_CLAIMS}, got none: {why}")
     for index, claim in enumerate(claims):
-        at: At = ("claims", index)
-        if claim.name in {"iss", "exp", "nbf", "iat"}:
-            text = f"must be another than {claim.name}, which the load balancer always checks; leave the claim out"
-            yield Problem((*at, "name"), text)
-        if not unresolved(claim.values) and not 1 <= len(claim.values) <= _MOST_VALUES:
-            yield Problem((*at, "values"), f"must be 1 to {_MOST_VALUES} values, got {len(claim.values) or 'none'}")
-        for number, value in enumerate(claim.values):
-            if unresolved(value):
-                continue
-            if not 1 <= len(value) <= _LONGEST_VALUE:
-                text = f"must have 1 to {_LONGEST_VALUE} characters, got {len(value)}"
-                yield Problem((*at, "values", number), text)
-            elif claim.format is ClaimFormat.SPACE_SEPARATED and " " in value:
-                text = f"must be without blanks in format {claim.format}, got {shown(value)}; give each word apart"
-                yield Problem((*at, "values", number), text)
+        yield from within(("claims", index), _claim(claim))
+
+
+def _claim(claim: JwtClaim) -> Iterator[Problem]:
+    if claim.name in {"iss", "exp", "nbf", "iat"}:
+        text = f"must be another than {claim.name}, which the load balancer always checks; leave the claim out"
+        yield Problem(("name",), text)
+    if not unresolved(claim.values) and not 1 <= len(claim.values) <= _MOST_VALUES:
+        yield Problem(("values",), f"must be 1 to {_MOST_VALUES} values, got {len(claim.values) or 'none'}")
+    for number, value in enumerate(claim.values):
+        if unresolved(value):
+            continue
+        if not 1 <= len(value) <= _LONGEST_VALUE:
+            text = f"must have 1 to {_LONGEST_VALUE} characters, got {len(value)}"
+            yield Problem(("values", number), text)
+        elif claim.format is ClaimFormat.SPACE_SEPARATED and " " in value:
+            text = f"must be without blanks in format {claim.format}, got {shown(value)}; give each word apart"
+            yield Problem(("values", number), text)
 
 
 def caller_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
