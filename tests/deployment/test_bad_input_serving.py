@@ -133,7 +133,7 @@ AT_LOAD = [
             ("inf2.xlarge", "inf2.48xlarge"),
             (
                 "  load_balancer:",
-                f"  compile: {{timeout_hours: 9, source: meta-llama/Llama-3.3-70B, revision: {COMMIT}}}\n  load_balancer:",
+                f"  compile: {{timeout_hours: 37, source: meta-llama/Llama-3.3-70B, revision: {COMMIT}}}\n  load_balancer:",
             ),
         ],
         "7:3: 'serving.model' must be small enough for a build host of 145 GiB: llama-3.3-70b takes 2 GiB + 3 x its weights = 396 GiB; compile it on an instance with that memory and copy it to 'prefix'",

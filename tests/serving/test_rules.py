@@ -232,6 +232,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"of_hosts": {"host_image": "recommended"}},
         ["'hosts.host_image' must be the version of an ECS Neuron image, eight digits, as 20260701, got 'recommended'"],
     ),
+    "host image of a day that is none": (
+        {"of_hosts": {"host_image": "20260230"}},
+        [
+            "'hosts.host_image' must be the day on which the ECS Neuron image was built, as 20260701, got '20260230', which is none"
+        ],
+    ),
     "image of another family": (
         {
             "engine": TextGenerationEngine.neuron_vllm(image="neuron-vllm-0.24.0"),
@@ -537,15 +543,15 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'authentication.claims' must be 1 to 10, got none: without one any token of the issuer passes, also another application's; use client_id, scope or aud"
         ],
     ),
+    "more claims than are looked at": (
+        jwt(claims=[JwtClaim(name=f"claim{number}", values=["a"]) for number in range(11)]),
+        ["'authentication.claims' must be 10 or fewer, got 11"],
+    ),
     "claim that is always checked": (
         claim("iss"),
         [
             "'authentication.claims[0].name' must be another than iss, which the load balancer always checks; leave the claim out"
         ],
-    ),
-    "more claims than are looked at": (
-        jwt(claims=[JwtClaim(name=f"claim{number}", values=["a"]) for number in range(11)]),
-        ["'authentication.claims' must be 10 or fewer, got 11"],
     ),
     "claim without values": (claim(values=[]), ["'authentication.claims[0].values' must be 1 to 10 values, got none"]),
     "claim with eleven values": (
@@ -698,6 +704,7 @@ def test_says_everything_at_once() -> None:
 
 
 RIGHT: dict[str, dict[str, Any]] = {
+    "a host image of a leap day": {"of_hosts": {"host_image": "20280229"}},
     "switches and numbers with telling names": tgi(
         environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}
     ),

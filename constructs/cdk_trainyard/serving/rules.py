@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.problems import Problem, option, sentence, within
 from cdk_trainyard.serving.catalogue import host_image
-from cdk_trainyard.serving.rules_catalogue import doubts, driver_problems, engine_problems, family_problems
+from cdk_trainyard.serving.rules_catalogue import (
+    doubts,
+    driver_problems,
+    engine_problems,
+    family_problems,
+    host_image_problems,
+)
 from cdk_trainyard.serving.rules_model import (
     degree_problems,
     device_memory_problems,

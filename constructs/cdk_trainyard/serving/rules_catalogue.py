@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.kinds import NOWHERE
@@ -11,6 +12,7 @@ from cdk_trainyard.serving.catalogue import (
     EngineImage,
     HostImage,
     engine_images,
+    host_image,
     hosts_for,
     images_for,
     of_repository,
@@ -18,6 +20,7 @@ from cdk_trainyard.serving.catalogue import (
 )
 from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES, PORT
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
+from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import driver_conflicts
 
@@ -98,6 +101,19 @@ def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
             yield Problem(at, f"must not be given as text: {_SECRETS}", of_key=True)
         elif name == "PORT" and not unresolved(value) and value != str(PORT):
             yield Problem(at, f"must be {PORT}, where the load balancer asks, got {shown(value)}; leave it out")
+
+
+def host_image_problems(hosts: ServingHosts) -> Iterator[Problem]:
+    """Check that the version of a host image is a day: its images are called by the one on which they were built."""
+    said = hosts.host_image
+    if said is None or unresolved(said):
+        return
+    day = host_image(said).version
+    try:
+        date(int(day[:4]), int(day[4:6]), int(day[6:]))
+    except ValueError:
+        text = f"must be the day on which the ECS Neuron image was built, as 20260701, got {shown(said)}, which is none"
+        yield Problem(("hosts", "host_image"), text)
 
 
 def _is_secret(name: str, value: str) -> bool:
