@@ -107,6 +107,11 @@ AT_LOAD = [
         "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",
     ),
     row(
+        "an engine that nobody reaches",
+        [("kind: tgi", "kind: tgi\n    environment: {HOSTNAME: 127.0.0.1}")],
+        "15:29: 'serving.engine.environment.HOSTNAME' must be 0.0.0.0, which the load balancer reaches, got '127.0.0.1'; leave it out",
+    ),
+    row(
         "a tag of nothing",
         [("kind: tgi", "kind: tgi\n    tag: v1")],
         "15:10: 'serving.engine.tag' is said of a repository of yours, got 'v1' alone; give 'repository_arn' too",

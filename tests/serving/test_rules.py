@@ -339,6 +339,28 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         tgi(environment={"PORT": "9000"}),
         ["'engine.environment.PORT' must be 8080, where the load balancer asks, got '9000'; leave it out"],
     ),
+    "variables that contradict the model": (
+        tgi(
+            environment={
+                "HF_NUM_CORES": "24",
+                "MODEL_ID": "gpt2",
+                "NEURON_RT_NUM_CORES": "24",
+                "NEURON_RT_VISIBLE_CORES": "0-23",
+            }
+        ),
+        [
+            "'engine.environment.HF_NUM_CORES' must be 2 as 'tensor_parallel' of 'model' says, got '24'; leave it out",
+            "'engine.environment.MODEL_ID' must be /model, where the task has the compiled model, got 'gpt2'; leave it out",
+            "'engine.environment.NEURON_RT_NUM_CORES' must be 2, the NeuronCores that the task has, got '24'; leave it out",
+            "'engine.environment.NEURON_RT_VISIBLE_CORES' must name 2 or more of 0-1, the NeuronCores that the task has, got '0-23'; leave it out",
+        ],
+    ),
+    "connections that end before the load balancer's": (
+        {"engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "5"})},
+        [
+            "'engine.environment.VLLM_HTTP_TIMEOUT_KEEP_ALIVE' must be more than 600, the load balancer's idle time-out, or callers get 502 now and then, got '5'; leave it out"
+        ],
+    ),
     "type without Neuron devices": (
         {"of_hosts": {"instance_type": "trn1.2xlarge"}},
         [
@@ -708,6 +730,25 @@ RIGHT: dict[str, dict[str, Any]] = {
     "switches and numbers with telling names": tgi(
         environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}
     ),
+    "variables that say what the model says": {
+        "of_model": {"tensor_parallel": 1},
+        **tgi(
+            environment={
+                "HF_NUM_CORES": "1",
+                "MODEL_ID": "/model",
+                "NEURON_RT_NUM_CORES": "2",
+                "NEURON_RT_VISIBLE_CORES": "1",
+                "SM_ON_BATCH_SIZE": "64",
+            }
+        ),
+    },
+    "a model of the Hub that is not precompiled": {
+        "of_model": {"precompiled": False},
+        "of_hosts": {"instance_type": "inf2.8xlarge"},
+        "engine": TextGenerationEngine.hf_vllm(
+            environment={"SM_ON_MODEL": "meta-llama/Llama-3.2-3B", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "601"}
+        ),
+    },
     "a copy of an image of the catalogue": tgi(image="tgi-3.3.6", repository=COPY, tag="3.3.6-neuron"),
     "a newer image of the same repository": tgi(image="ghcr.io/huggingface/text-generation-inference:3.4-neuron"),
     "rolling between two and four": {

@@ -13,6 +13,7 @@ from cdk_trainyard.serving.rules_catalogue import (
     family_problems,
     host_image_problems,
 )
+from cdk_trainyard.serving.rules_environment import variable_problems
 from cdk_trainyard.serving.rules_model import (
     degree_problems,
     device_memory_problems,
@@ -54,6 +55,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         return Findings(problems=tuple(problems))
     known, warnings = InstanceType.of(hosts.instance_type), list[tuple[str, str]]()
     problems += degree_problems(model, known)
+    problems += variable_problems(spec, known)
     doubtful: list[Problem] = []
     if not unresolved(engine.kind, engine.image, hosts.host_image):
         image, host = engine.container, host_image(hosts.host_image)

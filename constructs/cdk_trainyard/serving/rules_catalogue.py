@@ -37,6 +37,7 @@ prefixes"), Slack ("Tokens"), RFC 6750, 7617 and 7519; read 2026-11."""
 _WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 """A URL with a password (RFC 3986, section 3.2.1)."""
 _LONGEST_PLAIN = 20
+_PORTS = ("PORT", "SM_ON_PORT")
 _SECRETS = (
     "a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with "
     "a secret of Secrets Manager"
@@ -99,7 +100,7 @@ def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
         at = ("environment", name)
         if name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
             yield Problem(at, f"must not be given as text: {_SECRETS}", of_key=True)
-        elif name == "PORT" and not unresolved(value) and value != str(PORT):
+        elif name in _PORTS and not unresolved(value) and value != str(PORT):
             yield Problem(at, f"must be {PORT}, where the load balancer asks, got {shown(value)}; leave it out")
 
 

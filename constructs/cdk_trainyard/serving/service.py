@@ -35,6 +35,7 @@ from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.model_layout import layout
 from cdk_trainyard.serving.rollout import healthy_percent, least_tasks, most_hosts
 from cdk_trainyard.serving.rules import service_findings
+from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_model import bucket_problems
 from cdk_trainyard.serving.scaling import engine_metric, scale
 from cdk_trainyard.serving.spec_load_balancer import ClientAuthentication, ConcurrencyLimit
@@ -253,6 +254,7 @@ class InferenceService(Construct):
             authentication: Who may call: the engine compares a key, if there is one.
             concurrency: How many requests a task gets at a time. None: as many as come.
         """
+        raise_problems(self, [*within(("engine",), listening_problems(self.spec.engine, concurrency))])
         if concurrency is None:
             self.service.attach_to_application_target_group(target_group)
         else:

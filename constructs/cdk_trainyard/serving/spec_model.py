@@ -196,7 +196,7 @@ class TextGenerationEngine:
     tag: Annotated[str | None, IMAGE_TAG] = None
     """The tag or digest (``sha256:…``) there. Default - latest."""
     environment: Mapping[Annotated[str, VARIABLE], Annotated[str, LINE]] = field(default_factory=dict)
-    """Further environment variables; they win over those that follow from the model. Default - none."""
+    """Further environment variables; they win over those of ours, and must not contradict the model. Default - none."""
     hub_token: Annotated["secretsmanager.ISecret | None", Said("hub_token_secret_arn")] = None
     """A secret with a token of the Hugging Face Hub, for a gated model that is not precompiled. Default - none."""
     unchecked: bool = False

@@ -12,6 +12,7 @@ from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
+from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.tokens import Unknown, unresolved
@@ -48,6 +49,7 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
     yield from service_findings(section, region).problems
     if not unresolved(section.load_balancer):
         yield from within(("load_balancer",), load_balancer_problems(section.load_balancer))
+        yield from within(("engine",), listening_problems(section.engine, section.load_balancer.concurrency))
     if not unresolved(section.monitoring):
         seconds = None if unresolved(section.request_timeout) else section.request_timeout.to_seconds()
         yield from within(("monitoring",), monitoring_problems(section.monitoring, seconds))

@@ -1,0 +1,113 @@
+"""What variables of an engine must not contradict: compiled shapes, cores, and where and how long it is asked. Pure.
+
+Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on) and
+backends/neuron/tgi_env.py (what is compared with the compiled model); optimum-neuron v0.4.5, docker/vllm/entrypoint.sh
+(each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there); AWS Neuron
+documentation, "Neuron Runtime configuration", read 2026-11; ELB user guide, "Troubleshoot your Application Load
+Balancers", HTTP 502, read 2026-11: a target that closes connections before the idle time-out.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.serving.engine_settings import MODEL_PATH, settings
+from cdk_trainyard.serving.rules_model import judgeable
+from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
+from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.spec_service import ServiceSpec
+from cdk_trainyard.tokens import unresolved
+
+_OF_MODEL: Final[Mapping[str, str]] = {
+    "HF_AUTO_CAST_TYPE": "dtype",
+    "HF_NUM_CORES": "tensor_parallel",
+    "MAX_BATCH_SIZE": "batch",
+    "MAX_TOTAL_TOKENS": "sequence_length",
+    "SM_ON_BATCH_SIZE": "batch",
+    "SM_ON_SEQUENCE_LENGTH": "sequence_length",
+    "SM_ON_SERVED_MODEL_NAME": "name",
+    "SM_ON_TENSOR_PARALLEL_SIZE": "tensor_parallel",
+}
+"""Variables that follow from one option of the model: it decides what fits, what is compiled and who is asked for."""
+_FOLDERS: Final = ("MODEL_ID", "SM_ON_MODEL")
+_LISTENING: Final = ("HOSTNAME", "SM_ON_HOST")
+_KEEP_ALIVE: Final = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
+_COUNT, _NAMED = "NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"
+
+
+def variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Problem]:
+    """Check variables that would win over what follows from the model, and contradict it.
+
+    Args:
+        spec: The service.
+        known: The type of its hosts.
+    """
+    engine, model = spec.engine, spec.model
+    if unresolved(engine.kind, engine.image, model.name) or not judgeable(model):
+        return
+    ours = settings(replace(engine, environment={}), model, request_seconds=0).environment
+    for name, value in engine.environment.items():
+        if unresolved(value):
+            continue
+        text = _keep_alive(value, spec) if name == _KEEP_ALIVE else _of_model(name, value, ours, model)
+        text = text or _cores(name, value, model, known)
+        if text is not None:
+            yield Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
+
+
+def listening_problems(engine: TextGenerationEngine, concurrency: ConcurrencyLimit | None) -> Iterator[Problem]:
+    """Check that the load balancer reaches the engine: directly, unless an agent of the task stands between.
+
+    Args:
+        engine: The engine.
+        concurrency: The agent's limit. None: there is no agent.
+    """
+    if concurrency is not None:
+        return
+    for name in _LISTENING:
+        value = engine.environment.get(name)
+        if value is None or unresolved(value) or not (value.startswith("127.") or value in {"localhost", "::1"}):
+            continue
+        text = f"must be 0.0.0.0, which the load balancer reaches, got {shown(value)}; leave it out"
+        yield Problem(("environment", name), text)
+
+
+def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel) -> str | None:
+    if name in _OF_MODEL and value != ours.get(name, value):
+        return f"must be {ours[name]} as '{_OF_MODEL[name]}' of 'model' says"
+    if name in _FOLDERS and name in ours and model.precompiled and not f"{value}/".startswith(f"{MODEL_PATH}/"):
+        return f"must be {MODEL_PATH}, where the task has the compiled model"
+    return None
+
+
+def _keep_alive(value: str, spec: ServiceSpec) -> str | None:
+    seconds = None if unresolved(spec.request_timeout) else spec.request_timeout.to_seconds()
+    if seconds is None or unresolved(seconds) or not value.isdecimal() or int(value) > seconds:
+        return None
+    return f"must be more than {seconds:g}, the load balancer's idle time-out, or callers get 502 now and then"
+
+
+def _cores(name: str, value: str, model: NeuronModel, known: InstanceType) -> str | None:
+    """Compare with the cores of the devices that the task gets, of which the model needs as many as share it."""
+    (device,) = known.accelerators
+    needed = model.tensor_parallel
+    most = math.ceil(needed / device.cores) * device.cores
+    if name == _COUNT and re.fullmatch(r"[1-9][0-9]*", value) and not needed <= int(value) <= most:
+        bounds = str(most) if needed == most else f"{needed} to {most}"
+        return f"must be {bounds}, the NeuronCores that the task has"
+    if name == _NAMED and (cores := _listed(value)) and (max(cores) >= most or len(cores) < needed):
+        return f"must name {needed} or more of 0-{most - 1}, the NeuronCores that the task has"
+    return None
+
+
+def _listed(value: str) -> set[int]:
+    """Return the cores of a list of numbers and ranges (``0-3,8``); none when it is written in another way."""
+    parts = value.split(",")
+    if not all(re.fullmatch(r"[0-9]{1,4}(-[0-9]{1,4})?", part) for part in parts):
+        return set()
+    ends = [(int(part.partition("-")[0]), int(part.rpartition("-")[2])) for part in parts]
+    return {core for first, last in ends for core in range(first, last + 1)}
