@@ -173,6 +173,10 @@ def test_hyperpod_s_bounds_are_those_of_its_model(ours: range, name: str) -> Non
     assert ours == span(shape("sagemaker", name))
 
 
+def test_training_plans_reserve_the_types_of_its_model() -> None:
+    assert sorted(limits.PLAN_TYPES) == sorted(shape("sagemaker", "ReservedCapacityInstanceType")["enum"])
+
+
 def test_hyperpod_s_names_are_those_of_its_model() -> None:
     assert shape("sagemaker", "ClusterName") == {"min": 1, "max": limits.NAME_LENGTH, "pattern": limits.NAME.pattern}
 

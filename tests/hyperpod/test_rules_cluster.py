@@ -242,6 +242,22 @@ def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, bu
     )
 
 
+@pytest.mark.parametrize("partition", ["a b", "a\nSlurmUser=root", "a,b=c", "", "a#b"])
+def test_fails_with_a_legacy_partition_that_slurm_conf_cannot_hold(stack: Stack, build: Build, partition: str) -> None:
+    form = "must be a name of letters, digits, '.', '_' and '-', as training"
+    problems = refusal(build, **legacy(stack), groups=[controller(), worker(partition=partition)])
+    assert problems == (f"'groups.worker-group.partition' {form}, got {partition!r}",)
+
+
+def test_a_legacy_partition_may_have_an_underscore(stack: Stack, build: Build) -> None:
+    build(**legacy(stack), groups=[controller(), worker(partition="llama_2.8")])
+
+
+def legacy(stack: Stack) -> dict[str, Any]:
+    scripts = legacy_scripts(stack, {"version": "1.0.0"})
+    return {"topology": SlurmTopology.LEGACY, "lifecycle": Lifecycle(on_create="on_create.sh", scripts=scripts)}
+
+
 def test_fails_with_a_legacy_bundle_beside_slurm_config(stack: Stack, build: Build) -> None:
     scripts = legacy_scripts(stack, {"version": "1.0.0"})
     problems = refusal(

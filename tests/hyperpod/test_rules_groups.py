@@ -124,14 +124,29 @@ REFUSALS = [
         "'groups.worker-group.volumes[1]' must be the one secondary volume, got a second",
     ),
     (
-        {"capacity": UsageClass.SPOT, "training_plan_arn": PLAN},
+        {"instance_type": None, "instance_types": ["ml.p4d.24xlarge", "p4d.24xlarge"]},
+        (
+            "'groups.worker-group.instance_types[1]' must be a type that is not before it, got 'p4d.24xlarge' after "
+            "'ml.p4d.24xlarge'; leave it out"
+        ),
+    ),
+    (
+        {"instance_type": "ml.g5.48xlarge", "training_plan_arn": PLAN},
+        (
+            "'groups.worker-group.training_plan_arn' must be left out for ml.g5.48xlarge: plans reserve only "
+            "ml.p4d.24xlarge, ml.p4de.24xlarge, ml.p5.4xlarge, ml.p5.48xlarge, ml.p5e.48xlarge, ml.p5en.48xlarge, "
+            "ml.p6-b200.48xlarge, ml.p6-b300.48xlarge, …"
+        ),
+    ),
+    (
+        {"instance_type": "ml.p5.48xlarge", "capacity": UsageClass.SPOT, "training_plan_arn": PLAN},
         (
             "'groups.worker-group.capacity' must be left out with 'training_plan_arn', got spot; the plan "
             "reserves its own instances"
         ),
     ),
     (
-        {"training_plan_arn": "plan-1"},
+        {"instance_type": "ml.p5.48xlarge", "training_plan_arn": "plan-1"},
         (
             "'groups.worker-group.training_plan_arn' must be the ARN of a training plan, "
             "arn:aws:sagemaker:us-west-2:111111111111:training-plan/<name>, got 'plan-1'"

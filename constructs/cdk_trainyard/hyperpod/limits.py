@@ -9,12 +9,19 @@ import re
 NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
 """Cluster, group and partition names: no underscore, no dot, no hyphen at either end."""
 NAME_LENGTH = 63
+PARTITION_LENGTH = 1024
+"""Characters of ``ClusterPartitionName``."""
 
 GROUPS = range(1, 101)
 INSTANCES = range(6759)
 """Instances of one group; zero keeps the group and its configuration without nodes."""
 INSTANCE_TYPES = range(1, 21)
 THREADS_PER_CORE = (1, 2)
+PLAN_TYPES = (
+    *("ml.p4d.24xlarge", "ml.p4de.24xlarge", "ml.p5.4xlarge", "ml.p5.48xlarge", "ml.p5e.48xlarge", "ml.p5en.48xlarge"),
+    *("ml.p6-b200.48xlarge", "ml.p6-b300.48xlarge", "ml.p6e-gb200.36xlarge", "ml.trn1.32xlarge", "ml.trn2.48xlarge"),
+)
+"""Types that training plans reserve (``ReservedCapacityInstanceType`` of the same model)."""
 
 VOLUME_GB = range(1, 16385)
 SECURITY_GROUPS = range(1, 6)

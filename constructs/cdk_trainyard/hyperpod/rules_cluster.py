@@ -13,13 +13,21 @@ from cdk_trainyard.hyperpod.rules_overrides import cluster_override_problems
 from cdk_trainyard.hyperpod.spec import NodeProvisioning
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
-from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.kinds import NOWHERE, Text
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _CONTINUOUS = NodeProvisioning.CONTINUOUS.value
 _API, _LEGACY = SlurmTopology.API_DRIVEN.value, SlurmTopology.LEGACY.value
 _SEVERAL = 2
+_IN_SLURM = Text(
+    pattern=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    words="a name of letters, digits, '.', '_' and '-'",
+    example="training",
+    longest=limits.PARTITION_LENGTH,
+)
+"""A partition of the legacy file, from which HyperPod writes ``slurm.conf``: there a blank ends a value, a comma ends a
+name, and '#' begins a comment (slurm.conf(5))."""
 
 
 def group_list_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -72,7 +80,7 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
             why = "a name that Slurm and HyperPod have taken"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
-        elif said is not None and not cluster.legacy and (text := ClusterName().problem(said, NOWHERE) or ""):
+        elif said is not None and (text := (_IN_SLURM if cluster.legacy else ClusterName()).problem(said, NOWHERE)):
             yield Problem(at, text)
 
 

@@ -53,6 +53,17 @@ def instance_type_problems(group: ResolvedGroup) -> Iterator[Problem]:
             count = len(hyperpod_type_names())
             got = f"got {shown(known.sagemaker_name)}{_accepted_instead(known)}"
             yield Problem(at, f"must be one of the {count} types that HyperPod accepts, {got}")
+    yield from _repeated(several)
+
+
+def _repeated(several: Sequence[Any]) -> Iterator[Problem]:
+    """A type is one, with ``ml.`` and without."""
+    found = [None if unresolved(name) else InstanceType.find(name) for name in several]
+    for index, known in enumerate(found):
+        if known is not None and known in found[:index]:
+            said = shown(several[found.index(known)])
+            text = f"must be a type that is not before it, got {shown(several[index])} after {said}; leave it out"
+            yield Problem(("instance_types", index), text)
 
 
 def _accepted_instead(refused: InstanceType) -> str:
@@ -116,6 +127,16 @@ def capacity_problems(group: ResolvedGroup) -> Iterator[Problem]:
             f"must be left out with {option('training_plan_arn')}, got {capacity}; the plan reserves its own instances"
         )
         yield Problem(("capacity",), text)
+
+
+def plan_problems(group: ResolvedGroup) -> Iterator[Problem]:
+    """Check that a training plan can reserve every type of its group."""
+    if group.spec.training_plan_arn is None:
+        return
+    for known in group.types:
+        if known.hyperpod and known.sagemaker_name not in limits.PLAN_TYPES:
+            text = f"must be left out for {known.sagemaker_name}: plans reserve only {either(limits.PLAN_TYPES)}"
+            yield Problem(("training_plan_arn",), text)
 
 
 def deep_health_check_problems(group: ResolvedGroup) -> Iterator[Problem]:
@@ -249,6 +270,7 @@ _RULES = (
     threads_problems,
     volume_problems,
     capacity_problems,
+    plan_problems,
     deep_health_check_problems,
     interface_problems,
     update_problems,
