@@ -86,10 +86,11 @@ def two_workers_become_four_in_place(cpu: HyperPodEnvironment) -> None:
 def what_the_service_refuses_is_rolled_back(cpu: HyperPodEnvironment) -> None:
     before, nodes = cpu.cluster()["ClusterArn"], cpu.groups()
     worker = cpu.content["cluster"]["groups"]["worker-group-1"]
-    worker["raw_overrides"] = {"LifeCycleConfig.SourceS3Uri": "s3://sagemaker-no-such-bucket/scripts/"}
+    nowhere = {"Subnets": ["subnet-0123456789abcdef0"], "SecurityGroupIds": ["sg-0123456789abcdef0"]}
+    worker["raw_overrides"] = {"OverrideVpcConfig": nowhere}
     printed = cpu.cdk("deploy", "TrainingStack", "--require-approval", "never", code=1)
     del worker["raw_overrides"]
-    assert "sagemaker-no-such-bucket" in printed
+    assert "subnet-0123456789abcdef0" in printed
     assert cpu.status("training") == "UPDATE_ROLLBACK_COMPLETE"
     assert (cpu.cluster()["ClusterArn"], cpu.groups()) == (before, nodes)
 

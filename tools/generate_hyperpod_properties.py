@@ -2,8 +2,7 @@
 
 ``python -m tools.generate_hyperpod_properties`` rewrites ``cdk_trainyard/hyperpod/data/properties.json``; a test
 generates it again and compares. A property has its type and bounds, as JSON Schema writes them, without references.
-What only the service itself knows, by botocore's model of it, has a name and no more: CloudFormation learns it some
-weeks later.
+What only the service itself knows, CloudFormation refuses: it learns it some weeks later.
 """
 
 import json
@@ -11,9 +10,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import botocore
-from botocore.session import Session
 
 OUTPUT = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "hyperpod" / "data" / "properties.json"
 _REGION = "us-east-1"
@@ -27,11 +23,10 @@ def properties() -> dict[str, Any]:
     """Return the properties, with where they come from."""
     name = _read("providers", f"{_REGION}.json")[_TYPE]
     schema = _read("resources", f"{name}.json")
-    service = Session().get_service_model("sagemaker")
-    shape = _merged(_shape(schema, schema["definitions"]), _members(service.shape_for("CreateClusterRequest")))
+    shape = _shape(schema, schema["definitions"])
     return {
         "source": f"{_TYPE} among CloudFormation's provider schemas of {_REGION}, as cfn-lint {version('cfn-lint')} "
-        f"ships it, and CreateCluster in botocore {botocore.__version__}, by tools/generate_hyperpod_properties.py",
+        f"ships it, by tools/generate_hyperpod_properties.py",
         "date": _read("version.json")["schema_date"],
         "properties": shape["properties"],
     }
@@ -50,28 +45,6 @@ def _shape(shape: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]
         found["items"] = _shape(shape["items"], definitions)
     if known := shape.get("properties"):
         found["properties"] = {name: _shape(below, definitions) for name, below in sorted(known.items())}
-    return found
-
-
-def _members(shape: Any) -> dict[str, Any]:
-    if shape.type_name == "list":
-        return {"items": _members(shape.member)}
-    if shape.type_name != "structure":
-        return {}
-    return {"properties": {name: _members(below) for name, below in shape.members.items()}}
-
-
-def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Add to a property of CloudFormation the names that only the service has, where both have names."""
-    found = dict(one)
-    if "items" in one and "items" in other:
-        found["items"] = _merged(one["items"], other["items"])
-    if "properties" in one and "properties" in other:
-        mine, theirs = one["properties"], other["properties"]
-        found["properties"] = {
-            name: _merged(mine.get(name, {}), theirs.get(name, {})) if name in mine else theirs[name]
-            for name in sorted({*mine, *theirs})
-        }
     return found
 
 

@@ -337,7 +337,7 @@ AT_LOAD = [
     row(
         "raw",
         [("count: 4", "count: 4\n      raw_overrides: {CurrentCount: 4}")],
-        "19:37: 'cluster.groups.workers.raw_overrides.CurrentCount' must not be overridden; the service writes it",
+        "19:23: 'cluster.groups.workers.raw_overrides.CurrentCount' must not be overridden: the service writes it",
     ),
     row(
         "raw-c",

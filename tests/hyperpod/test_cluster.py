@@ -154,7 +154,10 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
                 capacity=UsageClass.SPOT,
                 interface_type=InterfaceType.EFA_ONLY,
                 image_id="ami-0123456789abcdef0",
-                raw_overrides={"AutoPatchConfig.DrainPolicy": {"DrainTimeoutInSeconds": 600}},
+                raw_overrides={
+                    "OverrideVpcConfig.Subnets": ["subnet-1"],
+                    "OverrideVpcConfig.SecurityGroupIds": ["sg-1"],
+                },
             ),
             worker(
                 name="plan-group",
@@ -212,7 +215,7 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
         "NetworkInterface": {"InterfaceType": "efa-only"},
         "ImageId": "ami-0123456789abcdef0",
         "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["trainium"]},
-        "AutoPatchConfig": {"DrainPolicy": {"DrainTimeoutInSeconds": 600}},
+        "OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]},
     }
     assert plan["TrainingPlanArn"] == PLAN
     assert "CapacityRequirements" not in plan
@@ -344,7 +347,11 @@ def test_mount_adds_to_every_group_without_mounts_of_its_own(stack: Stack, build
     cluster = build(
         network=network,
         security_group=shared,
-        groups=[controller(), worker(raw_overrides={"ImageReleaseVersion": "1.2.3"}), worker(name="bare", mounts=[])],
+        groups=[
+            controller(),
+            worker(raw_overrides={"ImageReleaseVersion": "1.2.3"}),
+            worker(name="bare", mounts=[], image_id="default"),
+        ],
     )
     cluster.mount(existing_lustre(stack, shared))
     cluster.mount(ZFS, at="/home/all")
@@ -354,6 +361,7 @@ def test_mount_adds_to_every_group_without_mounts_of_its_own(stack: Stack, build
     assert workers["InstanceStorageConfigs"] == head["InstanceStorageConfigs"]
     assert workers["ImageReleaseVersion"] == "1.2.3"
     assert len(bare["InstanceStorageConfigs"]) == 1
+    assert "ImageId" not in bare
 
 
 def test_fails_to_mount_a_second_file_system_of_a_kind(stack: Stack, build: Build) -> None:

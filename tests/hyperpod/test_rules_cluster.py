@@ -154,7 +154,34 @@ REFUSALS = [
             "under its 'raw_overrides'"
         ),
     ),
+    *(
+        ({"raw_overrides": {path: value}}, f"'raw_overrides.{path}' must not be overridden: {why}")
+        for path, value, why in (
+            ("AutoScaling.Mode", "Enable", "it is for clusters with Amazon EKS, and this one has Slurm"),
+            ("Orchestrator.Eks", {"ClusterArn": "a"}, "it is for clusters with Amazon EKS, and this one has Slurm"),
+            ("Orchestrator.Slurm.SlurmConfigStrategy", "Managed", "'slurm_config_strategy' says it"),
+            ("Orchestrator.Slurm.AccountingDatabase.Name", "slurm", "'accounting' says it"),
+            ("Tags", [{"Key": "a", "Value": "b"}], "tags of the whole deployment stand there"),
+            ("CreationTime", "2026-11-27", "the service writes it"),
+        )
+    ),
+    (
+        {"raw_overrides": {"TieredStorageConfig.Mode": {"Ref": "AWS::NoValue"}}},
+        (
+            "'raw_overrides.TieredStorageConfig.Mode' must be given with 'TieredStorageConfig.Mode', which "
+            "CloudFormation requires"
+        ),
+    ),
 ]
+
+
+def test_fails_with_other_subnets_than_the_network_s(stack: Stack, build: Build) -> None:
+    problems = refusal(build, network=existing_network(stack), raw_overrides={"VpcConfig.Subnets": ["subnet-1"]})
+    assert problems == ("'raw_overrides.VpcConfig.Subnets' must not be overridden: 'network' says its subnets",)
+
+
+def test_a_security_group_may_be_put_beside_those_of_the_network(stack: Stack, build: Build) -> None:
+    build(network=existing_network(stack), raw_overrides={"VpcConfig.SecurityGroupIds.1": "sg-1"})
 
 
 def test_fails_when_every_node_could_read_the_password(stack: Stack, build: Build) -> None:

@@ -225,10 +225,51 @@ REFUSALS = [
         {"raw_overrides": {"AutoPatchConfig.PatchSchedule.NextPatchDate": "2026-12-01"}},
         (
             "'groups.worker-group.raw_overrides.AutoPatchConfig.PatchSchedule.NextPatchDate' must not be "
-            "overridden; the service writes it"
+            "overridden: the service writes it"
         ),
     ),
 ]
+
+OVERRIDES = [
+    ("SlurmConfig.NodeType", "Login", "must not be overridden: 'role' says it"),
+    ("SlurmConfig.PartitionNames.1", "dev", "must not be overridden: 'partition' says it"),
+    ("LifeCycleConfig.SourceS3Uri", "s3://other/", "must not be overridden: 'lifecycle' says it"),
+    ("CapacityRequirements.Spot", {}, "must not be overridden: 'capacity' says it"),
+    ("NetworkInterface.InterfaceType", "efa-only", "must not be overridden: 'interface_type' says it"),
+    ("AutoPatchConfig.PatchingStrategy", "WhenIdle", "must not be overridden: 'auto_patch' says it"),
+    (
+        "InstanceStorageConfigs.1.EbsVolumeConfig.VolumeSizeInGB",
+        10,
+        "must not be overridden: 'volumes' says it, and file systems are mounted beside",
+    ),
+    (
+        "KubernetesConfig.Labels",
+        {"a": "b"},
+        "must not be overridden: it is for clusters with Amazon EKS, and this one has Slurm",
+    ),
+    (
+        "ExecutionRole",
+        "arn:aws:iam::111111111111:role/x",
+        "must not be overridden: it is the role that the cluster is given, or makes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "text"), OVERRIDES)
+def test_fails_with_an_override_of_what_is_said(build: Build, path: str, value: Any, text: str) -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        build(groups=[controller(), worker(raw_overrides={path: value})])
+    assert refusal.value.problems == (f"'groups.worker-group.raw_overrides.{path}' {text}",)
+
+
+def test_fails_with_a_version_of_an_image_beside_another_image(build: Build) -> None:
+    versioned = worker(image_id="ami-0123456789abcdef0", raw_overrides={"ImageReleaseVersion": "1.2.3"})
+    with pytest.raises(ConfigurationError) as refusal:
+        build(groups=[controller(), versioned])
+    where = "'groups.worker-group.raw_overrides.ImageReleaseVersion'"
+    assert refusal.value.problems == (
+        f"{where} must not be given beside 'image_id': it is a version of HyperPod's own image",
+    )
 
 
 @pytest.mark.parametrize(("changes", "problem"), REFUSALS, ids=[problem[:70] for _, problem in REFUSALS])

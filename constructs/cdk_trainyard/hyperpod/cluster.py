@@ -98,7 +98,7 @@ class HyperPodCluster(HyperPodClusterBase):
         aws_managed_policy: Whether roles that are made have AWS's AmazonSageMakerClusterInstanceRolePolicy, as its
             guide wants it; it lets nodes read every bucket sagemaker-* of the account.
             Default: True.
-        raw_overrides: CloudFormation properties of the cluster by dotted path: the escape hatch for what the service
+        raw_overrides: CloudFormation properties of the cluster by dotted path: the escape hatch for what CloudFormation
             has and this library has not.
             Default - none.
         image_repositories: Private repositories (ECR) from which nodes pull container images; in a file names, ARNs, or

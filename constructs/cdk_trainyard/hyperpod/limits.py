@@ -28,13 +28,15 @@ SECURITY_GROUPS = range(1, 6)
 FILE_SYSTEM_DNS_NAME = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}\..{4,253}")
 
 IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
+IMAGE_BY_DEFAULT = "default"
+"""HyperPod's own name for its newest image."""
 WAIT_SECONDS = range(3601)
 ROLLBACK_ALARMS = range(1, 11)
 PERCENT = range(1, 101)
 
 PROPERTY_PATH = re.compile(r"[A-Z][A-Za-z0-9]*(\.([A-Za-z][A-Za-z0-9]*|[0-9]+))*")
 """Names of CloudFormation properties and indices of lists, as ``add_property_override`` takes them."""
-READ_ONLY = ("CurrentCount", "NextPatchDate")
+READ_ONLY = ("ClusterStatus", "CreationTime", "CurrentCount", "FailureMessage", "NextPatchDate")
 """Outputs of the service that the L1 offers as inputs; writing one is drift from the first day."""
 
 TEMPLATE_BYTES = 1_000_000

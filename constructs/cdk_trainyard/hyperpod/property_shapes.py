@@ -19,6 +19,9 @@ _SCALARS: Final = {
     "boolean": (r"(?i:true|false)", "true or false"),
 }
 
+_NOTHING: Final = {"Ref": "AWS::NoValue"}
+"""What CloudFormation takes for a property that is not there."""
+
 
 def shape_problems(value: Any, shape: Shape, at: At = ()) -> Iterator[Problem]:
     """Yield what is wrong with a value, where in it.
@@ -52,7 +55,7 @@ def lacking(value: Any, shape: Shape, at: At = ()) -> Iterator[At]:
         for index, item in _items(value):
             yield from lacking(item, shape["items"], (*at, index))
     elif isinstance(value, Mapping):
-        yield from ((*at, name) for name in shape.get("required", ()) if name not in value)
+        yield from ((*at, name) for name in shape.get("required", ()) if value.get(name, _NOTHING) == _NOTHING)
         for name, below in value.items():
             yield from lacking(below, shape.get("properties", {}).get(name, {}), (*at, name))
 

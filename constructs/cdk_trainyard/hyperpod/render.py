@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from aws_cdk import aws_iam as iam
 from aws_cdk.aws_sagemaker import CfnCluster
 
+from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.mounts import storage_config
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.spec import SlurmConfigStrategy
@@ -68,7 +69,7 @@ def instance_group(
         network_interface=CfnCluster.ClusterNetworkInterfaceProperty(interface_type=given.interface_type.value)
         if given.interface_type
         else None,
-        image_id=given.image_id,
+        image_id=None if given.image_id == limits.IMAGE_BY_DEFAULT else given.image_id,
         scheduled_update_config=_scheduled_update(given.scheduled_update),
         auto_patch_config=_auto_patch(given.auto_patch),
         slurm_config=None if legacy else _slurm(group),

@@ -80,8 +80,8 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
             why = "a name that Slurm and HyperPod have taken"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
-        elif said is not None and (text := (_IN_SLURM if cluster.legacy else ClusterName()).problem(said, NOWHERE)):
-            yield Problem(at, text)
+        elif said is not None and (form := (_IN_SLURM if cluster.legacy else ClusterName()).problem(said, NOWHERE)):
+            yield Problem(at, form)
 
 
 def strategy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:

@@ -18,37 +18,51 @@ from cdk_trainyard.tokens import unresolved
 _GROUPS = "InstanceGroups"
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SAID_OF_GROUPS = {
-    "InstanceCount": "count",
-    "InstanceGroupName": "name",
-    "InstanceRequirements": "instance_types",
-    "MinInstanceCount": "min_count",
-    "InstanceStorageConfigs": "volumes",
-    "LifeCycleConfig": "lifecycle",
-    "CapacityRequirements": "capacity",
-    "OnStartDeepHealthChecks": "deep_health_checks",
-    "ScheduledUpdateConfig": "scheduled_update",
-    "AutoPatchConfig": "auto_patch",
-    "SlurmConfig": "role",
+    "InstanceCount": "'count' says it",
+    "InstanceGroupName": "'name' says it",
+    "InstanceRequirements": "'instance_types' says it",
+    "MinInstanceCount": "'min_count' says it",
+    "InstanceStorageConfigs": "'volumes' says it, and file systems are mounted beside",
+    "LifeCycleConfig": "'lifecycle' says it",
+    "CapacityRequirements": "'capacity' says it",
+    "OnStartDeepHealthChecks": "'deep_health_checks' says it",
+    "ScheduledUpdateConfig": "'scheduled_update' says it",
+    "AutoPatchConfig": "'auto_patch' says it",
+    "NetworkInterface": "'interface_type' says it",
+    "SlurmConfig": "'role' says it",
+    "SlurmConfig.PartitionNames": "'partition' says it",
+    "ExecutionRole": "it is the role that the cluster is given, or makes",
+    "KubernetesConfig": "it is for clusters with Amazon EKS, and this one has Slurm",
 }
-"""Properties of a group that an option of another name says as a whole; what lies below them, no option may say."""
+"""Properties of a group that are not to be overridden, with all that is below them: why, or what says them."""
 _SAID_OF_CLUSTERS = {
-    "NodeProvisioningMode": "provisioning",
-    "Orchestrator": "slurm_config_strategy",
+    "NodeProvisioningMode": "'provisioning' says it",
+    "Orchestrator": "'slurm_config_strategy' says it",
+    "Orchestrator.Slurm.AccountingDatabase": "'accounting' says it",
+    "ClusterArn": "the service writes it",
+    "Tags": "tags of the whole deployment stand there",
+    **dict.fromkeys(
+        ("AutoScaling", "ClusterRole", "Orchestrator.Eks"), "it is for clusters with Amazon EKS, and this one has Slurm"
+    ),
 }
-"""The same of the cluster."""
+"""The same of the cluster. Karpenter scales, with ``ClusterRole``, nodes of Kubernetes (botocore 1.44.5,
+``CreateClusterRequest``)."""
+_OF_THE_NETWORK = {"VpcConfig": "'network' says its subnets", "VpcConfig.SecurityGroupIds": None}
+"""Where the cluster has a network; a security group more does no harm."""
 
 
 def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
     """Check that an override of a group never writes what an option says, or the service."""
-    overrides = group.spec.raw_overrides
+    overrides, at = group.spec.raw_overrides, ("raw_overrides",)
     if overrides is None or unresolved(overrides):
         return
     shape = load("hyperpod", "properties")["properties"][_GROUPS]["items"]
     own = {"OverrideVpcConfig"} if group.spec.network or group.spec.security_groups else set()
-    yield from within(("raw_overrides",), _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, shape, own))
-    for path in overrides:
-        if path.rpartition(".")[2] in limits.READ_ONLY:
-            yield Problem(("raw_overrides", path), "must not be overridden; the service writes it")
+    yield from within(at, _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, shape, own))
+    image = group.spec.image_id
+    if "ImageReleaseVersion" in overrides and not unresolved(image) and image not in {None, limits.IMAGE_BY_DEFAULT}:
+        text = "must not be given beside 'image_id': it is a version of HyperPod's own image"
+        yield Problem((*at, "ImageReleaseVersion"), text, of_key=True)
 
 
 def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -57,8 +71,8 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if overrides is None or unresolved(overrides):
         return
     shape = {"properties": load("hyperpod", "properties")["properties"]}
-    own = {"VpcConfig", _GROUPS}
-    yield from within(at, _problems(overrides, HyperPodSpec, _SAID_OF_CLUSTERS, shape, own))
+    said: dict[str, str | None] = {**_SAID_OF_CLUSTERS, **(_OF_THE_NETWORK if cluster.facts.subnet else {})}
+    yield from within(at, _problems(overrides, HyperPodSpec, said, shape, {"VpcConfig", _GROUPS}))
     for path in overrides:
         if str(path).partition(".")[0] == _GROUPS:
             yield Problem(
@@ -67,34 +81,35 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
 
 
 def _problems(
-    overrides: Mapping[str, Any], spec: type, said: Mapping[str, str], shape: Shape, rendered: Collection[str]
+    overrides: Mapping[str, Any], spec: type, said: Mapping[str, str | None], shape: Shape, rendered: Collection[str]
 ) -> Iterator[Problem]:
-    """Check that overrides are paths of properties, as ``SlurmConfig.PartitionNames``, which no option says.
+    """Check that overrides are paths of properties, as ``TieredStorageConfig.Mode``, which no option says.
 
     Args:
         overrides: Values by path.
         spec: What has the options.
-        said: Properties that an option of another name says.
+        said: Properties that are not to be overridden, and why.
         shape: What CloudFormation takes.
         rendered: Properties that are rendered without an option of their own.
     """
     whole: dict[str, Any] = {}
     for path, value in overrides.items():
-        if said_by := _option(str(path), said, spec):
-            yield Problem((path,), f"must not be overridden: {shown(said_by)} says it", of_key=True)
         if not limits.PROPERTY_PATH.fullmatch(str(path)):
-            example = "names of properties with a dot between two, as AutoPatchConfig.DrainPolicy"
+            example = "names of properties with a dot between two, as TieredStorageConfig.Mode"
             yield Problem((path,), f"must be {example}, got {shown(path)} as a name")
             continue
         names = str(path).split(".")
         nested = reduce(lambda below, name: {name: below}, reversed(names), value)
         found = list(shape_problems(nested, shape))
+        misspelt = any(problem.of_key for problem in found)
+        if not misspelt and (why := _forbidden(path, said, spec)):
+            yield Problem((path,), f"must not be overridden: {why}", of_key=True)
+            continue
         for problem in found:
             at = problem.at
             name = f"{shown(at[-1])} " if problem.of_key and len(at) == len(names) > 1 else ""
             yield replace(problem, at=(path, *at[len(names) :]), text=f"{name}{problem.text}")
-        misspelt = any(problem.of_key for problem in found)
-        if not misspelt and names[0] not in rendered and _option(names[0], said, spec) is None:
+        if not misspelt and names[0] not in rendered:
             _merge(whole, nested)
     for name, value in whole.items():
         path = next(path for path in overrides if str(path).partition(".")[0] == name)
@@ -102,10 +117,22 @@ def _problems(
             yield Problem((path,), f"must be given with {shown('.'.join(map(str, at)))}, which CloudFormation requires")
 
 
-def _option(path: str, said: Mapping[str, str], spec: type) -> str | None:
-    """Return the option that says a property: that of its name, or of another."""
-    own = _CAPITAL.sub("_", path).lower()
-    return said.get(path, own if own in {each.name for each in fields(spec)} else None)
+def _forbidden(path: str, said: Mapping[str, str | None], spec: type) -> str | None:
+    """Return why a property is not to be overridden: an option says it, or what is around it; or the service writes it.
+
+    Args:
+        path: The property.
+        said: Properties with such reasons.
+        spec: What has the options; one may have the property's own name.
+    """
+    names = path.split(".")
+    if names[-1] in limits.READ_ONLY:
+        return "the service writes it"
+    around = (".".join(names[:count]) for count in range(len(names), 0, -1))
+    if (nearest := next((each for each in around if each in said), None)) is not None:
+        return said[nearest]
+    own = _CAPITAL.sub("_", names[0]).lower()
+    return f"{shown(own)} says it" if own in {each.name for each in fields(spec)} else None
 
 
 def _merge(whole: dict[str, Any], part: Mapping[str, Any]) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cdk_trainyard.hyperpod.limits import IMAGE_BY_DEFAULT
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import Judgement, image_facts, judge_packages, pinned_packages
 
 _IMAGE = "hyperpod-slurm"
-_DEFAULT = "default"  # HyperPod's own name for its newest image
 
 
 def neuron_package_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -29,7 +29,7 @@ def judge_neuron(cluster: ResolvedCluster) -> Judgement:
     image = image_facts(_IMAGE)
     if asked is None or unresolved(asked) or image is None:
         return Judgement()
-    if cluster.groups and all(group.spec.image_id not in {None, _DEFAULT} for group in cluster.groups):
+    if cluster.groups and all(group.spec.image_id not in {None, IMAGE_BY_DEFAULT} for group in cluster.groups):
         said = "'neuron_environment': every group has an 'image_id', so Python and driver of its nodes are not known"
         return Judgement(unknown=(said,))
     packages = pinned_packages("hyperpod") if asked.packages is None else asked.packages

@@ -97,5 +97,5 @@ class HyperPodSpec(NodeGrantsSpec):
     """Whether roles that are made have AWS's AmazonSageMakerClusterInstanceRolePolicy, as its guide wants it; it lets
     nodes read every bucket sagemaker-* of the account. Default: true."""
     raw_overrides: Overrides = None
-    """CloudFormation properties of the cluster by dotted path: the escape hatch for what the service has and this
-    library has not. Default - none."""
+    """CloudFormation properties of the cluster by dotted path: the escape hatch for what CloudFormation has and
+    this library has not. Default - none."""

@@ -235,7 +235,7 @@ class InstanceGroup:
             example="ami-0123456789abcdef0",
         ),
     ] = None
-    """An AMI of yours, or ``default``. Default - HyperPod's newest."""
+    """An AMI of yours, or ``default``, HyperPod's newest. Default - HyperPod's newest."""
     scheduled_update: ScheduledUpdate | None = None
     """Regular updates to the newest image. Default - none."""
     auto_patch: AutoPatch | None = None
@@ -243,8 +243,8 @@ class InstanceGroup:
     execution_role: Annotated["iam.IRole | None", Said(None)] = None
     """A role for this group alone; it is used as it is, nothing is granted to it. Default - the cluster's."""
     raw_overrides: Overrides = None
-    """CloudFormation properties of the group by dotted path (``AutoPatchConfig.DrainPolicy``): the escape hatch for
-    what the service has and this library has not. Default - none."""
+    """CloudFormation properties of the group by dotted path (``OverrideVpcConfig.Subnets``): the escape hatch for what
+    CloudFormation has and this library has not. Default - none."""
 
     @property
     def names_of_types(self) -> tuple[str | InstanceType, ...]:
