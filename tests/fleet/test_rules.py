@@ -124,6 +124,9 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
         ({"instance_type": "p3dn.24xlarge", "image": ANY, "capacity": UsageClass.CAPACITY_BLOCK, **ODCR}, (
             "'capacity' must be on-demand or spot for p3dn.24xlarge, the ways in which it is sold, got capacity-block"
         )),
+        ({"instance_type": "p6e-gb200.36xlarge", "image": ANY}, (
+            "'capacity' must be capacity-block for p6e-gb200.36xlarge, the ways in which it is sold, got on-demand"
+        )),
         ({**TWO, **SPOT, "placement": FleetPlacement.CLUSTER}, (
             "'placement' must be anywhere for Spot instances of several types, got a cluster placement group for "
             "p4d.24xlarge, p5.48xlarge: EC2 finds room for one type at a time there; use one type, or on-demand capacity"
@@ -152,6 +155,17 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
 )  # fmt: skip
 def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], says: str) -> None:
     assert fleet(**changes) == [says]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {**ODCR, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
+        {**BLOCK, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
+    ],
+)
+def test_the_nearest_right_fleet_passes(changes: dict[str, Any]) -> None:
+    assert fleet(**changes) == []
 
 
 @pytest.mark.parametrize(
@@ -222,6 +236,9 @@ def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
         ({"instance_type": "hpc7g.16xlarge", "threads_per_core": 2}, (
             "'threads_per_core' must be 1 for hpc7g.16xlarge, whose cores have one thread, got 2"
         )),
+        ({"instance_type": "c5n.metal", "threads_per_core": 1}, (
+            "'threads_per_core' must be left out with c5n.metal: EC2 takes no CPU options for bare metal, got 1"
+        )),
         ({**BLOCK, "placement_group": True}, (
             "'placement_group' must be left out with a capacity block, whose instances stand together anyway; got one"
         )),
@@ -233,6 +250,10 @@ def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
 )  # fmt: skip
 def test_a_template_is_refused_with_one_clear_sentence(changes: dict[str, Any], says: str) -> None:
     assert template(**changes) == [says]
+
+
+def test_types_that_are_virtual_and_bare_metal_without_threads_pass() -> None:
+    assert template(instance_type="c5n.18xlarge", threads_per_core=1) == template(instance_type="c5n.metal") == []
 
 
 def test_a_public_address_is_for_one_interface() -> None:
@@ -250,4 +271,8 @@ def test_a_master_runs_its_image_as_the_user_of_the_nodes() -> None:
     other = MasterSpec(instance_type="c7gn.16xlarge")
     assert [sentence(problem) for problem in master_problems(other, NodeImage(dlami=GPU_IMAGE), ENVIRONMENT)] == [
         f"'instance_type' must be one of x86_64, the architecture of the image '{GPU_IMAGE}', got c7gn.16xlarge of arm64"
+    ]
+    block = MasterSpec(instance_type="p6e-gb200.36xlarge")
+    assert [sentence(problem) for problem in master_problems(block, ANY, ENVIRONMENT)] == [
+        "'instance_type' must be one that is sold on-demand, got p6e-gb200.36xlarge, which is sold as capacity-block"
     ]

@@ -6,6 +6,7 @@ import moto
 import pytest
 
 from cdk_trainyard.data_files import load
+from cdk_trainyard.instances import InstanceType
 from tools import generate_instances
 from tools.generate_instances import DATA, captured_types, corrected, facts, network_cards, write, zone_sets
 
@@ -39,6 +40,11 @@ def test_the_command_writes_where_it_is_told(monkeypatch: pytest.MonkeyPatch, ge
 def test_every_data_file_is_generated_or_the_corrections(generated: Path) -> None:
     written = {path.name for path in generated.iterdir()}
     assert {path.name for path in DATA.iterdir()} == written | {"corrections.json"}
+
+
+def test_bare_metal_is_told_by_its_name_as_ec2_answers() -> None:
+    answered = {name for name, raw in captured_types().items() if raw["BareMetal"]}
+    assert {name for name in captured_types() if InstanceType.of(name).bare_metal} == answered
 
 
 def test_one_line_per_type() -> None:

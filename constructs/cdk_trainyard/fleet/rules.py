@@ -46,7 +46,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
         *count_problems(spec),
         *block_problems(spec),
         *reservation_problems(spec),
-        *usage_problems(spec.capacity, spec.types),
+        *usage_problems(spec, spec.types),
         *placement_problems(spec, around),
         *image_problems(spec.image, spec.types, around.environment),
         *volume_problems(spec.volume_gib, spec.image),

@@ -52,7 +52,7 @@ def template_problems(
         *image_problems(spec.image, types, environment),
         *public_address_problems(spec, kind),
         *reservation_problems(spec),
-        *usage_problems(spec.capacity, types),
+        *usage_problems(spec, types),
         *([Problem(("placement_group",), together)] if block else []),
         *volume_problems(spec.volume_gib, spec.image),
         *threads_problems(spec.threads_per_core, types),
@@ -77,7 +77,16 @@ def master_problems(spec: MasterSpec, of_fleet: NodeImage, environment: Environm
         *drivers_problems(_AT_IMAGE if spec.image else ("instance_type",), image, (kind,) if kind else ()),
         *user_problems(image, of_fleet),
         *volume_problems(spec.volume_gib, image),
+        *(problem for known in (kind,) if known for problem in sold_problems(known)),
     ]
+
+
+def sold_problems(kind: InstanceType) -> Iterator[Problem]:
+    """A master is bought on demand."""
+    classes = kind.usage_classes
+    if classes and UsageClass.ON_DEMAND not in classes:
+        text = f"must be one that is sold on-demand, got {kind.name}, which is sold as {' or '.join(sorted(classes))}"
+        yield Problem(("instance_type",), text)
 
 
 def user_problems(image: NodeImage, of_fleet: NodeImage) -> Iterator[Problem]:
@@ -116,11 +125,15 @@ def public_address_problems(spec: LaunchTemplateSpec, kind: InstanceType | None)
         )
 
 
-def usage_problems(capacity: UsageClass, types: Sequence[InstanceType]) -> Iterator[Problem]:
-    """Types that are sold that way."""
+def usage_problems(spec: LaunchTemplateSpec | FleetSpec, types: Sequence[InstanceType]) -> Iterator[Problem]:
+    """Types that are sold that way; what an on-demand reservation holds has been sold already."""
+    capacity, reservations = spec.capacity, (spec.reservation_id, spec.reservation_group_arn)
+    held = capacity is UsageClass.ON_DEMAND and any(each is not None for each in reservations)
+    if unresolved(capacity) or held:
+        return
     for kind in types:
         classes = kind.usage_classes
-        if capacity is not UsageClass.ON_DEMAND and not unresolved(capacity) and classes and capacity not in classes:
+        if classes and capacity not in classes:
             sold = " or ".join(sorted(classes))
             yield Problem(
                 ("capacity",), f"must be {sold} for {kind.name}, the ways in which it is sold, got {capacity}"
@@ -159,10 +172,16 @@ def volume_problems(size: int, image: NodeImage | None) -> Iterator[Problem]:
 
 
 def threads_problems(threads: int | None, types: Sequence[InstanceType]) -> Iterator[Problem]:
-    """One thread per core, or what the types have."""
+    """One thread per core, or what the types have; nothing for bare metal.
+
+    Source: EC2 user guide, "Rules for specifying CPU options for an Amazon EC2 instance".
+    """
     if threads is None or unresolved(threads):
         return
     for kind in types:
-        if threads > kind.threads_per_core:
+        if kind.bare_metal:
+            text = f"must be left out with {kind.name}: EC2 takes no CPU options for bare metal, got {threads}"
+            yield Problem(("threads_per_core",), text)
+        elif threads > kind.threads_per_core:
             text = f"must be 1 for {kind.name}, whose cores have one thread, got {threads}"
             yield Problem(("threads_per_core",), text)

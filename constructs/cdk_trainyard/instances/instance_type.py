@@ -130,6 +130,11 @@ class InstanceType:
         return bool(self.accelerators)
 
     @property
+    def bare_metal(self) -> bool:
+        """Whether nothing stands between it and its processor: EC2's ``BareMetal``, which the names say, too."""
+        return self.name.partition(".")[2].partition("-")[0] == "metal"
+
+    @property
     def gpus(self) -> int:
         """GPUs of the instance."""
         return sum(part.count for part in self.accelerators if part.kind is AcceleratorKind.GPU)
