@@ -186,7 +186,7 @@ def test_a_reservation_that_others_use(free: int, training: Any, verdict: Verdic
 
 @pytest.mark.parametrize(
     ("ends", "hours"),
-    [("2027-06-01T13:30:00Z", 24), ("2027-06-03T11:30:00Z", 48), ("2027-06-16T11:30:00Z", 21 * 24)],
+    [("2027-06-02T11:30:00Z", 24), ("2027-06-03T11:30:00Z", 48), ("2027-06-16T11:30:00Z", 21 * 24)],
 )
 def test_blocks_are_sold_by_days_and_weeks(tmp_path: Path, ends: str, hours: int) -> None:
     deployment = changed(tmp_path, BLOCKS.name, ('ends: "2027-06-15T11:30:00Z"', f"ends: '{ends}'"))

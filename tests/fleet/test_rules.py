@@ -117,10 +117,16 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
         ({**BLOCK, "starts": "2027-06-01T11:30:00Z"}, (
             "'starts' must be given with 'ends', got '2027-06-01T11:30:00Z' alone"
         )),
-        ({**BLOCK, "starts": "2027-06-01T11:30:00Z", "ends": "2027-06-01T12:10:00Z"}, (
-            "'ends' must be more than 40 minutes after 'starts', got '2027-06-01T12:10:00Z' after "
-            "'2027-06-01T11:30:00Z'"
+        ({**BLOCK, "starts": "2027-06-01T10:50:00Z", "ends": "2027-06-01T11:30:00Z"}, (
+            "'ends' must be more than 40 minutes after 'starts', got '2027-06-01T11:30:00Z' after "
+            "'2027-06-01T10:50:00Z'"
         )),
+        ({**BLOCK, "starts": "2027-06-01T11:30:00Z", "ends": "2027-06-03T23:30:00Z"}, (
+            "'ends' must be at 11:30:00 UTC, when every capacity block ends, got '2027-06-03T23:30:00Z'"
+        )),
+        ({**BLOCK, "ends": "2020-06-15T11:30:00Z"}, "'ends' must be of 2026 or later, got '2020-06-15T11:30:00Z'"),
+        ({**BLOCK, "count": 65, "reserved_instances": 65}, "'reserved_instances' must be 1 to 64 instances, got 65"),
+        ({**BLOCK, "count": 65}, "'count' must be at most 64 nodes, the largest capacity block, got 65"),
         ({"instance_type": "p3dn.24xlarge", "image": ANY, "capacity": UsageClass.CAPACITY_BLOCK, **ODCR}, (
             "'capacity' must be on-demand or spot for p3dn.24xlarge, the ways in which it is sold, got capacity-block"
         )),
@@ -162,6 +168,8 @@ def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], say
     [
         {**ODCR, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
         {**BLOCK, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
+        {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-06-01T11:30:00Z"},
+        {**BLOCK, "count": 64, "reserved_instances": 64},
     ],
 )
 def test_the_nearest_right_fleet_passes(changes: dict[str, Any]) -> None:

@@ -13,9 +13,9 @@ from cdk_trainyard.fleet.rules_nodes import (
     usage_problems,
     volume_problems,
 )
-from cdk_trainyard.fleet.spec import MOST_NODES, FleetPlacement, FleetSpec
+from cdk_trainyard.fleet.spec import LARGEST_BLOCK, MOST_NODES, FleetPlacement, FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
-from cdk_trainyard.fleet.times import BEFORE_END, block_time
+from cdk_trainyard.fleet.times import BEFORE_END, BLOCKS_END, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.instances.zones import differ
@@ -129,7 +129,7 @@ def _whole_block_problems(spec: FleetSpec) -> Iterator[Problem]:
 
 
 def block_problems(spec: FleetSpec) -> Iterator[Problem]:
-    """Size and times are a capacity block's, and its end is after its start."""
+    """Size and times are a capacity block's, which is of so many instances at most."""
     if unresolved(spec.capacity):
         return
     if spec.capacity is not UsageClass.CAPACITY_BLOCK:
@@ -137,10 +137,21 @@ def block_problems(spec: FleetSpec) -> Iterator[Problem]:
             if getattr(spec, name) is not None:
                 yield Problem((name,), f"must be left out without {option('capacity')} capacity-block")
         return
+    if spec.reserved_instances is None and not unresolved(spec.most) and spec.most > LARGEST_BLOCK:
+        at = ("max_count",) if spec.count is None else ("count",)
+        yield Problem(at, f"must be at most {LARGEST_BLOCK} nodes, the largest capacity block, got {spec.most}")
+    yield from block_times_problems(spec)
+
+
+def block_times_problems(spec: FleetSpec) -> Iterator[Problem]:
+    """A block ends at the hour at which all do, and after its start."""
     starts, ends = block_time(spec.starts), block_time(spec.ends)
     if spec.starts is not None and spec.ends is None:
         yield Problem(("starts",), f"must be given with {option('ends')}, got {shown(spec.starts)} alone")
-    if starts and ends and ends - starts <= BEFORE_END:
+    if ends and ends.time() != BLOCKS_END:
+        text = f"must be at {BLOCKS_END:%H:%M:%S} UTC, when every capacity block ends, got {shown(spec.ends)}"
+        yield Problem(("ends",), text)
+    elif starts and ends and ends - starts <= BEFORE_END:
         minutes = BEFORE_END.seconds // 60
         got = f"got {shown(spec.ends)} after {shown(spec.starts)}"
         yield Problem(("ends",), f"must be more than {minutes} minutes after {option('starts')}, {got}")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from aws_cdk import aws_logs as logs
 
 MOST_NODES = 5000
+LARGEST_BLOCK = 64
+"""Instances of one capacity block: ``InstanceCount`` of EC2's DescribeCapacityBlockOfferings in botocore's model."""
 ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or a capacity block")]
 ReservationGroupArn = Annotated[
     str,
@@ -129,7 +131,7 @@ class FleetSpec(NodeGrantsSpec):
     Default - none."""
     reservation_group_arn: ReservationGroupArn | None = None
     """A resource group of reservations instead. Default - none."""
-    reserved_instances: Annotated[int, Number(minimum=1, maximum=MOST_NODES)] | None = None
+    reserved_instances: Annotated[int, Number(minimum=1, maximum=LARGEST_BLOCK, unit="instances")] | None = None
     """Instances that the capacity block holds, all of which are paid for. Default - not known, nothing is compared."""
     starts: Annotated[str, UtcTime()] | None = None
     """When the capacity block starts, in UTC: no nodes until then. Leave it out once that has passed, as Auto Scaling

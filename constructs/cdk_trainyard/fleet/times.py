@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any, Final
 
 from cdk_trainyard.problems import shown
@@ -13,6 +13,10 @@ TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 BEFORE_END: Final = timedelta(minutes=40)
 """Auto Scaling user guide, "Use Capacity Blocks for machine learning workloads": scale in to zero more than 30 minutes
 before the end, when EC2 begins to terminate what still runs."""
+BLOCKS_END: Final = time(11, 30)
+"""EC2 user guide, "Find and purchase Capacity Blocks": all of them end at 11:30AM UTC."""
+_FIRST_YEAR: Final = 2026
+"""Of this library: what was before never comes."""
 _FORM: Final = r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z"
 _EXAMPLE: Final = "2027-06-01T11:30:00Z"
 
@@ -37,7 +41,10 @@ class UtcTime:
 
     def problem(self, value: Any, _environment: object) -> str | None:
         """Read it."""
-        return None if block_time(value) else f"must be a time in UTC, as {_EXAMPLE}, got {shown(value)}"
+        when = block_time(value)
+        if when is None:
+            return f"must be a time in UTC, as {_EXAMPLE}, got {shown(value)}"
+        return None if when.year >= _FIRST_YEAR else f"must be of {_FIRST_YEAR} or later, got {shown(value)}"
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
