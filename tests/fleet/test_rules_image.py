@@ -8,10 +8,11 @@ import pytest
 from cdk_trainyard.fleet.rules_image import build_judgements, node_image_problems, training_image_problems
 from cdk_trainyard.fleet.rules_nodes import volume_problems
 from cdk_trainyard.fleet.spec_image import EfaInstaller, NodeImage, TrainingImageSpec
+from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import sentence
-from tests.fleet.parts import REGION
+from tests.fleet.parts import GPU_IMAGE, REGION
 
 ENVIRONMENT = Environment(region=REGION)
 PLAIN = {"base": "ubuntu-24.04", "families": ["p3dn"], "nvidia_branch": "580"}
@@ -73,7 +74,16 @@ def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_a
 
 
 @pytest.mark.parametrize(
-    "said", [{}, PLAIN, {"base": AMI, "user": "ec2-user"}, {"commands": ["make"], "base": "ubuntu-24.04"}]
+    "said",
+    [
+        {},
+        PLAIN,
+        {"base": AMI, "user": "ec2-user"},
+        {"commands": ["make"], "base": "ubuntu-24.04"},
+        {"commands": ["make"], "base": "ubuntu-24.04", "families": ["p3dn", "trn1"]},
+        {"base": GPU_IMAGE, "accelerator": AcceleratorKind.GPU, "families": ["p5", "g7"]},
+        {"families": ["trn1", "trn3"]},
+    ],
 )
 def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
     assert build(**said) == []
@@ -116,6 +126,37 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'nvidia_branch' must be left out with 'neuron-base-amazon-linux-2023': the driver comes from Ubuntu's "
             "packages"
         )),
+        ({"base": "ubuntu-24.04", "accelerator": AcceleratorKind.NEURON}, (
+            "'base' must be one with a driver for neuron, got 'ubuntu-24.04', which has none; use "
+            "neuron-base-amazon-linux-2023, neuron-base-ubuntu-24.04, neuron-jax-0.10-ubuntu-24.04 or "
+            "neuron-multi-framework-ubuntu-24.04"
+        )),
+        ({"base": "ubuntu-24.04", "families": ["p6e-gb200"]}, (
+            "'base' must be one with a driver for p6e-gb200, got 'ubuntu-24.04', which has none; use "
+            "arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023"
+        )),
+        ({"base": GPU_IMAGE, "families": ["p5", "p3dn"]}, (
+            "'families[1]' must be one whose GPUs the driver of 'base-oss-nvidia-driver-gpu-ubuntu-22.04' knows, got "
+            "'p3dn' with V100: branch 580 is the last for Volta, and the open kernel modules begin with Turing; use the "
+            "base ubuntu-24.04 with 'nvidia_branch' '580'"
+        )),
+        ({**PLAIN, "accelerator": AcceleratorKind.NEURON}, (
+            "'families[0]' must be one with Neuron devices, as 'accelerator' neuron says, got 'p3dn' with GPUs"
+        )),
+        ({**PLAIN, "families": ["p3dn", "trn1"]}, (
+            "'families[1]' must be one with GPUs, as p3dn has, got 'trn1' with Neuron devices"
+        )),
+        ({"families": ["p5"]}, (
+            "'families[0]' must be one with Neuron devices, as the driver of 'neuron-base-ubuntu-24.04' is for, got 'p5' "
+            "with GPUs"
+        )),
+        ({"accelerator": AcceleratorKind.GPU}, (
+            "'accelerator' must be neuron with the base 'neuron-base-ubuntu-24.04', whose driver is for Neuron devices, "
+            "got gpu"
+        )),
+        ({**PLAIN, "families": ["p3dn", "zz9"]}, (
+            "'families[1]' must be the family of an instance type, as p3dn, got 'zz9'; the catalogue is of 2026-10-27"
+        )),
         ({"schedule": "at(2027-01-01T00:00:00)"}, (
             "'schedule' must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got 'at(2027-01-01T00:00:00)'"
         )),
@@ -134,6 +175,12 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_a_build_is_refused_with_one_clear_sentence(changes: dict[str, Any], says: str) -> None:
     assert build(**changes) == [says]
+
+
+def test_nvidias_driver_is_not_for_neuron() -> None:
+    said = build(base="ubuntu-24.04", families=["trn1"], nvidia_branch="580")
+    assert said[0] == "'nvidia_branch' must be left out for trn1: NVIDIA's driver is for GPUs"
+    assert said[1].startswith("'base' must be one with a driver for trn1, ")
 
 
 def test_a_base_of_which_no_source_says_the_kernel_is_a_doubt() -> None:

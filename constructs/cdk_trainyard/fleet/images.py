@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.instances.instance_type import catalogue_date, family_names
 from cdk_trainyard.options.kinds import resource_id
 from cdk_trainyard.problems import either, option, shown
 from cdk_trainyard.tokens import unresolved
@@ -58,6 +59,22 @@ class BaseName:
     def schema(self) -> dict[str, Any]:
         """Return the names, and the form of an id."""
         return {"anyOf": [{"enum": list(dlami_names())}, {"pattern": AMI.schema()["pattern"]}]}
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyName:
+    """The family of an instance type: of the catalogue, or announced with an image."""
+
+    def problem(self, value: Any, _environment: object) -> str | None:
+        """Look it up."""
+        if value in (known := family_names()) or names_of_family(value):
+            return None
+        hint = did_you_mean(value, known) or f"; the catalogue is of {catalogue_date()}"
+        return f"must be the family of an instance type, as p3dn, got {shown(value)}{hint}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "examples": ["p3dn"]}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

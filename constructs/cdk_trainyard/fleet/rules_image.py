@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.fleet.images import known_base, known_image, names_of_family
+from cdk_trainyard.fleet.rules_drivers import build_driver_problems
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.options.kinds import Environment
@@ -92,8 +93,7 @@ def training_image_problems(spec: TrainingImageSpec, environment: Environment) -
     """
     return [
         *builder_problems(spec),
-        *branch_problems(spec),
-        *driver_problems(spec),
+        *build_driver_problems(spec),
         *base_user_problems(spec),
         *regions_problems(spec, environment),
         *schedule_problems(spec),
@@ -116,28 +116,6 @@ def builder_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
     if kind is not None and base.architecture not in {None, kind.architecture}:
         text = f"must be one of {base.architecture}, the architecture of the base {shown(base.name)}"
         yield Problem(("instance_type",), f"{text}, got {kind.name} of {kind.architecture}")
-
-
-def branch_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """NVIDIA's driver is installed from Ubuntu's packages, on a base that has none."""
-    if spec.nvidia_branch is None or unresolved(spec.base):
-        return
-    base = known_base(spec)
-    if base.user != "ubuntu":
-        text = f"must be left out with {shown(base.name)}: the driver comes from Ubuntu's packages"
-        yield Problem(("nvidia_branch",), text)
-    elif base.families:
-        yield Problem(("nvidia_branch",), f"must be left out with {shown(base.name)}, which has a driver of its own")
-
-
-def driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """Plain Ubuntu has no driver: a branch of NVIDIA's, or a command, installs one."""
-    wanted = spec.accelerator or (", ".join(spec.families) if not unresolved(*spec.families) else "")
-    if not wanted or unresolved(spec.base, wanted) or spec.commands or spec.nvidia_branch is not None:
-        return
-    if known_base(spec).families == ():
-        text = f"must be given for {wanted}: the base {shown(spec.base)} has no driver, and no command installs one"
-        yield Problem(("nvidia_branch",), text)
 
 
 def base_user_problems(spec: TrainingImageSpec) -> Iterator[Problem]:

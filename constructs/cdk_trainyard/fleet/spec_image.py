@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName
+from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName, FamilyName
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.instances.kind import InstanceTypeName, RegionName
 from cdk_trainyard.options.fields import InFile
@@ -62,12 +62,7 @@ class TrainingImageSpec:
     """Who people and jobs work as, when the base is an AMI of yours. Default - ubuntu."""
     accelerator: AcceleratorKind | None = None
     """What the image has drivers for, which its test asks for. Default - nothing is asked."""
-    families: Sequence[
-        Annotated[
-            str,
-            Text(pattern=r"[a-z][a-z0-9]*(-[a-z0-9]+)*", words="the family of an instance type", example="p3dn"),
-        ]
-    ] = ()
+    families: Sequence[Annotated[str, FamilyName()]] = ()
     """Families of instance types that it is for, when the base does not know them. Default - the base's."""
     nvidia_branch: (
         Annotated[str, Text(pattern="[0-9]{3}", words="a branch of NVIDIA's driver", example="580")] | None

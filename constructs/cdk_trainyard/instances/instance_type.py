@@ -219,6 +219,23 @@ def catalogue_date() -> str:
 _REGISTERED: dict[str, InstanceType] = {}
 
 
+def family_names() -> tuple[str, ...]:
+    """Return the families of the types that are known, sorted."""
+    names = (*load("instances", "instance_types")["types"], *_REGISTERED)
+    return tuple(sorted({name.partition(".")[0] for name in names}))
+
+
+def family_accelerator(family: str) -> Accelerator | None:
+    """Return the accelerator that types of a family have; None without one, and of a family that is not known.
+
+    Args:
+        family: The family, as ``"p5"``.
+    """
+    names = (*load("instances", "instance_types")["types"], *_REGISTERED)
+    known = (InstanceType.of(name) for name in names if name.startswith(f"{family}."))
+    return next((part for each in known for part in each.accelerators), None)
+
+
 def _find(name: str) -> InstanceType | None:
     return _REGISTERED.get(name) or _captured(name)
 

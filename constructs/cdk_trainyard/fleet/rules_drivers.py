@@ -1,0 +1,118 @@
+"""Whether an image that is built has a driver for what it is for. Pure: nothing is created here."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from cdk_trainyard.fleet.images import known_base, names_of_family
+from cdk_trainyard.fleet.spec_image import TrainingImageSpec
+from cdk_trainyard.instances import AcceleratorKind
+from cdk_trainyard.instances.instance_type import family_accelerator
+from cdk_trainyard.problems import Problem, either, option, shown
+from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.versions import rows
+
+_WORDS: Final = {AcceleratorKind.GPU: "GPUs", AcceleratorKind.NEURON: "Neuron devices"}
+_OF_NEURON: Final = "trn1"
+"""A family that every image of Neuron has a driver for."""
+
+
+def build_driver_problems(spec: TrainingImageSpec) -> list[Problem]:
+    """Return what is wrong with accelerator, families and driver: of a contradiction, no more than that."""
+    if unresolved(spec.base, spec.accelerator, spec.families, *spec.families):
+        return [*branch_problems(spec)]
+    for rule in (accelerator_problems, modules_problems):
+        if found := [*rule(spec)]:
+            return found
+    return [*branch_problems(spec), *missing_driver_problems(spec)]
+
+
+def accelerator_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """What it is for has accelerators of one kind, that of the base's driver; commands may install another driver."""
+    base, said = known_base(spec), spec.accelerator
+    own = next(filter(None, map(_kind, base.families or ())), None)
+    if spec.commands:
+        return
+    if said and own and said is not own:
+        text = f"must be {own} with the base {shown(base.name)}, whose driver is for {_WORDS[own]}, got {said}"
+        yield Problem(("accelerator",), text)
+        return
+    first = next(filter(_kind, spec.families), "")
+    reasons = (
+        (said, f"as {option('accelerator')} {said} says"),
+        (own, f"as the driver of {shown(base.name)} is for"),
+        (_kind(first), f"as {first} has"),
+    )
+    wanted, why = next((each for each in reasons if each[0]), (None, ""))
+    for index, family in enumerate(spec.families):
+        kind = _kind(family)
+        if wanted and kind and kind is not wanted:
+            text = f"must be one with {_WORDS[wanted]}, {why}, got {shown(family)} with {_WORDS[kind]}"
+            yield Problem(("families", index), text)
+
+
+def modules_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """The open kernel modules of the Deep Learning AMIs do not know every GPU."""
+    base = known_base(spec)
+    if not base.families or spec.commands:
+        return
+    for index, family in enumerate(spec.families):
+        row = _modules(family)
+        if row and row["modules"] == "proprietary" and family not in base.families:
+            yield Problem(
+                ("families", index),
+                f"must be one whose GPUs the driver of {shown(base.name)} knows, got {shown(family)} with "
+                f"{row['gpu']}: {row['says']}; use the base ubuntu-24.04 with {option('nvidia_branch')} "
+                f"{shown(row['last_branch'])}",
+            )
+
+
+def branch_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """NVIDIA's driver is installed from Ubuntu's packages, on a base that has none, for GPUs."""
+    at = ("nvidia_branch",)
+    if spec.nvidia_branch is None or unresolved(spec.base):
+        return
+    base = known_base(spec)
+    if base.user != "ubuntu":
+        yield Problem(at, f"must be left out with {shown(base.name)}: the driver comes from Ubuntu's packages")
+    elif base.families:
+        yield Problem(at, f"must be left out with {shown(base.name)}, which has a driver of its own")
+    elif _wanted(spec) is AcceleratorKind.NEURON:
+        yield Problem(at, f"must be left out for {_for(spec)}: NVIDIA's driver is for GPUs")
+
+
+def missing_driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """Plain Ubuntu has no driver: a branch of NVIDIA's, or a command, installs one, and of others the base has it."""
+    wanted = _for(spec)
+    if not wanted or spec.commands or known_base(spec).families != ():
+        return
+    elsewhere = _wanted(spec) is AcceleratorKind.NEURON
+    if spec.nvidia_branch is None:
+        elsewhere |= any(row and row["modules"] == "open" for row in map(_modules, spec.families))
+    if elsewhere:
+        names = names_of_family(spec.families[0] if spec.families else _OF_NEURON)
+        remedy = f"use {either(names)}" if names else "use an AMI of yours by its id"
+        yield Problem(
+            ("base",), f"must be one with a driver for {wanted}, got {shown(spec.base)}, which has none; {remedy}"
+        )
+    elif spec.nvidia_branch is None:
+        text = f"must be given for {wanted}: the base {shown(spec.base)} has no driver, and no command installs one"
+        yield Problem(("nvidia_branch",), text)
+
+
+def _for(spec: TrainingImageSpec) -> str:
+    return spec.accelerator or ", ".join(spec.families)
+
+
+def _wanted(spec: TrainingImageSpec) -> AcceleratorKind | None:
+    if unresolved(spec.accelerator, spec.families, *spec.families):
+        return None
+    return spec.accelerator or next(filter(None, map(_kind, spec.families)), None)
+
+
+def _kind(family: str) -> AcceleratorKind | None:
+    found = family_accelerator(family)
+    return found.kind if found else None
+
+
+def _modules(family: str) -> dict[str, str] | None:
+    return next((dict(row) for row in rows("nvidia_families") if family in row["families"]), None)
