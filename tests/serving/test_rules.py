@@ -104,7 +104,7 @@ def of_monitoring(**changes: Any) -> list[str]:
 def test_variables_that_hold_no_secret_pass() -> None:
     variables = {
         "VLLM_LOGGING_LEVEL": "DEBUG",
-        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "5",
+        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "700",
         "USE_AUTH": "false",
         "MIRROR": "https://mirror.example:8443/a:b@c",
         "EYE": "eyJ",

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cdk_trainyard.network.rules import parse_cidr
-from cdk_trainyard.problems import At, Problem, either, option, shown, within
+from cdk_trainyard.problems import Problem, either, option, shown, within
 from cdk_trainyard.serving.spec_load_balancer import (
     METHODS,
     AuthenticationKind,
