@@ -222,6 +222,12 @@ def test_requests_are_held_back_until_a_task_has_room(stack: Stack) -> None:
     assert {first for _, first, _ in rules(template, "ServingSecurityGroup", "Ingress")} == {3000, 8080, 8081}
 
 
+def test_an_agent_of_a_private_registry_is_pulled_with_the_rights_that_takes(stack: Stack) -> None:
+    load_balancer(stack, concurrency=ConcurrencyLimit(image="222222222222.dkr.ecr.us-west-2.amazonaws.com/agent:1"))
+    policies = json.dumps(Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy"))
+    assert ":ecr:us-west-2:222222222222:repository/agent" in policies
+
+
 def decision(acl: dict[str, Any], matched: dict[str, dict[str, str]]) -> str:
     """Return what AWS WAF does with a request of which ``matched`` rules of each managed group say Block, with labels.
 

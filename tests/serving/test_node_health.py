@@ -100,6 +100,19 @@ def test_a_copy_of_the_detector_is_pulled_with_the_rights_that_takes() -> None:
     assert "ecr:GetAuthorizationToken" in policies
 
 
+def test_images_of_a_private_registry_are_pulled_with_the_rights_that_takes() -> None:
+    stack, registry = new_stack(), "222222222222.dkr.ecr.us-west-2.amazonaws.com"
+    NeuronNodeHealth(
+        stack,
+        "Health",
+        service=service(stack),
+        detector_image=f"{registry}/detector:1",
+        recovery_image=f"{registry}/recovery:1",
+    )
+    policies = json.dumps(Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy"))
+    assert all(f":222222222222:repository/{name}" in policies for name in ("detector", "recovery"))
+
+
 def test_a_daemon_has_no_circuit_breaker_and_nobody_is_told_to_give_it_one() -> None:
     stack = new_stack()
     NeuronNodeHealth(stack, "Health", service=service(stack))

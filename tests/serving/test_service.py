@@ -291,6 +291,30 @@ def test_the_regional_registry_gets_its_pull_rights(stack: Stack) -> None:
     assert [entry["Resource"] for entry in statements if entry["Action"] == "ecr:GetAuthorizationToken"] == ["*"]
 
 
+@pytest.mark.parametrize(
+    ("image", "arn"),
+    [
+        ("222222222222.dkr.ecr.eu-west-1.amazonaws.com/team/vllm:1", "eu-west-1:222222222222:repository/team/vllm"),
+        (
+            f"111111111111.dkr-ecr.us-west-2.on.aws/vllm@sha256:{'0' * 64}",
+            "us-west-2:111111111111:repository/vllm",
+        ),
+    ],
+)
+def test_an_image_of_a_private_registry_is_pulled_with_the_rights_that_takes(
+    image: str, arn: str, stack: Stack
+) -> None:
+    service(stack, engine=TextGenerationEngine.tgi(image=image))
+    statements = policy(Template.from_stack(stack), "ExecutionRole")
+    (pull,) = [entry for entry in statements if "ecr:BatchGetImage" in entry["Action"]]
+    assert pull["Resource"] == {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":ecr:{arn}"]]}
+
+
+def test_a_public_registry_asks_for_no_rights(stack: Stack) -> None:
+    service(stack, engine=TextGenerationEngine.tgi(image="public.ecr.aws/team/tgi:1"))
+    assert "ecr:" not in json.dumps(policy(Template.from_stack(stack), "ExecutionRole"))
+
+
 def test_neuron_vllm_gets_arguments(stack: Stack) -> None:
     service(stack, engine=TextGenerationEngine.neuron_vllm())
     template = Template.from_stack(stack)

@@ -1,7 +1,9 @@
 """Where an engine's image is pulled from, and what that takes."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_ecr as ecr
@@ -10,8 +12,15 @@ from aws_cdk import aws_iam as iam
 from cdk_trainyard.serving.catalogue import registry_account
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
+from cdk_trainyard.tokens import unresolved
 
 _PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+
+_PRIVATE: Final = re.compile(
+    r"(?P<account>[0-9]{12})\.(dkr\.ecr(-fips)?|dkr-ecr(-fips)?)\.(?P<region>[a-z0-9-]+)\.(amazonaws\.com|on\.aws)"
+    r"(\.cn)?/(?P<repository>[^:@]+)"
+)
+"""ECR user guide, "Amazon ECR registries" and "Amazon ECR endpoints": private registries, also with both stacks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +42,7 @@ class ImageReference:
         if engine.repository is not None:
             return cls.of_copy(engine.repository, engine.tag or "latest")
         if image.repository is None:
-            return cls(uri=image.reference or image.key, repository_arn=None)
+            return cls.of_uri(image.reference or image.key, stack)
         account = registry_account(stack.region) or Aws.ACCOUNT_ID
         return cls(
             uri=f"{account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{image.repository}:{image.tag}",
@@ -41,6 +50,21 @@ class ImageReference:
                 service="ecr", resource="repository", resource_name=image.repository, account=account
             ),
         )
+
+    @classmethod
+    def of_uri(cls, uri: str, stack: Stack) -> "ImageReference":
+        """Return an image that is named with its registry; which may be ECR's of any account and Region."""
+        found = _PRIVATE.match(uri)
+        if unresolved(uri) or found is None:
+            return cls(uri=uri, repository_arn=None)
+        arn = stack.format_arn(
+            service="ecr",
+            account=found["account"],
+            region=found["region"],
+            resource="repository",
+            resource_name=found["repository"],
+        )
+        return cls(uri=uri, repository_arn=arn)
 
     @classmethod
     def of_copy(cls, repository: ecr.IRepository, tag: str) -> "ImageReference":

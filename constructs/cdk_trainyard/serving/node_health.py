@@ -13,7 +13,7 @@ VPC endpoints", considerations; aws/containers-roadmap issue 2304).
 
 import json
 
-from aws_cdk import Annotations
+from aws_cdk import Annotations, Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
@@ -76,10 +76,12 @@ class NeuronNodeHealth(Construct):
             self, "ExecutionRole", service="ecs-tasks.amazonaws.com", description="ECS pulls and logs"
         )
         execution.allow(statement(["logs:CreateLogStream", "logs:PutLogEvents"], [service.log_group.log_group_arn]))
-        detector = ImageReference(uri=detector_image, repository_arn=None)
+        stack = Stack.of(self)
+        detector = ImageReference.of_uri(detector_image, stack)
         if detector_repository is not None:
             detector = ImageReference.of_copy(detector_repository, DETECTOR_IMAGE.rpartition(":")[2])
         detector.allow_pull(execution)
+        ImageReference.of_uri(recovery_image, stack).allow_pull(execution)
         self.task_definition = ecs.Ec2TaskDefinition(
             self,
             "Task",

@@ -140,6 +140,7 @@ class InferenceTask(Construct):
 
     def add_agent(self, limit: ConcurrencyLimit, requests: int) -> None:
         """Put the target optimizer's agent before the engine."""
+        ImageReference.of_uri(limit.image, Stack.of(self)).allow_pull(self.execution_role)
         linux = ecs.LinuxParameters(self, "AgentLinux", init_process_enabled=True)
         linux.drop_capabilities(ecs.Capability.ALL)
         self.definition.add_container(
