@@ -91,7 +91,7 @@ AT_LOAD = [
     row(
         "wrong-type-bool",
         [("capacity_gib: 1200", "capacity_gib: 1200\n    efa_enabled: yes")],
-        "8:18: 'storage.lustre.efa_enabled' must be true or false, got 'yes'",
+        "8:18: 'storage.lustre.efa_enabled' must be true or false, got 'yes'; write true",
     ),
     row(
         "packages-for-another-python",

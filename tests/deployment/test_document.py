@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cdk_trainyard.deployment._document import Place, read_document
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.tokens import Unknown
 
 FILE = "deployments/x.yaml"
 UNTIL_KNOWN = "an app of CDK writes this until it knows one"
@@ -56,6 +57,13 @@ def test_scalars_are_read_as_editors_read_them() -> None:
     }
 
 
+def test_what_has_no_value_in_a_list_keeps_its_place() -> None:
+    document = read_document("a: [1, ~, 2]", FILE)
+    one, nothing, two = document.data["a"]
+    assert (one, type(nothing), two) == (1, Unknown, 2)
+    assert document.at(("a", 2)) == f"{FILE}:1:11"
+
+
 def test_numbers_beyond_every_count_stay_text() -> None:
     assert read_document(f"a: {'9' * 5000}", FILE).data == {"a": "9" * 5000}
 
@@ -78,6 +86,9 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
     ("text", "place", "says"),
     [
         ("a: 1\n\tb: 2\n", "2:1", "a tab stands where YAML wants spaces; indent with spaces"),
+        ("a: 1\nb:\t2\n", "2:3", "a tab stands where the file's reader wants a space; write a space"),
+        (f"a:\n  {'k' * 1100}: 1\n", "2:3", "a key of YAML has at most 1024 characters; shorten it"),
+        (f"a: 1\n{'b' * 1100}\nc: 2\n", "3:1", "a key needs ': ' after it, as in 'name: value'"),
         ("a: b: c\n", "1:5", "a second ':' in one line; put the value in quotes, or indent it as a new line"),
         ("a: 1\nb\nc: 2\n", "3:1", "a key needs ': ' after it, as in 'name: value'"),
         ("a:\n  b: 1\n c: 2\n", "3:2", "the indentation fits none of the lines above; align it with its neighbors"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cdk_trainyard.options.fields import Part
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
@@ -79,7 +80,7 @@ def test_a_key_says_that_something_exists_already() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (group(count="4"), "'groups.workers.count' must be a whole number, got '4'"),
+        (group(count="4"), "'groups.workers.count' must be a whole number, got '4'; write 4, without quotes"),
         (group(count=True), "'groups.workers.count' must be a whole number, got true"),
         (group(count=101), "'groups.workers.count' must be 0 to 100, got 101"),
         (group(price="x", capacity="Spot"), "'groups.workers.price' must be a number, got 'x'"),
@@ -127,7 +128,10 @@ def test_a_key_says_that_something_exists_already() -> None:
         ({}, "'groups' is missing"),
         (group() | {"store": {"days": ("Monday",)}}, "'store.days[0]' must be MONDAY or SUNDAY, got 'Monday'"),
         (group() | {"store": {"store_id": "1"}}, "'store.store_id' must be letters, as Word, got '1'"),
-        (group() | {"store": {"store_id": "a", "days": ()}}, "'store.days' is no key here; there are store_id"),
+        (
+            group() | {"store": {"store_id": "a", "days": ()}},
+            "'store.days' is no key beside 'store_id', which says that it exists already; leave one of both out",
+        ),
         (group() | {"tags": {"A": "b"}}, "'tags.A' must be lowercase letters, as workers, got 'A' as a name"),
         (group() | {"tags": {"a": "1"}}, "'tags.a' must be letters, as Word, got '1'"),
         (group() | {"tags": {"a": "b" * 101 + "1"}}, f"'tags.a' must be letters, as Word, got '{'b' * 99}…'"),
@@ -150,6 +154,51 @@ def test_text_that_yaml_read_as_something_else_is_shown_as_it_is_written() -> No
     assert read(group() | {"tags": {"a": 12}}, {at: "012"})[1] == [
         "'tags.a' must be text, got 012; put it in quotes: \"012\""
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "remedy"),
+    [
+        ("count", "0x12", "; write 18"),
+        ("count", "1_000", "; write 1000"),
+        ("count", "18.0", "; write 18"),
+        ("count", 1e3, "; write 1000"),
+        ("count", "04", "; write 4"),
+        ("count", "4.5", ""),
+        ("count", 4.5, ""),
+        ("count", "inf", ""),
+        ("count", "nan", ""),
+        ("count", "four", ""),
+        ("count", "9" * 5000, ""),
+        ("price", "1.5", "; write 1.5, without quotes"),
+        ("price", "2", "; write 2, without quotes"),
+    ],
+)
+def test_a_number_in_other_words_is_answered_with_the_number(key: str, value: Any, remedy: str) -> None:
+    [said] = read(group(capacity="Spot", **{key: value}))[1]
+    assert said.partition("; write")[1:] == ("; write" if remedy else "", remedy.removeprefix("; write"))
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [("true", "; write true, without quotes"), ("Off", "; write false"), (1, ""), ("perhaps", "")],
+)
+def test_so_is_a_truth_value(value: Any, remedy: str) -> None:
+    [said] = read(group(volumes=({"root": value},)))[1]
+    assert said == f"'groups.workers.volumes[0].root' must be true or false, got {value!r}{remedy}"
+
+
+def test_an_option_of_what_exists_already_needs_the_key_that_says_so() -> None:
+    says = "'groups' is no key without 'name', which says that it exists already; give that, or leave this out"
+    reader = Reader(environment=Environment())
+    reader.read(NewStore, {"groups": 1}, (), part=Part(spec=NewStore, existing=Cluster, unless="name"))
+    assert [sentence(problem) for problem in reader.problems] == [says]
+
+
+def test_nothing_follows_from_what_has_no_value() -> None:
+    found, problems = read(group() | {"store": {"days": (Unknown(), "MONDAY", "MONDAY")}})
+    assert problems == ["'store.days[2]' must be another than those before it, got 'MONDAY' again"]
+    assert isinstance(found.store.days[0], Unknown)
 
 
 def test_what_should_be_a_list_is_shown_as_one() -> None:

@@ -13,7 +13,7 @@ import yaml
 
 from cdk_trainyard.deployment._yaml_errors import explain_yaml
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.tokens import looks_like_token
+from cdk_trainyard.tokens import Unknown, looks_like_token
 
 KeyPath = tuple[str | int, ...]
 """Where something stands in the data: ``("cluster", "groups", "worker-group-1", "count")``."""
@@ -235,8 +235,9 @@ class _Reader:
         for index, item in enumerate(node.value):
             if item.tag == f"{_TAG}null":
                 self._report((*path, index), item, f"{_name((*path, index))} has no value; write one")
+                items.append(Unknown())
             else:
-                items.append(self._value(item, (*path, len(items))))
+                items.append(self._value(item, (*path, index)))
         return tuple(items)
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:

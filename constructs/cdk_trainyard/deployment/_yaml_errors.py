@@ -34,6 +34,8 @@ _SENTENCES: Final = (
     (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
     (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),
 )
+_LONGEST_KEY: Final = 1024
+"""YAML 1.2.2, section 7.4.2: an implicit key on one line."""
 
 
 def explain_yaml(error: yaml.YAMLError, text: str) -> tuple[tuple[int, int], str]:
@@ -43,10 +45,32 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> tuple[tuple[int, int], str
     problem = str(getattr(error, "problem", None) or error)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if mark and (answer := _of_the_line(problem, mark, getattr(error, "context_mark", None) or mark)):
+        return answer
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, problem):
             return place, sentence
     return place, f"this is not YAML: {problem}"
+
+
+def _of_the_line(problem: str, mark: yaml.Mark, start: yaml.Mark) -> tuple[tuple[int, int], str] | None:
+    """Return place and sentence for what PyYAML says of more than one fault, when the line tells which one it is."""
+    if r"'\t' that cannot start" in problem and _line(mark)[: mark.column].strip():
+        return (mark.line + 1, mark.column + 1), "a tab stands where the file's reader wants a space; write a space"
+    if re.search("could not find expected ':'|mapping values are not allowed", problem):
+        key = re.match(r"[ -]*(.*?):(?=\s|$)", _line(start))
+        if key and len(key[1]) > _LONGEST_KEY:
+            return (
+                start.line + 1,
+                key.start(1) + 1,
+            ), f"a key of YAML has at most {_LONGEST_KEY} characters; shorten it"
+    return None
+
+
+def _line(mark: yaml.Mark) -> str:
+    """Return the line that a mark is in."""
+    text = str(mark.buffer)
+    return text[text.rfind("\n", 0, mark.pointer) + 1 :].partition("\n")[0]
 
 
 def position(before: str) -> tuple[int, int]:

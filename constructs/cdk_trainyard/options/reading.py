@@ -7,8 +7,10 @@ it, and judge everything else.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from math import isfinite, nan
 from typing import Any, Final, cast
 
 from cdk_trainyard.errors import did_you_mean, nearest
@@ -32,6 +34,8 @@ from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+_LONGEST_NUMBER: Final = 20
 _NOTHING: Final[Mapping[str, Any]] = {}
 _FORMER: Final = "FORMER_KEYS"
 """A specification may have a table of keys that it had, or never will have: key → what to do instead."""
@@ -54,18 +58,19 @@ class Reader:
     sources: Mapping[At, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def read(self, spec: type, data: object, at: At) -> Any:
+    def read(self, spec: type, data: object, at: At, *, part: Part | None = None) -> Any:
         """Return a section as its specification, with unknowns where it has a wrong form.
 
         Args:
             spec: What the section is.
             data: What the file says.
             at: Where it says so.
+            part: The part that it is, which may have another specification too.
         """
         if not isinstance(data, Mapping):
             first = next(iter(keys_of(spec)), "key")
             return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
-        return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at))
+        return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
     def _made(
         self,
@@ -99,14 +104,16 @@ class Reader:
             return {}
         return {option.name: self._made(part, data, at, meant=meant)}
 
-    def _value(self, shape: Shape, data: Any, at: At) -> Any:
+    def _value(self, shape: Shape, data: Any, at: At) -> Any:  # noqa: PLR0911  one for each shape
+        if isinstance(data, Unknown):  # answered where the file was read
+            return data
         match shape:
             case Scalar():
                 return self._scalar(shape.type, shape.kinds, data, at)
             case Object():
                 return self._object(shape, data, at)
             case Part():
-                return self.read(_chosen(shape, data if isinstance(data, Mapping) else ()), data, at)
+                return self.read(_chosen(shape, data if isinstance(data, Mapping) else ()), data, at, part=shape)
             case Items():
                 return tuple(self._items(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Named():
@@ -169,7 +176,7 @@ class Reader:
         fits = isinstance(data, (int, float) if wanted is float else wanted)
         if not fits or (isinstance(data, bool) and wanted is not bool):
             quoted = wanted is str and at in self.sources
-            remedy = f'; put it in quotes: "{self.sources[at]}"' if quoted else ""
+            remedy = f'; put it in quotes: "{self.sources[at]}"' if quoted else _plainly(wanted, data)
             return self._refused(at, f"must be {_SYMBOLS[wanted]}, got {self._got(data, at)}{remedy}")
         if dummy(data):
             return self._refused(at, f"must be a value, got {shown(data)}, which CDK writes until it has looked one up")
@@ -186,12 +193,17 @@ class Reader:
         hint = f"; {former}" if former else did_you_mean(data, words) if isinstance(data, str) else ""
         return self._refused(at, f"must be {either(words)}, got {self._got(data, at)}{hint}")
 
-    def _unknown_keys(self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "") -> AbstractSet[str]:
+    def _unknown_keys(
+        self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "", part: Part | None = None
+    ) -> AbstractSet[str]:
         """Refuse what is no key, and return what was most likely meant of what the section lacks."""
         known = [name for name in keys_of(spec) if name != without]
         meant: set[str] = set()
         for key in data:
             if key in known:
+                continue
+            if part is not None and (text := _of_the_other(part, spec, key)):
+                self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
             instead = getattr(spec, _FORMER, {}).get(key)
             hint = f"; {instead}" if instead else did_you_mean(key, known) or f"; there are {either(known)}"
@@ -213,6 +225,29 @@ class Reader:
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
 
 
+def _plainly(wanted: type, data: object) -> str:
+    """Return how to write a number, or a truth value, that YAML reads as something else."""
+    if not isinstance(data, str | float) or len(str(data)) > _LONGEST_NUMBER:
+        return ""
+    text = _SWITCHES.get(str(data).lower(), "") if wanted is bool else _number(wanted, data)
+    quoted = isinstance(data, str) and data.strip().lower() == text
+    return f"; write {text}{', without quotes' if quoted else ''}" if text else ""
+
+
+def _number(wanted: type, data: str | float) -> str:
+    """Return what text, or a number with a fraction of nothing, is as a number; nothing when it is none."""
+    number = data if isinstance(data, float) else next(_numbers(data), nan)
+    if not isfinite(number) or (wanted is int and number != int(number)):
+        return ""
+    return str(int(number) if wanted is int else number)
+
+
+def _numbers(text: str) -> Iterator[float]:
+    for read in (lambda text: int(text, 0), int, float):
+        with suppress(ValueError):
+            yield read(text)
+
+
 def _chosen(part: Part, keys: Iterable[str]) -> type:
     """Return the specification that a section is of, also when the key that decides it is misspelt."""
     unknown = [key for key in keys if key not in keys_of(part.spec)]
@@ -220,6 +255,15 @@ def _chosen(part: Part, keys: Iterable[str]) -> type:
         nearest(key, keys_of(part.existing))[:1] == [part.unless] for key in unknown
     )
     return part.chosen([part.unless] if misspelt else keys)
+
+
+def _of_the_other(part: Part, spec: type, key: str) -> str:
+    """Return what is wrong with a key that only the other specification of a part has, or nothing."""
+    if part.existing is None or key not in keys_of(part.spec if spec is part.existing else part.existing):
+        return ""
+    if spec is part.existing:
+        return f"is no key beside {shown(part.unless)}, which says that it exists already; leave one of both out"
+    return f"is no key without {shown(part.unless)}, which says that it exists already; give that, or leave this out"
 
 
 def _part(chosen: Chosen, data: Mapping[str, Any]) -> Part | None:
@@ -242,4 +286,6 @@ def _json(value: Any) -> Any:
     """Return a JSON value whose lists, which are read as tuples, are lists."""
     if isinstance(value, Mapping):
         return {key: _json(inner) for key, inner in value.items()}
-    return [_json(inner) for inner in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_json(inner) for inner in value if not isinstance(inner, Unknown)]
+    return value
