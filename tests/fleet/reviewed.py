@@ -36,7 +36,6 @@ def image(stack: Stack) -> None:
         accelerator=AcceleratorKind.GPU,
         families=["p3dn"],
         nvidia_branch="580",
-        schedule="rate(7 days)",
         while_deploying=True,
     )
 

@@ -83,6 +83,7 @@ def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_a
         {"commands": ["make"], "base": "ubuntu-24.04", "families": ["p3dn", "trn1"]},
         {"base": GPU_IMAGE, "accelerator": AcceleratorKind.GPU, "families": ["p5", "g7"]},
         {"families": ["trn1", "trn3"]},
+        {"schedule": "rate(7 days)"},
     ],
 )
 def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
@@ -159,6 +160,10 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         )),
         ({"schedule": "at(2027-01-01T00:00:00)"}, (
             "'schedule' must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got 'at(2027-01-01T00:00:00)'"
+        )),
+        ({**PLAIN, "schedule": "rate(7 days)"}, (
+            "'schedule' must be left out with the base 'ubuntu-24.04', which never changes, so that nothing is built; run "
+            "the build command instead"
         )),
         ({"regions": ["us-east-1", "cn-north-1"]}, (
             "'regions[1]' must be a Region of the partition aws, as the stack's is, got 'cn-north-1'"

@@ -98,7 +98,6 @@ def test_everything_can_be_set() -> None:
         instance_type="c5.4xlarge",
         volume_gib=100,
         regions=["us-east-1"],
-        schedule="cron(0 4 ? * SUN *)",
         while_deploying=True,
     )
     found = documents(stack)
@@ -111,6 +110,15 @@ def test_everything_can_be_set() -> None:
     assert regions == ["us-west-2", "us-east-1"]
     assert made.image_id is not None
     assert known_image(NodeImage(build=made)).families == ("p3dn",)
+
+
+def test_an_image_on_a_base_that_changes_is_built_anew() -> None:
+    stack = new_stack()
+    image(stack, schedule="cron(0 4 ? * SUN *)")
+    assert only(stack, "AWS::ImageBuilder::ImagePipeline")["Schedule"] == {
+        "PipelineExecutionStartCondition": "EXPRESSION_MATCH_AND_DEPENDENCY_UPDATES_AVAILABLE",
+        "ScheduleExpression": "cron(0 4 ? * SUN *)",
+    }
 
 
 def test_the_ami_goes_with_the_image_and_the_pipelines_are_deleted_by_a_command() -> None:

@@ -104,7 +104,7 @@ def fleet(
         members = EfaSecurityGroup(stack, "Members", vpc=network.vpc)
         taken = NodeImage(dlami=image)
         if built is not None:
-            made = TrainingImage(stack, "Image", base="ubuntu-24.04", network=network, **_GPU, **built)
+            made = TrainingImage(stack, "Image", network=network, **{**_GPU, **built})
             taken = NodeImage(build=made)
         shared = (
             LustreFileSystem(
@@ -136,7 +136,12 @@ def fleet(
     return build
 
 
-_GPU: dict[str, Any] = {"accelerator": AcceleratorKind.GPU, "families": ["p3dn"], "nvidia_branch": "580"}
+_GPU: dict[str, Any] = {
+    "base": "ubuntu-24.04",
+    "accelerator": AcceleratorKind.GPU,
+    "families": ["p3dn"],
+    "nvidia_branch": "580",
+}
 
 
 # ---------------------------------------------------------------- services

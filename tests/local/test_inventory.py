@@ -25,7 +25,9 @@ _NAME = "shown"
 def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  it is deployed into it
     """Deploy a fleet and a service as a deployment's stacks, and return the inventory."""
     client = aws.client("cloudformation", REGION)
-    built = {"while_deploying": True, "schedule": "cron(0 4 ? * SUN *)"}
+    base = "base-oss-nvidia-driver-gpu-ubuntu-22.04"
+    built = {"base": base, "nvidia_branch": None, "commands": ["true"], "schedule": "cron(0 4 ? * SUN *)"}
+    built |= {"while_deploying": True}
     apps = {
         "training": fleet(instance_type="p3dn.24xlarge", built=built, master="c5n.18xlarge"),
         "serving": service(web_acl=True, tasks=2),
@@ -55,7 +57,7 @@ def shown(aws: LocalAws, bootstrapped: None) -> Iterator[str]:  # noqa: ARG001  
         r"    interfaces +1 x interface  card 0, 1 with an address",
         r"    interfaces +1 x efa-only  card 0, 0 with an address",
         r"instance +i-\w+  c5n.18xlarge, ",
-        r"image pipeline +\S+  from ssm:/aws/service/canonical/\S+, cron\(0 4 \? \* SUN \*\)",
+        r"image pipeline +\S+  from ssm:/aws/service/deeplearning/\S+, cron\(0 4 \? \* SUN \*\)",
         r"  parameter +/imagebuilder/trainyard/\S+  ami-\w+",
         r"key pair +\S+  private half in /ec2/keypair/key-\w+",
         r"== Door",

@@ -53,7 +53,7 @@ CHAINS: dict[str, list[Build]] = {
         fleet(instance_type="p3dn.24xlarge", built={"while_deploying": True}, master="c5n.18xlarge"),
         fleet(
             instance_type="p3dn.24xlarge",
-            built={"while_deploying": True, "commands": ["true"], "schedule": "cron(0 4 ? * SUN *)"},
+            built={"while_deploying": True, "commands": ["true"]},
             master="c5n.18xlarge",
         ),
     ],

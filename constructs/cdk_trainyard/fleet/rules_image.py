@@ -134,10 +134,20 @@ def regions_problems(spec: TrainingImageSpec, environment: Environment) -> Itera
 
 
 def schedule_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """Image Builder knows no schedule of one time (CreateImagePipeline, ``schedule``)."""
-    if spec.schedule is not None and not unresolved(spec.schedule) and spec.schedule.startswith("at("):
-        text = f"must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got {shown(spec.schedule)}"
-        yield Problem(("schedule",), text)
+    """It repeats, and the base changes meanwhile: else it starts no build.
+
+    Source: CreateImagePipeline of EC2 Image Builder in botocore's model, ``schedule``, and its
+    ``pipelineExecutionStartCondition``.
+    """
+    at = ("schedule",)
+    if spec.schedule is None:
+        return
+    if not unresolved(spec.schedule) and spec.schedule.startswith("at("):
+        yield Problem(at, f"must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got {shown(spec.schedule)}")
+    facts = None if unresolved(spec.base) else image_facts(spec.base)
+    if not unresolved(spec.base) and (spec.base.startswith("ami-") or (facts and not facts.moving)):
+        why = "which never changes, so that nothing is built; run the build command instead"
+        yield Problem(at, f"must be left out with the base {shown(spec.base)}, {why}")
 
 
 def commands_problems(spec: TrainingImageSpec) -> Iterator[Problem]:

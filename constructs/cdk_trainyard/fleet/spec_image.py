@@ -91,8 +91,8 @@ class TrainingImageSpec:
     regions: Sequence[Annotated[str, RegionName()]] = ()
     """Regions that it is copied to. Default - the stack's alone."""
     schedule: Annotated[str, Schedule()] | None = None
-    """When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; plain Ubuntu is of one day, and does
-    not change. Default - when it is asked."""
+    """When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; not for plain Ubuntu, which is of one
+    day, and AMIs of yours: they do not change. Default - when it is asked."""
     while_deploying: bool = False
     """Whether it is built while the stack is deployed, which then takes about an hour. Default: false."""
 
