@@ -423,6 +423,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'scaling.schedules[0]' must not end the last task without a schedule that brings tasks back, with 'min_tasks' 1 or more"
         ],
     ),
+    "to zero every evening and back once": (
+        scaled(schedules=[NIGHT, replace(DAY, schedule="at(2027-01-01T00:00:00)")]),
+        [
+            "'scaling.schedules[0]' must not end the last task again and again where tasks are brought back once, by 'at(2027-01-01T00:00:00)'; give 'day' a cron(…)"
+        ],
+    ),
     "bounds upside down": (
         scaled(min_tasks=3, max_tasks=2, target=-1),
         ["'scaling.max_tasks' must be 3 or more, got 2", "'scaling.target' must be more than 0, got -1"],
@@ -726,6 +732,23 @@ def test_says_everything_at_once() -> None:
 
 
 RIGHT: dict[str, dict[str, Any]] = {
+    "to zero once and back once": scaled(
+        schedules=[
+            replace(NIGHT, schedule="at(2026-12-24T18:00:00)"),
+            replace(DAY, schedule="at(2027-01-01T00:00:00)"),
+        ]
+    ),
+    "to zero in one year and back once": scaled(
+        schedules=[
+            replace(NIGHT, schedule="cron(0 20 24 12 ? 2026)"),
+            replace(DAY, schedule="at(2027-01-01T00:00:00)"),
+        ]
+    ),
+    "as many variables as a task definition holds": tgi(environment={"A": "x" * 61_439}),
+    "the longest sequence that a model was made for": {
+        "of_model": {"preset": "tinyllama-1.1b", "sequence_length": 2048, "batch": 1},
+    },
+    "a longer sequence of a shape": {"of_model": {"shape": OWN, "sequence_length": 8192}},
     "a host image of a leap day": {"of_hosts": {"host_image": "20280229"}},
     "switches and numbers with telling names": tgi(
         environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}

@@ -87,6 +87,21 @@ def _schedules(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem]:
     if to_zero and not unresolved(*numbers) and not any(each.min_tasks > 0 for each in schedules):
         text = "must not end the last task without a schedule that brings tasks back, with 'min_tasks' 1 or more"
         yield Problem(("schedules", to_zero[0]), text)
+    elif back := [each for each in schedules if not unresolved(each.min_tasks) and each.min_tasks > 0]:
+        again = [index for index in to_zero if _comes_again(schedules[index].schedule)]
+        if again and all(_is_once(each.schedule) for each in back):
+            text = "must not end the last task again and again where tasks are brought back once, by"
+            remedy = f"give {shown(back[0].name)} a cron(…)"
+            yield Problem(("schedules", again[0]), f"{text} {shown(back[0].schedule)}; {remedy}")
+
+
+def _is_once(schedule: str) -> bool:
+    return not unresolved(schedule) and schedule.startswith("at(")
+
+
+def _comes_again(schedule: str) -> bool:
+    """Say whether a schedule is of every year, or a rate."""
+    return not unresolved(schedule) and (schedule.startswith("rate(") or schedule.endswith(" *)"))
 
 
 def _schedule(schedule: ScalingSchedule) -> Iterator[Problem]:
