@@ -339,6 +339,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         tgi(environment={"PORT": "9000"}),
         ["'engine.environment.PORT' must be 8080, where the load balancer asks, got '9000'; leave it out"],
     ),
+    "variables that no task definition holds": (
+        tgi(environment={"A": "x" * 70_000}),
+        [
+            "'engine.environment' must have 61440 bytes or fewer, names and values, got 70001: a task definition of ECS has 64 KiB; put what is large into the model's folder, or into an image of yours"
+        ],
+    ),
     "variables that contradict the model": (
         tgi(
             environment={

@@ -37,6 +37,8 @@ prefixes"), Slack ("Tokens"), RFC 6750, 7617 and 7519; read 2026-11."""
 _WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 """A URL with a password (RFC 3986, section 3.2.1)."""
 _LONGEST_PLAIN = 20
+_MOST_BYTES = 60 * 1024
+"""Of a task definition's 64 KiB; more than 4 are what stands in it anyway."""
 _PORTS = ("PORT", "SM_ON_PORT")
 _SECRETS = (
     "a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with "
@@ -95,7 +97,17 @@ def _registry_problems(image: EngineImage, region: str | None) -> Iterator[Probl
 
 
 def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
-    """Check that no secret is written as text, as it would stand in the template, nor another port than callers use."""
+    """Check that no secret is written as text, as it would stand in the template, nor another port than callers use.
+
+    Source of the size: Amazon ECS developer guide, "Amazon ECS service quotas", task definition size limit, 64 KB.
+    """
+    known = [part for pair in engine.environment.items() for part in pair if not unresolved(part)]
+    size = sum(len(part.encode()) for part in known)
+    if size > _MOST_BYTES:
+        text = (
+            f"must have {_MOST_BYTES} bytes or fewer, names and values, got {size}: a task definition of ECS has 64 KiB"
+        )
+        yield Problem(("environment",), f"{text}; put what is large into the model's folder, or into an image of yours")
     for name, value in engine.environment.items():
         at = ("environment", name)
         if name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
