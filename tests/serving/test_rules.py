@@ -127,6 +127,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"of_model": {"sequence_length": 0}},
         ["'model.sequence_length' must be 1 to 100000000, got 0"],
     ),
+    "sequence that the model was not made for": (
+        {"of_model": {"preset": "llama-2-7b", "sequence_length": 8192, "batch": 1, "presharded": True}},
+        [
+            "'model.sequence_length' must be at most 4096, the longest sequence that llama-2-7b was made for (max_position_embeddings of its config.json), got 8192; for a model of that size that was made for more, give 'shape' instead of 'preset'"
+        ],
+    ),
     "prompt as long as the sequence": (
         {"of_model": {"max_input_tokens": 4096}},
         ["'model.max_input_tokens' must be 1 to 4095, less than 'sequence_length', got 4096"],

@@ -86,6 +86,11 @@ def test_the_smallest_instance_that_fits(preset: str, smallest: tuple[str, int])
     assert sizing.fitting(model(preset=preset, batch=1)) == smallest
 
 
+def test_a_sequence_is_no_longer_than_the_preset_was_made_for() -> None:
+    assert [model(preset=preset).tokens for preset in ("tinyllama-1.1b", "llama-2-7b")] == [2048, 4096]
+    assert model(preset="tinyllama-1.1b").longest_prompt == 1024
+
+
 def test_nothing_holds_a_model_of_two_hundred_billion() -> None:
     shape = ModelShape(parameters_billions=200, layers=100, attention_heads=64, key_value_heads=8, head_dimension=128)
     assert sizing.fitting(model(shape=shape)) is None

@@ -235,7 +235,7 @@ def _shapes(model: NeuronModel) -> Sequence[str]:
         *("optimum-cli", "export", "neuron"),
         *("--task", "text-generation"),
         *("--batch_size", str(model.batch)),
-        *("--sequence_length", str(model.sequence_length)),
+        *("--sequence_length", str(model.tokens)),
     )
 
 

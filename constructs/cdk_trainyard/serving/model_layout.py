@@ -52,7 +52,7 @@ def _settings(model: NeuronModel, server: Server) -> Mapping[str, JsonValue]:
     """What optimum-neuron wrote beside the graphs; its vLLM also refuses graphs for another chip (inf2 is trn1)."""
     return {
         "batch_size": model.batch,
-        "sequence_length": model.sequence_length,
+        "sequence_length": model.tokens,
         "tp_degree": model.tensor_parallel,
         "torch_dtype": _DTYPES[model.dtype],
         **({"target": "trn1"} if server is Server.HF_VLLM else {}),

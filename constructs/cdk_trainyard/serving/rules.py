@@ -20,6 +20,7 @@ from cdk_trainyard.serving.rules_model import (
     host_memory_problems,
     judgeable,
     model_problems,
+    sequence_problems,
     type_problems,
 )
 from cdk_trainyard.serving.rules_service import hosts_problems, scaling_problems, tasks_problems, timeout_problems
@@ -61,6 +62,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         image, host = engine.container, host_image(hosts.host_image)
         doubtful += [*family_problems(image, known.family), *driver_problems(image, host)]
         warnings += [("unknown", text) for text in doubts(image, host, known.family)]
+    doubtful += sequence_problems(model)
     sized = judgeable(model) and not any(each.at[0] == "model" for each in problems)
     if sized:  # the arithmetic needs numbers that are right
         doubtful += [*device_memory_problems(model, known), *host_memory_problems(model, known)]

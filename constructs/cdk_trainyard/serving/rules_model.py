@@ -25,7 +25,7 @@ _EIGHT_BITS = frozenset({NeuronDtype.FP8, NeuronDtype.INT8})
 def model_problems(model: NeuronModel, kind: Server) -> Iterator[Problem]:
     """Check what a model says of itself, whatever it runs on."""
     yield from shape_problems(model)
-    longest, total = model.longest_prompt, model.sequence_length
+    longest, total = model.longest_prompt, model.tokens
     if not unresolved(longest, total) and total > 1 and not 1 <= longest < total:
         text = f"must be 1 to {total - 1}, less than {option('sequence_length')}, got {longest}"
         yield Problem(("max_input_tokens",), text)
@@ -89,6 +89,22 @@ def degree_problems(model: NeuronModel, known: InstanceType) -> Iterator[Problem
     yield Problem(("model", "tensor_parallel"), text)
 
 
+def sequence_problems(model: NeuronModel) -> Iterator[Problem]:
+    """Check that a preset was made for sequences of that length.
+
+    Source: vLLM, vllm/config (``_get_and_verify_max_len``): a longer one than ``max_position_embeddings`` is refused.
+    """
+    most, said = model.longest_sequence, model.sequence_length
+    if most is None or said is None or unresolved(model.preset, said) or said <= most:
+        return
+    text = (
+        f"must be at most {most}, the longest sequence that {model.preset} was made for (max_position_embeddings of "
+        f"its config.json), got {said}; for a model of that size that was made for more, give {option('shape')} "
+        f"instead of {option('preset')}"
+    )
+    yield Problem(("model", "sequence_length"), text)
+
+
 def device_memory_problems(model: NeuronModel, known: InstanceType) -> Iterator[Problem]:
     """Check that weights and KV cache fit the cores; ask after everything else about the model is right."""
     sizing = size(model, known)
@@ -125,7 +141,7 @@ def judgeable(model: NeuronModel) -> bool:
     """Return whether everything is known that the arithmetic needs."""
     shape = model.dimensions
     return not unresolved(
-        model.batch, model.sequence_length, model.tensor_parallel, model.preset, shape, shape.parameters_billions,
+        model.batch, model.tokens, model.tensor_parallel, model.preset, shape, shape.parameters_billions,
         shape.layers, shape.attention_heads, shape.key_value_heads, shape.head_dimension, model.dtype,
         model.precompiled, model.presharded,
     )  # fmt: skip

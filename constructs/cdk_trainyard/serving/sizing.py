@@ -108,7 +108,7 @@ def size(model: NeuronModel, instance_type: InstanceType) -> Sizing:
     (device,) = instance_type.accelerators
     core_gib = device.memory_mib / device.cores / 1024
     kept, multi_head = kv_heads(shape.attention_heads, shape.key_value_heads, degree)
-    sequence = 2 * shape.layers * kept * shape.head_dimension * model.sequence_length * _KV_BYTES
+    sequence = 2 * shape.layers * kept * shape.head_dimension * model.tokens * _KV_BYTES
     return Sizing(
         instance_type=instance_type.name,
         cores=instance_type.neuron_cores,

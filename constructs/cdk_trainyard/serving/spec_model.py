@@ -79,6 +79,7 @@ class ModelShape:
     """Numbers in a head: head_dim, or hidden_size / num_attention_heads."""
 
 
+_ROWS: Final = sorted(load("serving", "models")["models"].items())
 _PRESETS: Final = {
     name: ModelShape(
         parameters_billions=parameters,
@@ -87,10 +88,10 @@ _PRESETS: Final = {
         key_value_heads=key_value_heads,
         head_dimension=head_dimension,
     )
-    for name, (parameters, layers, attention_heads, key_value_heads, head_dimension) in sorted(
-        load("serving", "models")["models"].items()
-    )
+    for name, (parameters, layers, attention_heads, key_value_heads, head_dimension, _) in _ROWS
 }
+_LONGEST: Final[dict[str, int]] = {name: row[-1] for name, row in _ROWS}
+_SEQUENCE: Final = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,8 +137,9 @@ class NeuronModel:
     """NeuronCores that share it; as it was compiled."""
     batch: _Positive = 1
     """Sequences that are computed together; as it was compiled. Default: 1."""
-    sequence_length: _Positive = 4096
-    """Tokens of a sequence, the prompt's and the new ones; as it was compiled. Default: 4096."""
+    sequence_length: _Positive | None = None
+    """Tokens of a sequence, the prompt's and the new ones; as it was compiled. Default - 4096, or as many as the preset
+    was made for when that is less."""
     max_input_tokens: Annotated[int | None, Number(minimum=1)] = None
     """Tokens of the longest prompt, for tgi alone, which wants to know. Default - half of the sequence."""
     dtype: NeuronDtype = NeuronDtype.BF16
@@ -159,9 +161,21 @@ class NeuronModel:
         return self.preset or self.name
 
     @property
+    def longest_sequence(self) -> int | None:
+        """Tokens of the longest sequence that the preset was made for. None: it is a shape of the user's own."""
+        return None if self.shape else _LONGEST.get(self.preset or "")
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a sequence."""
+        if self.sequence_length is not None:
+            return self.sequence_length
+        return min(_SEQUENCE, self.longest_sequence or _SEQUENCE)
+
+    @property
     def longest_prompt(self) -> int:
         """Tokens of the longest prompt."""
-        return self.sequence_length // 2 if self.max_input_tokens is None else self.max_input_tokens
+        return self.tokens // 2 if self.max_input_tokens is None else self.max_input_tokens
 
     @property
     def weights_bytes(self) -> float:
