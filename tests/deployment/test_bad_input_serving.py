@@ -107,6 +107,21 @@ AT_LOAD = [
         "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",
     ),
     row(
+        "secrets of another account",
+        [
+            ("us-west-2\nnetwork", 'us-west-2\naccount: "111111111111"\nnetwork'),
+            ("secretsmanager:us-west-2:111111111111", "secretsmanager:us-west-2:222222222222"),
+            (
+                "kind: tgi",
+                "kind: tgi\n    hub_token_secret_arn: arn:aws:secretsmanager:us-west-2:333333333333:secret:hub-AbCdEf",
+            ),
+            ("batch: 4", "batch: 4\n    precompiled: false"),
+            ("inf2.xlarge", "inf2.8xlarge"),
+        ],
+        "17:27: 'serving.engine.hub_token_secret_arn' must be of account 111111111111, got 'arn:aws:secretsmanager:us-west-2:333333333333:secret:hub-AbCdEf': Secrets Manager's own key is of no use to another; copy the token into a secret of this account",
+        "25:19: 'serving.load_balancer.authentication.secret_arn' must be of account 111111111111 without 'secret_key_arn', got 'arn:aws:secretsmanager:us-west-2:222222222222:secret:key-AbCdEf': Secrets Manager's own key is of no use to another; give the KMS key of the secret as 'secret_key_arn'",
+    ),
+    row(
         "an engine that nobody reaches",
         [("kind: tgi", "kind: tgi\n    environment: {HOSTNAME: 127.0.0.1}")],
         "15:29: 'serving.engine.environment.HOSTNAME' must be 0.0.0.0, which the load balancer reaches, got '127.0.0.1'; leave it out",
@@ -240,6 +255,18 @@ AT_LOAD = [
 @pytest.mark.parametrize(("edits", "says"), AT_LOAD)
 def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str], Path]) -> None:
     assert_refused(write(edited(*edits, good=GOOD_SERVING)), says)
+
+
+def test_takes_a_secret_of_another_account_with_its_key(write: Callable[[str], Path]) -> None:
+    key = "arn:aws:kms:us-west-2:222222222222:key/01234567-89ab-cdef-0123-456789abcdef"
+    edits = [
+        ("us-west-2\nnetwork", 'us-west-2\naccount: "111111111111"\nnetwork'),
+        (
+            "us-west-2:111111111111:secret:key-AbCdEf",
+            f"us-west-2:222222222222:secret:key-AbCdEf\n      secret_key_arn: {key}",
+        ),
+    ]
+    assert Deployment.load(write(edited(*edits, good=GOOD_SERVING))).serving is not None
 
 
 def test_fails_without_anything_to_do(write: Callable[[str], Path]) -> None:

@@ -324,6 +324,15 @@ def test_fails_for_two_sources_or_none() -> None:
     ]
 
 
+def test_fails_for_a_token_of_another_account_without_its_key(stack: Stack) -> None:
+    arn = SECRET.replace("111111111111", "222222222222")
+    (said,) = problems(hub_token=secretsmanager.Secret.from_secret_complete_arn(stack, "Token", arn))
+    assert said.startswith("'hub_token' must be of account 111111111111, got ")
+    key = kms.Key.from_key_arn(stack, "Key", KEY.replace("111111111111", "222222222222"))
+    token = secretsmanager.Secret.from_secret_attributes(stack, "Keyed", secret_complete_arn=arn, encryption_key=key)
+    assert compilation(stack, hub_token=token).project_name
+
+
 def test_fails_for_a_build_of_two_days_of_a_model_that_is_compiled_elsewhere() -> None:
     assert problems(timeout=Duration.hours(48), of_model={"precompiled": False, "dtype": NeuronDtype.FP8}) == [
         "'model.dtype' must be bf16 or fp16 for hf-vllm, got fp8; use bf16, or an engine of kind neuron-vllm",

@@ -28,6 +28,7 @@ from cdk_trainyard.serving.model_layout import EXPORTED, layout
 from cdk_trainyard.serving.rules_catalogue import engine_problems
 from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems
 from cdk_trainyard.serving.rules_model import bucket_problems, model_problems
+from cdk_trainyard.serving.rules_secrets import hub_token_problems
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.storage.grants import objects_arn, read_statements, write_statements
@@ -111,6 +112,7 @@ class ModelCompilation(Construct):
                 *within(("model",), model_problems(of_model, of_engine.kind)),
                 *within(("engine",), engine_problems(of_engine, judge.environment.region)),
                 *compilation_problems(spec, of_model, of_engine),
+                *hub_token_problems(spec.hub_token, judge.environment.account),
             ],
         )
         self._spec = spec

@@ -37,6 +37,7 @@ from cdk_trainyard.serving.rollout import healthy_percent, least_tasks, most_hos
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_model import bucket_problems
+from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
 from cdk_trainyard.serving.scaling import engine_metric, scale
 from cdk_trainyard.serving.spec_load_balancer import ClientAuthentication, ConcurrencyLimit
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
@@ -131,7 +132,8 @@ class InferenceService(Construct):
             if metrics
             else ()
         )
-        raise_problems(self, [*judge.problems, *bucket, *scraped, *findings.problems])
+        token = within(("engine",), hub_token_problems(spec.engine.hub_token, judge.environment.account))
+        raise_problems(self, [*judge.problems, *bucket, *scraped, *findings.problems, *token])
         for slug, text in findings.warnings:
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
         self.network, self.spec, self._metrics = network, spec, metrics
@@ -254,7 +256,9 @@ class InferenceService(Construct):
             authentication: Who may call: the engine compares a key, if there is one.
             concurrency: How many requests a task gets at a time. None: as many as come.
         """
-        raise_problems(self, [*within(("engine",), listening_problems(self.spec.engine, concurrency))])
+        listening = within(("engine",), listening_problems(self.spec.engine, concurrency))
+        secret = within(("authentication",), key_problems(authentication, surroundings(self).account))
+        raise_problems(self, [*listening, *secret])
         if concurrency is None:
             self.service.attach_to_application_target_group(target_group)
         else:

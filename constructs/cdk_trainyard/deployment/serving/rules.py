@@ -14,6 +14,7 @@ from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
+from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.tokens import Unknown, unresolved
 
@@ -28,9 +29,11 @@ def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     section, network = deployment.serving, deployment.network
     region = deployment.environment.region or cast("str", Unknown())
+    account = deployment.environment.account
     if section is None or unresolved(section):
         return
     yield from within(("serving",), section_problems(section, region))
+    yield from within(("serving",), secret_problems(section, account))
     if isinstance(network, NetworkSpec | ExistingNetworkSpec):
         balancer, monitored = section.load_balancer, deployment.monitoring is not None
         known = isinstance(network, NetworkSpec) or network.cidr is not None
@@ -59,3 +62,17 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
     if section.node_health_repository is not None and section.node_health == "off":
         text = f"must be left out with {option('node_health')} off: nothing is pulled"
         yield Problem(("node_health_repository",), text)
+
+
+def secret_problems(section: ServingSection, account: str | None) -> Iterator[Problem]:
+    """Check that the secrets of another account can be read.
+
+    Args:
+        section: The section.
+        account: The deployment's account. None: not known.
+    """
+    authentication = section.load_balancer.authentication
+    yield from within(("load_balancer", "authentication"), key_problems(authentication, account))
+    yield from within(("engine",), hub_token_problems(section.engine.hub_token, account))
+    if section.compile is not None:
+        yield from within(("compile",), hub_token_problems(section.compile.hub_token, account))
