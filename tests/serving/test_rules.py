@@ -222,6 +222,16 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"of_model": {"shape": replace(OWN, parameters_billions=0)}},
         ["'model.shape.parameters_billions' must be more than 0, got 0"],
     ),
+    "shape that no volume holds": (
+        {"of_model": {"shape": replace(OWN, parameters_billions=100_000)}, **tgi(unchecked=True)},
+        ["'model' must fit a root volume, 65536 GiB at most: llama takes 205000; give a smaller one"],
+    ),
+    "shape that no alarm waits for": (
+        {"of_model": {"shape": replace(OWN, parameters_billions=15_000)}, **tgi(unchecked=True)},
+        [
+            "'model' must load in 11.75 hours, as alarms of CloudWatch wait for a day at most: llama takes 15.9; give a smaller one"
+        ],
+    ),
     "shape with odd groups": (
         {"of_model": {"shape": replace(OWN, attention_heads=9)}},
         [
@@ -744,6 +754,10 @@ def test_says_everything_at_once() -> None:
 
 
 RIGHT: dict[str, dict[str, Any]] = {
+    "a shape that a volume holds, unchecked": {
+        "of_model": {"shape": replace(OWN, parameters_billions=9000)},
+        **tgi(unchecked=True),
+    },
     "to zero once and back once": scaled(
         schedules=[
             replace(NIGHT, schedule="at(2026-12-24T18:00:00)"),

@@ -15,6 +15,7 @@ from cdk_trainyard.serving.rules_catalogue import (
 )
 from cdk_trainyard.serving.rules_environment import variable_problems
 from cdk_trainyard.serving.rules_model import (
+    bound_problems,
     degree_problems,
     device_memory_problems,
     host_memory_problems,
@@ -66,6 +67,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
     sized = judgeable(model) and not any(each.at[0] == "model" for each in problems)
     if sized:  # the arithmetic needs numbers that are right
         doubtful += [*device_memory_problems(model, known), *host_memory_problems(model, known)]
+        problems += bound_problems(model, hosts)
     if sized and not doubtful:
         warnings += [("multi-head", text) for text in _multi_head(model, known)]
     if engine.unchecked:

@@ -10,9 +10,13 @@ from cdk_trainyard.serving.sizing import (
     COMPILE_FACTOR,
     ENGINE_RESERVE_GIB,
     HOST_RESERVE_GIB,
+    MOST_DISK_GIB,
+    MOST_LOAD_SECONDS,
     Sizing,
     degrees,
     fitting,
+    load_seconds,
+    root_disk_gib,
     size,
 )
 from cdk_trainyard.serving.spec_model import NeuronDtype, NeuronModel
@@ -135,6 +139,17 @@ def host_memory_problems(model: NeuronModel, known: InstanceType) -> Iterator[Pr
         f"{sizing.host_gib:.1f} GiB; {f'use {larger[0]}, or ' if larger else ''}{other}"
     )
     yield Problem(("hosts", "instance_type"), text)
+
+
+def bound_problems(model: NeuronModel, hosts: ServingHosts) -> Iterator[Problem]:
+    """Check what no host has, whatever the arithmetic of memory is: a larger volume, or alarms that wait for longer."""
+    disk = root_disk_gib(model)
+    if disk > MOST_DISK_GIB:
+        text = f"must fit a root volume, {MOST_DISK_GIB} GiB at most: {model.label} takes {disk}"
+        yield Problem(("model",), f"{text}; give a smaller one")
+    elif not unresolved(hosts.volume_mib_s) and (load := load_seconds(model, hosts.volume_mib_s)) > MOST_LOAD_SECONDS:
+        text = f"must load in {MOST_LOAD_SECONDS / 3600:g} hours, as alarms of CloudWatch wait for a day at most"
+        yield Problem(("model",), f"{text}: {model.label} takes {load / 3600:.1f}; give a smaller one")
 
 
 def judgeable(model: NeuronModel) -> bool:

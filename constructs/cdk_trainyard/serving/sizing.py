@@ -34,6 +34,11 @@ START_SECONDS = 180
 """An engine's own start and warm-up after its weights are in memory: an allowance."""
 COMPILE_SECONDS = 90 * 60
 """Compiling from nothing: optimum-neuron says 30 to 60 minutes and more for large models."""
+MOST_DISK_GIB = 65_536
+"""Of a gp3 volume (EC2 user guide, "General Purpose SSD volumes", read 2026-11)."""
+MOST_LOAD_SECONDS = (24 * 60 - 30) * 60 // 2
+"""What alarms can wait for: periods of a minute make a day at most (EvaluationPeriods of CloudWatch's API),
+and the longest alarm waits for twice the load and half an hour more."""
 _KV_BYTES = 2
 
 
