@@ -451,6 +451,17 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'scaling.schedules[0]' must not end the last task again and again where tasks are brought back once, by 'at(2027-01-01T00:00:00)'; give 'day' a cron(…)"
         ],
     ),
+    "back before it goes to zero": (
+        scaled(
+            schedules=[
+                replace(NIGHT, schedule="at(2027-02-01T00:00:00)"),
+                replace(DAY, schedule="at(2027-01-01T00:00:00)"),
+            ]
+        ),
+        [
+            "'scaling.schedules[0].schedule' must be before 'at(2027-01-01T00:00:00)', the last time that tasks are brought back, got 'at(2027-02-01T00:00:00)'; bring them back later"
+        ],
+    ),
     "bounds upside down": (
         scaled(min_tasks=3, max_tasks=2, target=-1),
         ["'scaling.max_tasks' must be 3 or more, got 2", "'scaling.target' must be more than 0, got -1"],

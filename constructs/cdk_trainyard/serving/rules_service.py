@@ -1,8 +1,9 @@
 """What a service needs of its hosts and its bounds, and its alarms of it. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
-from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.serving.rollout import hosts_needed, least_tasks, most_tasks
 from cdk_trainyard.serving.spec_service import (
     MonitoringSpec,
@@ -87,12 +88,34 @@ def _schedules(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem]:
     if to_zero and not unresolved(*numbers) and not any(each.min_tasks > 0 for each in schedules):
         text = "must not end the last task without a schedule that brings tasks back, with 'min_tasks' 1 or more"
         yield Problem(("schedules", to_zero[0]), text)
-    elif back := [each for each in schedules if not unresolved(each.min_tasks) and each.min_tasks > 0]:
-        again = [index for index in to_zero if _comes_again(schedules[index].schedule)]
-        if again and all(_is_once(each.schedule) for each in back):
+    elif to_zero and not unresolved(*numbers):
+        yield from _not_brought_back([(("schedules", index), schedules[index]) for index in to_zero], schedules)
+
+
+def _not_brought_back(
+    ends: Sequence[tuple[At, ScalingSchedule]], schedules: Sequence[ScalingSchedule]
+) -> Iterator[Problem]:
+    """Check that what ends the last task does not come after everything that brings tasks back, if that comes once."""
+    back = [each for each in schedules if each.min_tasks > 0]
+    if not all(_is_once(each.schedule) for each in back):
+        return
+    last = max(back, key=lambda each: _when(each.schedule))
+    for at, end in ends:
+        if _comes_again(end.schedule):
             text = "must not end the last task again and again where tasks are brought back once, by"
-            remedy = f"give {shown(back[0].name)} a cron(…)"
-            yield Problem(("schedules", again[0]), f"{text} {shown(back[0].schedule)}; {remedy}")
+            yield Problem(at, f"{text} {shown(last.schedule)}; give {shown(last.name)} a cron(…)")
+        elif _is_once(end.schedule) and _is_after(end, last, back):
+            text = f"must be before {shown(last.schedule)}, the last time that tasks are brought back, got"
+            yield Problem((*at, "schedule"), f"{text} {shown(end.schedule)}; bring them back later")
+
+
+def _is_after(end: ScalingSchedule, last: ScalingSchedule, back: Sequence[ScalingSchedule]) -> bool:
+    same_zone = {end.time_zone} == {each.time_zone for each in back}
+    return same_zone and _when(end.schedule) >= _when(last.schedule)
+
+
+def _when(schedule: str) -> datetime:
+    return datetime.strptime(schedule, "at(%Y-%m-%dT%H:%M:%S)")  # noqa: DTZ007  its zone is said apart
 
 
 def _is_once(schedule: str) -> bool:
