@@ -118,8 +118,8 @@ AT_LOAD = [
             ("batch: 4", "batch: 4\n    precompiled: false"),
             ("inf2.xlarge", "inf2.8xlarge"),
         ],
-        "17:27: 'serving.engine.hub_token_secret_arn' must be of account 111111111111, got 'arn:aws:secretsmanager:us-west-2:333333333333:secret:hub-AbCdEf': Secrets Manager's own key is of no use to another; copy the token into a secret of this account",
-        "25:19: 'serving.load_balancer.authentication.secret_arn' must be of account 111111111111 without 'secret_key_arn', got 'arn:aws:secretsmanager:us-west-2:222222222222:secret:key-AbCdEf': Secrets Manager's own key is of no use to another; give the KMS key of the secret as 'secret_key_arn'",
+        "17:27: 'serving.engine.hub_token_secret_arn' must be of account 111111111111, got 'arn:aws:secretsmanager:us-west-2:333333333333:secret:hub-AbCdEf': Secrets Manager's own key is of no use to another account; copy the token into a secret of this account",
+        "25:19: 'serving.load_balancer.authentication.secret_arn' must be of account 111111111111 without 'secret_key_arn', got 'arn:aws:secretsmanager:us-west-2:222222222222:secret:key-AbCdEf': Secrets Manager's own key is of no use to another account; give the KMS key of the secret as 'secret_key_arn'",
     ),
     row(
         "an engine that nobody reaches",

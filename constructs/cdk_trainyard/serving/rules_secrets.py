@@ -14,7 +14,7 @@ from cdk_trainyard.tokens import unresolved
 if TYPE_CHECKING:
     from aws_cdk import aws_secretsmanager as secretsmanager
 
-_WHY = "Secrets Manager's own key is of no use to another"
+_WHY = "Secrets Manager's own key is of no use to another account"
 
 
 def key_problems(authentication: ClientAuthentication, account: str | None) -> Iterator[Problem]:
