@@ -87,6 +87,27 @@ AT_LOAD = [
         "5:3: 'network.public_zones' must be in usw2-az2, where the tasks are, got usw2-az1, usw2-az3, usw2-az4 […]",
     ),
     row(
+        "a network too small for a door",
+        [("zone: usw2-az4", "cidr: 10.1.0.0/22\n  zone: usw2-az4")],
+        "4:9: 'network.cidr' must be a /21 or larger for the load balancer of 'serving', got 10.1.0.0/22: each subnet must be a /27 or larger, with 8 free addresses",
+    ),
+    row(
+        "a network too small for its zones, and for a door",
+        [("zone: usw2-az4", "cidr: 10.1.0.0/26\n  zone: usw2-az4")],
+        "4:9: 'network.cidr' must be a /21 or larger for the load balancer of 'serving', got 10.1.0.0/26 […]",
+        "4:9: 'network.cidr' must be larger for 'service_zones' in usw2-az2 […]",
+    ),
+    row(
+        "a network too small for its hosts",
+        [("zone: usw2-az4", "cidr: 10.1.0.0/20\n  zone: usw2-az4"), ("tasks: 2", "tasks: 50\n    rollout: surge")],
+        "4:9: 'network.cidr' must be a /19 or larger for 'serving', got 10.1.0.0/20: its service subnets must have 216 addresses, as 100 hosts take 200 with their tasks, and a load balancer 16",
+    ),
+    row(
+        "more hosts than any network of two zones holds",
+        [("tasks: 2", "tasks: 1012")],
+        "5:3: 'network.service_zones' must have 2040 addresses for 'serving', got 2 zones with 2038 at most: 1012 hosts take 2024 with their tasks, and a load balancer 16; add zones, or lower the tasks",
+    ),
+    row(
         "no route to the internet",
         [("zone: usw2-az4", "zone: usw2-az4\n  nat: none")],
         "5:8: 'network.nat' must be one or per-zone for 'serving', got none: its hosts ask ecs.us-west-2.amazonaws.com, ecs-a-*.us-west-2.amazonaws.com, ecs-t-*.us-west-2.amazonaws.com, logs.us-west-2.amazonaws.com, ghcr.io, pkg-containers.githubusercontent.com",
@@ -330,13 +351,41 @@ SERVICE_SUBNETS = """\
                 "'network.service_subnets[2].zone' must be another than those of the subnets before it, got 'us-west-2a' again: a load balancer takes one subnet of each zone; leave this one out"
             ],
         ),
+        (
+            SERVICE_SUBNETS.replace("west-2a", "west-2a, cidr: 10.2.0.0/28").replace(
+                "west-2b", "west-2b, cidr: 10.2.1.0/24"
+            ),
+            [
+                "'network.service_subnets[0].cidr' must be a /27 or larger for a load balancer, got 10.2.0.0/28: it asks for 8 free addresses; name a larger subnet"
+            ],
+        ),
+        (
+            f"""  cidr: 10.2.0.0/16\n{SERVICE_SUBNETS.replace("west-2a", "west-2a, cidr: 10.2.0.0/27").replace("west-2b", "west-2b, cidr: 10.2.0.32/27")}""",
+            [
+                "'network.service_subnets' must have 56 addresses for 'serving', got 54: 20 hosts take 40 with their tasks, and a load balancer 16; name more or larger subnets, or lower the tasks"
+            ],
+        ),
     ],
-    ids=["no service subnets", "nobody is known to reach it", "two subnets of one zone"],
+    ids=["no service subnets", "nobody is known to reach it", "two subnets of one zone", "small ones", "full ones"],
 )
 def test_fails_in_an_existing_network(network: str, says: list[str], write: Callable[[str], Path]) -> None:
     old = "  zone: usw2-az4\n  service_zones: [usw2-az1, usw2-az2]\n"
-    problems = problems_of(write(edited((old, EXISTING + network), good=GOOD_SERVING)))
+    tasks = ("tasks: 2", "tasks: 20")
+    problems = problems_of(write(edited((old, EXISTING + network), tasks, good=GOOD_SERVING)))
     assert [problem.split(": ", 1)[1] for problem in problems][: len(says)] == says
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("zone: usw2-az4", "cidr: 10.1.0.0/21\n  zone: usw2-az4"), ("tasks: 2", "tasks: 19")],
+        [("tasks: 2", "tasks: 1011")],
+        [(CERTIFICATE, CERTIFICATE + "    public: true\n"), ("  service", "  public_zones: [usw2-az1, usw2-az2]\n  service")],
+    ],
+    ids=["the smallest network", "full subnets", "public, in the zones of the tasks and in another"],
+)  # fmt: skip
+def test_takes_where_it_stands(edits: list[Edit], write: Callable[[str], Path]) -> None:
+    Deployment.load(write(edited(*edits, good=GOOD_SERVING)))
 
 
 def test_what_a_construct_of_the_stack_refuses_is_said_of_its_section(write: Callable[[str], Path]) -> None:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 from aws_cdk import Stack
+from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from cdk_trainyard.errors import ConfigurationError
@@ -17,7 +18,7 @@ from cdk_trainyard.serving import (
     ServiceMonitoring,
     TextGenerationEngine,
 )
-from tests.serving.parts import JWT, certificate, load_balancer, model, network, new_stack, service, warnings
+from tests.serving.parts import JWT, REGION, certificate, load_balancer, model, network, new_stack, service, warnings
 
 
 def problems(build: Callable[[], object]) -> list[str]:
@@ -59,6 +60,17 @@ def test_fails_a_load_balancer_in_other_zones_than_its_tasks(stack: Stack) -> No
         "'subnets' must be in us-west-2b",
         "'subnets[1]' must be another than those of the subnets before it",
     ]
+
+
+def test_fails_a_load_balancer_in_a_small_subnet(stack: Stack) -> None:
+    subnets = [
+        ec2.Subnet.from_subnet_attributes(
+            stack, zone, subnet_id=f"subnet-0000000{zone[-1]}", availability_zone=zone, ipv4_cidr_block=block
+        )
+        for zone, block in {f"{REGION}a": "10.1.0.0/27", f"{REGION}b": "10.1.0.32/28"}.items()
+    ]
+    (found,) = problems(lambda: load_balancer(stack, subnets=subnets))
+    assert found.startswith("'subnets[1]' must be a /27 or larger for a load balancer, got 10.1.0.32/28")
 
 
 def test_fails_where_neither_the_region_nor_the_vpc_is_known() -> None:

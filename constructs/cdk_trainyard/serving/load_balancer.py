@@ -1,6 +1,7 @@
 """The load balancer before a service: it lets in what it knows, and nobody it does not."""
 
 from collections.abc import Sequence
+from ipaddress import IPv4Network
 from typing import cast
 
 import jsii
@@ -15,7 +16,9 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
+from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.options.judging import Judge, given
+from cdk_trainyard.problems import At
 from cdk_trainyard.serving.concurrency import CONTROL_PORT, DATA_PORT
 from cdk_trainyard.serving.engine_settings import HEALTH_PATH
 from cdk_trainyard.serving.rules_load_balancer import (
@@ -23,7 +26,7 @@ from cdk_trainyard.serving.rules_load_balancer import (
     load_balancer_problems,
     region_problems,
 )
-from cdk_trainyard.serving.rules_place import Place, zones_problems
+from cdk_trainyard.serving.rules_place import Place, size_problems, zones_problems
 from cdk_trainyard.serving.service import InferenceService
 from cdk_trainyard.serving.spec_load_balancer import (
     METHODS,
@@ -142,6 +145,7 @@ class InferenceLoadBalancer(Construct):
                     public=public,
                     tasks=[_zone(each) for each in service.subnets] if public or subnets else (),
                 ),
+                *size_problems(_sizes(places)),
                 *region_problems(judge.environment.region),
             ],
         )
@@ -328,6 +332,15 @@ class InferenceLoadBalancer(Construct):
 
 def _zone(subnet: ec2.ISubnet) -> str:
     return known(lambda: subnet.availability_zone) or cast("str", Unknown())
+
+
+def _cidr(subnet: ec2.ISubnet) -> str | None:
+    return known(lambda: subnet.ipv4_cidr_block)
+
+
+def _sizes(subnets: Sequence[ec2.ISubnet]) -> dict[At, IPv4Network]:
+    blocks = [parse_cidr(_cidr(each)) for each in subnets]
+    return {("subnets", number): block for number, block in enumerate(blocks) if block is not None}
 
 
 def _block(vpc: ec2.IVpc) -> str | None:

@@ -1,13 +1,18 @@
-"""Where a load balancer stands, and its tasks: the zones of their subnets. Pure, and Tokens are not judged."""
+"""Where a load balancer and its tasks stand: the zones and sizes of their subnets. Pure, and Tokens are not judged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from typing import Final
 
 from cdk_trainyard.instances import is_zone_id
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
+LARGEST_PREFIX: Final = 27
+LEAST_FREE: Final = 8
+"""Of a load balancer's subnets. ELB user guide, "Application Load Balancers", read 2026-11: "at least a /27 bitmask",
+"at least eight free IP addresses per subnet"."""
 _ZONES: Final = 2
 
 
@@ -55,6 +60,43 @@ def zones_problems(at: At, places: Sequence[Place], *, public: bool, tasks: Sequ
                 f"must be another than those of the subnets before it, got {shown(place.zone)} again: a load balancer"
             )
             yield Problem(place.at, f"{text} takes one subnet of each zone; leave this one out")
+
+
+def size_problems(blocks: Mapping[At, IPv4Network]) -> Iterator[Problem]:
+    """Check that subnets are large enough for a load balancer.
+
+    Args:
+        blocks: Where each block was said, and the block.
+    """
+    for at, block in blocks.items():
+        if block.prefixlen > LARGEST_PREFIX:
+            text = f"must be a /{LARGEST_PREFIX} or larger for a load balancer, got {block}"
+            yield Problem(at, f"{text}: it asks for {LEAST_FREE} free addresses; name a larger subnet")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Addresses:
+    """The addresses that a service takes of its subnets at most.
+
+    Attributes:
+        hosts: Its hosts, each with one of its own and one of its task, whose network mode is ``awsvpc`` (ECS developer
+            guide, "Allocate a network interface for an Amazon ECS task").
+        doors: Subnets among them that a load balancer stands in.
+    """
+
+    hosts: int
+    doors: int
+
+    @property
+    def needed(self) -> int:
+        """All of them."""
+        return 2 * self.hosts + LEAST_FREE * self.doors
+
+    @property
+    def arithmetic(self) -> str:
+        """What is added up."""
+        door = f", and a load balancer {LEAST_FREE * self.doors}" if self.doors else ""
+        return f"{self.hosts} hosts take {2 * self.hosts} with their tasks{door}"
 
 
 def _without(zones: Sequence[str], tasks: Sequence[str]) -> list[str]:

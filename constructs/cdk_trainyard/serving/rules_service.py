@@ -36,8 +36,7 @@ def tasks_problems(hosts: ServingHosts, scaling: ServiceScaling | None) -> Itera
 
 def hosts_problems(hosts: ServingHosts, scaling: ServiceScaling | None) -> Iterator[Problem]:
     """Check that there may be as many hosts as tasks and a deployment need: a host holds one task."""
-    bounds = () if scaling is None else (scaling, scaling.schedules, *_bounds(scaling))
-    if unresolved(hosts.tasks, hosts.rollout, *bounds):
+    if most_hosts_at_once(hosts, scaling) is None:
         return
     most, rollout, got = most_tasks(hosts, scaling), hosts.rollout, hosts.max_hosts
     if got is not None and not unresolved(got):
@@ -54,6 +53,14 @@ def hosts_problems(hosts: ServingHosts, scaling: ServiceScaling | None) -> Itera
         text = f"must be recreate or surge for a single task, got rolling with 1{by}"
         why = "there is no host for the new task while the old one runs, and no deployment would end"
         yield Problem(("hosts", "rollout"), f"{text}: {why}; keep 2 tasks or more, or use recreate or surge")
+
+
+def most_hosts_at_once(hosts: ServingHosts, scaling: ServiceScaling | None) -> int | None:
+    """Return how many hosts there are at most, while a new version replaces the old one; None when it is not known."""
+    bounds = () if scaling is None else (scaling, scaling.schedules, *_bounds(scaling))
+    if unresolved(hosts, hosts.tasks, hosts.rollout, *bounds):
+        return None
+    return hosts_needed(hosts.rollout, most_tasks(hosts, scaling))
 
 
 def _bounds(scaling: ServiceScaling) -> Iterator[int]:

@@ -1,25 +1,51 @@
-"""Where a served model stands in the network of the file."""
+"""Where a served model stands in the network of the file: zones and sizes of its subnets."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from ipaddress import IPv4Network
+from typing import Final, Literal
 
 from cdk_trainyard.deployment.network import zones_of
-from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.deployment.serving.section import ServingSection
+from cdk_trainyard.network.rules import layout_request, network_problems, parse_cidr
+from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec, SubnetSpec
+from cdk_trainyard.network.subnet_layout import (
+    LARGEST_SUBNET,
+    SMALLEST_SUBNET,
+    LayoutRequest,
+    SubnetLayout,
+    plan_subnets,
+    slot_count,
+    usable_addresses,
+    zone_ordinal,
+)
 from cdk_trainyard.problems import Problem
-from cdk_trainyard.serving.rules_place import Place, zones_problems
-from cdk_trainyard.serving.spec_load_balancer import LoadBalancerSpec
+from cdk_trainyard.serving.rules_place import (
+    LARGEST_PREFIX,
+    LEAST_FREE,
+    Addresses,
+    Place,
+    size_problems,
+    zones_problems,
+)
+from cdk_trainyard.serving.rules_service import most_hosts_at_once
 from cdk_trainyard.tokens import unresolved
 
+_Network = NetworkSpec | ExistingNetworkSpec
 _Side = Literal["public", "service"]
+_CIDR: Final = ("cidr",)
+_LOWER: Final = "or lower the tasks"
 
 
-def place_problems(balancer: LoadBalancerSpec, network: NetworkSpec | ExistingNetworkSpec) -> Iterator[Problem]:
+def place_problems(section: ServingSection, network: _Network, region: str) -> Iterator[Problem]:
     """A load balancer stands in two zones of the network: an internal one beside the tasks, or a public one.
 
     Args:
-        balancer: The load balancer.
+        section: What is served.
         network: The network section.
+        region: The Region.
     """
+    balancer = section.load_balancer
     if unresolved(balancer, balancer.public):
         return
     side: _Side = "public" if balancer.public else "service"
@@ -29,19 +55,76 @@ def place_problems(balancer: LoadBalancerSpec, network: NetworkSpec | ExistingNe
         return
     standing = [each.zone for each in tasks] or [network.zone]
     yield from zones_problems((name,), places, public=balancer.public, tasks=standing if balancer.public else ())
+    hosts = most_hosts_at_once(section.hosts, section.scaling)
+    addresses = Addresses(hosts=hosts or 0, doors=0 if balancer.public else len(places))
+    if isinstance(network, ExistingNetworkSpec):
+        yield from _existing(network, side, addresses)
+    elif all(each.at == _CIDR for each in network_problems(network, region)) and (request := layout_request(network)):
+        yield from _new(request, addresses)
 
 
-def _places(network: NetworkSpec | ExistingNetworkSpec, side: _Side) -> Sequence[Place] | None:
+def _places(network: _Network, side: _Side) -> Sequence[Place] | None:
     """Return the subnets of one side, each once; None when they are not known."""
     name, zones = zones_of(network, side)
     if zones is None:
         return None
     if isinstance(network, NetworkSpec):
         return [Place(at=(name,), zone=zone) for zone in dict.fromkeys(zones)]
+    return [Place(at=(name, index, "zone"), zone=each.zone) for index, each in _subnets(network, side).items()]
+
+
+def _subnets(network: ExistingNetworkSpec, side: _Side) -> dict[int, SubnetSpec]:
     subnets = network.public_subnets if side == "public" else network.service_subnets
     ids = [subnet.subnet_id for subnet in subnets]
-    return [
-        Place(at=(name, index, "zone"), zone=subnet.zone)
-        for index, subnet in enumerate(subnets)
-        if subnet.subnet_id not in ids[:index]
-    ]
+    return {index: subnet for index, subnet in enumerate(subnets) if subnet.subnet_id not in ids[:index]}
+
+
+# ---------------------------------------------------------------- sizes
+def _existing(network: ExistingNetworkSpec, side: _Side, addresses: Addresses) -> Iterator[Problem]:
+    doors = {index: parse_cidr(subnet.cidr) for index, subnet in _subnets(network, side).items()}
+    yield from size_problems({(f"{side}_subnets", index, "cidr"): block for index, block in doors.items() if block})
+    blocks = [parse_cidr(subnet.cidr) for subnet in _subnets(network, "service").values()]
+    known = [block for block in blocks if block is not None]
+    if known and len(known) == len(blocks) and (free := _free(known)) < addresses.needed:
+        text = f"must have {addresses.needed} addresses for 'serving', got {free}: {addresses.arithmetic}"
+        yield Problem(("service_subnets",), f"{text}; name more or larger subnets, {_LOWER}")
+
+
+def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
+    """Judge the subnets of a new VPC, also of one that is too small to have them all: a larger one need not be told."""
+    door = _smallest(request, _hold_a_door)
+    room = _smallest(request, lambda each: _free([*each.service.values()]) >= addresses.needed)
+    if request.service_zones and room is None:
+        free = _free([*plan_subnets(_of_size(request, LARGEST_SUBNET)).service.values()])
+        zones = f"{len({*request.service_zones})} zones with {free} at most"
+        text = f"must have {addresses.needed} addresses for 'serving', got {zones}: {addresses.arithmetic}"
+        yield Problem(("service_zones",), f"{text}; add zones, {_LOWER}")
+    least, why = door, f"each subnet must be a /{LARGEST_PREFIX} or larger, with {LEAST_FREE} free addresses"
+    if request.service_zones and room is not None and (door is None or room < door):
+        least, why = room, f"its service subnets must have {addresses.needed} addresses, as {addresses.arithmetic}"
+    if least is not None and request.cidr.prefixlen > least:
+        whose = "the load balancer of 'serving'" if least == door else "'serving'"
+        yield Problem(_CIDR, f"must be a /{least} or larger for {whose}, got {request.cidr}: {why}")
+
+
+def _hold_a_door(layout: SubnetLayout) -> bool:
+    return all(block.prefixlen <= LARGEST_PREFIX for block in (*layout.public.values(), *layout.service.values()))
+
+
+def _free(blocks: Sequence[IPv4Network]) -> int:
+    return sum(usable_addresses(block.prefixlen) for block in blocks)
+
+
+def _smallest(request: LayoutRequest, fits: Callable[[SubnetLayout], bool]) -> int | None:
+    """Return the prefix length of the smallest VPC whose subnets fit; None when none does."""
+    slots = max(map(zone_ordinal, (*request.public_zones, *request.service_zones)), default=0)
+    for prefix in range(SMALLEST_SUBNET, LARGEST_SUBNET - 1, -1):
+        larger = _of_size(request, prefix)
+        if slot_count(larger) > slots and fits(plan_subnets(larger)):
+            return prefix
+    return None
+
+
+def _of_size(request: LayoutRequest, prefix: int) -> LayoutRequest:
+    """Return the request in another VPC, with the accelerator subnet wherever it is then."""
+    return replace(request, cidr=IPv4Network((0, prefix)), accelerator_cidr=None, accelerator_mask=None)
