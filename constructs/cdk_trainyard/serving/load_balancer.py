@@ -88,7 +88,7 @@ class InferenceLoadBalancer(Construct):
             Default - its own name.
         public: Whether it is reached from the internet. Default: False.
         clients: Blocks of addresses that reach it. Default - internal: the VPC; public: anybody.
-        paths: What is let in, at most 3 patterns. Default - /v1/*.
+        paths: What is let in, at most 3 patterns; with api-key within /v1/. Default - /v1/*.
         concurrency: Queues requests at the load balancer instead of in the engine. Default - the engine queues.
         access_logs: An existing bucket for access logs, under the prefix ``front-door``, which must let the load
             balancer write.

@@ -71,7 +71,7 @@ class ClientAuthentication:
     issuer: Annotated[str | None, HTTPS_URL] = None
     """The issuer of the tokens, as they name it; jwt only. Default - none."""
     key_set_url: Annotated[str | None, HTTPS_URL] = None
-    """The issuer's public keys (JWKS), reachable from the internet; jwt only. Default - none."""
+    """The issuer's public keys (JWKS), reachable from the internet at port 443; jwt only. Default - none."""
     claims: Sequence[JwtClaim] = ()
     """What a token must carry beside issuer and end, or any token of the issuer would pass, also one that was made for
     another application; jwt only, which needs one. Default - none."""
@@ -147,7 +147,7 @@ class LoadBalancerSpec:
             ),
         ]
     ] = ("/v1/*",)
-    """What is let in, at most 3 patterns. Default - /v1/*."""
+    """What is let in, at most 3 patterns; with api-key within /v1/. Default - /v1/*."""
     concurrency: ConcurrencyLimit | None = None
     """Queues requests at the load balancer instead of in the engine. Default - the engine queues."""
     access_logs: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None

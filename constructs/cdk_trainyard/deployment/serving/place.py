@@ -92,22 +92,27 @@ def _existing(network: ExistingNetworkSpec, side: _Side, addresses: Addresses) -
 
 def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
     """Judge the subnets of a new VPC, also of one that is too small to have them all: a larger one need not be told."""
-    door = _smallest(request, _hold_a_door)
-    room = _smallest(request, lambda each: _free([*each.service.values()]) >= addresses.needed)
-    if request.service_zones and room is None:
+
+    def has_room(layout: SubnetLayout) -> bool:
+        return not layout.service or _free([*layout.service.values()]) >= addresses.needed
+
+    if _fits(request, lambda each: _holds_a_door(each) and has_room(each)):
+        return
+    door, room = _smallest(request, _holds_a_door), _smallest(request, has_room)
+    if room is None:
         free = _free([*plan_subnets(_of_size(request, LARGEST_SUBNET)).service.values()])
         zones = f"{len({*request.service_zones})} zones with {free} at most"
         text = f"must have {addresses.needed} addresses for 'serving', got {zones}: {addresses.arithmetic}"
         yield Problem(("service_zones",), f"{text}; add zones, {_LOWER}")
     least, why = door, f"each subnet must be a /{LARGEST_PREFIX} or larger, with {LEAST_FREE} free addresses"
-    if request.service_zones and room is not None and (door is None or room < door):
+    if room is not None and (door is None or room < door):
         least, why = room, f"its service subnets must have {addresses.needed} addresses, as {addresses.arithmetic}"
     if least is not None and request.cidr.prefixlen > least:
         whose = "the load balancer of 'serving'" if least == door else "'serving'"
         yield Problem(_CIDR, f"must be a /{least} or larger for {whose}, got {request.cidr}: {why}")
 
 
-def _hold_a_door(layout: SubnetLayout) -> bool:
+def _holds_a_door(layout: SubnetLayout) -> bool:
     return all(block.prefixlen <= LARGEST_PREFIX for block in (*layout.public.values(), *layout.service.values()))
 
 
@@ -117,12 +122,13 @@ def _free(blocks: Sequence[IPv4Network]) -> int:
 
 def _smallest(request: LayoutRequest, fits: Callable[[SubnetLayout], bool]) -> int | None:
     """Return the prefix length of the smallest VPC whose subnets fit; None when none does."""
-    slots = max(map(zone_ordinal, (*request.public_zones, *request.service_zones)), default=0)
-    for prefix in range(SMALLEST_SUBNET, LARGEST_SUBNET - 1, -1):
-        larger = _of_size(request, prefix)
-        if slot_count(larger) > slots and fits(plan_subnets(larger)):
-            return prefix
-    return None
+    prefixes = range(SMALLEST_SUBNET, LARGEST_SUBNET - 1, -1)
+    return next((prefix for prefix in prefixes if _fits(_of_size(request, prefix), fits)), None)
+
+
+def _fits(request: LayoutRequest, fits: Callable[[SubnetLayout], bool]) -> bool:
+    zones = (*request.public_zones, *request.service_zones)
+    return slot_count(request) > max(map(zone_ordinal, zones), default=0) and fits(plan_subnets(request))
 
 
 def _of_size(request: LayoutRequest, prefix: int) -> LayoutRequest:
