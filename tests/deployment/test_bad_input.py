@@ -511,7 +511,7 @@ AT_LOAD = [
     row(
         "no-room-for-a-zone",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/25\n  service_zones: [use1-az5, use1-az6]")],
-        "5:9: 'network.cidr' must be larger for 'service_zones' in use1-az5, use1-az6, got 10.1.0.0/25 with room for 2 public and 2 service subnets, which go by letter or number of the zone; use a /22 or larger",
+        "5:9: 'network.cidr' must be larger for 'service_zones' in use1-az5, use1-az6, got 10.1.0.0/25 with room for 2 public and 2 service subnets, which go by letter or number of the zone; use a /22 or larger, or a /21 or larger where load balancers stand in them",
     ),
     row(
         "existing2",

@@ -173,6 +173,18 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         )
     ),
     (GOOD, "subnets over one another", [("zone: use1-az4", EXISTING.replace("CIDR", "10.2.0.0/20"))], "overlap"),
+    (
+        GOOD,
+        "a subnet larger than its VPC",
+        [("zone: use1-az4", EXISTING.replace("CIDR", "10.4.0.0/20") + "\n  cidr: 10.4.0.0/24")],
+        "network.accelerator_subnet.cidr' must be within the VPC's block 10.4.0.0/24, or outside of it",
+    ),
+    (
+        GOOD,
+        "a new network that exists",
+        [("zone: use1-az4", "zone: use1-az4\n  " + EXISTING.replace("CIDR", "10.4.0.0/20"))],
+        "network.zone' is no key beside 'vpc_id', which says that it exists already; leave one of both out",
+    ),
     (GOOD, "a subnet of no host", [("zone: use1-az4", EXISTING.replace("CIDR", "127.0.0.0/20"))], "that hosts have"),
     (
         GOOD,

@@ -127,13 +127,39 @@ def refusals(stack: Stack) -> list[tuple[dict[str, Any], str]]:
             "'service_subnets[2]' must name each subnet once, got subnet-two again",
         ),
         (
+            {"service_subnets": [subnet(Stack(), "Nodes", "us-east-1b"), one]},
+            "'service_subnets[0].zone' must be 'us-east-1a', the zone of subnet-nodes above, got 'us-east-1b'",
+        ),
+        (
+            {
+                "accelerator_subnet": nodes,
+                "service_subnets": [subnet(Stack(), "Nodes", cidr="10.0.16.0/20"), two],
+            },
+            "'service_subnets[0].cidr' must be '10.0.0.0/20', the block of subnet-nodes above, got '10.0.16.0/20'",
+        ),
+        (
+            {"service_subnets": [one, subnet(stack, "Three", "use1-az6")]},
+            (
+                "'service_subnets[0].zone' must be an id like 'use1-az6', or that a name like this, got 'us-east-1a'; "
+                "which name stands for which id differs from account to account, and they may be one zone"
+            ),
+        ),
+        (
             {"service_subnets": [one]},
             "'service_subnets' must stand in at least 2 zones, got us-east-1a alone; add a subnet, or leave them out",
         ),
     ]
 
 
-@pytest.mark.parametrize("number", range(10))
+def test_subnets_that_agree_pass() -> None:
+    stack = new_stack()
+    nodes, front = subnet(stack, "Nodes", cidr="10.0.0.0/20"), subnet(stack, "Front", "use1-az4")
+    services = [nodes, subnet(stack, "Two", "us-east-1b"), subnet(stack, "Three", "use1-az6")]
+    network = existing(stack, accelerator_subnet=nodes, public_subnets=[front], service_subnets=services)
+    assert network.service_subnets == tuple(services)
+
+
+@pytest.mark.parametrize("number", range(13))
 def test_fails_on_what_contradicts_itself(number: int) -> None:
     stack = new_stack()
     changes, problem = refusals(stack)[number]

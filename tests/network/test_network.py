@@ -371,14 +371,16 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
         {"cidr": "10.1.0.0/27"},
         (
             "'cidr' must be larger for 'public_zones' in us-east-1a, got 10.1.0.0/27 with room for 0 public "
-            "and 0 service subnets, which go by letter or number of the zone; use a /22 or larger"
+            "and 0 service subnets, which go by letter or number of the zone; use a /22 or larger, or a /21 or "
+            "larger where load balancers stand in them"
         ),
     ),
     (
         {"cidr": "10.1.0.0/24", "service_zones": ["us-east-1a", "us-east-1f"]},
         (
             "'cidr' must be larger for 'service_zones' in us-east-1f, got 10.1.0.0/24 with room for 4 public "
-            "and 4 service subnets, which go by letter or number of the zone; use a /22 or larger"
+            "and 4 service subnets, which go by letter or number of the zone; use a /22 or larger, or a /21 or "
+            "larger where load balancers stand in them"
         ),
     ),
     ({"accelerator_mask": 16}, f"'accelerator_mask' must be 17 to 28 in 'cidr' 10.1.0.0/16, got 16{HALF}"),
@@ -440,6 +442,13 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
         "'interface_endpoints[1]' must be another than those before it, got 'ssm' again",
     ),
     (
+        {"public_buckets": [f"public-data-set-with-a-long-name-number-{number:04}" for number in range(160)]},
+        (
+            "'public_buckets' must be at most 156 buckets with names of this length: a policy of an endpoint has 20480 "
+            "characters, got 160; leave out those that nodes read with credentials"
+        ),
+    ),
+    (
         {"public_buckets": ["s3://open/data"]},
         "'public_buckets[0]' must be the name of a bucket, without s3:// and path, as my-bucket, got 's3://open/data'",
     ),
@@ -463,6 +472,17 @@ def test_fails_on_what_cannot_work(changes: dict[str, Any], problem: str) -> Non
         new_network(**changes)
     assert problem in caught.value.problems
     assert caught.value.path == "Stack/Network"
+
+
+def test_a_second_block_that_cannot_be_is_answered_once() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        new_network(secondary_cidr="198.19.0.0/16")
+    [said] = caught.value.problems
+    assert said.startswith("'secondary_cidr' must be within 10.0.0.0/8 or 100.64.0.0/10 beside 'cidr' 10.1.0.0/16")
+
+
+def test_public_buckets_that_fit_a_policy_pass() -> None:
+    new_network(public_buckets=[f"public-data-set-with-a-long-name-number-{number:04}" for number in range(150)])
 
 
 def test_fails_on_a_key_without_flow_logs() -> None:

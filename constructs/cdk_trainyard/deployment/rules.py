@@ -14,6 +14,7 @@ from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.rules import serving_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network import rules as network_rules
+from cdk_trainyard.network.rules_existing import existing_network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.problems import Problem, option, within
@@ -81,7 +82,7 @@ def _network_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         case NetworkSpec() as network:
             yield from network_rules.network_problems(network, region)
         case ExistingNetworkSpec() as network:
-            yield from network_rules.existing_network_problems(network, region)
+            yield from existing_network_problems(network, region)
 
 
 def _lustre_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

@@ -19,12 +19,8 @@ from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGr
 from cdk_trainyard.network.endpoints import Endpoints
 from cdk_trainyard.network.first_synthesis import provisional
 from cdk_trainyard.network.flow_logs import FlowLogs
-from cdk_trainyard.network.rules import (
-    accelerator_subnet_problems,
-    existing_network_problems,
-    layout_request,
-    network_problems,
-)
+from cdk_trainyard.network.rules import layout_request, network_problems
+from cdk_trainyard.network.rules_existing import accelerator_subnet_problems, existing_network_problems
 from cdk_trainyard.network.rules_resources import s3_statement_problems
 from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets

@@ -1,19 +1,24 @@
 """What a network may look like: pure functions of what was said, silent about Tokens where they can be."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
+from itertools import accumulate
 from string import ascii_lowercase
 
 from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, zone_ids, zone_region
-from cdk_trainyard.network.spec import ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
+from cdk_trainyard.network.bucket_policy import public_arns, s3_policy
+from cdk_trainyard.network.spec import Nat, NetworkSpec
 from cdk_trainyard.network.subnet_layout import (
     SMALLEST_SUBNET,
     LayoutRequest,
+    all_slots_mask,
     public_slot,
     service_slot,
     slot_count,
 )
+from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
@@ -26,7 +31,9 @@ _NOT_TOGETHER = (
 )
 _REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+", re.ASCII)
 _LEAST_LETTERS = 4
-_ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
+_LOAD_BALANCERS_SUBNET = 27  # Elastic Load Balancing, "Subnets for your load balancer", read 2026-11
+_LONGEST_POLICY = 20_480
+ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 
 
 # ---------------------------------------------------------------- all of them
@@ -42,36 +49,15 @@ def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
         *further_zones_problems("public_zones", spec.public_zones, region),
         *further_zones_problems("service_zones", spec.service_zones, region),
         *zones_together_problems(spec, region),
-        *(found for name in ("cidr", "secondary_cidr", "accelerator_cidr") for found in cidr_problems(spec, name)),
-        *secondary_cidr_problems(spec),
+        *(found for name in ("cidr", "accelerator_cidr") for found in cidr_problems(spec, name)),
+        *(list(secondary_cidr_problems(spec)) or cidr_problems(spec, "secondary_cidr")),
         *accelerator_block_problems(spec),
         *nat_problems(spec),
         *flow_logs_problems(spec),
+        *public_buckets_problems(spec, region),
     ]
     request = layout_request(spec)
     return problems if problems or request is None else list(layout_problems(request))
-
-
-def existing_network_problems(spec: ExistingNetworkSpec, region: str | None) -> list[Problem]:
-    """Return everything that is wrong with what is said of a network that exists.
-
-    Args:
-        spec: The network.
-        region: The stack's Region. None: not known.
-    """
-    lists = {"public_subnets": spec.public_subnets, "service_subnets": spec.service_subnets}
-    subnets: dict[At, SubnetSpec] = {("accelerator_subnet",): spec.accelerator_subnet}
-    subnets |= {(name, index): subnet for name, each in lists.items() for index, subnet in enumerate(each)}
-    return [
-        *(
-            problem
-            for at, subnet in subnets.items()
-            if not unresolved(subnet.zone)
-            for problem in zone_problems((*at, "zone"), subnet.zone, region)
-        ),
-        *group_problems(spec),
-        *existing_subnets_problems(spec),
-    ]
 
 
 def efa_problems(at: At, instance_type: InstanceType) -> Iterator[Problem]:
@@ -154,6 +140,7 @@ def accelerator_block_problems(spec: NetworkSpec) -> Iterator[Problem]:
 def layout_problems(request: LayoutRequest) -> Iterator[Problem]:
     """Check that every public and service subnet finds a place. Asked when nothing else is wrong."""
     slots = slot_count(request)
+    whole, wider = all_slots_mask(request), all_slots_mask(request, of=_LOAD_BALANCERS_SUBNET)
     wanted = {
         "public_zones": [zone for zone in request.public_zones if public_slot(request, zone) >= slots],
         "service_zones": [zone for zone in request.service_zones if service_slot(zone) >= slots],
@@ -163,7 +150,8 @@ def layout_problems(request: LayoutRequest) -> Iterator[Problem]:
             yield Problem(
                 ("cidr",),
                 f"must be larger for {option(name)} in {', '.join(zones)}, got {request.cidr} with room for {slots} "
-                f"public and {slots} service subnets, which go by letter or number of the zone; use a /22 or larger",
+                f"public and {slots} service subnets, which go by letter or number of the zone; use a /{whole} or "
+                f"larger, or a /{wider} or larger where load balancers stand in them",
             )
 
 
@@ -273,9 +261,9 @@ def zones_together_problems(spec: NetworkSpec, region: str | None) -> Iterator[P
             f"got {shown(names[0])} and {shown(ids[0])}; which name stands for which id differs from account to account"
         )
         yield Problem(("zone",), f"must be a name like {others}, or an id like them, {got}")
-    if 0 < len(spec.service_zones) < _ZONES_OF_A_SERVICE:
+    if 0 < len(spec.service_zones) < ZONES_OF_A_SERVICE:
         alone = f"got {shown(spec.service_zones[0])} alone; add a zone, or leave them out"
-        yield Problem(("service_zones",), f"must be at least {_ZONES_OF_A_SERVICE} zones, {alone}")
+        yield Problem(("service_zones",), f"must be at least {ZONES_OF_A_SERVICE} zones, {alone}")
 
 
 def nat_problems(spec: NetworkSpec) -> Iterator[Problem]:
@@ -299,68 +287,20 @@ def flow_logs_problems(spec: NetworkSpec) -> Iterator[Problem]:
         yield Problem(("flow_logs_key",), text)
 
 
-# ---------------------------------------------------------------- what exists
-def group_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
-    """Check that rules are said to exist of a group that is named."""
-    if spec.self_rules_exist is True and spec.security_group_id is None:
-        text = f"is said of a group of yours; give its {option('security_group_id')} too"
-        yield Problem(("self_rules_exist",), text)
+# ---------------------------------------------------------------- the S3 endpoint
+def public_buckets_problems(spec: NetworkSpec, region: str | None) -> Iterator[Problem]:
+    """Check that EC2 takes the policy of the S3 endpoint.
 
-
-def existing_subnets_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
-    """Check that existing subnets are each what they are said to be, and services get at least two zones."""
-    public, service = _ids(spec.public_subnets), _ids(spec.service_subnets)
-    for index, subnet_id in enumerate(public):
-        if subnet_id == spec.accelerator_subnet.subnet_id:
-            why = "an instance with several interfaces gets no public address, so it needs a private subnet"
-            text = f"must not be {option('accelerator_subnet')}, got {subnet_id}; {why}"
-            yield Problem(("public_subnets", index), text)
-    for index, subnet_id in enumerate(service):
-        if subnet_id in public:
-            text = f"must be private, got {subnet_id}, which is in {option('public_subnets')} too"
-            yield Problem(("service_subnets", index), text)
-    for name, ids in (("public_subnets", public), ("service_subnets", service)):
-        for index, subnet_id in enumerate(ids):
-            if subnet_id in ids[:index]:
-                yield Problem((name, index), f"must name each subnet once, got {subnet_id} again")
-    yield from _overlaps(spec)
-    zones = {subnet.zone for subnet in spec.service_subnets}
-    if zones and not unresolved(*zones) and len(zones) < _ZONES_OF_A_SERVICE:
-        alone = f"got {', '.join(zones)} alone; add a subnet, or leave them out"
-        yield Problem(("service_subnets",), f"must stand in at least {_ZONES_OF_A_SERVICE} zones, {alone}")
-
-
-def _overlaps(spec: ExistingNetworkSpec) -> Iterator[Problem]:
-    """Subnets of one VPC share no address."""
-    known: dict[str, tuple[SubnetSpec, IPv4Network]] = {}
-    said: list[tuple[At, SubnetSpec]] = [(("accelerator_subnet",), spec.accelerator_subnet)]
-    said += [(("public_subnets", index), subnet) for index, subnet in enumerate(spec.public_subnets)]
-    said += [(("service_subnets", index), subnet) for index, subnet in enumerate(spec.service_subnets)]
-    for at, subnet in said:
-        block = parse_cidr(subnet.cidr)
-        if block is None or unresolved(subnet.subnet_id) or subnet.subnet_id in known:
-            continue
-        for other, taken in known.values():
-            if block.overlaps(taken):
-                text = f"must not overlap that of {other.subnet_id}, {taken}, got {block}"
-                yield Problem((*at, "cidr"), text)
-        known[subnet.subnet_id] = subnet, block
-
-
-def _ids(subnets: Sequence[SubnetSpec]) -> list[str]:
-    return [subnet.subnet_id for subnet in subnets]
-
-
-def accelerator_subnet_problems(zone: str, accelerator_cidr: str | None, known: SubnetSpec) -> Iterator[Problem]:
-    """Check that what is said of the accelerator subnet is what its object knows."""
-    comparable = not unresolved(zone, known.zone) and zone_region(zone) == zone_region(known.zone)
-    if comparable and is_zone_id(known.zone) == is_zone_id(zone) and known.zone != zone:
-        text = f"must be that of {option('accelerator_subnet')}, {shown(known.zone)}, got {shown(zone)}"
-        yield Problem(("zone",), text)
-    if accelerator_cidr is None or unresolved(accelerator_cidr):
+    Source: AWS PrivateLink guide, "AWS PrivateLink quotas", read 2026-11: characters of an endpoint's policy; not
+    adjustable. What is counted here is less than what CDK writes, by some characters for each statement.
+    """
+    if unresolved(spec.public_buckets, *spec.public_buckets):
         return
-    if parse_cidr(accelerator_cidr) is None:
-        yield Problem(("accelerator_cidr",), f"must be an IPv4 block, as 10.1.128.0/17, got {shown(accelerator_cidr)}")
-    elif known.cidr is not None and not unresolved(known.cidr) and accelerator_cidr != known.cidr:
-        text = f"must be that of {option('accelerator_subnet')}, {shown(known.cidr)}, got {shown(accelerator_cidr)}"
-        yield Problem(("accelerator_cidr",), text)
+    partition = Environment(region=region).partition or "aws"
+    without = len(json.dumps(s3_policy(region or "us-east-1", partition, "0" * 12), separators=(",", ":")))
+    each = (sum(len(arn) + len('"",') for arn in public_arns([name], partition)) for name in spec.public_buckets)
+    fit = sum(size <= _LONGEST_POLICY for size in accumulate(each, initial=without)) - 1
+    if fit < len(spec.public_buckets):
+        most = f"must be at most {fit} buckets with names of this length: a policy of an endpoint has {_LONGEST_POLICY}"
+        remedy = "leave out those that nodes read with credentials"
+        yield Problem(("public_buckets",), f"{most} characters, got {len(spec.public_buckets)}; {remedy}")

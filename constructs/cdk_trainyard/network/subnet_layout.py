@@ -89,9 +89,17 @@ def usable_addresses(prefix: int) -> int:
 
 def slot_count(request: LayoutRequest) -> int:
     """Return how many public subnets, and how many service subnets, the VPC can have; 0 when it is too small."""
-    halvings = 1 if request.secondary_cidr is not None else 2
-    spare = SMALLEST_SUBNET - (request.cidr.prefixlen + halvings)
+    spare = SMALLEST_SUBNET - (request.cidr.prefixlen + _halvings(request))
     return int(2 ** min(spare, _MOST_SLOTS)) if spare >= 0 else 0
+
+
+def all_slots_mask(request: LayoutRequest, of: int = SMALLEST_SUBNET) -> int:
+    """Return the prefix length of the smallest VPC that has every slot, each of a prefix length."""
+    return of - _MOST_SLOTS - _halvings(request)
+
+
+def _halvings(request: LayoutRequest) -> int:
+    return 1 if request.secondary_cidr is not None else 2
 
 
 def public_slot(request: LayoutRequest, zone: str) -> int:
