@@ -192,7 +192,8 @@ REFUSALS = [
         {"scheduled_update": ScheduledUpdate(schedule="cron(0 4 ? * MON-FRI *)")},
         (
             "'groups.worker-group.scheduled_update.schedule' must be a cron expression of one minute, hour and day, "
-            "as cron(0 4 ? * SUN *), got 'cron(0 4 ? * MON-FRI *)'"
+            "as cron(0 4 ? * SUN *), cron(0 4 ? * 7#1 *) or cron(0 4 1 */3 ? *): CloudFormation takes no list, no "
+            "range and no other form of it, got 'cron(0 4 ? * MON-FRI *)'"
         ),
     ),
     (
