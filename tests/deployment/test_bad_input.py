@@ -23,6 +23,12 @@ from tests.deployment.good_file import (
 
 AT_LOAD = [
     row(
+        "what others call capacity",
+        [("count: 4", "count: 4\n      spot: true\n      capacity_reservation_id: cr-0123456789abcdef0")],
+        "19:7: 'cluster.groups.workers.spot' is no key here; use 'capacity', spot",
+        "20:7: 'cluster.groups.workers.capacity_reservation_id' is no key here; HyperPod takes none of EC2's reservations; use 'training_plan_arn'",
+    ),
+    row(
         "a required key misspelt, and one of a section that exists",
         [("region:", "regoin:"), ("zone: use1-az4", "vpc_idd: vpc-0123456789abcdef0")],
         "2:1: 'regoin' is no key here; did you mean 'region'?",

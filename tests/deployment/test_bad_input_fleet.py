@@ -39,6 +39,12 @@ AT_LOAD = [
         "11:3: 'cluster.public' is no key here; EC2 gives no public address to an instance with several network interfaces; leave it out, and reach nodes by SSM",
     ),
     row(
+        "what others call capacity",
+        [("instance_type: p4d.24xlarge", "instance_type: p4d.24xlarge\n  spot_price: 1\n  warm_pool: {min: 1}")],
+        "11:3: 'cluster.spot_price' is no key here; use 'capacity', spot; no more than the price on demand is paid",
+        "12:3: 'cluster.warm_pool' is no key here; nodes that wait for work are nodes of the fleet; leave it out",
+    ),
+    row(
         "a role of another account, and a key of another Region",
         [
             ("region: us-west-2", 'region: us-west-2\naccount: "111111111111"'),

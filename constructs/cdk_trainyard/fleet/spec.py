@@ -109,6 +109,10 @@ class FleetSpec(NodeGrantsSpec):
         "zones": _ONE_SUBNET,
         "public": _NO_ADDRESS,
         "public_address": _NO_ADDRESS,
+        "capacity_reservation_id": "use 'reservation_id'",
+        "spot": "use 'capacity', spot",
+        "spot_price": "use 'capacity', spot; no more than the price on demand is paid",
+        "warm_pool": "nodes that wait for work are nodes of the fleet; leave it out",
     }
 
     image: NodeImage
