@@ -109,6 +109,7 @@ def test_variables_that_hold_no_secret_pass() -> None:
         "MIRROR": "https://mirror.example:8443/a:b@c",
         "EYE": "eyJ",
         "BY": "Bearer",
+        "LANGFUSE_PUBLIC_KEY": "pk-lf-123",
     }
     assert of_service(**tgi(environment=variables)) == []
 

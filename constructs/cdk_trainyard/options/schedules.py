@@ -37,7 +37,14 @@ class _Field:
 _FIELDS: Final = (
     _Field("minute", 0, 59),
     _Field("hour", 0, 23),
-    _Field("day of the month", 1, 31, ", or alone ?, L, LW or one as 15W", {}, r"\?|L|LW|([1-9]|[12][0-9]|3[01])W"),
+    _Field(
+        "day of the month",
+        1,
+        31,
+        ", or alone ?, L, LW or one as L-3 or 15W",
+        {},
+        r"\?|LW?|L-([1-9]|[12][0-9]|30)|([1-9]|[12][0-9]|3[01])W",
+    ),
     _Field("month", 1, 12, " or JAN to DEC", _MONTHS),
     _Field(
         *("day of the week", 1, 7, " or SUN to SAT, or alone ?, L or one as MON#2 or FRIL", _DAYS),
@@ -53,7 +60,8 @@ class Schedule:
 
     Source: Application Auto Scaling user guide, "Schedule recurring scaling actions using cron expressions"; bounds of
     the fields: EventBridge Scheduler user guide, "Schedule types". Steps, and years that do not run backwards: Quartz,
-    ``CronExpression.checkIncrementRange`` and ``addToSet``, whose syntax this is.
+    ``CronExpression.checkIncrementRange`` and ``addToSet``, whose syntax this is; it has L-3, which no page of AWS's
+    refuses.
     """
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
@@ -156,7 +164,9 @@ def _has(year: int, month: int, day: str, weekday: str) -> bool:
     if nth:
         wanted = _DAYS.get(name.upper()) or int(name)
         return 1 + (wanted - 2 - first) % 7 + 7 * (int(number) - 1) <= length
-    if day.isascii() and day[0].isdigit():
+    if day.startswith("L-"):
+        return int(day[2:]) < length
+    if day[0].isdigit():
         return any(each <= length for each in _all(_FIELDS[2], day.removesuffix("W")))
     return True
 
@@ -174,7 +184,9 @@ def _rate(text: str) -> str | None:
     if not found or (found[1] == "1") is not (not found[3]):
         return "as rate(1 day) or rate(12 hours)"
     most = (_LAST_YEAR - _FIRST_YEAR) * _A_YEAR[found[2]]
-    return None if len(found[1]) <= len(str(most)) and int(found[1]) <= most else f"that comes before {_LAST_YEAR + 1}"
+    return (
+        None if len(found[1]) <= len(str(most)) and int(found[1]) <= most else f"one that comes before {_LAST_YEAR + 1}"
+    )
 
 
 _A_YEAR: Final = {"minute": 365 * 24 * 60, "hour": 365 * 24, "day": 365}

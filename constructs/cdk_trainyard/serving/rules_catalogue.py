@@ -135,7 +135,8 @@ def _is_secret(name: str, value: str) -> bool:
         return True
     if value.lower() in _SWITCHES or value.replace(".", "", 1).isdecimal():
         return False
-    return bool(_SECRET_WORDS & set(name.upper().split("_")))
+    words = set(name.upper().split("_"))
+    return bool(_SECRET_WORDS & (words - {"KEY"} if "PUBLIC" in words else words))
 
 
 def family_problems(image: EngineImage, family: str) -> Iterator[Problem]:
