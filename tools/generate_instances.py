@@ -5,6 +5,7 @@ compares them byte for byte. What is read:
 
 - moto's copy of EC2's DescribeInstanceTypes and DescribeInstanceTypeOfferings, and its zones by Region;
 - botocore's ``ClusterInstanceType``: the types that SageMaker HyperPod accepts;
+- botocore's ``InstanceType`` of EC2: the names of types that moto has no description of;
 - ``corrections.json``, written by hand: each correction names what it corrects, and one that no longer corrects
   anything is an error.
 """
@@ -72,6 +73,7 @@ def write(folder: Path) -> None:
         {"captured": by_hand["captured"]["date"], "sources": sources, "columns": COLUMNS},
         {
             "unknown": {addition["type"]: addition["unknown"] for addition in by_hand["additions"]},
+            "names_alone": families(ec2_names() - types.keys()),
             "types": {name: [types[name][column] for column in COLUMNS] for name in sorted(types)},
         },
     )
@@ -106,6 +108,17 @@ def hyperpod_types() -> set[str]:
     """Return the EC2 names of the types in SageMaker's ClusterInstanceType."""
     shape = botocore.session.get_session().get_service_model("sagemaker").shape_for("ClusterInstanceType")
     return {name.removeprefix("ml.") for name in shape.enum}
+
+
+def ec2_names() -> set[str]:
+    """Return the names of types that EC2's API has."""
+    return set(botocore.session.get_session().get_service_model("ec2").shape_for("InstanceType").enum)
+
+
+def families(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return family -> sizes of types."""
+    pairs = sorted(name.split(".") for name in names)
+    return {family: [size for _, size in group] for family, group in groupby(pairs, key=lambda pair: pair[0])}
 
 
 def offerings() -> dict[str, dict[str, list[str]]]:

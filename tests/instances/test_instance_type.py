@@ -167,6 +167,13 @@ def test_fails_with_the_nearest_names(name: str, problem: str) -> None:
     assert problem_of(name) == RULE + problem
 
 
+def test_a_type_that_ec2_has_and_the_catalogue_does_not_is_said_to_be_one() -> None:
+    assert problem_of("p3.16xlarge") == (
+        "'instance_type' must be an instance type whose facts are known, got 'p3.16xlarge': EC2 has it, but its facts "
+        "are not in the catalogue of 2026-10-27; use another, a newer type is added with InstanceType.register"
+    )
+
+
 @pytest.mark.parametrize("name", ["ml-trn1.32xlarge", "mltrn1.32xlarge", "trn1.32xlarge ", "ml.ml.trn1.32xlarge"])
 def test_fails_on_a_garbled_prefix_but_names_the_type(name: str) -> None:
     assert "trn1.32xlarge'" in problem_of(name).partition("did you mean")[2]

@@ -10,6 +10,7 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
 from cdk_trainyard.instances.zones import decode_zones, is_zone_id, zone_ids
+from cdk_trainyard.problems import shown
 
 _PATH = "InstanceType"
 _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
@@ -82,9 +83,8 @@ class InstanceType:
         """
         if known := cls.find(name):
             return known
-        hint = name_hint(str(name), newer=", a newer type is added with InstanceType.register")
-        problem = f"'instance_type' must be the name of an EC2 instance type, got {name!r}{hint}"
-        raise ConfigurationError(_PATH, [problem])
+        newer = ", a newer type is added with InstanceType.register"
+        raise ConfigurationError(_PATH, [f"'instance_type' {unknown_type(str(name), newer=newer)}"])
 
     @classmethod
     def find(cls, name: "str | InstanceType | NamedType") -> "InstanceType | None":
@@ -271,6 +271,20 @@ def _network_cards(runs: list[Any]) -> Iterator[NetworkCard]:
     cards = ((interfaces, kind) for count, interfaces, kind in runs for _ in range(count))
     for index, (interfaces, kind) in enumerate(cards):
         yield NetworkCard(index=index, max_interfaces=interfaces, efa=kind != "ena", efa_only=kind == "efa-only")
+
+
+def unknown_type(name: str, *, newer: str = "") -> str:
+    """Say that a type is not known, and what may have been meant; or that EC2 has but its name.
+
+    Args:
+        name: A name that is not known.
+        newer: What to do about a type that is newer than the catalogue, as the end of a sentence. Default: nothing.
+    """
+    family, _, size = name.removeprefix("ml.").partition(".")
+    if size in load("instances", "instance_types")["names_alone"].get(family, ()):
+        why = f"EC2 has it, but its facts are not in the catalogue of {catalogue_date()}; use another"
+        return f"must be an instance type whose facts are known, got {shown(name)}: {why}{newer}"
+    return f"must be the name of an EC2 instance type, got {shown(name)}{name_hint(name, newer=newer)}"
 
 
 def name_hint(name: str, *, newer: str = "") -> str:

@@ -5,7 +5,7 @@ from enum import StrEnum, nonmember
 from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, name_hint
+from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, unknown_type
 from cdk_trainyard.instances.zones import regions
 from cdk_trainyard.problems import shown
 
@@ -36,7 +36,7 @@ class InstanceTypeName:
         """Look it up."""
         if InstanceType.find(value):
             return None
-        return f"must be the name of an EC2 instance type, got {shown(value)}{name_hint(value)}"
+        return unknown_type(value)
 
     def schema(self) -> dict[str, Any]:
         """Return an example."""
