@@ -18,7 +18,7 @@ AT_LOAD = [
     row(
         "a rule of the fleet",
         [("instance_type: p4d.24xlarge", "instance_type: g5.xlarge")],
-        "10:18: 'cluster.instance_type' must be one with EFA, got 'g5.xlarge'; launch it without EFA interfaces",
+        "10:18: 'cluster.instance_type' must be one with EFA, got 'g5.xlarge'; […]",
     ),
     row(
         "wrong form, wrong kind and a rule in one run",

@@ -51,7 +51,11 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
     [
         (
             {"instance_type": "trn1.2xlarge", "image": ANY},
-            "'instance_type' must be one with EFA, got 'trn1.2xlarge'; launch it without EFA interfaces",
+            "'instance_type' must be one with EFA, got 'trn1.2xlarge'; use trn1.32xlarge",
+        ),
+        (
+            {"instance_type": "mac2.metal"},
+            "'instance_type' must be one with EFA, got 'mac2.metal'; its family has none with it; use another",
         ),
         ({"instance_type": None}, "'instance_type' or 'instance_types' must be given"),
         (
@@ -205,6 +209,12 @@ def test_a_fleet_that_its_subnet_cannot_hold_is_refused_with_the_arithmetic_and_
             "'Running On-Demand P instances' (L-417A185B)"
         )
     ]
+
+
+def test_a_fleet_that_no_subnet_can_hold_is_told_of_the_option_that_takes_the_addresses() -> None:
+    around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/16")
+    (said,) = fleet(around, instance_type="p5.48xlarge", count=5000, interfaces="legacy")
+    assert "; leave 'interfaces' out, for one address a node; " in said
 
 
 # ---------------------------------------------------------------- launch templates and masters

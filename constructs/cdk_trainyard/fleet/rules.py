@@ -17,13 +17,12 @@ from cdk_trainyard.fleet.spec import LARGEST_BLOCK, MOST_NODES, FleetPlacement, 
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.times import BEFORE_END, BLOCKS_END, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
-from cdk_trainyard.instances.instance_type import NamedType
+from cdk_trainyard.instances.instance_type import NamedType, family_types
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.network import AddressPlan, AddressUse
-from cdk_trainyard.network.rules import efa_problems
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
-from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.tokens import unresolved
 
 _MASTERS = 1
@@ -41,6 +40,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
         spec: The fleet.
         around: What is around it; what is wrong there has a path that begins with ``network`` or ``mounts``.
     """
+    fit = [kind for kind in spec.types if kind.efa_supported]  # of others no more is said
     return [
         *types_problems(spec),
         *count_problems(spec),
@@ -48,7 +48,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
         *reservation_problems(spec),
         *usage_problems(spec, spec.types),
         *placement_problems(spec, around),
-        *image_problems(spec.image, spec.types, around.environment),
+        *image_problems(spec.image, fit, around.environment),
         *volume_problems(spec.volume_gib, spec.image),
         *threads_problems(spec.threads_per_core, spec.types),
         *build_route_problems(spec, around),
@@ -83,10 +83,18 @@ def types_problems(spec: FleetSpec) -> Iterator[Problem]:
     known = {at: kind for at, each in types.items() if not unresolved(each) and (kind := InstanceType.find(each))}
     first = next(iter(known.values()), None)
     for at, kind in known.items():
-        yield from efa_problems(at, kind)
+        yield from node_efa_problems(at, kind)
         if first and _accelerators(kind) != _accelerators(first):
             text = f"must have {_described(first)} as {first.name} has, got {kind.name} with {_described(kind)}"
             yield Problem(at, f"{text}; one job runs on all nodes")
+
+
+def node_efa_problems(at: At, kind: InstanceType) -> Iterator[Problem]:
+    """Nodes of a fleet have EFA."""
+    if not kind.efa_supported:
+        sizes = [name for name in family_types(kind.family) if InstanceType.of(name).efa_supported]
+        remedy = f"use {either(sizes)}" if sizes else "its family has none with it; use another"
+        yield Problem(at, f"must be one with EFA, got {shown(kind.name)}; {remedy}")
 
 
 def _accelerators(kind: InstanceType) -> tuple[str, int, int]:
@@ -182,7 +190,7 @@ def placement_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[P
             f"must be {_ANYWHERE} for Spot instances of several types, got a cluster placement group for {names}: EC2 "
             "finds room for one type at a time there; use one type, or on-demand capacity",
         )
-    for known in spec.types:
+    for known in filter(lambda kind: kind.efa_supported, spec.types):
         strategies = known.placement_strategies
         if strategies and "cluster" not in strategies:
             text = f"must be {_ANYWHERE} for {known.name}, which takes no cluster placement group"
@@ -222,7 +230,8 @@ def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Pro
     servers = sum(mount.file_servers or 0 for mount in around.mounts if mount.zone == around.zone)
     largest = max(spec.types, key=lambda kind: kind.vcpus)
     use = AddressUse(name="nodes", instance_type=largest.name, count=most, addresses_per_node=addresses_per_node(spec))
-    short = AddressPlan([use], lustre_file_servers=servers, other=_MASTERS).shortage(cidr)
+    plan = AddressPlan([use], lustre_file_servers=servers, other=_MASTERS)
+    short = plan.shortage(cidr, remedy=f"leave {option('interfaces')} out, for one address a node")
     if short:
         yield Problem(("network",), f"{short}; {quota_text(largest, most, spec.capacity)}")
 

@@ -231,9 +231,13 @@ def family_accelerator(family: str) -> Accelerator | None:
     Args:
         family: The family, as ``"p5"``.
     """
+    return next((part for name in family_types(family) for part in InstanceType.of(name).accelerators), None)
+
+
+def family_types(family: str) -> list[str]:
+    """Return the names of the types of a family that are known."""
     names = (*load("instances", "instance_types")["types"], *_REGISTERED)
-    known = (InstanceType.of(name) for name in names if name.startswith(f"{family}."))
-    return next((part for each in known for part in each.accelerators), None)
+    return [name for name in dict.fromkeys(names) if name.startswith(f"{family}.")]
 
 
 def _find(name: str) -> InstanceType | None:

@@ -107,18 +107,19 @@ class AddressPlan:
         short = self.shortage(cidr)
         return [f"{keyword!r} {short}"] if short else []
 
-    def shortage(self, cidr: str) -> str | None:
+    def shortage(self, cidr: str, *, remedy: str = "use EFA-only interfaces, or several networks") -> str | None:
         """Say what is wrong with a subnet for this plan, as a sentence without its subject; None when it holds all.
 
         Args:
             cidr: The subnet's block. A Token passes.
+            remedy: What to do where no subnet is large enough. Default: EFA-only interfaces, or several networks.
         """
         if unresolved(cidr):
             return None
         must = f"must hold {self.required} addresses ({self.arithmetic})"
         if self.required > _LARGEST:
             most = f"all that the largest subnet (a /{LARGEST_SUBNET}) has"
-            return f"{must}, more than {_LARGEST}, {most}; use EFA-only interfaces, or several networks"
+            return f"{must}, more than {_LARGEST}, {most}; {remedy}"
         usable = usable_addresses(IPv4Network(cidr).prefixlen)
         if usable >= self.required:
             return None
