@@ -157,7 +157,8 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "it out for a unique one"
         )),
         ({"key_pair": KeyPair("{{resolve:ssm:x}}")}, (
-            "'key_pair' must be the name of an EC2 key pair, as my-key, got '{{resolve:ssm:x}}'"
+            "'key_pair' must be the name of an EC2 key pair, 255 ASCII characters at most, as my-key, got "
+            "'{{resolve:ssm:x}}'"
         )),
         ({"volume_gib": 4}, "'volume_gib' must be 8 to 65536 GiB, got 4"),
         ({"threads_per_core": 3}, "'threads_per_core' must be 1 or 2, got 3"),

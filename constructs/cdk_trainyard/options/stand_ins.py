@@ -293,7 +293,7 @@ class KeyPair(StandIn):
     what, member, suffix = "an ec2.IKeyPair", "key_pair_name", ""
     kind = Text(
         pattern=r"(?!.*(\{\{resolve:|\$\{))[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?",
-        words="the name of an EC2 key pair",
+        words="the name of an EC2 key pair, 255 ASCII characters at most",
         example="my-key",
         longest=255,
     )
