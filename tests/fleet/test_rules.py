@@ -160,7 +160,11 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "'key_pair' must be the name of an EC2 key pair, 255 ASCII characters at most, as my-key, got "
             "'{{resolve:ssm:x}}'"
         )),
-        ({"volume_gib": 4}, "'volume_gib' must be 8 to 65536 GiB, got 4"),
+        ({"volume_gib": 19}, (
+            "'volume_gib' must be 20 GiB or more for 'base-oss-nvidia-driver-gpu-ubuntu-22.04', whose snapshot is larger, "
+            "got 19; leave it out for 200"
+        )),
+        ({"volume_gib": 4, "image": ANY}, "'volume_gib' must be 8 to 65536 GiB, got 4"),
         ({"threads_per_core": 3}, "'threads_per_core' must be 1 or 2, got 3"),
     ],
 )  # fmt: skip
@@ -175,6 +179,7 @@ def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], say
         {**BLOCK, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
         {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-06-01T11:30:00Z"},
         {**BLOCK, "count": 64, "reserved_instances": 64},
+        {"volume_gib": 8, "image": ANY},
     ],
 )
 def test_the_nearest_right_fleet_passes(changes: dict[str, Any]) -> None:

@@ -158,6 +158,10 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         ({**PLAIN, "families": ["p3dn", "zz9"]}, (
             "'families[1]' must be the family of an instance type, as p3dn, got 'zz9'; the catalogue is of 2026-10-27"
         )),
+        ({"base": GPU_IMAGE, "volume_gib": 8}, (
+            "'volume_gib' must be 20 GiB or more for 'base-oss-nvidia-driver-gpu-ubuntu-22.04', whose snapshot is larger, "
+            "got 8; leave it out for 200"
+        )),
         ({"schedule": "at(2027-01-01T00:00:00)"}, (
             "'schedule' must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got 'at(2027-01-01T00:00:00)'"
         )),

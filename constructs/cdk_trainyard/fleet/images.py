@@ -87,6 +87,7 @@ class KnownImage:
         architecture: ``"x86_64"`` or ``"arm64"``. None: not known, and nothing is compared.
         user: The user that people and jobs work as.
         families: Families of accelerated types that it has drivers for. None: not known.
+        least_gib: A size that its snapshot has at least. None: not known.
     """
 
     name: str
@@ -94,6 +95,7 @@ class KnownImage:
     architecture: str | None = None
     user: str = _UBUNTU
     families: Sequence[str] | None = None
+    least_gib: int | None = None
 
 
 def known_image(image: "NodeImage") -> KnownImage:
@@ -133,7 +135,12 @@ def _dlami(name: str) -> KnownImage:
         return KnownImage(name=name, user=name)  # as unknown as its name
     families = tuple(row["families"])
     return KnownImage(
-        name=name, parameter=row["parameter"], architecture=row["architecture"], user=row["user"], families=families
+        name=name,
+        parameter=row["parameter"],
+        architecture=row["architecture"],
+        user=row["user"],
+        families=families,
+        least_gib=row.get("least_gib"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cdk_trainyard.fleet.images import known_base, known_image, names_of_family
+from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family
 from cdk_trainyard.fleet.rules_drivers import build_driver_problems
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
@@ -94,6 +94,7 @@ def training_image_problems(spec: TrainingImageSpec, environment: Environment) -
     return [
         *builder_problems(spec),
         *build_driver_problems(spec),
+        *snapshot_problems(spec.volume_gib, known_base(spec)),
         *base_user_problems(spec),
         *regions_problems(spec, environment),
         *schedule_problems(spec),
@@ -116,6 +117,13 @@ def builder_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
     if kind is not None and base.architecture not in {None, kind.architecture}:
         text = f"must be one of {base.architecture}, the architecture of the base {shown(base.name)}"
         yield Problem(("instance_type",), f"{text}, got {kind.name} of {kind.architecture}")
+
+
+def snapshot_problems(size: int, image: KnownImage) -> Iterator[Problem]:
+    """A volume is no smaller than what it is made of."""
+    if image.least_gib is not None and not unresolved(size) and size < image.least_gib:
+        text = f"must be {image.least_gib} GiB or more for {shown(image.name)}, whose snapshot is larger, got {size}"
+        yield Problem(("volume_gib",), f"{text}; leave it out for 200")
 
 
 def base_user_problems(spec: TrainingImageSpec) -> Iterator[Problem]:

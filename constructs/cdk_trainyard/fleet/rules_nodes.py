@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.fleet.images import known_image
-from cdk_trainyard.fleet.rules_image import drivers_problems, node_image_problems
+from cdk_trainyard.fleet.rules_image import drivers_problems, node_image_problems, snapshot_problems
 from cdk_trainyard.fleet.spec import FleetSpec, LaunchTemplateSpec, MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType, UsageClass
@@ -161,11 +161,13 @@ def reservation_problems(spec: LaunchTemplateSpec | FleetSpec) -> Iterator[Probl
 
 
 def volume_problems(size: int, image: NodeImage | None) -> Iterator[Problem]:
-    """A root volume that holds the image, as far as its size is known: of one that is built here."""
-    build = None if image is None or unresolved(image) else image.build
-    if build is None or unresolved(build, size, build.volume_gib):
+    """A root volume that holds the image, as far as its size is known (RunInstances: InvalidBlockDeviceMapping)."""
+    if image is None or unresolved(image, size):
         return
-    if size < build.volume_gib:
+    build = image.build
+    if build is None:
+        yield from snapshot_problems(size, known_image(image))
+    elif not unresolved(build, build.volume_gib) and size < build.volume_gib:
         yield Problem(
             ("volume_gib",), f"must be {build.volume_gib} GiB or more, the size of the image that is built, got {size}"
         )
