@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
-from cdk_trainyard.instances.zones import decode_zones, is_zone_id, zone_ids
+from cdk_trainyard.instances.zones import decode_zones, is_one_place, zone_ids
 from cdk_trainyard.problems import shown
 
 _PATH = "InstanceType"
@@ -185,12 +185,12 @@ class InstanceType:
 
         Args:
             region: The Region.
-            zones: The zones; those that are given by name are not looked at, since names differ between accounts.
+            zones: The zones; Availability Zones by name are not looked at, since names differ between accounts.
         """
         if not self.zones or not zone_ids(region):
             return None
         offered = self.offered_in(region)
-        without = [zone for zone in zones if is_zone_id(zone) and zone not in offered] if offered else [region]
+        without = [zone for zone in zones if is_one_place(zone) and zone not in offered] if offered else [region]
         if not without:
             return None
         elsewhere = offered or sorted(other for other, known in self.zones.items() if known)

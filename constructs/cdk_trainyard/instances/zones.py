@@ -26,6 +26,7 @@ _ZONE_NAME = re.compile(
     rf"([a-z]{{2,4}}(?:-[a-z]+)?-(?:{'|'.join(_DIRECTIONS.values())})-\d+)"
     r"(?:[a-z]|-[a-z]{3}-\d+[a-z]|-wl\d+-[a-z]{3}-wlz-\d+)"
 )
+_LOCAL_ZONE_NAME = re.compile(r"[a-z-]+-[0-9]+-[a-z]{3}-[0-9]+[a-z]")
 # use1-az4; usgw1-az1 (GovCloud); usw2-lax1-az1 (Local Zone); use1-wl1-bos-wlz1 (Wavelength Zone)
 _BESIDE = r"(?:-az|-[a-z]{3}\d+-az|-wl\d+-[a-z]{3}-wlz)\d+"
 _ZONE_ID = re.compile(rf"([a-z]{{2}})(g?)({'|'.join(_DIRECTIONS)})(\d+){_BESIDE}", re.ASCII)
@@ -52,6 +53,14 @@ def zone_region(zone: str) -> str | None:
 def is_zone_id(zone: str) -> bool:
     """Return whether ``zone`` has the form of a zone id (``use1-az4``), not of a zone name (``us-east-1a``)."""
     return _ANY_ZONE_ID.fullmatch(zone) is not None
+
+
+def is_one_place(zone: str) -> bool:
+    """Return whether ``zone`` means one place for everybody: an id, or a Local Zone's name (``us-west-2-lax-1a``).
+
+    Source: VPC user guide, "AZ IDs for your AWS resources": what is mapped account by account are Availability Zones.
+    """
+    return is_zone_id(zone) or _LOCAL_ZONE_NAME.fullmatch(zone) is not None
 
 
 def differ(zone: str | None, other: str | None) -> bool:
