@@ -119,7 +119,7 @@ def test_each_option_is_written_under_its_name() -> None:
 
 
 def test_a_node_is_told_what_its_packages_were_released_for() -> None:
-    told = rendered(NodeSetup(neuron_environment=NeuronEnvironment(packages=["neuronx-cc==2.26.6360.0", "a==1"])))
+    told = rendered(NodeSetup(neuron_environment=NeuronEnvironment(packages=["neuronx-cc==2.26.6360.0", "a[I18N]==1"])))
     assert isinstance(told["neuron_environment"], dict)
     assert told["neuron_environment"]["pythons"] == ["3.11", "3.12", "3.13"]
     assert told["neuron_environment"]["driver"] == "2.29.0.0"
@@ -309,7 +309,7 @@ def tool(**given: object) -> NodeSetup:
             "'tools[0].url' must be left out beside 'key': a file is in one place",
         ),
         (tool(bucket=BUCKET), (), "'tools[0].bucket' must be left out without 'key' of an object in it"),
-        (tool(url="http://files.example/a"), (), f"'tools[0].url' {HTTPS_ONLY}"),
+        (tool(url="http://files.example/a"), (), f"'tools[0].url' {HTTPS_ONLY}, got 'http://files.example/a'"),
         (tool(url="https://files.example/a?token=x"), (), f"'tools[0].url' {HTTPS_ONLY}"),
         (
             tool(url=None, key="a b"),
@@ -325,6 +325,10 @@ def tool(**given: object) -> NodeSetup:
 )
 def test_fails_for_what_cannot_work(setup: NodeSetup, types: tuple[str, ...], problem: str) -> None:
     assert problems_of(setup, *types) == [problem]
+
+
+def test_an_address_may_have_a_blank_as_urls_write_it() -> None:
+    assert problems_of(tool(url="https://files.example/a%20b.deb")) == []
 
 
 def test_fails_for_an_environment_without_a_shared_place() -> None:

@@ -149,6 +149,23 @@ def test_fails_for_what_is_no_repository(name: str) -> None:
     assert stand_ins.ImageRepository.kind.problem(name, HERE)
 
 
+def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None:
+    said = "222222222222.dkr.ecr.cn-north-1.amazonaws.com.cn/team/nemo:1"
+    assert stand_ins.ImageRepository.kind.problem(said, HERE) == (
+        f"must be the name or the ARN of an ECR repository, got its address {said!r}; "
+        "use 'arn:aws-cn:ecr:cn-north-1:222222222222:repository/team/nemo'"
+    )
+
+
+def test_a_role_that_is_linked_to_a_service_is_nobody_s_to_give() -> None:
+    said = "arn:aws:iam::111111111111:role/aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS"
+    assert stand_ins.Role.kind.problem(said, HERE) == (
+        "must be the ARN of an IAM role (not of one that is linked to a service), "
+        f"arn:aws:iam::111111111111:role/<name>, got {said!r}"
+    )
+    assert stand_ins.Role.kind.problem("arn:aws:iam::111111111111:role/service-role/mine", HERE) is None
+
+
 def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
     found = TimeZone().problem("Europe/Berlim", HERE) or ""
     assert found.startswith(

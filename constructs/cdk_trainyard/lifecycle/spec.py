@@ -135,7 +135,7 @@ class NeuronEnvironment:
             Annotated[
                 str,
                 Text(
-                    pattern=r"[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[A-Za-z0-9.!+_-]+",
+                    pattern=r"[A-Za-z0-9._-]+(\[[A-Za-z0-9,._-]+\])?==[A-Za-z0-9.!+_-]+",
                     words="a pip requirement with an exact version",
                     example="neuronx-cc==2.22.12471.0",
                 ),

@@ -330,7 +330,8 @@ class NodePath:
             return f"must be written without '.' and '..' as parts, got {shown(value)}"
         if "/." in value and not self.hidden:
             return f"must have no part that begins with '.', got {shown(value)}"
-        taken = value in _TAKEN or any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES)
+        in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES)
+        taken = in_tree or value in _TAKEN or _KEYS in value.split("/")
         return f"must not be in a directory of the system, got {shown(value)}" if taken else None
 
     def schema(self) -> dict[str, Any]:
@@ -343,13 +344,16 @@ NODE_PATH: Final = r"(/[a-zA-Z0-9._-]+)+"
 _NODE_PATH_LENGTH: Final = 1024
 """Characters (``ClusterFsxLustreConfig.MountPath`` of SageMaker's API, whose CloudFormation type allows no trailing and
 no double slash)."""
-_TAKEN: Final = frozenset({"/opt", "/tmp", "/var"})  # noqa: S108  names, which nobody writes to
+_TAKEN: Final = frozenset({"/opt"})
+_KEYS: Final = ".ssh"
+"""Where sshd looks for the keys of a user (``AuthorizedKeysFile`` of sshd_config(5))."""
 _TAKEN_TREES: Final = (
     *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
-    *("/sys", "/usr", "/opt/amazon", "/opt/aws", "/opt/dlami", "/opt/ml", "/opt/slurm"),
-    *("/var/lib", "/var/log", "/var/run", "/var/spool"),
+    *("/snap", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108  names, which nobody writes to
+    *("/opt/amazon", "/opt/aws", "/opt/dlami", "/opt/ml", "/opt/nvidia", "/opt/pytorch", "/opt/slurm"),
 )
-"""Filesystem Hierarchy Standard 3.0; where images have agents, EFA, Slurm and local disks; HyperPod's configuration."""
+"""Filesystem Hierarchy Standard 3.0; where images have agents, as that of SSM in /snap, EFA, Slurm, local disks and
+PyTorch ("Deep Learning AMI release notes"); HyperPod's configuration."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

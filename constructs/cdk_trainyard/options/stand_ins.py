@@ -72,9 +72,9 @@ class Role(StandIn):
     what, member = "an iam.IRole", "role_arn"
     kind = Arn(
         service="iam",
-        resource=r"role(/[\x21-\x7e]+)*/[\w+=,.@-]{1,64}",
+        resource=r"role(?!/aws-service-role/)(/[\x21-\x7e]+)*/[\w+=,.@-]{1,64}",
         form="role/<name>",
-        what="an IAM role",
+        what="an IAM role (not of one that is linked to a service)",
         regional=False,
         any_account=False,
     )
@@ -129,6 +129,9 @@ _PART: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 _REPOSITORY: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
 """``RepositoryName`` of botocore's ECR model."""
 
+_ADDRESS: Final = r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.[a-z0-9.-]+/(?P<name>[^:@]+)([:@].*)?"
+"""``<account>.dkr.ecr.<region>.<domain>/<name>``, as ECR's user guide has it ("Private registry", 2026)."""
+
 
 def _repository(name: str) -> Arn:
     """Return the kind of ARNs of repositories with such names."""
@@ -154,6 +157,10 @@ class RepositoryName:
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Match the name, or judge the ARN as one."""
+        if registry := re.fullmatch(_ADDRESS, value):
+            partition = Environment(region=registry["region"]).partition
+            arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['name']}"
+            return f"must be the name or the ARN of an ECR repository, got its address {shown(value)}; use {shown(arn)}"
         if value == "*" or re.fullmatch(_REPOSITORY, value):
             return None
         if value.startswith("arn:"):

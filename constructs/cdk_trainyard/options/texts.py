@@ -82,14 +82,15 @@ class FetchedUrl:
     """An HTTPS URL that nodes fetch from and whoever reads the template may see: no password, no query."""
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
-        """Match it; it is not shown, as it may hold a password."""
+        """Match it; it is not shown where it may hold a password."""
         if re.fullmatch(_FETCHED, value):
             return None
-        return "must begin with https:// and hold no password, blank or query, as https://mirror.example/simple"
+        got = "" if re.search("[@?]", value) else f", got {shown(value)}"
+        return f"must begin with https:// and hold no password, blank or query, as https://mirror.example/simple{got}"
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         return {"pattern": f"^(?:{_FETCHED})$", "examples": ["https://mirror.example/simple"]}
 
 
-_FETCHED: Final = r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~!&*+,;=:@()/-]*)?"
+_FETCHED: Final = r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/([A-Za-z0-9._~!&*+,;=:@()/-]|%[0-9A-Fa-f]{2})*)?"
