@@ -68,8 +68,7 @@ REFUSALS = [
         {"cluster_name": "c" * 64},
         (
             "'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got "
-            "'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc' (64 characters); use "
-            "'ccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc'"
+            "'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc' (64 characters)"
         ),
     ),
     (
@@ -193,6 +192,17 @@ def test_fails_when_every_node_could_read_the_password(stack: Stack, build: Buil
     )
 
 
+def test_fails_when_the_controllers_have_the_nodes_role_by_another_name(stack: Stack, build: Build) -> None:
+    options = {"accounting": database(stack), "network": existing_network(stack), "provisioning": CONTINUOUS}
+    role, same = (iam.Role.from_role_arn(stack, name, f"arn:aws:iam::{ACCOUNT}:role/all") for name in ("Role", "Same"))
+    assert refusal(build, role=role, controller_role=same, **options) == (
+        (
+            "'controller_role' must be another role than 'role' when there is an accounting database; with one role "
+            f"for all, every node could read its password, got 'arn:aws:iam::{ACCOUNT}:role/all' for both"
+        ),
+    )
+
+
 def test_controllers_may_have_a_role_of_their_group(stack: Stack, build: Build) -> None:
     role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/all")
     options = {"accounting": database(stack), "network": existing_network(stack), "provisioning": CONTINUOUS}
@@ -206,7 +216,7 @@ def test_fails_with_an_exact_message(build: Build, changes: dict[str, Any], prob
 
 
 def test_fails_without_groups(build: Build) -> None:
-    assert refusal(build, groups=[])[0] == "'groups' must be 1 to 100, got 0"
+    assert refusal(build, groups=[]) == ("'groups' must be 1 to 100, got 0",)
 
 
 def test_fails_with_too_many_groups(build: Build) -> None:

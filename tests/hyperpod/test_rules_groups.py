@@ -50,8 +50,7 @@ REFUSALS = [
         (
             "'groups.wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww.name' must be 1 to 63 "
             "letters, digits and inner hyphens, got "
-            "'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww' (64 characters); use "
-            "'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww'"
+            "'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww' (64 characters)"
         ),
     ),
     ({"name": ""}, "'groups..name' must be 1 to 63 letters, digits and inner hyphens, got ''"),
@@ -323,6 +322,8 @@ def test_fails_with_deep_health_checks_of_a_controller(build: Build) -> None:
     ("mounts", "problem"),
     [
         (["/fsx/"], f"[0].at' {ABSOLUTE}, got '/fsx/'"),
+        (["/var/x"], "[0].at' must not be in a directory of the system, got '/var/x'"),
+        (["/home/ubuntu/.ssh"], "[0].at' must not be in a directory of the system, got '/home/ubuntu/.ssh'"),
         (["/etc/home"], "[0].at' must not be in a directory of the system, got '/etc/home'"),
         (
             ["/opt/sagemaker/x"],

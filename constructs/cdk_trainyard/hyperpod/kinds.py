@@ -19,10 +19,10 @@ class ClusterName:
         """Match it, and offer a name like it."""
         if limits.NAME.fullmatch(value) and len(value) <= limits.NAME_LENGTH:
             return None
-        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-")[: limits.NAME_LENGTH].rstrip("-")
+        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-")
         length = f" ({len(value)} characters)" if len(value) > limits.NAME_LENGTH else ""
         form = f"1 to {limits.NAME_LENGTH} letters, digits and inner hyphens"
-        return f"must be {form}, got {shown(value)}{length}{near and f'; use {shown(near)}'}"
+        return f"must be {form}, got {shown(value)}{length or (near and f'; use {shown(near)}')}"
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""

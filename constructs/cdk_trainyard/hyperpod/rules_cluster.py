@@ -1,6 +1,7 @@
 """What can be wrong with a cluster as a whole: pure functions, silent about Tokens."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.kinds import ClusterName
@@ -20,6 +21,7 @@ from cdk_trainyard.tokens import unresolved
 _CONTINUOUS = NodeProvisioning.CONTINUOUS.value
 _API, _LEGACY = SlurmTopology.API_DRIVEN.value, SlurmTopology.LEGACY.value
 _SEVERAL = 2
+_ONE_FOR_ALL = "with one role for all, every node could read its password"
 _IN_SLURM = Text(
     pattern=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     words="a name of letters, digits, '.', '_' and '-'",
@@ -53,7 +55,7 @@ def name_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
 
 def role_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that there is one controller group, at most one login group, and a compute group."""
-    if not cluster.is_whole:
+    if not cluster.is_whole or not cluster.groups:
         return
     names = {role: [group.name for group in cluster.of_role(role)] for role in GroupRole}
     controllers, logins = names[GroupRole.CONTROLLER], names[GroupRole.LOGIN]
@@ -127,9 +129,15 @@ def password_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     served = any(group.spec.execution_role is None for group in cluster.of_role(GroupRole.CONTROLLER))
     databases = cluster.facts.accounting or spec.multi_head is not None
     if spec.role is not None and spec.controller_role is None and databases and served:
-        why = "with one role for all, every node could read its password"
-        text = f"must be given beside {option('role')} when there is an accounting database; {why}"
+        text = f"must be given beside {option('role')} when there is an accounting database; {_ONE_FOR_ALL}"
         yield Problem(("controller_role",), text)
+    elif spec.role is not None and databases and served and _are_one(spec.role, spec.controller_role):
+        text = f"must be another role than {option('role')} when there is an accounting database; {_ONE_FOR_ALL}"
+        yield Problem(("controller_role",), f"{text}, got {shown(spec.role.role_arn)} for both")
+
+
+def _are_one(role: Any, other: Any) -> bool:
+    return role is other or (not unresolved(role.role_arn, other.role_arn) and role.role_arn == other.role_arn)
 
 
 def controller_count_problems(cluster: ResolvedCluster) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
 from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.network.subnet_layout import usable_addresses
-from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
@@ -87,7 +87,7 @@ def _unpublished(group: ResolvedGroup) -> Iterator[str]:
         except ConfigurationError:
             yield (
                 f"must be one whose interfaces under HyperPod are published, got {shown(known.name)}; "
-                "use EFA-only interfaces"
+                f"set {option('interface_type')} to {InterfaceType.EFA_ONLY}"
             )
 
 
