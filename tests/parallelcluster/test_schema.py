@@ -1,6 +1,7 @@
 """A configuration against ParallelCluster's schema: keys, types, choices, patterns, bounds, and what excludes what."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -238,6 +239,20 @@ def test_raw_keys_never_change_what_was_rendered(rendered: dict[str, Any], extra
             assert together[key] == value
     if not list(conflicts(rendered, extra)):
         assert merged(extra, rendered) == together
+
+
+def patterns(node: dict[str, Any], key: str = "") -> Iterator[str]:
+    """Yield the key of every value whose form is a pattern."""
+    if "pattern" in node:
+        yield key
+    if "item" in node:
+        yield from patterns(node["item"], key)
+    for name, inner in node.get("keys", {}).items():
+        yield from patterns(inner, name)
+
+
+def test_every_form_has_words() -> None:
+    assert {*patterns({"keys": fact("schema")})} <= {*schema.FORMS}
 
 
 def test_the_facts_have_a_version_and_a_date() -> None:

@@ -91,6 +91,7 @@ FORMS: Mapping[str, str] = {
     "PasswordSecretArn": "the ARN of a secret",
     "PermissionsBoundary": "the ARN of a managed policy",
     "Policy": "the ARN of a managed policy",
+    "SecurityGroupIds": "the id of a security group, as sg-0123456789abcdef0",
     "SecurityGroups": "the id of a security group, as sg-0123456789abcdef0",
     "SnapshotId": "the id of a snapshot, as snap-0123456789abcdef0",
     "SubnetId": "the id of a subnet, as subnet-0123456789abcdef0",
