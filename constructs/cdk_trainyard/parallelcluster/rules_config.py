@@ -27,6 +27,8 @@ Problems = Iterator[Problem]
 _Place = tuple[At, At, Any, Callable[[], Config], tuple[At, ...]]
 """What may have raw keys: where its section is, where it is said, what says it, its section without them, lists."""
 _RAW: Final = "raw_overrides"
+_JUDGED: Final = frozenset(("Tags", "Instances"))
+"""Sections of names and values that the kinds of their options judge item by item, raw ones apart."""
 
 ANYTHING: Final = Wiring(
     security_groups=("sg-00000000",),
@@ -83,7 +85,8 @@ def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Itera
                     yield replace(problem, at=(*level.at, _RAW, *raw)), True
                     break
         else:
-            if problem.text != MISSING:  # of what an option says, its rule says that it is missing
+            # of what an option says, its rule says that it is missing, and its kind what is wrong with its form
+            if problem.text != MISSING and _JUDGED.isdisjoint(problem.at):
                 text = f"makes '{dotted(problem.at)}', which {problem.text}"
                 yield Problem(_said(spec, context, problem.at), text), False
 
@@ -91,7 +94,7 @@ def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Itera
 def _raw_path(rendered: Any, raw: Any, path: At) -> At | None:
     """Return where raw keys have what the configuration has at a path; None: they do not have it.
 
-    Raw items of a list come behind the rendered ones. A key that is missing is in the section that lacks it.
+    Raw items of a list come behind the rendered ones. A key that is missing is that of the section that lacks it.
     """
     found: list[str | int] = []
     for part in path:
@@ -106,7 +109,7 @@ def _raw_path(rendered: Any, raw: Any, path: At) -> At | None:
             rendered, raw = None, raw[index]
             found.append(index)
         else:
-            return tuple(found) if found and rendered is None else None
+            return (*found, part) if found and rendered is None else None
     return tuple(found)
 
 
