@@ -14,6 +14,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import EfaSecurityGroup, Endpoint, Nat, TrainingNetwork
 from cdk_trainyard.parallelcluster import (
+    ComputeResource,
     LoginPool,
     ParallelCluster,
     ParallelClusterProvider,
@@ -354,6 +355,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     "kept-instances": (
         {"queues": [queue(cpu(min_count=1))]},
         "1 nodes are always there, and the head node waits for all of them before the cluster is made",
+    ),
+    "mixed-accelerators": (
+        {"queues": [queue(ComputeResource(instance_types=["g4dn.xlarge", "g5.xlarge"]))]},
+        "compute resource 'g4dn-xlarge' of queue 'compute' has types with T4 and A10G: a job gets either",
     ),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "zone-without-type": (

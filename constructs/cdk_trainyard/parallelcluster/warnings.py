@@ -82,6 +82,17 @@ def kept_instances(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
+def mixed_accelerators(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """ParallelCluster gives Slurm one type of accelerator for all nodes of a kind, that of the first type."""
+    for _at, queue, compute in computes(spec):
+        names = dict.fromkeys(part.name for each in types_of(compute) for part in each.accelerators)
+        if len(names) > 1:
+            yield (
+                f"compute resource {compute.name!r} of queue {queue.name!r} has types with {' and '.join(names)}: a "
+                "job gets either; give each a compute resource of its own"
+            )
+
+
 def open_ssh(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
     """SSH for everybody."""
     nodes = [("the head node", spec.head_node.ssh_from)]
@@ -110,6 +121,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "fleet-stop": fleet_stop,
     "ebs-bottleneck": ebs_bottleneck,
     "kept-instances": kept_instances,
+    "mixed-accelerators": mixed_accelerators,
     "open-ssh": open_ssh,
     "no-way-out": no_route_to_internet,
 }
