@@ -54,7 +54,7 @@ AT_LOAD = [
             ("placement: cluster", "placement: anywhere\n      subnets: [accelerator, public]"),
             (TRN1, "instance_types: [c5n.18xlarge]\n          efa: true"),
         ],
-        "19:7: 'cluster.queues[1].public_ip' must be given in a public subnet […]",
+        "19:7: 'cluster.queues[1].public_ip' must be true in a public subnet […]",
         "21:7: 'cluster.queues[1].subnets' must be one for nodes with EFA […]",
         "21:7: 'cluster.queues[1].subnets' must keep c5n.18xlarge private: EC2 gives no public address to an instance with several network interfaces; use the accelerator subnet, behind NAT",
     ),

@@ -15,6 +15,7 @@ from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.network import TrainingNetwork
 from cdk_trainyard.parallelcluster import (
+    ClusterIam,
     ComputeResource,
     CustomAction,
     Dcv,
@@ -247,8 +248,40 @@ GRID: dict[str, tuple[Changes, str]] = {
     "a public queue without addresses": (
         lambda network: {"queues": [queue(subnets=[network.public_subnets[0]])]},
         (
-            "'queues[0].public_ip' must be given in a public subnet of a new network, which gives no address by itself: without one the nodes reach nothing"
+            "'queues[0].public_ip' must be true in a public subnet of a new network, which gives no address by itself: without one the nodes reach nothing, got nothing"
         ),
+    ),
+    "a public queue that says so": (
+        lambda network: {"queues": [queue(subnets=[network.public_subnets[0]], public_ip=False)]},
+        "'queues[0].public_ip' must be true in a public subnet of a new network",
+    ),
+    "a small gp3 volume": (
+        given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a", size_gib=5)])),
+        "'shared_storage.ebs[0].size_gib' must be 6 or more for gp3, got 5: it has 3000 operations per second, and at most 500 for each GiB",
+    ),
+    "a reservation for two types": (
+        queues(
+            cpu(),
+            cpu(instance_type="c5.2xlarge", reservation_id="cr-0123456789abcdef0"),
+            reservation_id="cr-0123456789abcdef0",
+        ),
+        "'queues[0].compute[1].instance_type' must be c5.xlarge, as the other nodes of reservation 'cr-0123456789abcdef0', got c5.2xlarge; a reservation is of one type",
+    ),
+    "a path that IAM finds too long": (
+        given(iam=ClusterIam(resource_prefix=f"/parallelcluster/{'p' * 496}/")),
+        "'iam.resource_prefix' must have a path of at most 512 characters, got 514",
+    ),
+    "a test of GPUs without one": (
+        queues(cpu(gpu_health_check=True)),
+        "'queues[0].compute[0].gpu_health_check' must be left out for c5.xlarge: there is no GPU",
+    ),
+    "a queue's test of GPUs without one": (
+        queues(trn1(), placement=TIGHT, gpu_health_check=True),
+        "'queues[0].gpu_health_check' must be left out for trn1.32xlarge: there is no GPU",
+    ),
+    "a priority of nodes that never go": (
+        queues(cpu(min_count=8, dynamic_node_priority=5)),
+        "'queues[0].compute[0].dynamic_node_priority' must be left out where all nodes are always there",
     ),
     "a desktop for the world": (
         given(head_node=head(dcv=Dcv(allowed_from="0.0.0.0/0"))),

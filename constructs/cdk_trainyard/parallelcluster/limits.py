@@ -20,6 +20,9 @@ NEURON_SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404")
 IAM_PREFIX = re.compile(r"(/[a-zA-Z0-9_.,+@=-]+)+/[a-zA-Z0-9_.,+@=-]{0,30}|[a-zA-Z0-9_.,+@=-]{1,30}")
 """``Iam/ResourcePrefix``: a path, a name prefix of at most 30 characters, or one after the other."""
 
+IAM_PATH_LENGTH = 512
+"""Characters of its path, slashes included (``IAM_PATH_LENGTH_LIMIT`` of ``pcluster/constants.py``; also IAM's own)."""
+
 HEAD_MEMORY_GIB = 0.6
 NODES_PER_GIB = 25
 HEAD_MEMORY_MOST_GIB = 16

@@ -37,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_nodes.pool_problems,
     rules_queues.queue_problems,
     rules_queues.compute_problems,
+    rules_queues.reservation_type_problems,
     rules_storage.mount_problems,
     rules_storage.scratch_problems,
     rules_storage.storage_name_problems,

@@ -116,7 +116,7 @@ def count_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """There is at least one queue, and not too many of anything."""
     if not unresolved(spec.queues) and not spec.queues:
         yield Problem(("queues",), "must hold at least one queue, got none")
-    kinds = sum(1 for _ in computes(spec))
+    kinds = 0 if len(spec.queues) > fact("queues") else sum(1 for _ in computes(spec))
     for name, what, count, most in (
         ("queues", "", len(spec.queues), fact("queues")),
         ("queues", " kinds of nodes", kinds, fact("compute_resources")),
@@ -213,6 +213,8 @@ def resource_prefix_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
         yield Problem(
             at, f"must begin with '/parallelcluster/', got {shown(prefix)}; the provider may make roles nowhere else"
         )
+    elif (length := prefix.rfind("/") + 1) > limits.IAM_PATH_LENGTH:
+        yield Problem(at, f"must have a path of at most {limits.IAM_PATH_LENGTH} characters, got {length}")
 
 
 def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:

@@ -49,6 +49,8 @@ def block_volume_problems(at: At, volume: RootVolume | SharedEbs, kind: VolumeTy
         yield Problem((*at, "size_gib"), f"must be {least} to {most} GiB for {kind}, got {size_gib}")
     if volume.iops is not None and not unresolved(volume.iops):
         yield from _iops_problems((*at, "iops"), kind, size_gib, volume.iops)
+    elif volume.iops is None and kind is VolumeType.GP3:
+        yield from _gp3_size_problems((*at, "size_gib"), size_gib, least)
     if volume.throughput_mb_s is not None and not unresolved(volume.throughput_mb_s):
         yield from _throughput_problems((*at, "throughput_mb_s"), kind, volume.iops, volume.throughput_mb_s)
 
@@ -65,6 +67,14 @@ def _iops_problems(at: At, kind: VolumeType, size_gib: int, iops: int) -> Proble
     elif not unresolved(size_gib) and iops > size_gib * ratio:
         text = f"must be at most {ratio} for each GiB of {kind}, got {iops} for {size_gib} GiB"
         yield Problem(at, text)
+
+
+def _gp3_size_problems(at: At, size_gib: int, least: int) -> Problems:
+    """ParallelCluster asks for the operations that gp3 has at least (``EBS_VOLUME_TYPE_IOPS_DEFAULT`` of 3.16.1)."""
+    ratio = fact("ebs_iops_per_gib")[VolumeType.GP3]
+    if not unresolved(size_gib) and least <= size_gib and size_gib * ratio < _GP3_IOPS:
+        text = f"must be {_GP3_IOPS // ratio} or more for gp3, got {size_gib}: it has {_GP3_IOPS} operations per second"
+        yield Problem(at, f"{text}, and at most {ratio} for each GiB")
 
 
 def _throughput_problems(at: At, kind: VolumeType, iops: int | None, throughput: int) -> Problems:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import (
@@ -14,6 +15,7 @@ from cdk_trainyard.parallelcluster.resolve import (
     reservation,
     several_interfaces,
     subnets,
+    type_names,
     types_of,
 )
 from cdk_trainyard.parallelcluster.rules_nodes import (
@@ -57,12 +59,14 @@ def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
         if queue.allocation is not None and not flexible:
             text = f"is for compute resources with {option('instance_types')}, and here is none; remove it"
             yield Problem((*at, "allocation"), text, of_key=True)
+        types = [each for _, one in known(queue.compute) for each in types_of(one)]
+        yield from _gpu_check_problems((*at, "gpu_health_check"), queue.gpu_health_check, types)
 
 
 def _queue_subnet_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
     """Several subnets are in different zones, and for lists of types only."""
     ids = subnets(queue, context.place)
-    if len(ids) < 2:  # noqa: PLR2004  "several"
+    if len(set(ids)) < 2:  # noqa: PLR2004  "several"; the same one again is said of the list itself
         return
     at = (*at, "subnets")
     several = True
@@ -93,11 +97,11 @@ def _public_problems(at: At, queue: Queue, context: ClusterContext) -> Problems:
     """Nodes with several network interfaces get no public address: in a public subnet they reach nothing."""
     place = context.place
     public = any(subnet in place.public_subnets for subnet in subnets(queue, place))
-    if public and place.gives_addresses is False and queue.public_ip is None:
+    if public and place.gives_addresses is False and not queue.public_ip:
         yield Problem(
             (*at, "public_ip"),
-            "must be given in a public subnet of a new network, which gives no address by itself: without one the "
-            "nodes reach nothing",
+            "must be true in a public subnet of a new network, which gives no address by itself: without one the "
+            f"nodes reach nothing, got {shown(queue.public_ip)}",
         )
     if queue.subnets is not None and not unresolved(queue.subnets) and not queue.subnets:
         yield Problem((*at, "subnets"), "must name at least one, got none; leave it out for the accelerator subnet")
@@ -137,6 +141,8 @@ def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
         yield from _allocation_problems(at, queue, compute)
         yield from _likeness_problems(at, compute)
         yield from _memory_problems(at, compute)
+        yield from _priority_problems(at, queue, compute)
+        yield from _gpu_check_problems((*at, "gpu_health_check"), compute.gpu_health_check, types_of(compute))
 
 
 def _type_problems(at: At, compute: ComputeResource, spec: ParallelClusterSpec) -> Problems:
@@ -207,7 +213,7 @@ def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context:
     if placement(queue, compute) is not Placement.CLUSTER:
         return
     where = _placement_at(at, compute)
-    if len(subnets(queue, context.place)) > 1:
+    if len(set(subnets(queue, context.place))) > 1:
         yield Problem(where, "must be anywhere in several subnets, got cluster")
     for each in types_of(compute):
         if each.placement_strategies and "cluster" not in each.placement_strategies:
@@ -236,6 +242,18 @@ def _reservation_problems(at: At, queue: Queue, compute: ComputeResource) -> Pro
         )
     if queue.capacity is UsageClass.SPOT:
         yield Problem((*at[:2], "capacity"), "must be on-demand for a reservation, got spot")
+
+
+def reservation_type_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """All nodes of a reservation are of its one type (``CapacityReservationValidator`` of ParallelCluster 3.16.1)."""
+    first: dict[str, tuple[str, ...]] = {}
+    for at, queue, compute in computes(spec):
+        identity, names = reservation(queue, compute)[0], type_names(compute)
+        if identity is None or compute.instance_types or not names or unresolved(identity, *names):
+            continue
+        if first.setdefault(identity, names) != names:
+            text = f"must be {first[identity][0]}, as the other nodes of reservation {shown(identity)}, got {names[0]}"
+            yield Problem((*at, "instance_type"), f"{text}; a reservation is of one type")
 
 
 def _allocation_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
@@ -274,3 +292,18 @@ def _memory_problems(at: At, compute: ComputeResource) -> Problems:
     most = min(each.memory_mib for each in types)
     if memory > most:
         yield Problem((*at, "schedulable_memory_mib"), f"must be 1 to {most}, got {memory}")
+
+
+def _priority_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
+    """Slurm's weight of nodes that come and go is for where there are some; that of others may wait for the first."""
+    least, most = compute.min_count, compute.max_count
+    if compute.dynamic_node_priority is not None and not unresolved(least, most) and (least == most or is_block(queue)):
+        text = "must be left out where all nodes are always there"
+        yield Problem((*at, "dynamic_node_priority"), text, of_key=True)
+
+
+def _gpu_check_problems(at: At, wanted: bool | None, types: Sequence[InstanceType]) -> Problems:
+    """There is a GPU to test; NVIDIA's tests run on nothing else (user guide of ParallelCluster, "Health Checks")."""
+    if wanted is True and types and not any(each.gpus for each in types):
+        names = either(dict.fromkeys(each.name for each in types))
+        yield Problem(at, f"must be left out for {names}: there is no GPU", of_key=True)

@@ -85,6 +85,9 @@ def good(parts: Imported) -> dict[str, Candidate]:
             queue(flexible("c5.xlarge", "c6i.xlarge"), subnets=[parts.private, parts.other_zone])
         ),
         "a reservation": cluster(queue(trn1(), reservation_id=BLOCK)),
+        "a reservation of two queues": cluster(
+            queue(trn1(), reservation_id=BLOCK), queue(trn1(), name="second", reservation_id=BLOCK)
+        ),
         "a resource group of reservations": cluster(queue(trn1(), reservation_group_arn=GROUP_ARN)),
         "Arm head and nodes": cluster(queue(cpu(instance_type="c7g.xlarge")), head=head(instance_type="c7g.xlarge")),
         "login nodes": cluster(login_pools=[login(count=2, grace_period=Duration.minutes(3))]),
@@ -119,6 +122,7 @@ def good(parts: Imported) -> dict[str, Candidate]:
         "a fast gp3 volume": cluster(
             shared_storage=SharedStorage(ebs=[SharedEbs(at="/fast", size_gib=500, iops=8000, throughput_mb_s=1000)])
         ),
+        "the smallest gp3 volume": cluster(shared_storage=SharedStorage(ebs=[SharedEbs(at="/small", size_gib=6)])),
         "an existing volume": cluster(
             shared_storage=SharedStorage(ebs=[SharedEbs(at="/old", volume_id="vol-" + "a" * 17)])
         ),
@@ -139,6 +143,7 @@ def good(parts: Imported) -> dict[str, Candidate]:
         "a boundary and a prefix": cluster(
             iam=ClusterIam(permissions_boundary=parts.boundary, resource_prefix="/parallelcluster/mine/")
         ),
+        "the longest prefix": cluster(iam=ClusterIam(resource_prefix=f"/parallelcluster/{'p' * 494}/{'n' * 30}")),
         "longer timeouts": cluster(
             timeouts=Timeouts(head_node=Duration.minutes(50), compute_node=Duration.minutes(45))
         ),
