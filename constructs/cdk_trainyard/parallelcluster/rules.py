@@ -9,12 +9,13 @@ from cdk_trainyard.parallelcluster import (
     rules_metrics,
     rules_nodes,
     rules_queues,
+    rules_raw,
     rules_slurm,
     rules_storage,
 )
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.problems import Problem
+from cdk_trainyard.problems import At, Problem
 
 Rule = Callable[[ParallelClusterSpec, ClusterContext], Iterator[Problem]]
 RULES: Final[tuple[Rule, ...]] = (
@@ -47,6 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_storage.efs_problems,
     rules_metrics.metrics_problems,
     rules_config.override_problems,
+    rules_raw.raw_problems,
 )
 
 
@@ -61,5 +63,11 @@ def cluster_problems(spec: ParallelClusterSpec, context: ClusterContext) -> list
     """
     of_config = list(rules_config.config_problems(spec, context))
     found = [problem for rule in RULES for problem in rule(spec, context)]
-    found += [problem for problem, is_raw in of_config if is_raw]
+    keys = {problem.at for problem in found if problem.of_key}
+    found += [problem for problem, is_raw in of_config if is_raw and keys.isdisjoint(_around(problem.at))]
     return list(dict.fromkeys(found)) or [problem for problem, _ in of_config]
+
+
+def _around(at: At) -> list[At]:
+    """Return where something is, and all that it is in: what should not be there is answered as a whole."""
+    return [at[:length] for length in range(1, len(at) + 1)]

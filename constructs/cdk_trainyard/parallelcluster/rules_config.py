@@ -26,7 +26,8 @@ from cdk_trainyard.tokens import unresolved
 Problems = Iterator[Problem]
 _Place = tuple[At, At, Any, Callable[[], Config], tuple[At, ...]]
 """What may have raw keys: where its section is, where it is said, what says it, its section without them, lists."""
-_RAW: Final = "raw_overrides"
+RAW: Final = "raw_overrides"
+"""Where raw keys are said."""
 _JUDGED: Final = frozenset(("Tags", "Instances"))
 """Sections of names and values that the kinds of their options judge item by item, raw ones apart."""
 
@@ -41,7 +42,7 @@ ANYTHING: Final = Wiring(
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class Level:
     """Something that says raw keys.
 
     Attributes:
@@ -61,8 +62,8 @@ class _Level:
 
 def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     """Raw keys add to what options say, and contradict none of it."""
-    for level in _levels(spec, context):
-        at = (*level.at, _RAW)
+    for level in levels(spec, context):
+        at = (*level.at, RAW)
         for path in conflicts(level.rendered, level.raw):
             yield Problem((*at, *path), "is said by an option already; use the option", of_key=True)
         for path in level.lists:
@@ -76,13 +77,13 @@ def config_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Itera
     Each problem is where it was said, and whether that is in raw keys. What options make is of the schema, too; who
     asks tells it when no rule of theirs has anything to say.
     """
-    levels = sorted(_levels(spec, context), key=lambda level: -len(level.config))
+    deepest = sorted(levels(spec, context), key=lambda level: -len(level.config))
     for problem in schema_problems(cluster_config(spec, context, ANYTHING)):
-        for level in levels:
+        for level in deepest:
             if problem.at[: len(level.config)] == level.config:
                 raw = _raw_path(level.rendered, level.raw, problem.at[len(level.config) :])
                 if raw is not None:
-                    yield replace(problem, at=(*level.at, _RAW, *raw)), True
+                    yield replace(problem, at=(*level.at, RAW, *raw)), True
                     break
         else:
             # of what an option says, its rule says that it is missing, and its kind what is wrong with its form
@@ -128,11 +129,17 @@ def _said(spec: ParallelClusterSpec, context: ClusterContext, at: At) -> At:
     return {"HeadNode": ("head_node",), "Monitoring": ("monitoring",), "Iam": ("iam",)}.get(str(at[0]), ("slurm",))
 
 
-def _levels(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[_Level]:
+def levels(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Level]:
+    """Yield everything that says raw keys.
+
+    Args:
+        spec: The resolved cluster.
+        context: What it stands in.
+    """
     for config, at, said, render, lists in _places(spec, context):
         raw: Mapping[str, Any] | None = said.raw_overrides
         if raw is not None and not unresolved(raw):
-            yield _Level(config, at, render(), raw, lists)
+            yield Level(config, at, render(), raw, lists)
 
 
 def _places(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[_Place]:

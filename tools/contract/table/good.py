@@ -161,7 +161,7 @@ def good(parts: Imported) -> dict[str, Candidate]:
         ),
         "raw keys": cluster(
             queue(
-                cpu(raw_overrides={"Efa": {"Enabled": False}}),
+                cpu(raw_overrides={"Efa": {"GdrSupport": False}}),
                 raw_overrides={"Networking": {"Proxy": {"HttpProxyAddress": "http://p:1"}}},
             ),
             head=head(raw_overrides={"Imds": {"Secured": False}}),

@@ -1,0 +1,227 @@
+"""Whether raw keys go where no option is, and whether ParallelCluster's validators take them. Pure.
+
+What its schema says of them is said elsewhere; here is what it says in code (``pcluster/validators`` of 3.16.1).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdk_trainyard.options.kinds import Arn, Environment
+from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.parallelcluster.merge import conflicts, is_list
+from cdk_trainyard.parallelcluster.resolve import known, volumes
+from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.tokens import unresolved
+
+Problems = Iterator[Problem]
+_LOCAL: Final = {
+    "LocalStorage.RootVolume.Size": "root_volume",
+    "LocalStorage.RootVolume.VolumeType": "root_volume",
+    "LocalStorage.RootVolume.Iops": "root_volume",
+    "LocalStorage.RootVolume.Throughput": "root_volume",
+    "LocalStorage.EphemeralVolume.MountDir": "scratch_at",
+}
+_SOFTWARE: Final = {
+    "CustomActions.OnNodeStart": "on_start",
+    "CustomActions.OnNodeConfigured": "on_configured",
+    "Image.CustomAmi": "image_id",
+}
+_LOGIN: Final = {**_SOFTWARE, "CustomActions.OnNodeUpdated": "on_updated", "Dcv": "dcv", "Ssh.AllowedIps": "ssh_from"}
+_BOTH: Final = {
+    "CapacityReservationTarget.CapacityReservationId": "reservation_id",
+    "CapacityReservationTarget.CapacityReservationResourceGroupArn": "reservation_group_arn",
+    "HealthChecks.Gpu.Enabled": "gpu_health_check",
+    "CustomSlurmSettings": "slurm",
+    "Tags": "tags",
+}
+_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "cluster": {
+        "HeadNode": "head_node",
+        "Image.CustomAmi": "image_id",
+        "Scheduling.ScalingStrategy": "slurm.scaling",
+        "Scheduling.SlurmSettings.EnableMemoryBasedScheduling": "slurm.memory_scheduling",
+        "Scheduling.SlurmSettings.Database": "slurm.accounting",
+        "Scheduling.SlurmSettings.CustomSlurmSettings": "slurm.custom",
+        "Scheduling.SlurmSettings.Dns.DisableManagedDns": "slurm.managed_dns",
+        "Iam.ResourcePrefix": "iam.resource_prefix",
+        "Tags": "tags",
+    },
+    "head node": {**_LOGIN, **_LOCAL, "DisableSimultaneousMultithreading": "threads_per_core"},
+    "login pool": {**_LOGIN, "Networking.SubnetIds": "subnet"},
+    "queue": {
+        **_SOFTWARE,
+        **_BOTH,
+        **{f"ComputeSettings.{path}": name for path, name in _LOCAL.items()},
+        "AllocationStrategy": "allocation",
+        "JobExclusiveAllocation": "exclusive",
+        "Networking.SubnetIds": "subnets",
+        "Networking.AssignPublicIp": "public_ip",
+        "Networking.PlacementGroup.Enabled": "placement",
+    },
+    "compute resource": {
+        **_BOTH,
+        "InstanceType": "instance_type",
+        "Instances": "instance_types",
+        "SpotPrice": "spot_price",
+        "Efa.Enabled": "efa",
+        "DisableSimultaneousMultithreading": "threads_per_core",
+        "SchedulableMemory": "schedulable_memory_mib",
+        "Networking.PlacementGroup.Enabled": "placement",
+        "StaticNodePriority": "static_node_priority",
+        "DynamicNodePriority": "dynamic_node_priority",
+    },
+}
+"""What may have raw keys: the paths of ParallelCluster that have an option there, whether it was said or not."""
+_KINDS: Final = {(): "cluster", ("HeadNode",): "head node"}
+_SECRET: Final = Arn(service="secretsmanager", resource=r"secret:\S+", form="secret:<name>", what="a secret")
+_FORMS: Final[Mapping[str, tuple[str, str]]] = {
+    "CustomS3Bucket": (r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket"),
+    "DirectoryService.DomainName": (
+        r"[\w-]+(\.[\w-]+)*|(DC|dc)=[\w-]+(,(DC|dc)=[\w-]+)*",
+        "a domain, as corp.example.com or dc=corp,dc=example,dc=com",
+    ),
+    "DirectoryService.AdditionalSssdConfigs.id_provider": ("ldap", "ldap, or left out"),
+    "Networking.Proxy.HttpProxyAddress": (
+        r"(?!.*://).+|https?://.+",
+        "an address that begins with http:// or https://",
+    ),
+}
+"""Values by their path, and what each must be (``DomainNameValidator``, ``DIRECTORY_SERVICE_RESERVED_SETTINGS``; names
+of buckets and proxies as the user guide has them)."""
+_ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
+_INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
+_EXTERNAL: Final = "Scheduling.SlurmSettings.ExternalSlurmdbd"
+_MUNGE: Final = "Scheduling.SlurmSettings.MungeKeySecretArn"
+_PASSWORD: Final = "DirectoryService.PasswordSecretArn"  # noqa: S105  a key, not a secret
+_INTEL: Final = "AdditionalPackages.IntelSoftware.IntelHpcPlatform"
+
+
+def raw_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """Raw keys are for what has no option, and say what ParallelCluster's validators take."""
+    for level in levels(spec, context):
+        at = (*level.at, RAW)
+        yield from _option_problems(at, level)
+        for path, (form, words) in _FORMS.items():
+            value = _at(level.raw, path)
+            if isinstance(value, str) and not unresolved(value) and not re.fullmatch(form, value, re.ASCII):
+                yield Problem((*at, *path.split(".")), f"must be {words}, got {shown(value)}")
+        for path in _ROLES:
+            if _at(level.raw, path) is not None:
+                text = "must be left out: these nodes have policies of the cluster, and no role fits beside them"
+                yield Problem((*at, *path.split(".")), text, of_key=True)
+        if level.config == ():
+            yield from _cluster_problems(at, level.raw, spec, context)
+        efs_of_head, kind = _at(level.raw, "SharedStorageEfsSettings"), _at(level.raw, "SharedStorageType")
+        if efs_of_head is not None and kind != "Efs" and not unresolved(kind):  # SharedStorageEfsSettingsValidator
+            text = "must be left out unless 'SharedStorageType' is Efs"
+            yield Problem((*at, "SharedStorageEfsSettings"), text, of_key=True)
+
+
+def _option_problems(at: At, level: Level) -> Problems:
+    """What has an option is said with it, so that its rules are asked."""
+    answered = set(conflicts(level.rendered, level.raw))
+    for path, name in _OPTIONS[_kind(level.config)].items():
+        place = tuple(path.split("."))
+        inside = _at(level.raw, path) is not None
+        if inside and not any(place[: len(one)] == one or one[: len(place)] == place for one in answered):
+            yield Problem((*at, *place), f"has an option: use {shown(name)}", of_key=True)
+
+
+def _kind(config: At) -> str:
+    if config in _KINDS:
+        return _KINDS[config]
+    if config[0] == "LoginNodes":
+        return "login pool"
+    return "compute resource" if "ComputeResources" in config else "queue"
+
+
+def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    environment = Environment(region=context.region)
+    for path in (_MUNGE, _PASSWORD):  # ArnServiceAndResourceValidator, PasswordSecretArnValidator
+        value = _at(raw, path)
+        if not isinstance(value, str) or unresolved(value) or (path == _PASSWORD and not _is_password(value, context)):
+            continue
+        if text := _SECRET.problem(value, environment):
+            yield Problem((*at, *path.split(".")), text)
+    for path, stop, text in (
+        (_INCLUDED, bool(spec.slurm.custom), "must be left out beside 'custom' of 'slurm': ParallelCluster takes one"),
+        (_EXTERNAL, spec.slurm.accounting is not None, "must be left out beside 'accounting' of 'slurm'"),
+        (_EXTERNAL, _at(raw, _MUNGE) is None, "must be given with 'MungeKeySecretArn', the key that both share"),
+        (
+            _INTEL,
+            _is_true(_at(raw, _INTEL)),
+            "must be left out: it is for CentOS 7, which ParallelCluster no longer has",
+        ),
+    ):
+        if stop and _at(raw, path) is not None:
+            yield Problem((*at, *path.split(".")), text, of_key=True)
+    storage = _at(raw, "SharedStorage")
+    if is_list(storage):
+        there = [*(one for _, one in volumes(spec.shared_storage)), *(one for _, one in known(context.mounts))]
+        names, places = {str(one.name) for one in there}, {str(one.at) for one in there}
+        for index, entry in enumerate(storage):
+            if isinstance(entry, Mapping):
+                yield from _storage_problems((*at, "SharedStorage", index), entry, names, places)
+                names.add(str(entry.get("Name")))
+                places.add(str(entry.get("MountDir")))
+
+
+def _is_password(value: str, context: ClusterContext) -> bool:
+    """Whether the schema takes it, and it must be a secret: us-isob-east-1 has parameters of SSM for it, too."""
+    pattern = fact("schema")["DirectoryService"]["keys"]["PasswordSecretArn"]["pattern"]
+    return bool(re.match(pattern, value)) and context.region != "us-isob-east-1"
+
+
+def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any], places: set[Any]) -> Problems:
+    """A shared directory is of a kind that has no option, and none that is there already."""
+    kind, name, place = entry.get("StorageType"), entry.get("Name"), entry.get("MountDir")
+    if kind in ("Ebs", "FsxOpenZfs", "FsxOntap"):
+        yield Problem(
+            (*at, "StorageType"), f"must be Efs, FsxLustre or FileCache here, got {kind}; use 'shared_storage'"
+        )
+        return
+    if name == "default":  # SharedStorageNameValidator
+        yield Problem((*at, "Name"), "must not be 'default', which ParallelCluster keeps for itself")
+    if isinstance(name, str) and name in names and not unresolved(name):
+        yield Problem((*at, "Name"), f"must be different from every other, got {shown(name)} again")
+    if isinstance(place, str) and not unresolved(place):
+        yield from _directory_problems((*at, "MountDir"), place, places, kind)
+    if isinstance(efs := entry.get("EfsSettings"), Mapping):
+        yield from _efs_problems((*at, "EfsSettings"), efs)
+
+
+def _directory_problems(at: At, place: str, places: set[Any], kind: Any) -> Problems:
+    """It is mounted where nothing else is (``DuplicateMountDir…``, ``SharedStorageMountDirValidator``)."""
+    if place in places:
+        yield Problem(at, f"must be another for every shared directory, got {place} a second time")
+    if f"/{place.strip('/')}" in fact("reserved_directories"):
+        yield Problem(at, f"must not be a directory of the system, got {place}")
+    if kind == "FileCache" and place.strip("/") == "home":
+        yield Problem(at, f"must not be that of people for a file cache, got {place}")
+
+
+def _efs_problems(at: At, efs: Mapping[str, Any]) -> Problems:
+    """Who comes with a role or to an access point comes over TLS (``EfsMountOptions…``, ``EfsAccessPointOptions…``)."""
+    given = [key for key in ("AccessPointId",) if efs.get(key)]
+    given += [key for key in ("IamAuthorization",) if _is_true(efs.get(key))]
+    encrypted = efs.get("EncryptionInTransit")
+    for key in given:
+        if not _is_true(encrypted) and not unresolved(encrypted):
+            yield Problem((*at, key), "must be given with 'EncryptionInTransit' true", of_key=True)
+    if efs.get("AccessPointId") and efs.get("FileSystemId") is None:
+        yield Problem((*at, "AccessPointId"), "must be given with 'FileSystemId'", of_key=True)
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() == "true"
+
+
+def _at(raw: Any, path: str) -> Any:
+    """Return what stands at a path of keys; None: nothing."""
+    for part in path.split("."):
+        raw = raw.get(part) if isinstance(raw, Mapping) else None
+    return raw

@@ -1,0 +1,128 @@
+"""Raw keys: for what has no option, and as ParallelCluster's validators take them."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.parallelcluster import SharedEbs, SharedStorage, SlurmSettings
+from tools.contract.table.clusters import SECRET_ARN, Candidate, cluster, cpu, head, login, queue
+
+SHARED = SharedStorage(ebs=[SharedEbs(at="/shared")])
+DIRECTORY = {"DomainName": "corp.example.com", "DomainAddr": "ldaps://a", "DomainReadOnlyUser": "cn=x"}
+
+
+def raw(**keys: Any) -> Candidate:
+    return cluster(shared_storage=SHARED, raw_overrides=keys)
+
+
+def directory(**keys: Any) -> Candidate:
+    return raw(DirectoryService={**DIRECTORY, "PasswordSecretArn": SECRET_ARN, **keys})
+
+
+def slurm(custom: Any = (), **keys: Any) -> Candidate:
+    return cluster(slurm=SlurmSettings(custom=custom), raw_overrides={"Scheduling": {"SlurmSettings": keys}})
+
+
+def storage(kind: str, settings: dict[str, Any] | None = None, **keys: Any) -> Candidate:
+    entry = {"Name": "raw", "MountDir": "/raw", "StorageType": kind, **keys}
+    return raw(SharedStorage=[entry | ({f"{kind}Settings": settings} if settings else {})])
+
+
+CACHE = {"FileCacheId": "fc-0123456789abcdef0"}
+EFS = {"FileSystemId": "fs-0123456789abcdef0"}
+EXTERNAL = {"Host": "10.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        directory(AdditionalSssdConfigs={"id_provider": "ldap"}),
+        directory(DomainName="dc=corp,dc=example"),
+        slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
+        slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
+        storage("FileCache", CACHE),
+        storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
+        raw(CustomS3Bucket="my-bucket"),
+        cluster(head=head(raw_overrides={"SharedStorageType": "Efs", "SharedStorageEfsSettings": {"Encrypted": True}})),
+        cluster(login_pools=[login(raw_overrides={"Networking": {"Proxy": {"HttpProxyAddress": "https://p:1"}}})]),
+    ],
+)
+def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
+    assert candidate.problems == []
+
+
+@pytest.mark.parametrize(
+    ("candidate", "problem"),
+    [
+        (
+            cluster(queue(raw_overrides={"JobExclusiveAllocation": True})),
+            "'queues[0].raw_overrides.JobExclusiveAllocation' has an option: use 'exclusive'",
+        ),
+        (raw(Tags=[{"Key": "a", "Value": "b"}, {"Key": "a", "Value": "c"}]), "Tags' has an option: use 'tags'"),
+        (cluster(queue(cpu(raw_overrides={"Efa": {"Enabled": True}}))), "Efa.Enabled' has an option: use 'efa'"),
+        (
+            cluster(head=head(raw_overrides={"LocalStorage": {"EphemeralVolume": {"MountDir": "/etc"}}})),
+            "MountDir' has an option: use 'scratch_at'",
+        ),
+        (
+            cluster(head=head(raw_overrides={"Iam": {"InstanceRole": "arn:aws:iam::111111111111:role/x"}})),
+            "InstanceRole' must be left out: these nodes have policies of the cluster, and no role fits beside them",
+        ),
+        (
+            cluster(head=head(raw_overrides={"SharedStorageEfsSettings": {"Encrypted": True}})),
+            "SharedStorageEfsSettings' must be left out unless 'SharedStorageType' is Efs",
+        ),
+        (
+            cluster(queue(raw_overrides={"Networking": {"Proxy": {"HttpProxyAddress": "ftp://x"}}})),
+            "HttpProxyAddress' must be an address that begins with http:// or https://, got 'ftp://x'",
+        ),
+        (raw(CustomS3Bucket="Not_A_Bucket"), "CustomS3Bucket' must be the name of a bucket, got 'Not_A_Bucket'"),
+        (
+            directory(DomainName="!!"),
+            "DomainName' must be a domain, as corp.example.com or dc=corp,dc=example,dc=com, got '!!'",
+        ),
+        (directory(AdditionalSssdConfigs={"id_provider": "ad"}), "id_provider' must be ldap, or left out, got 'ad'"),
+        (
+            directory(PasswordSecretArn=SECRET_ARN.replace("us-east-1", "eu-west-1")),
+            "PasswordSecretArn' must be of Region us-east-1",
+        ),
+        (
+            slurm(MungeKeySecretArn="arn:aws:s3:us-east-1:111111111111:secret:a"),
+            "MungeKeySecretArn' must be the ARN of a secret",
+        ),
+        (
+            slurm([{"KillWait": 60}], CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
+            ("CustomSlurmSettingsIncludeFile' must be left out beside 'custom' of 'slurm': ParallelCluster takes one"),
+        ),
+        (
+            slurm(ExternalSlurmdbd=EXTERNAL),
+            "ExternalSlurmdbd' must be given with 'MungeKeySecretArn', the key that both share",
+        ),
+        (
+            raw(AdditionalPackages={"IntelSoftware": {"IntelHpcPlatform": True}}),
+            "IntelHpcPlatform' must be left out: it is for CentOS 7, which ParallelCluster no longer has",
+        ),
+        (
+            storage("Ebs"),
+            "StorageType' must be Efs, FsxLustre or FileCache here, got Ebs; use 'shared_storage'",
+        ),
+        (storage("FileCache", CACHE, MountDir="/etc"), "MountDir' must not be a directory of the system, got /etc"),
+        (storage("FileCache", CACHE, MountDir="/home"), "must not be that of people for a file cache, got /home"),
+        (storage("FileCache", CACHE, MountDir="/shared"), "another for every shared directory, got /shared a second"),
+        (storage("FileCache", CACHE, Name="shared"), "Name' must be different from every other, got 'shared' again"),
+        (storage("FileCache", CACHE, Name="default"), "must not be 'default', which ParallelCluster keeps for itself"),
+        (
+            storage("Efs", {**EFS, "IamAuthorization": True}),
+            "IamAuthorization' must be given with 'EncryptionInTransit' true",
+        ),
+        (
+            storage("Efs", {"AccessPointId": "fsap-0123456789abcdef0", "EncryptionInTransit": True}),
+            "AccessPointId' must be given with 'FileSystemId'",
+        ),
+        (raw(DirectoryService=DIRECTORY), "'raw_overrides.DirectoryService.PasswordSecretArn' must be given"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_parallelcluster_refuses_is_refused(candidate: Candidate, problem: str) -> None:
+    (found,) = candidate.problems
+    assert problem in found
