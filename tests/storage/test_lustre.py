@@ -197,7 +197,7 @@ def test_everything_set(place: Place) -> None:
         ),
         (
             LustreDeployment.persistent_1_hdd(throughput_mb_s_per_tib=40, read_cache=True),
-            {"capacity_gib": 3600, "backups": LustreBackups(retention_days=0, hour=2)},
+            {"capacity_gib": 3600, "backups": LustreBackups(retention_days=0)},
             {
                 "StorageType": "HDD",
                 "StorageCapacity": 3600,

@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 from aws_cdk import RemovalPolicy, Token
+from aws_cdk.aws_logs import RetentionDays
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.stand_ins import DeploymentBucket, Key, Removal
+from cdk_trainyard.options.stand_ins import DeploymentBucket, Key, Removal, Retention
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.storage import (
     DataRepository,
     LustreBackups,
     LustreDeployment,
+    LustreLogLevel,
     LustreReadCache,
     LustreStorage,
     LustreType,
@@ -70,6 +72,8 @@ def problems(**said: Any) -> list[str]:
         ({"deployment": TIERING(throughput_mb_s=0)}, "'deployment.throughput_mb_s' must be 1 or more, got 0"),
         ({"deployment": TIERING(throughput_mb_s=2_004_000)}, "'deployment.throughput_mb_s' must be a multiple of 4000 up to 2000000, got 2004000; use 2000000"),
         ({"deployment": TIERING(throughput_mb_s=8000, read_cache=LustreReadCache.gib(32))}, "'deployment.read_cache.size_gib' must be 64 to 262144 GiB for 8000 MB/s, got 32; use 64"),
+        ({"deployment": TIERING(read_cache=LustreReadCache(mode="USER_PROVISIONED"))}, "'deployment.read_cache.size_gib' must be given with 'mode' USER_PROVISIONED, got nothing"),
+        ({"deployment": TIERING(read_cache=LustreReadCache(mode="NO_CACHE", size_gib=64))}, "'deployment.read_cache.size_gib' is for USER_PROVISIONED, got 64 with NO_CACHE; remove it, or use 'mode' USER_PROVISIONED"),
         ({"deployment": LustreDeployment(storage=LustreStorage.INTELLIGENT_TIERING, throughput_mb_s_per_tib=250)}, "'deployment.throughput_mb_s_per_tib' is for SSD and HDD storage, got 250 with PERSISTENT_2 on INTELLIGENT_TIERING; use 'throughput_mb_s'"),
         # capacities
         ({"capacity_gib": 1300}, "'capacity_gib' must be 1200 or a multiple of 2400 for PERSISTENT_2, got 1300; use 1200 or 2400"),
@@ -87,6 +91,7 @@ def problems(**said: Any) -> list[str]:
         ({"deployment": SCRATCH, "metadata_iops": 1500}, "'metadata_iops' is for PERSISTENT_2 file systems, got 1500 with SCRATCH_2; remove it"),
         ({"metadata_iops": 6000, "lustre_version": "2.12"}, "'metadata_iops' needs Lustre 2.15, got 'lustre_version' 2.12; remove one of the two"),
         ({"lustre_version": "2.10"}, "'lustre_version' must be one of 2.12, 2.15 for PERSISTENT_2, got '2.10'; did you mean '2.15' or '2.12'?"),
+        ({"deployment": TIERING(), "lustre_version": "2.12"}, "'lustre_version' must be one of 2.15 for PERSISTENT_2 on INTELLIGENT_TIERING, got '2.12'; did you mean '2.15'?"),
         ({"deployment": P1(throughput_mb_s_per_tib=200), "efa_enabled": True}, "'efa_enabled' needs a PERSISTENT_2 file system, got PERSISTENT_1"),
         ({"efa_enabled": True, "lustre_version": "2.12"}, "'efa_enabled' needs a metadata configuration and so Lustre 2.15, got 'lustre_version' 2.12; remove 'lustre_version'"),
         # backups and times
@@ -94,6 +99,8 @@ def problems(**said: Any) -> list[str]:
         ({"deployment": SCRATCH, "backups": LustreBackups()}, "'backups.retention_days' must be 0 for a file system that is not persistent, got 7 with SCRATCH_2"),
         ({"data_repositories": [LINK], "backups": LustreBackups()}, "'backups.retention_days' must be 0 with 'data_repositories', got 7; no backup is taken of what is linked to S3, which holds the data"),
         ({"backups": LustreBackups(hour=24)}, "'backups.hour' must be 0 to 23, got 24"),
+        ({"backups": LustreBackups(minute=30)}, "'backups.minute' needs 'hour', got 30; FSx chooses the start without it"),
+        ({"backups": LustreBackups(retention_days=0, hour=3)}, "'backups.hour' must be left out with 'retention_days' 0, got 3: no backup is taken"),
         ({"maintenance": MaintenanceTime(day=Weekday.SUNDAY, hour=3, minute=60)}, "'maintenance.minute' must be 0 to 59, got 60"),
         # root squash
         ({"root_squash": RootSquash(uid=0, gid=65534)}, "'root_squash.uid' must be 1 or more, got 0:65534; both are 0 to switch it off"),
@@ -101,6 +108,9 @@ def problems(**said: Any) -> list[str]:
         ({"root_squash": RootSquash(uid=4294967295, gid=1)}, "'root_squash.uid' must be 0 to 4294967294, got 4294967295"),
         ({"root_squash": RootSquash(uid=1, gid=1, no_squash_nids=["10.1.0.6"])}, "'root_squash.no_squash_nids[0]' must be a Lustre network id, as '10.1.0.6@tcp' or '10.1.0.[1-20]@tcp', got '10.1.0.6'"),
         ({"root_squash": RootSquash(uid=1, gid=1, no_squash_nids=[f"10.1.0.{number}@tcp" for number in range(65)])}, "'root_squash.no_squash_nids' must be at most 64 clients, got 65; use ranges, as '10.1.[2-10].[1-255]@tcp'"),
+        ({"root_squash": RootSquash(uid=0, gid=0, no_squash_nids=["10.1.0.6@tcp"])}, "'root_squash.no_squash_nids' must be left out: 'uid' and 'gid' 0 leave root as it is for every client"),
+        # logs
+        ({"log_level": LustreLogLevel.DISABLED, "log_retention": Retention(30)}, "'log_retention' must be left out with 'log_level' DISABLED: there is no log"),
         # keys and removal
         ({"deployment": SCRATCH, "key": KEY}, "'key' is for persistent file systems, got one with SCRATCH_2: FSx encrypts it itself; remove it"),
         ({"removal_policy": RemovalPolicy.SNAPSHOT}, "'removal_policy' must be RETAIN, RETAIN_ON_UPDATE_OR_DELETE or DESTROY, got SNAPSHOT; use RETAIN"),
@@ -132,6 +142,11 @@ def test_fails_what_fsx_would_refuse(said: dict[str, Any], says: str) -> None:
         {"lustre_version": TEXT, "efa_enabled": True},
         {"deployment": SCRATCH, "backups": LustreBackups(retention_days=0), "data_repositories": [LINK]},
         {"deployment": SCRATCH, "backups": LustreBackups(retention_days=NUMBER)},
+        {"backups": LustreBackups(hour=3, minute=30)},
+        {"backups": LustreBackups(hour=NUMBER, minute=30)},
+        {"log_level": LustreLogLevel.DISABLED},
+        {"log_level": LustreLogLevel.DISABLED, "log_retention": RetentionDays.ONE_WEEK},
+        {"log_retention": Retention(30)},
         {"root_squash": RootSquash.disabled()},
         {"root_squash": RootSquash(uid=365534, gid=65534, no_squash_nids=["10.1.0.6@tcp", "10.1.[2-10].[1-255]@tcp", TEXT])},
         {"root_squash": RootSquash(uid=NUMBER, gid=65534)},

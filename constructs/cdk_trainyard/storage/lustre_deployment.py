@@ -18,16 +18,19 @@ from cdk_trainyard.storage.lustre_facts import (
 )
 
 _USUAL_MB_S_PER_TIB = 250
+USER_PROVISIONED = "USER_PROVISIONED"
+"""The mode of a read cache whose size is said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreReadCache:
     """SSD read cache of an INTELLIGENT_TIERING file system. Make one with the class methods."""
 
-    mode: Annotated[str, Choice(values=("NO_CACHE", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY", "USER_PROVISIONED"))]
+    mode: Annotated[str, Choice(values=("NO_CACHE", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY", USER_PROVISIONED))]
     """Sizing mode, as FSx names it."""
     size_gib: Annotated[int | None, Number(minimum=TIERING_CACHE_GIB[0], unit="GiB")] = None
-    """Size in GiB, for ``USER_PROVISIONED``: 32 to 131072 for every 4000 MB/s. Default - FSx decides."""
+    """Size in GiB, for ``USER_PROVISIONED``, which must say it: 32 to 131072 for every 4000 MB/s. Default - FSx
+    decides."""
 
     @classmethod
     def none(cls) -> "LustreReadCache":
@@ -42,7 +45,12 @@ class LustreReadCache:
     @classmethod
     def gib(cls, size_gib: int) -> "LustreReadCache":
         """A cache of ``size_gib`` GiB: 32 to 131072 for every 4000 MB/s."""
-        return cls(mode="USER_PROVISIONED", size_gib=size_gib)
+        return cls(mode=USER_PROVISIONED, size_gib=size_gib)
+
+    @property
+    def sized(self) -> bool:
+        """Whether its size is said."""
+        return self.mode == USER_PROVISIONED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network.rules import zone_problems
-from cdk_trainyard.problems import Problem, option, shown
-from cdk_trainyard.storage.lustre_deployment import LustreDeployment
+from cdk_trainyard.options.stand_ins import Retention
+from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.storage.lustre_deployment import USER_PROVISIONED, LustreDeployment, LustreReadCache
 from cdk_trainyard.storage.lustre_facts import (
     FACTS_DATE,
     LUSTRE_FACTS,
@@ -21,13 +23,19 @@ from cdk_trainyard.storage.lustre_facts import (
 )
 from cdk_trainyard.storage.resolve import is_persistent
 from cdk_trainyard.storage.rules_data import repositories_problems
-from cdk_trainyard.storage.spec import ExistingLustreSpec, LustreSpec
+from cdk_trainyard.storage.spec import (
+    ExistingLustreSpec,
+    LustreBackups,
+    LustreLogLevel,
+    LustreSpec,
+)
 from cdk_trainyard.tokens import unresolved
 
 _OCTET = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _PART = rf"({_OCTET}|\[{_OCTET}-{_OCTET}\])"
 _NID = re.compile(rf"(?=.{{11,43}}$){_PART}(\.{_PART}){{3}}@tcp")  # LustreNoSquashNid of botocore 1.44.5
 _MAX_NIDS = 64
+_USUAL_RETENTION = next(each.default for each in fields(LustreSpec) if each.name == "log_retention")
 _TYPE = ("deployment", "type")
 _CACHE = ("deployment", "read_cache")
 
@@ -46,6 +54,7 @@ def lustre_problems(spec: LustreSpec) -> list[Problem]:
         *efa_problems(spec),
         *backup_problems(spec),
         *root_squash_problems(spec),
+        *log_problems(spec),
         *key_problems(spec),
         *removal_problems(spec),
         *repositories_problems(spec),
@@ -104,6 +113,7 @@ def _tiering_problems(deployment: LustreDeployment) -> Iterator[Problem]:
     if per_tib is not None:
         text = f"is for SSD and HDD storage, got {per_tib} with {deployment.label}; use {option('throughput_mb_s')}"
         yield Problem(("deployment", "throughput_mb_s_per_tib"), text)
+    yield from within(_CACHE, _cache_problems(cache))
     if throughput is None or unresolved(throughput):
         return
     servers, rest = divmod(throughput, TIERING_SERVER_MB_S)
@@ -111,12 +121,23 @@ def _tiering_problems(deployment: LustreDeployment) -> Iterator[Problem]:
         nearest = min(max(servers, 1) * TIERING_SERVER_MB_S, TIERING_MAX_MB_S)
         text = f"must be a multiple of {TIERING_SERVER_MB_S} up to {TIERING_MAX_MB_S}, got {throughput}; use {nearest}"
         yield Problem(("deployment", "throughput_mb_s"), text)
-    elif cache is not None and cache.size_gib is not None and not unresolved(cache.size_gib):
+    elif cache is not None and cache.sized and cache.size_gib is not None and not unresolved(cache.size_gib):
         least, most = (limit * servers for limit in TIERING_CACHE_GIB)
         if not least <= cache.size_gib <= most:
             nearest = min(max(cache.size_gib, least), most)
             text = f"must be {least} to {most} GiB for {throughput} MB/s, got {cache.size_gib}; use {nearest}"
             yield Problem((*_CACHE, "size_gib"), text)
+
+
+def _cache_problems(cache: LustreReadCache | None) -> Iterator[Problem]:
+    """Check that a size is given where, and only where, it is asked for (botocore 1.44.5, fsx: ``SizeGiB``)."""
+    if cache is None or unresolved(cache, cache.mode, cache.size_gib):
+        return
+    if cache.sized and cache.size_gib is None:
+        yield Problem(("size_gib",), f"must be given with {option('mode')} {cache.mode}, got nothing")
+    elif not cache.sized and cache.size_gib is not None:
+        remedy = f"remove it, or use {option('mode')} {USER_PROVISIONED}"
+        yield Problem(("size_gib",), f"is for {USER_PROVISIONED}, got {cache.size_gib} with {cache.mode}; {remedy}")
 
 
 # ---------------------------------------------------------------- size
@@ -163,8 +184,9 @@ def metadata_problems(spec: LustreSpec) -> Iterator[Problem]:
     if not facts.iops:
         yield Problem(at, f"is for PERSISTENT_2 file systems, got {iops} with {deployment.label}; remove it")
         return
-    if not unresolved(spec.lustre_version) and spec.lustre_version != METADATA_VERSION:
-        got = f"got {option('lustre_version')} {spec.lustre_version}"
+    version = spec.lustre_version
+    if not unresolved(version) and version != METADATA_VERSION and version in facts.versions:
+        got = f"got {option('lustre_version')} {version}"
         yield Problem(at, f"needs Lustre {METADATA_VERSION}, {got}; remove one of the two")
     if iops not in facts.iops:
         nearest = min(facts.iops, key=lambda each: abs(each - iops))
@@ -198,6 +220,7 @@ def backup_problems(spec: LustreSpec) -> Iterator[Problem]:
     """Check the automatic backups: only of persistent file systems that are not linked to S3."""
     if spec.backups is None or unresolved(spec.backups, spec.backups.retention_days):
         return
+    yield from within(("backups",), _start_problems(spec.backups))
     at, days = ("backups", "retention_days"), spec.backups.retention_days
     if days and not is_persistent(spec):
         yield Problem(
@@ -206,6 +229,18 @@ def backup_problems(spec: LustreSpec) -> Iterator[Problem]:
     if days and spec.data_repositories:
         why = "no backup is taken of what is linked to S3, which holds the data"
         yield Problem(at, f"must be 0 with {option('data_repositories')}, got {days}; {why}")
+
+
+def _start_problems(backups: LustreBackups) -> Iterator[Problem]:
+    """Check that a start is whole, and of backups that are taken (botocore 1.44.5, fsx: ``DailyTime`` is HH:MM)."""
+    days, hour, minute = backups.retention_days, backups.hour, backups.minute
+    if unresolved(hour, minute):
+        return
+    if hour is None and minute:
+        yield Problem(("minute",), f"needs {option('hour')}, got {minute}; FSx chooses the start without it")
+    elif hour is not None and days == 0:
+        text = f"must be left out with {option('retention_days')} 0, got {hour}: no backup is taken"
+        yield Problem(("hour",), text)
 
 
 def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
@@ -217,6 +252,9 @@ def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
     if not unresolved(*ids) and 0 in ids and ids != (0, 0):
         name = "uid" if squash.uid == 0 else "gid"
         yield Problem(("root_squash", name), f"must be 1 or more, got {squash.text}; both are 0 to switch it off")
+    if not unresolved(*ids) and ids == (0, 0) and squash.no_squash_nids:
+        why = f"{option('uid')} and {option('gid')} 0 leave root as it is for every client"
+        yield Problem(("root_squash", "no_squash_nids"), f"must be left out: {why}")
     if len(squash.no_squash_nids) > _MAX_NIDS:
         got = f"got {len(squash.no_squash_nids)}; use ranges, as '10.1.[2-10].[1-255]@tcp'"
         yield Problem(("root_squash", "no_squash_nids"), f"must be at most {_MAX_NIDS} clients, {got}")
@@ -235,6 +273,14 @@ def key_problems(spec: LustreSpec) -> Iterator[Problem]:
     if spec.key is not None and not unresolved(spec.deployment.type) and not is_persistent(spec):
         got = f"got one with {spec.deployment.label}: FSx encrypts it itself; remove it"
         yield Problem(("key",), f"is for persistent file systems, {got}")
+
+
+def log_problems(spec: LustreSpec) -> Iterator[Problem]:
+    """Check that a file says how long a log is kept only where there is one."""
+    level, kept = spec.log_level, spec.log_retention
+    if level is LustreLogLevel.DISABLED and isinstance(kept, Retention) and kept != _USUAL_RETENTION:
+        text = f"must be left out with {option('log_level')} {level}: there is no log"
+        yield Problem(("log_retention",), text)
 
 
 def removal_problems(spec: LustreSpec) -> Iterator[Problem]:
