@@ -210,6 +210,17 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
             "'monitoring.workspace_arn' must be of Region us-east-1, got",
         ),
         (
+            {
+                "account": "222222222222",
+                "monitoring": {"workspace_arn": "arn:aws:aps:us-east-1:111111111111:workspace/ws-1"},
+            },
+            "'monitoring.workspace_arn' must be of account 222222222222, got",
+        ),
+        (
+            {"region": "cn-north-1", "network": {"zone": "cn-north-1a"}, "monitoring": {}},
+            "'monitoring' must be left out in cn-north-1: Amazon Managed Service for Prometheus is not offered",
+        ),
+        (
             {"monitoring": {"workspace_arn": "arn:aws:aps:us-east-1:111111111111:workspace/w", "retention_days": 30}},
             "'monitoring.retention_days' must be left out beside 'workspace_arn': the workspace stays as it is",
         ),

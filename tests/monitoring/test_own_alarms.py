@@ -97,6 +97,8 @@ def test_a_file_says_where_promql_does_not_parse(
     with pytest.raises(ConfigurationError) as refused:
         Deployment.load(write(with_alarm("rate(x[5m)")))
     assert "'monitoring.own_alarms.Mine.expr' must be PromQL, got 'rate(x[5m)': promtool says 1:" in str(refused.value)
+    with pytest.raises(ConfigurationError, match="'alarms' change those, got 'NodeDown'"):
+        Deployment.load(write(with_alarm("up").replace("Mine", "NodeDown")))
     assert main(["check", str(write(with_alarm("rate(x[5m]) > 0")))]) == 0
     assert UNREAD not in capsys.readouterr().err
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Final
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
@@ -14,9 +14,13 @@ from cdk_trainyard.monitoring.spec import (
     OwnAlarm,
 )
 from cdk_trainyard.options.fields import ByName
-from cdk_trainyard.options.kinds import Arn
+from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.tokens import unresolved
+
+_WITHOUT: Final = "aws-cn"
+"""The partition whose Regions have no ``AWS::APS::Workspace`` (cfn-lint 1.58.0, ``providers/cn-*.json``) and no service
+``aps`` (botocore 1.44.5, ``endpoints.json``)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +34,7 @@ class MonitoringSection(MetricsWorkspaceSpec):
             resource=r"workspace/[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}",
             form="workspace/<id>",
             what="a workspace of Amazon Managed Service for Prometheus",
+            any_account=False,  # AWS::APS::RuleGroupsNamespace: made by the workspace's id, in the account of its stack
         ),
     ] = None
     """A workspace of yours instead; its own alert manager tells whom its owner says. Default - one is made, and kept
@@ -78,6 +83,9 @@ def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> It
         monitoring: The section.
         region: Where it will be. None: that is not known.
     """
+    if region is not None and not unresolved(region) and Environment(region=region).partition == _WITHOUT:
+        text = f"must be left out in {region}: Amazon Managed Service for Prometheus is not offered in China"
+        yield Problem((), text, of_key=True)
     if monitoring.workspace_arn is not None:
         for field in fields(MetricsWorkspaceSpec):
             if getattr(monitoring, field.name) != field.default:
@@ -86,6 +94,6 @@ def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> It
     if not unresolved(monitoring.alarms):
         yield from within(("alarms",), override_problems(monitoring.alarms))
     if not unresolved(monitoring.own_alarms):
-        yield from within(("own_alarms",), own_alarm_problems(monitoring.own_alarms))
+        yield from within(("own_alarms",), own_alarm_problems(monitoring.own_alarms, changes="alarms"))
     if monitoring.grafana is not None and not unresolved(monitoring.grafana):
         yield from within(("grafana",), grafana_problems(monitoring.grafana, region))

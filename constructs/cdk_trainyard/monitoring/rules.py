@@ -74,11 +74,12 @@ def override_problems(overrides: Sequence[AlarmOverride]) -> Iterator[Problem]:
         seen.add(override.name)
 
 
-def own_alarm_problems(own: Sequence[OwnAlarm]) -> Iterator[Problem]:
+def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -> Iterator[Problem]:
     """Check that alarms beside the table have names of their own, and that promtool, where there is one, reads them.
 
     Args:
         own: The alarms.
+        changes: What changes those of the table, where these are said.
     """
     readable: dict[str, OwnAlarm] = {}
     for alarm in own:
@@ -86,9 +87,7 @@ def own_alarm_problems(own: Sequence[OwnAlarm]) -> Iterator[Problem]:
             continue
         at: At = (alarm.name,)
         if alarm.name in alarm_names():
-            text = (
-                f"must be no name of the table of alarms: {option('overrides')} change those, got {shown(alarm.name)}"
-            )
+            text = f"must be no name of the table of alarms: {shown(changes)} change those, got {shown(alarm.name)}"
             yield Problem(at, text, of_key=True)
         elif alarm.name in readable:
             yield Problem(at, f"must be said once, got {shown(alarm.name)} again", of_key=True)
