@@ -29,6 +29,7 @@ TYPES = "instance_type: ml.trn1.32xlarge"
 WORKERS = "      count: 4\n"
 BUILD = ("image:\n    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "image:\n    build:\n      base: BASE")
 HUB = "arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf"
+KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
 
 
@@ -157,6 +158,27 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             "storage.lustre.root_squash.no_squash_nids[0]' must be",
         )
         for nid in ("10.1.0.999@tcp", "10.1.0.[20-1]@tcp", "10.1.0.[1-@tcp", "...@tcp", "10.1.0.6")
+    ),
+    (
+        GOOD,
+        "one file system of both kinds",
+        [
+            ("\n    capacity_gib: 1200", " " + LUSTRE.replace("fs-NAME", HERE)),
+            ("storage:", f"storage:\n  open_zfs: {{dns_name: {HERE}}}"),
+        ],
+        f"6:24: 'storage.open_zfs.dns_name' must be of another file system than 'lustre', got '{HERE}'; one is not",
+    ),
+    (
+        GOOD,
+        "access logs in a bucket with a key",
+        [("storage:", f"storage:\n  buckets: {{access_logs: {{bucket_name: my-logs, key_arn: '{KEY}'}}}}")],
+        "6:49: 'storage.buckets.access_logs.key_arn' must be left out: S3 delivers",
+    ),
+    (
+        GOOD,
+        "a FIFO topic",
+        [("storage:", "alerts: {topic_arn: 'arn:aws:sns:us-east-1:111111111111:ops.fifo'}\nstorage:")],
+        "topic_arn' must be the ARN of a standard topic, got 'arn:aws:sns:us-east-1:111111111111:ops.fifo'",
     ),
     *(
         (
@@ -294,6 +316,8 @@ def test_every_bucket_of_yours_leaves_nothing_to_encrypt(write: Callable[[str], 
     names = ("scripts", "datasets", "checkpoints", "models", "access_logs")
     buckets = "".join(f"    {name}: {{bucket_name: my-{name.replace('_', '-')}}}\n" for name in names)
     text = edited(("storage:\n", f"storage:\n  buckets:\n{buckets}    auto_delete: true\n"))
+    none = "must be left out where every bucket exists: none is made"
     assert problems_of(write(text)) == [
-        "12:5: 'storage.buckets.auto_delete' must be left out where every bucket exists: none is made"
+        f"11:5: 'storage.buckets.access_logs' {none}",
+        f"12:5: 'storage.buckets.auto_delete' {none}",
     ]

@@ -217,7 +217,8 @@ def test_fails_to_give_the_plain_password_of_an_imported_database_that_has_none(
 
 
 SCHEMA = (
-    "'schema_name' must be 1 to 64 letters, digits, '_' and '$', and no schema of the server's own, as slurm_acct_db"
+    "'schema_name' must be 1 to 64 letters, digits, '_' and '$', not digits alone, and no schema of the server's own, "
+    "as slurm_acct_db"
 )
 
 
@@ -229,6 +230,7 @@ SCHEMA = (
             f"{SCHEMA}, got 'jobs-2026'",
         ),
         ({"schema_name": "mysql"}, f"{SCHEMA}, got 'mysql'"),
+        ({"schema_name": "2026"}, f"{SCHEMA}, got '2026'"),
         (
             {"engine": "mariadb"},
             "'engine' must be DatabaseEngine.MYSQL or DatabaseEngine.MARIADB, got 'mariadb' (str)",

@@ -32,6 +32,12 @@ OWN: Any = ExistingBucket(bucket_name="data")
 KEY: Any = Key("arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef")
 
 
+ENCRYPTED: Any = ExistingBucket(bucket_name="logs", key=KEY)
+FOUR: Any = {
+    name: ExistingBucket(bucket_name=f"my-{name}") for name in ("scripts", "datasets", "checkpoints", "models")
+}
+
+
 def link(path: str = "/d", **more: Any) -> DataRepository:
     return DataRepository(**{"file_system_path": path, "bucket": BUCKET} | more)
 
@@ -119,6 +125,29 @@ def test_fails_what_a_purpose_does_not_take(spec: BucketSpec, says: str) -> None
     assert said(bucket_problems(judge.judged(spec))) + said(judge.problems) == [says]
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("10.1.0.5", "formed as an IP address"),
+        ("amzn-s3-demo-x", "one that begins with amzn-s3-demo-, sthree- or xn--, which S3 reserves"),
+        ("my-s3alias", "one that ends with .mrap, -s3alias, --ol-s3, --x-s3 or --table-s3, which S3 reserves"),
+        ("a.-b", "one with '.' beside '.' or '-'"),
+    ],
+)
+def test_fails_names_that_s3_reserves(name: str, what: str) -> None:
+    judge = Judge(environment=Environment())
+    judge.judged(ExistingBucket(bucket_name=name))
+    text = f"must be the name of a bucket, which is not {what}, got {name!r}"
+    assert said(judge.problems) == [f"'bucket_name' {text}"]
+
+
+@pytest.mark.parametrize("name", ["my.bucket-1", "10.1.0.5.6", "s3alias", "xn-a", "a--b"])
+def test_names_that_look_like_those(name: str) -> None:
+    judge = Judge(environment=Environment())
+    judge.judged(ExistingBucket(bucket_name=name))
+    assert judge.problems == []
+
+
 @pytest.mark.parametrize("days", [None, 1, NUMBER])
 def test_what_a_purpose_takes(days: int | None) -> None:
     spec = BucketSpec(purpose=BucketPurpose.CHECKPOINTS, key=KEY, access_logs=OWN, expire_after_days=days)
@@ -129,6 +158,8 @@ def test_what_a_purpose_takes(days: int | None) -> None:
     ("spec", "says"),
     [
         (BucketsSpec(checkpoints=OWN, checkpoint_days=30), "'checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it"),
+        (BucketsSpec(access_logs=ENCRYPTED), "'access_logs.key' must be left out: S3 delivers access logs only to buckets under its own encryption (SSE-S3); name another bucket"),
+        (BucketsSpec(**FOUR, key=KEY), "'key' must be left out where every bucket exists: none is made"),
         (BucketsSpec(datasets=OWN, models=OWN), "'models' must be a bucket of its own, got data, which is 'datasets' too"),
     ],
 )  # fmt: skip
@@ -139,6 +170,8 @@ def test_fails_buckets_that_do_not_go_together(spec: BucketsSpec, says: str) -> 
 def test_buckets_that_go_together() -> None:
     other: Any = ExistingBucket(bucket_name="other")
     assert list(buckets_problems(BucketsSpec(datasets=OWN, models=other, checkpoint_days=7))) == []
+    assert list(buckets_problems(BucketsSpec(datasets=ENCRYPTED, access_logs=OWN, key=KEY))) == []
+    assert list(buckets_problems(BucketsSpec(**FOUR))) == []
 
 
 @pytest.mark.parametrize(

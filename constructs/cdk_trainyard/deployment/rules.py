@@ -13,6 +13,7 @@ from cdk_trainyard.deployment.monitoring import monitoring_problems
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.rules import serving_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.deployment.storage import storage_problems
 from cdk_trainyard.network import rules as network_rules
 from cdk_trainyard.network.rules_existing import existing_network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
@@ -42,6 +43,7 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         purpose_problems(deployment),
         _tags_problems(deployment),
         within(("network",), _network_problems(deployment)),
+        within(("storage",), storage_problems(deployment.storage)),
         within(("storage", "lustre"), _lustre_problems(deployment)),
         within(("storage", "buckets"), _buckets_problems(deployment)),
         within(("alerts",), _alerts_problems(deployment)),

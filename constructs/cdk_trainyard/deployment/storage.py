@@ -1,10 +1,13 @@
 """The ``storage:`` section: the shared file systems and the buckets."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
 from cdk_trainyard.options.fields import Unless
+from cdk_trainyard.problems import Problem, shown
 from cdk_trainyard.storage.spec import BucketsSpec, ExistingLustreSpec, LustreSpec, MountPath, OpenZfs
+from cdk_trainyard.tokens import unresolved
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,3 +44,18 @@ class StorageSection:
     """An existing OpenZFS file system, for home directories. Default - none."""
     buckets: BucketsSpec = BucketsSpec()  # noqa: RUF009  a frozen value
     """The buckets. Default - all are made, and retained when the deployment goes."""
+
+
+def storage_problems(storage: StorageSection) -> Iterator[Problem]:
+    """Check that no file system is said to be of both kinds.
+
+    Args:
+        storage: The section.
+    """
+    lustre, zfs = storage.lustre, storage.open_zfs
+    if not isinstance(lustre, ExistingLustreSection) or not isinstance(zfs, OpenZfsSection):
+        return
+    if unresolved(lustre.file_system_id, zfs.dns_name) or zfs.dns_name.partition(".")[0] != lustre.file_system_id:
+        return
+    text = f"must be of another file system than 'lustre', got {shown(zfs.dns_name)}; one is not of both kinds"
+    yield Problem(("open_zfs", "dns_name"), text)

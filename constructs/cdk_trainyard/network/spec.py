@@ -1,13 +1,15 @@
 """What can be said of a network: a new VPC, or one that exists. No CDK: a deployment file is judged with it alone."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cdk_trainyard.options.fields import NoneAs
-from cdk_trainyard.options.kinds import Cidr, Number, Open, Text, resource_id
+from cdk_trainyard.options.kinds import Cidr, Environment, Number, Open, Text, resource_id
 from cdk_trainyard.options.stand_ins import Retention
+from cdk_trainyard.problems import shown
 
 if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
@@ -16,11 +18,36 @@ if TYPE_CHECKING:
 Zone = Annotated[str, Open(rule="zone_problems", examples=("use1-az4", "us-east-1a"))]
 Block = Annotated[str, Cidr(masks=(16, 28))]
 """A block of a VPC or a subnet. Source: VPC user guide, "VPC CIDR blocks" and "Subnet CIDR blocks", read 2026-11."""
+_RESERVED: Final = {
+    "formed as an IP address": r"[0-9]{1,3}(\.[0-9]{1,3}){3}",
+    "one that begins with amzn-s3-demo-, sthree- or xn--, which S3 reserves": r"(amzn-s3-demo-|sthree-|xn--).*",
+    "one that ends with .mrap, -s3alias, --ol-s3, --x-s3 or --table-s3, which S3 reserves": (
+        r".*(\.mrap|-s3alias|--ol-s3|--x-s3|--table-s3)"
+    ),
+    "one with '.' beside '.' or '-'": r".*(\.\.|\.-|-\.).*",
+}
+"""What no bucket is named, though its signs are right (Amazon S3 user guide, "General purpose bucket naming rules"; a
+hyphen beside a period is refused by the CDK, and by S3 in names of DNS)."""
+
+
+class BucketText(Text):
+    """The name of a bucket."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match the name, and say of one that S3 reserves why."""
+        if re.fullmatch(_BUCKET, value):
+            found = next((words for words, form in _RESERVED.items() if re.fullmatch(form, value)), None)
+            return found and f"must be the name of a bucket, which is not {found}, got {shown(value)}"
+        return Text.problem(self, value, environment)
+
+
+_BUCKET: Final = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 BucketName = Annotated[
     str,
-    Text(
-        pattern=r"(?![0-9]{1,3}(\.[0-9]{1,3}){3}$)(?!xn--|sthree-|amzn-s3-demo-)"
-        r"(?!.*(\.\.|\.mrap$|-s3alias$|--ol-s3$|--x-s3$|--table-s3$))[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+    BucketText(
+        pattern=rf"(?!({'|'.join(_RESERVED.values())})$){_BUCKET}",
         words="the name of a bucket, without s3:// and path",
         example="my-bucket",
     ),

@@ -92,11 +92,23 @@ class Secret(StandIn):
     )
 
 
+class TopicArn(Arn):
+    """The ARN of a standard topic (Amazon EventBridge user guide, "Event bus targets": no FIFO topics)."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Say of a FIFO topic why it is none."""
+        if not value.endswith(".fifo") or Arn.problem(self, value.removesuffix(".fifo"), environment):
+            return Arn.problem(self, value, environment)
+        return f"must be the ARN of a standard topic, got {shown(value)}: EventBridge tells no FIFO topic"
+
+
 class Topic(StandIn):
     """An SNS topic."""
 
     what, member = "an sns.ITopic", "topic_arn"
-    kind = Arn(service="sns", resource=r"[A-Za-z0-9_-]{1,256}", form="<name>", what="an SNS topic")
+    kind = TopicArn(service="sns", resource=r"[A-Za-z0-9_-]{1,256}", form="<name>", what="an SNS topic")
 
 
 class Alarm(StandIn):

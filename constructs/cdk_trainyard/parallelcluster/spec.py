@@ -90,7 +90,7 @@ class SlurmAccounting:
         str | None,
         Text(
             pattern=rf"{NOT_OF_THE_SERVER}[0-9a-z_]+",
-            words="lower case letters, digits and '_', and no schema of the server's own",
+            words="lower case letters, digits and '_', not digits alone, and no schema of the server's own",
             example="jobs",
             longest=64,
         ),

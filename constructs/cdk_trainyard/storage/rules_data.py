@@ -12,7 +12,14 @@ from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.lustre_facts import MAX_REPOSITORIES, REPOSITORY_VERSIONS
-from cdk_trainyard.storage.spec import AccountingSpec, BucketSpec, BucketsSpec, DataRepository, LustreSpec
+from cdk_trainyard.storage.spec import (
+    AccountingSpec,
+    BucketSpec,
+    BucketsSpec,
+    DataRepository,
+    ExistingBucket,
+    LustreSpec,
+)
 from cdk_trainyard.tokens import dummy, unresolved
 
 _FAMILIES = re.compile(r"([mrtx][0-9]|z1d).*")
@@ -117,14 +124,18 @@ def bucket_problems(spec: BucketSpec) -> Iterator[Problem]:
 
 
 def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
-    """Check that checkpoints expire by rules of the bucket that is made here."""
+    """Check that what is said of buckets that are made here is of one that is, and what S3 asks of those of yours."""
     if spec.checkpoint_days is not None and spec.checkpoints is not None:
         text = f"must not be given with {option('checkpoints')}: the rules of your own bucket are yours; remove it"
         yield Problem(("checkpoint_days",), text)
-    if None not in (spec.scripts, spec.datasets, spec.checkpoints, spec.models, spec.access_logs):
-        for name in ("key", "auto_delete"):
+    if None not in (spec.scripts, spec.datasets, spec.checkpoints, spec.models):
+        for name in ("key", "auto_delete", "access_logs"):
             if getattr(spec, name) not in (None, False):
                 yield Problem((name,), "must be left out where every bucket exists: none is made", of_key=True)
+    logs = spec.access_logs
+    if isinstance(logs, ExistingBucket) and logs.key is not None:
+        why = "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"
+        yield Problem(("access_logs", "key"), f"must be left out: {why}; name another bucket", of_key=True)
     given: dict[object, str] = {}
     for name in ("scripts", "datasets", "checkpoints", "models", "access_logs"):
         bucket = getattr(spec, name)

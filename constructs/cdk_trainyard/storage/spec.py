@@ -70,13 +70,14 @@ WorkspaceArn = Annotated[
         any_region=True,
     ),
 ]
-NOT_OF_THE_SERVER: Final = r"(?!(mysql|sys|information_schema|performance_schema)$)"
-"""Schemas that are the server's own (MySQL 8.4 Reference Manual, "Data Dictionary Schema" to "MySQL sys Schema")."""
+NOT_OF_THE_SERVER: Final = r"(?!(mysql|sys|information_schema|performance_schema|[0-9]+)$)"
+"""Schemas of the server's own, and what is no name without quotes, as slurmdbd writes it (MySQL 8.4 Reference Manual,
+"Data Dictionary Schema" to "MySQL sys Schema"; "Schema Object Names": "may not consist solely of digits")."""
 SchemaName = Annotated[
     str,
     Text(
         pattern=rf"{NOT_OF_THE_SERVER}[a-zA-Z0-9$_]{{1,64}}",
-        words="1 to 64 letters, digits, '_' and '$', and no schema of the server's own",
+        words="1 to 64 letters, digits, '_' and '$', not digits alone, and no schema of the server's own",
         example="slurm_acct_db",
     ),
 ]
