@@ -148,7 +148,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             [hyperpod(f"accounting: {{instance_type: {name}}}")],
             "cluster.accounting.instance_type' must be a class of RDS",
         )
-        for name in ("t4g.mediumx", "zz9.large", "trn1.32xlarge", "db.t4g.medium")
+        for name in ("t4g.mediumx", "zz9.large", "trn1.32xlarge", "m6a.large", "m5.metal", "db.t4g.medium")
     ),
     *(
         (

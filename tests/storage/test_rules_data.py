@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.stand_ins import DeploymentBucket, Key, Span
+from cdk_trainyard.options.stand_ins import DatabaseClass, DeploymentBucket, Key, Span
 from cdk_trainyard.problems import Problem, sentence
 from cdk_trainyard.storage import BucketPurpose, DataRepository
 from cdk_trainyard.storage.rules_data import (
@@ -23,6 +23,7 @@ from cdk_trainyard.storage.rules_data import (
     repository_problems,
 )
 from cdk_trainyard.storage.spec import AccountingSpec, BucketSpec, BucketsSpec, ExistingBucket
+from tools import generate_database_classes
 
 TEXT = Token.as_string({"Ref": "Text"})
 NUMBER: Any = Token.as_number({"Ref": "Number"})
@@ -178,6 +179,8 @@ def test_buckets_that_go_together() -> None:
     ("spec", "says"),
     [
         (AccountingSpec(storage_gb=100, max_storage_gb=105), "'max_storage_gb' must be a tenth more than 'storage_gb' 100, got 105; use 110"),
+        (AccountingSpec(instance_type=DatabaseClass("t4g.nano")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 't4g.nano'; the family has micro, small, medium, large, xlarge or 2xlarge"),
+        (AccountingSpec(instance_type=DatabaseClass("m7a.large")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'm7a.large'; did you mean 'm8a.large' or 'm7i.large' or 'm7g.large'?"),
         (AccountingSpec(backup_retention=Span(0)), "'backup_retention' must be 1 to 35 days, got 0"),
         (AccountingSpec(backup_retention=Span(36 * 86400)), "'backup_retention' must be 1 to 35 days, got 36"),
     ],
@@ -189,3 +192,10 @@ def test_fails_an_accounting_database_that_rds_would_not_make(spec: AccountingSp
 def test_an_accounting_database() -> None:
     assert list(accounting_problems(AccountingSpec())) == []
     assert list(accounting_problems(AccountingSpec(storage_gb=NUMBER))) == []
+    assert list(accounting_problems(AccountingSpec(instance_type=DatabaseClass("x2g.large")))) == []
+
+
+def test_the_classes_of_rds_are_those_of_the_installed_data() -> None:
+    assert generate_database_classes.OUTPUT.read_text() == generate_database_classes.dump(
+        generate_database_classes.classes()
+    )

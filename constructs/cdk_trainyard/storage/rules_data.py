@@ -1,15 +1,14 @@
 """What data repositories, buckets and the accounting database may look like: pure functions, silent about Tokens."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import ceil
 from typing import Any
 
-from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.instances.instance_type import name_hint
+from cdk_trainyard.data_files import load
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
 from cdk_trainyard.storage.lustre_facts import MAX_REPOSITORIES, REPOSITORY_VERSIONS
 from cdk_trainyard.storage.spec import (
@@ -22,9 +21,6 @@ from cdk_trainyard.storage.spec import (
 )
 from cdk_trainyard.tokens import dummy, unresolved
 
-_FAMILIES = re.compile(r"([mrtx][0-9]|z1d).*")
-_OWN_FAMILIES = ("x2g", "x2m")
-"""Families of RDS's classes: cfn-lint's ``dbinstanceclass_enum.json`` (1.58.0), read 2026-11."""
 _MAX_PATH = 4096
 _MAX_PREFIX = 1024  # of a key of S3
 _MAX_STORAGE_GB = 65536  # of RDS for MySQL and for MariaDB
@@ -132,7 +128,7 @@ def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
         for name in ("key", "auto_delete", "access_logs"):
             if getattr(spec, name) not in (None, False):
                 yield Problem((name,), "must be left out where every bucket exists: none is made", of_key=True)
-    logs = spec.access_logs
+    logs: Any = spec.access_logs
     if isinstance(logs, ExistingBucket) and logs.key is not None:
         why = "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"
         yield Problem(("access_logs", "key"), f"must be left out: {why}; name another bucket", of_key=True)
@@ -167,15 +163,18 @@ def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
 
 
 def _class_problems(spec: AccountingSpec) -> Iterator[Problem]:
-    """Check that there is such a class: most are types of EC2, of families for general use or with much memory."""
+    """Check that RDS has such a class for what is made."""
     said = spec.instance_type
     name = said.value if isinstance(said, StandIn) else None
     if name is None or unresolved(name):
         return
-    family = name.partition(".")[0]
-    if family not in _OWN_FAMILIES and (not _FAMILIES.fullmatch(name) or InstanceType.find(name) is None):
+    families = load("storage", "database_classes")["families"]
+    family, _, size = name.partition(".")
+    if size not in families.get(family, ()):
         text = f"must be a class of RDS without 'db.', as t4g.medium, got {shown(name)}"
-        yield Problem(("instance_type",), f"{text}{'' if InstanceType.find(name) else name_hint(name)}")
+        near = did_you_mean(name, [f"{each}.{size}" for each, sizes in families.items() for size in sizes])
+        of_family = f"; the family has {either(families[family])}" if family in families else ""
+        yield Problem(("instance_type",), f"{text}{of_family or near}")
 
 
 def subnet_zone_problems(at: At, zones: Sequence[str]) -> Iterator[Problem]:
