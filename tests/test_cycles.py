@@ -222,7 +222,7 @@ def build_serving(app: App, chosen: Mapping[str, bool]) -> None:
         second,
         served,
         public=chosen["public"],
-        clients=["10.0.0.0/8"] if chosen["public"] else None,
+        clients=["192.0.2.0/24"] if chosen["public"] else None,
         concurrency=ConcurrencyLimit(image="public.ecr.aws/x/agent:1") if chosen["queued"] else None,
         access_logs=buckets.access_logs if chosen["own_logs"] else None,
     )
