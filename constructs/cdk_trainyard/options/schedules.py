@@ -34,22 +34,14 @@ class _Field:
     alone: str = "(?!)"
 
 
+_DAY_ALONE: Final = r"\?|LW?|L-([1-9]|[12][0-9]|30)|([1-9]|[12][0-9]|3[01])W"
+_WEEKDAY_ALONE: Final = rf"\?|L|([1-7]|(?i:{'|'.join(_DAYS)}))(L|#[1-5])"
 _FIELDS: Final = (
     _Field("minute", 0, 59),
     _Field("hour", 0, 23),
-    _Field(
-        "day of the month",
-        1,
-        31,
-        ", or alone ?, L, LW or one as L-3 or 15W",
-        {},
-        r"\?|LW?|L-([1-9]|[12][0-9]|30)|([1-9]|[12][0-9]|3[01])W",
-    ),
+    _Field("day of the month", 1, 31, ", or alone ?, L, LW or one as L-3 or 15W", alone=_DAY_ALONE),
     _Field("month", 1, 12, " or JAN to DEC", _MONTHS),
-    _Field(
-        *("day of the week", 1, 7, " or SUN to SAT, or alone ?, L or one as MON#2 or FRIL", _DAYS),
-        alone=rf"\?|L|([1-7]|(?i:{'|'.join(_DAYS)}))(L|#[1-5])",
-    ),
+    _Field("day of the week", 1, 7, " or SUN to SAT, or alone ?, L or one as MON#2 or FRIL", _DAYS, _WEEKDAY_ALONE),
     _Field("year", _FIRST_YEAR, _LAST_YEAR),
 )
 
