@@ -22,7 +22,7 @@ from cdk_trainyard.hyperpod import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.instances import UsageClass
-from cdk_trainyard.lifecycle import LifecycleScripts, SlurmTopology
+from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup, PamSlurmAdopt, SlurmTopology
 from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
@@ -277,6 +277,42 @@ def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, bu
             "it up"
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("option", "script"),
+    [("on_create", "clock.py"), ("on_create", "on_init_complete.sh"), ("on_init_complete", "on_create.sh")],
+)
+def test_fails_with_a_script_of_ours_that_is_not_for_this(stack: Stack, build: Build, option: str, script: str) -> None:
+    bucket = s3.Bucket(stack, "Bucket")
+    assert refusal(build, lifecycle=Lifecycle(**{option: script}), scripts_bucket=bucket) == (
+        (
+            f"'lifecycle.{option}' must be '{option}.sh', got '{script}'; of the scripts that come with cdk-trainyard "
+            "it alone is for this"
+        ),
+    )
+
+
+def with_module(stack: Stack, **image: Any) -> dict[str, Any]:
+    return {
+        "lifecycle": Lifecycle(on_create="on_create.sh"),
+        "scripts_bucket": s3.Bucket(stack, "Bucket"),
+        "node_setup": NodeSetup(pam_slurm_adopt=PamSlurmAdopt(in_image=True)),
+        "groups": [controller(), worker(**image)],
+    }
+
+
+def test_fails_with_a_module_in_hyperpod_s_own_image(stack: Stack, build: Build) -> None:
+    assert refusal(build, **with_module(stack)) == (
+        (
+            "'node_setup.pam_slurm_adopt.in_image' must be false when the group 'worker-group' has no 'image_id' of "
+            "yours, got true: HyperPod's own image has no such module"
+        ),
+    )
+
+
+def test_a_module_may_be_in_an_image_of_yours(stack: Stack, build: Build) -> None:
+    build(**with_module(stack, image_id="ami-0123456789abcdef0"))
 
 
 @pytest.mark.parametrize("partition", ["a b", "a\nSlurmUser=root", "a,b=c", "", "a#b"])

@@ -184,6 +184,7 @@ NO_TOOL = (
     "none is pinned"
 )
 HTTPS_ONLY = "must begin with https:// and hold no password, blank or query, as https://mirror.example/simple"
+UNFETCHED = "no node would fetch it"
 HIDDEN = "in it or around it, as it is mounted, got"
 
 
@@ -263,6 +264,26 @@ def tool(**given: object) -> NodeSetup:
             NodeSetup(exporters=Exporters(gpu_image="dcgm@sha256:" + SUM)),
             (),
             "'exporters.gpu_image' must be left out when 'gpu' is false; set 'gpu' to true, or remove it",
+        ),
+        (
+            NodeSetup(exporters=Exporters(gpu_port=9401)),
+            (),
+            "'exporters.gpu_port' must be left out when 'gpu' is false; set 'gpu' to true, or remove it",
+        ),
+        (
+            NodeSetup(exporters=Exporters(neuron_port=8001)),
+            (),
+            "'exporters.neuron_port' must be left out when 'neuron' is false; set 'neuron' to true, or remove it",
+        ),
+        (
+            tool(tool=NodeTool.PAM_SLURM_ADOPT),
+            (),
+            f"'tools[0]' must be left out without 'pam_slurm_adopt': {UNFETCHED}",
+        ),
+        (
+            NodeSetup(pam_slurm_adopt=PamSlurmAdopt(in_image=True), tools=tool(tool=NodeTool.PAM_SLURM_ADOPT).tools),
+            (),
+            f"'tools[0]' must be left out when 'in_image' of 'pam_slurm_adopt' is true: {UNFETCHED}",
         ),
         (
             NodeSetup(exporters=Exporters(gpu=True, gpu_image="dcgm-exporter:latest")),

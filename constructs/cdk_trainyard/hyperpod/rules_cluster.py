@@ -13,7 +13,7 @@ from cdk_trainyard.hyperpod.rules_groups import (
 from cdk_trainyard.hyperpod.rules_overrides import cluster_override_problems
 from cdk_trainyard.hyperpod.spec import NodeProvisioning
 from cdk_trainyard.instances import UsageClass
-from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
+from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, SlurmTopology
 from cdk_trainyard.options.kinds import NOWHERE, Text
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
@@ -207,6 +207,19 @@ def node_setup_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             f"needs {option('on_create')} in the lifecycle of one controller: after HyperPod's image, the image's stays"
         )
         yield Problem((*at, "local_accounting"), text)
+    yield from within(at, _module_problems(setup, cluster))
+
+
+def _module_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Problem]:
+    """HyperPod's own image has no ``pam_slurm_adopt.so`` (`PamSlurmAdopt`)."""
+    asked = setup.pam_slurm_adopt
+    if asked is None or unresolved(asked) or asked.in_image is not True:
+        return
+    for group in cluster.of_role(GroupRole.COMPUTE):
+        if group.lifecycle.is_own and group.spec.image_id in {None, limits.IMAGE_BY_DEFAULT}:
+            why = "HyperPod's own image has no such module"
+            text = f"must be false when the group {shown(group.name)} has no 'image_id' of yours, got true: {why}"
+            yield Problem(("pam_slurm_adopt", "in_image"), text)
 
 
 def network_problems(cluster: ResolvedCluster) -> Iterator[Problem]:

@@ -215,8 +215,11 @@ def lifecycle_problems(lifecycle: Lifecycle) -> Iterator[Problem]:
     if unresolved(scripts, script):
         return
     if script is not None and (scripts is not None or lifecycle.is_own):
-        at = (name,)
+        at, ours = (name,), f"{name}.sh"
         yield from scripts.entry_problems(script, at=at) if scripts else entry_problems(own_bundle(), script, at=at)
+        if lifecycle.is_own and script != ours and own_bundle().find(script):
+            why = "of the scripts that come with cdk-trainyard it alone is for this"
+            yield Problem(at, f"must be {shown(ours)}, got {shown(script)}; {why}")
     elif scripts is not None:
         yield Problem(("scripts",), f"are not run without {option('on_create')} or {option('on_init_complete')}")
 

@@ -14,6 +14,7 @@ from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_USUAL = Exporters()
 _HOMES = "/home"
 _USERS_HOME = "/home/ubuntu"
 _HINTS = {
@@ -151,9 +152,11 @@ def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
     Args:
         asked: What runs.
     """
-    if asked.gpu_image is not None and asked.gpu is False:
-        text = f"must be left out when {option('gpu')} is false; set {option('gpu')} to true, or remove it"
-        yield Problem(("gpu_image",), text)
+    for name, device in (("gpu_image", "gpu"), ("gpu_port", "gpu"), ("neuron_port", "neuron")):
+        said = getattr(asked, name)
+        if getattr(asked, device) is False and not unresolved(said) and said != getattr(_USUAL, name):
+            text = f"must be left out when {option(device)} is false; set {option(device)} to true, or remove it"
+            yield Problem((name,), text)
     used: dict[str, int] = {}
     for name, port in ports_of(asked):
         taken = next((other for other, known in used.items() if known == port and not unresolved(known)), None)
@@ -220,6 +223,16 @@ def tool_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
         if (file.tool, file.architecture) in given and not unresolved(file.tool, file.architecture):
             yield Problem(at, f"must be the one file of {file.tool.value} for {file.architecture}, got a second")
         given.append((file.tool, file.architecture))
+        if file.tool is NodeTool.PAM_SLURM_ADOPT and (why := _unfetched_module(setup)):
+            yield Problem(at, f"must be left out {why}: no node would fetch it")
+
+
+def _unfetched_module(setup: NodeSetup) -> str | None:
+    asked = setup.pam_slurm_adopt
+    if asked is None:
+        return "without 'pam_slurm_adopt'"
+    has_it = not unresolved(asked) and asked.in_image is True
+    return "when 'in_image' of 'pam_slurm_adopt' is true" if has_it else None
 
 
 def missing_tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
