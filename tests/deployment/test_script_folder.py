@@ -10,6 +10,7 @@ from cdk_trainyard.lifecycle import bundle
 from tests.deployment.good_file import edited, problems_of
 
 SCRIPT = b"#!/bin/bash\necho done >>/var/log/provision/provisioning.log\n"
+NAMES = "must name groups of this file in provisioning_parameters.json"
 OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n")
 
 
@@ -45,6 +46,32 @@ def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:
     assert problems_of(path) == [
         "10:42: 'cluster.lifecycle.folder' must hold provisioning_parameters.json at its top when 'topology' of the cluster is legacy"  # noqa: E501
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        (b"{not json", ["must hold provisioning_parameters.json as JSON, got Expecting property name […]"]),
+        (b"[]", ["must hold provisioning_parameters.json with one object in it, got []"]),
+        (
+            b'{"controller_group": "heat", "worker_groups": [{"instance_group_name": "workers"}, {}, 1]}',
+            [
+                f"{NAMES}, got 'heat' as its controller_group; […]",
+                f"{NAMES}, got nothing as its worker_groups[1].instance_group_name",
+            ],
+        ),
+        (b'{"controller_group": "head", "worker_groups": [{"instance_group_name": "workers"}]}', []),
+        (b'{"worker_groups": 1}', []),
+    ],
+)
+def test_a_legacy_file_is_read(content: bytes, texts: list[str], write: Callable[[str], Path]) -> None:
+    path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n")))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": content})
+    found = problems_of(path)
+    assert len(found) == len(texts)
+    for text in texts:
+        start = f"10:42: 'cluster.lifecycle.folder' {text.partition('[…]')[0]}"
+        assert [problem for problem in found if problem.startswith(start)], found
 
 
 def test_a_huge_file_is_refused_unread(write: Callable[[str], Path]) -> None:

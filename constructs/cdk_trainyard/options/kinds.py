@@ -331,7 +331,7 @@ class NodePath:
         if "/." in value and not self.hidden:
             return f"must have no part that begins with '.', got {shown(value)}"
         in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES)
-        taken = in_tree or value in _TAKEN or _KEYS in value.split("/")
+        taken = in_tree or value == "/opt" or ".ssh" in value.split("/")  # the last is where sshd_config(5) has keys
         return f"must not be in a directory of the system, got {shown(value)}" if taken else None
 
     def schema(self) -> dict[str, Any]:
@@ -344,9 +344,6 @@ NODE_PATH: Final = r"(/[a-zA-Z0-9._-]+)+"
 _NODE_PATH_LENGTH: Final = 1024
 """Characters (``ClusterFsxLustreConfig.MountPath`` of SageMaker's API, whose CloudFormation type allows no trailing and
 no double slash)."""
-_TAKEN: Final = frozenset({"/opt"})
-_KEYS: Final = ".ssh"
-"""Where sshd looks for the keys of a user (``AuthorizedKeysFile`` of sshd_config(5))."""
 _TAKEN_TREES: Final = (
     *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
     *("/snap", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108  names, which nobody writes to

@@ -1,6 +1,7 @@
 """What is wrong with a HyperPod cluster as a file has it: its own rules, and what only a file can get wrong."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_zone
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import rules as room
 from cdk_trainyard.hyperpod.resolved import resolve
 from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.lifecycle.rules import topology_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
-from cdk_trainyard.problems import At, Problem, option, within
+from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 
@@ -68,6 +70,30 @@ def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path]) -> It
         yield from entries_problems(bundle, {(*at, name): lifecycle.script})
         if bundle is not None:
             yield from _topology_problems(bundle, cluster.topology, of_folder)
+            if cluster.topology is SlurmTopology.LEGACY and (file := bundle.find(LEGACY_FILE)) is not None:
+                known = [group.name for group in groups if not unresolved(group)]
+                yield from (Problem(of_folder, text) for text in _legacy_file_texts(file.data, known))
+
+
+def _legacy_file_texts(data: bytes, known: Sequence[str]) -> Iterator[str]:
+    """Check that HyperPod can read the legacy file, and finds the groups that it names."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        yield f"must hold {LEGACY_FILE} as JSON, got {error}"
+        return
+    if not isinstance(content, Mapping):
+        yield f"must hold {LEGACY_FILE} with one object in it, got {shown(content)}"
+        return
+    found = content.get("worker_groups")
+    workers = found if isinstance(found, list) else []
+    named = {f"worker_groups[{index}].instance_group_name": worker for index, worker in enumerate(workers)}
+    said = {name: worker.get("instance_group_name") for name, worker in named.items() if isinstance(worker, Mapping)}
+    said |= {name: content[name] for name in ("controller_group", "login_group") if name in content}
+    for name, group in said.items():
+        if group not in known:
+            hint = did_you_mean(str(group), known)
+            yield f"must name groups of this file in {LEGACY_FILE}, got {shown(group)} as its {name}{hint}"
 
 
 def _topology_problems(bundle: Bundle, topology: SlurmTopology, at: At) -> Iterator[Problem]:
