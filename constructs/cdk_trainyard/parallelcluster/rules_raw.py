@@ -76,7 +76,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """What may have raw keys: the paths of ParallelCluster that have an option there, whether it was said or not."""
-_KINDS: Final = {(): "cluster", ("HeadNode",): "head node"}
+_KINDS: Final[Mapping[At, str]] = {(): "cluster", ("HeadNode",): "head node"}
 _SECRET: Final = Arn(service="secretsmanager", resource=r"secret:\S+", form="secret:<name>", what="a secret")
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "CustomS3Bucket": (r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket"),
@@ -161,7 +161,10 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
             yield Problem((*at, *path.split(".")), text, of_key=True)
     storage = _at(raw, "SharedStorage")
     if is_list(storage):
-        there = [*(one for _, one in volumes(spec.shared_storage)), *(one for _, one in known(context.mounts))]
+        there: list[Any] = [
+            *(one for _, one in volumes(spec.shared_storage)),
+            *(one for _, one in known(context.mounts)),
+        ]
         names, places = {str(one.name) for one in there}, {str(one.at) for one in there}
         for index, entry in enumerate(storage):
             if isinstance(entry, Mapping):
