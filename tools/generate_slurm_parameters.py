@@ -26,7 +26,7 @@ TABLES = {
 FIRST = {"partition": "PartitionName", "node": "NodeName", "nodeset": "NodeSet", "downnodes": "DownNodes"}
 """What the line begins with, which the table leaves out."""
 KINDS = {
-    "S_P_UINT16": "number",
+    "S_P_UINT16": "short",
     "S_P_UINT32": "number",
     "S_P_UINT64": "number",
     "S_P_LONG": "number",
@@ -61,12 +61,16 @@ def text(checkout: Path) -> str:
         "source": f"SchedMD/slurm, {SOURCE}",
         "versions": list(VERSIONS),
         "date": _git(checkout, "log", "-1", "--format=%cs", f"slurm-{VERSIONS[-1]}").strip(),
-        **{
-            table: {name: kind.pop() if len(kind) == 1 else "text" for name, kind in sorted(rows.items())}
-            for table, rows in kinds.items()
-        },
+        **{table: {name: _widest(kind) for name, kind in sorted(rows.items())} for table, rows in kinds.items()},
     }
     return json.dumps(content, indent=1) + "\n"
+
+
+def _widest(kinds: set[str]) -> str:
+    """Return what holds the values of every version."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "number" if kinds == {"short", "number"} else "text"
 
 
 def _rows(source: str, table: str) -> list[tuple[str, str]]:

@@ -28,6 +28,10 @@ _WORDS: Final = {
 }
 _FORMS: Final = {
     "number": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 or more, or UNLIMITED"),
+    "short": (
+        r"(?i:0x[0-9a-f]{1,4}|UNLIMITED|INFINITE)|0*(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])",
+        "a whole number of 0 to 65535, or UNLIMITED",
+    ),
     "boolean": (r"(?i:yes|no|up|down|true|false|1|0)", "YES or NO in quotes"),
     "time": (
         r"(?i:-1|INFINITE|UNLIMITED|\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
@@ -36,6 +40,43 @@ _FORMS: Final = {
     "text": (r'"[^"#]*"|[^\s#]+', "one word without '#', or words in double quotes"),
 }
 """What Slurm reads (``parse_value.c``, ``parse_time.c`` and ``parse_config.c`` of Slurm 25.11)."""
+_LEVEL: Final = (r"(?i:quiet|fatal|error|info|verbose|debug[2-5]?)|[0-9]", "a level from quiet to debug5, as info")
+_PREEMPT: Final = ("off", "cluster", "cancel", "gang", "on", "priority", "requeue", "suspend", "within")
+_PREEMPT_MODES: Final = (
+    rf"(?i:({'|'.join(_PREEMPT)})(,({'|'.join(_PREEMPT)}))*)",
+    "OFF, CANCEL, GANG, PRIORITY, REQUEUE, SUSPEND or WITHIN",
+)
+_PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
+_VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
+    ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
+    ("cluster", "preempttype"): (
+        "preempt/(none|partition_prio|qos)",
+        "preempt/none, preempt/partition_prio or preempt/qos",
+    ),
+    ("cluster", "selecttype"): (
+        "select/(cons_tres|linear|cray_aries|other)",
+        "select/cons_tres or select/linear",
+    ),
+    ("cluster", "preemptmode"): _PREEMPT_MODES,
+    ("partition", "preemptmode"): _PREEMPT_MODES,
+    ("cluster", "prologflags"): (rf"(?i:({_PROLOG})(,({_PROLOG}))*)", _PROLOG.replace("|", ", ")),
+    ("cluster", "slurmctlddebug"): _LEVEL,
+    ("cluster", "slurmddebug"): _LEVEL,
+    ("cluster", "slurmctldsyslogdebug"): _LEVEL,
+    ("cluster", "slurmdsyslogdebug"): _LEVEL,
+    ("cluster", "maxjobcount"): (r"(?!0+$)\S+", "1 or more"),
+    ("partition", "selecttypeparameters"): (
+        r"(?i:CR_(Core|Socket)).*",
+        "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory",
+    ),
+    ("partition", "state"): ("(?i:up|down|drain|inactive)", "UP, DOWN, DRAIN or INACTIVE"),
+    ("node", "port"): (rf"{_FORMS['short'][0]}|.*\[.*", "a port of 1 to 65535"),
+}
+"""What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
+``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
+_OTHER_NAMES: Final = {"queue": ("shared",)}
+"""Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
 _TIMES: Final = {"maxtime", "defaulttime"}
 
@@ -62,6 +103,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
                 yield Problem((*at, name), "is ParallelCluster's own to set; remove it")
         if table == "cluster":
             yield from _again(at, line, before)
+    yield from _preemption_problems(spec)
+    yield from _partition_problems(spec)
     for index, queue in known(spec.queues):
         yield from _level_problems(("queues", index, "slurm"), queue.slurm, "partition", "queue")
     for at, _queue, compute in computes(spec):
@@ -73,10 +116,40 @@ def _table_of(line: Mapping[str, Any]) -> str:
     return _LINES.get(next(iter(line), "").lower(), "cluster")
 
 
+def _said(spec: ParallelClusterSpec, wanted: str, table: str = "cluster") -> Iterator[tuple[At, Any]]:
+    """Yield where a parameter is said in lines of a kind, and its value."""
+    for index, line in known(spec.slurm.custom):
+        if _table_of(line) == table:
+            yield from ((("slurm", "custom", index, name), line[name]) for name in line if name.lower() == wanted)
+
+
+def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
+    """A mode and a type of preemption go together, or slurmctld ends ("values incompatible" of ``read_config.c``)."""
+    modes, types = list(_said(spec, "preemptmode")), list(_said(spec, "preempttype"))
+    if any(not isinstance(value, str) for _, value in (*modes, *types)):
+        return
+    active = any({*mode.lower().split(",")} - {"gang", "within", "priority", "off", "cluster"} for _, mode in modes)
+    chosen = any(kind != "preempt/none" for _, kind in types)
+    if active and not chosen:
+        text = f"must be given with PreemptType in a line of its own, got {modes[0][1]} without"
+        yield Problem(modes[0][0], f"{text}; Slurm would not start")
+    if chosen and not active:
+        yield Problem(types[0][0], f"must be given with PreemptMode, as REQUEUE, got {types[0][1]} without")
+
+
+def _partition_problems(spec: ParallelClusterSpec) -> Problems:
+    """A partition of your own is no queue, and said once: Slurm ends at a second one of a name."""
+    taken = {str(queue.name): "a queue" for _, queue in known(spec.queues)}
+    for at, name in _said(spec, "partitionname", "partition"):
+        if isinstance(name, str) and name in taken and name.upper() != "DEFAULT":
+            yield Problem(at, f"must be another name, got {shown(name)}, which is {taken[name]} already")
+        taken.setdefault(str(name), "a partition")
+
+
 def _level_problems(at: At, parameters: Any, table: str, level: str) -> Problems:
     yield from _parameter_problems(at, parameters or {}, table)
     for name in parameters or {}:
-        if name.lower() in fact("denied_slurm_settings")[level]:
+        if name.lower() in (*fact("denied_slurm_settings")[level], *_OTHER_NAMES.get(level, ())):
             hint = "; schedule whole nodes with 'exclusive' of the queue" if name.lower() == "gres" else "; remove it"
             yield Problem((*at, name), f"is ParallelCluster's own to set{hint}", of_key=True)
     yield from _again(at, parameters or {}, set())
@@ -102,7 +175,10 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
             continue
         kind = "time" if table == "partition" and name.lower() in _TIMES else kinds[name.lower()]
-        if text := _value_problem(value, *_FORMS[kind]):
+        text = _value_problem(value, *_FORMS[kind])
+        if narrower := None if text else _VALUES.get((table, name.lower())):
+            text = _value_problem(value, *narrower)
+        if text:
             yield Problem((*at, name), text)
 
 
