@@ -132,6 +132,10 @@ def test_settings_are_those_that_other_nodes_make_of_their_file() -> None:
             "'metrics' must be left out with operating system 'rhel8', whose Python is older than 3.8",
         ),
         ({"metrics": "here"}, "'metrics' must be ClusterMonitoring, got 'here'"),
+        (
+            {"exporters": Exporters(port=2049)},
+            "'metrics.exporters.port' must be another port than that of the head node's NFS server, got 2049",
+        ),
         ({"exporters": Exporters(port=6829)}, f"'metrics.exporters.port' {NOT_SLURMS_PORT}, got 6829"),
     ],
 )

@@ -72,6 +72,14 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"KillWait": 70000}]}, "or UNLIMITED, got 70000"),
         ({"custom": [{"MaxStepCount": "x"}]}, "whole number of 0 or more, or UNLIMITED, got 'x'"),
         ({"queue": {"PriorityTier": 65536}}, "or UNLIMITED, got 65536"),
+        (
+            {"queue": {"AllowQos": "high"}},
+            (
+                "'queues[0].slurm.AllowQos' must be left out without 'accounting' of 'slurm', which holds qualities of "
+                "service and limits"
+            ),
+        ),
+        ({"custom": [{"AccountingStorageEnforce": "limits"}]}, "AccountingStorageEnforce' must be left out without"),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
         ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),
         ({"custom": [{"SchedulerType": "sched/fifo"}]}, "must be sched/backfill or sched/builtin, got 'sched/fifo'"),

@@ -3,16 +3,22 @@
 from collections.abc import Iterator
 from typing import Final
 
-from cdk_trainyard.lifecycle.rules_setup import slurm_port_problems
+from cdk_trainyard.lifecycle.rules_setup import ports_of, slurm_port_problems
+from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import all_types
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.problems import Problem, shown, within
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.problems import At, Problem, shown, within
+from cdk_trainyard.tokens import Unknown, unresolved
 
 _OLD_PYTHON: Final = ("rhel8", "rocky8")
 """Systems whose own Python is 3.6 (RHEL 8, Configuring basic system settings, Python), while programs need 3.8."""
+
+_NFS: Final = 2049
+"""Of the head node's NFS server, which shares ``/home`` (nfs(5))."""
+_DCV: Final = 8443
+"""Of a remote desktop that is given none (user guide of ParallelCluster, "Dcv")."""
 
 
 def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
@@ -29,3 +35,27 @@ def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iter
     yield from exporter_problems(context.exporters, all_types(spec))
     if context.exporters is not None and not unresolved(context.exporters):
         yield from within(("metrics", "exporters"), slurm_port_problems(context.exporters))
+
+
+def port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
+    """Whatever listens on the head node has a port of its own: NFS, the remote desktop, exporters."""
+    taken: dict[int, str] = {_NFS: "the head node's NFS server"}
+    for at, port, what in _ports(spec, context):
+        if unresolved(port):
+            continue
+        if taken.get(port, what) != what:  # what two exporters share is said of their options
+            yield Problem(at, f"must be another port than that of {taken[port]}, got {port}")
+        taken.setdefault(port, what)
+
+
+def _ports(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, int, str]]:
+    asked = Exporters() if context.exporters is None else context.exporters
+    said = context.exporters is not None
+    exporters = list(ports_of(asked)) if context.scrape_seconds is not None and not unresolved(asked) else []
+    metrics = [(("metrics", "exporters", name), port, "an exporter of the metrics") for name, port in exporters]
+    dcv = None if isinstance(spec.head_node, Unknown) else spec.head_node.dcv
+    desktop: list[tuple[At, int, str]] = []
+    if dcv is not None and not isinstance(dcv, Unknown):
+        at = ("head_node", "dcv", "port")
+        desktop = [(at, _DCV if dcv.port is None else dcv.port, "the remote desktop")]
+    yield from (*desktop, *metrics) if said else (*metrics, *desktop)

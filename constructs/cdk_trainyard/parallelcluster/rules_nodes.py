@@ -163,6 +163,8 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
                 f"must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got "
                 f"{shown(script)}",
             )
+        elif action.scripts is None and script.startswith("s3://") and script.endswith("/"):
+            yield Problem(place, f"must be one file, got the folder {shown(script)}; name the file in it")
         if action.scripts is not None and action.scripts.is_own and script == NEURON:
             yield from _neuron_problems(place, action, spec.operating_system)
             yield from _argument_problems((*at, index, "args"), action.args)

@@ -75,6 +75,11 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
 }
 """What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
 ``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
+_ACCOUNTS: Final = {
+    "cluster": ("accountingstorageenforce",),
+    "partition": ("allowqos", "denyqos", "qos"),
+}
+"""What is about associations and qualities of service, which are in the database alone (slurm.conf(5), sacctmgr(1))."""
 _OTHER_NAMES: Final = {"queue": ("shared",)}
 """Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
@@ -92,6 +97,7 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
     denied = fact("denied_slurm_settings")
     names = [*denied["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
     before: set[str] = set()
+    has_accounts = _has_accounts(spec)
     for index, line in known(spec.slurm.custom):
         at: At = ("slurm", "custom", index)
         table = _table_of(line)
@@ -103,10 +109,14 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
                 yield Problem((*at, name), "is ParallelCluster's own to set; remove it")
         if table == "cluster":
             yield from _again(at, line, before)
+        if table in _ACCOUNTS and not has_accounts:
+            yield from _account_problems(at, line, table)
     yield from _preemption_problems(spec)
     yield from _partition_problems(spec)
     for index, queue in known(spec.queues):
-        yield from _level_problems(("queues", index, "slurm"), queue.slurm, "partition", "queue")
+        yield from _level_problems(
+            ("queues", index, "slurm"), queue.slurm, "partition", "queue", has_accounts=has_accounts
+        )
     for at, _queue, compute in computes(spec):
         yield from _level_problems((*at, "slurm"), compute.slurm, "node", "compute_resource")
 
@@ -146,8 +156,23 @@ def _partition_problems(spec: ParallelClusterSpec) -> Problems:
         taken.setdefault(str(name), "a partition")
 
 
-def _level_problems(at: At, parameters: Any, table: str, level: str) -> Problems:
+def _has_accounts(spec: ParallelClusterSpec) -> bool:
+    """Whether there is a database of accounts: ours, or one that raw keys or parameters name."""
+    named = any(True for _ in _said(spec, "accountingstoragetype"))
+    return spec.slurm.accounting is not None or named or bool(spec.raw_overrides)
+
+
+def _account_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
+    for name in parameters:
+        if name.lower() in _ACCOUNTS[table]:
+            text = "must be left out without 'accounting' of 'slurm', which holds qualities of service and limits"
+            yield Problem((*at, name), text, of_key=True)
+
+
+def _level_problems(at: At, parameters: Any, table: str, level: str, *, has_accounts: bool = True) -> Problems:
     yield from _parameter_problems(at, parameters or {}, table)
+    if table == "partition" and not has_accounts:
+        yield from _account_problems(at, parameters or {}, table)
     for name in parameters or {}:
         if name.lower() in (*fact("denied_slurm_settings")[level], *_OTHER_NAMES.get(level, ())):
             hint = "; schedule whole nodes with 'exclusive' of the queue" if name.lower() == "gres" else "; remove it"
