@@ -232,6 +232,21 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
             {"monitoring": {"alarms": {"DiskFull": {"threshold": 300}}}},
             "'monitoring.alarms.DiskFull.threshold' must be 1 to 90 percent, got 300",
         ),
+        *(
+            (
+                {"monitoring": {"alarms": {name: {"minutes": 30}}}} | more,
+                f"'monitoring.alarms.{name}' must be left out: the deployment does not make this alarm, as {why}",
+            )
+            for name, more, why in (
+                ("GpuHot", {}, "'gpu' of its exporters is false"),
+                ("EngineSilent", {}, "nothing is served"),
+                ("LustreTimeouts", {"storage": {}}, "no FSx for Lustre is mounted"),
+            )
+        ),
+        (
+            {"monitoring": {"update_minutes": 90}},
+            "'monitoring.update_minutes' must be left out where no group of HyperPod has a 'scheduled_update', got 90",
+        ),
         (
             {"monitoring": {"scrape_seconds": 600}},
             "'monitoring.scrape_seconds' must be 5 to 120 seconds, got 600",

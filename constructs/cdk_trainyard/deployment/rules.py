@@ -10,6 +10,7 @@ from typing import Final
 
 from cdk_trainyard.deployment.alerts import alerts_problems
 from cdk_trainyard.deployment.monitoring import monitoring_problems
+from cdk_trainyard.deployment.monitoring_unused import unused_problems
 from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.rules import serving_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
@@ -108,6 +109,7 @@ def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.monitoring is not None and not unresolved(deployment.monitoring):
         yield from monitoring_problems(deployment.monitoring, deployment.environment.region)
+        yield from unused_problems(deployment, deployment.monitoring)
         if deployment.orchestrator is None and deployment.monitoring.exporters is not None:
             yield Problem(
                 ("exporters",), "must be left out where there is no cluster: the tasks of a service run their own"

@@ -1,0 +1,95 @@
+"""What a file says of monitoring, and nothing of the deployment can take: alarms that are not made, updates of none."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters
+from cdk_trainyard.deployment.orchestrators import OWN
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.lifecycle.spec import Exporters
+from cdk_trainyard.monitoring.alarms import alarms
+from cdk_trainyard.monitoring.render import AGENT
+from cdk_trainyard.monitoring.spec import MetricsSource
+from cdk_trainyard.problems import Problem
+from cdk_trainyard.tokens import unresolved
+
+_BY_EXPORTER: Final = (
+    MetricsSource.SLURM,
+    MetricsSource.EFA,
+    MetricsSource.LUSTRE,
+    MetricsSource.NEURON,
+    MetricsSource.GPU,
+)
+"""Sources that have a switch of their name in ``exporters``."""
+_OF_TASKS: Final = {MetricsSource.ENGINE, MetricsSource.NODE}
+_USUAL: Final = {field.name: field.default for field in fields(MonitoringSection)}
+
+
+def unused_problems(deployment: DeploymentSpec, monitoring: MonitoringSection) -> Iterator[Problem]:
+    """Check that what is said of alarms and updates is of something that the deployment has.
+
+    Args:
+        deployment: The deployment.
+        monitoring: Its section.
+    """
+    if (deployment.orchestrator is not None and deployment.orchestrator not in OWN) or unresolved(deployment.cluster):
+        return  # what others make, they know
+    yield from _alarm_problems(monitoring, absent_sources(deployment))
+    minutes = monitoring.update_minutes
+    if not unresolved(minutes) and minutes != _USUAL["update_minutes"] and not _is_updated(deployment):
+        text = f"must be left out where no group of HyperPod has a 'scheduled_update', got {minutes}"
+        yield Problem(("update_minutes",), text)
+
+
+def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:
+    """Return whose metrics there are none of, as far as a file says it, each with the reason.
+
+    Args:
+        deployment: The deployment, of an orchestrator of this package's, or of none.
+    """
+    absent: dict[str, str] = {}
+    if deployment.serving is None:
+        absent[MetricsSource.ENGINE] = "nothing is served"
+    if deployment.cluster is None:
+        others = (AGENT, *(each for each in MetricsSource if each not in _OF_TASKS))
+        return absent | dict.fromkeys(others, "there is no cluster")
+    said = _exporters(deployment)
+    if not unresolved(said):
+        for source in _BY_EXPORTER:  # where nothing is said, devices decide of Neuron's
+            on = getattr(said or Exporters(neuron=True), source.value)
+            if on is False:
+                absent[source] = f"'{source.value}' of its exporters is false"
+    if deployment.storage.lustre is None:
+        absent[MetricsSource.LUSTRE] = "no FSx for Lustre is mounted"
+    if deployment.orchestrator == "fleet":
+        absent[MetricsSource.SLURM] = "a fleet has no Slurm"
+    return absent
+
+
+def _exporters(deployment: DeploymentSpec) -> Any:
+    """Return what nodes were said to run; None when nothing was said."""
+    if deployment.orchestrator != "hyperpod":
+        return exporters(deployment.monitoring)
+    setup = deployment.cluster.node_setup
+    return setup if setup is None or unresolved(setup) else setup.exporters
+
+
+def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) -> Iterator[Problem]:
+    if unresolved(monitoring.alarms):
+        return
+    needs = {alarm.name: alarm.needs for alarm in alarms()}
+    for override in monitoring.alarms:
+        if unresolved(override, override.name, override.enabled) or override.enabled is False:
+            continue  # what is switched off may not be there
+        why = absent.get(needs.get(override.name, ""))
+        if why is not None:
+            text = f"must be left out: the deployment does not make this alarm, as {why}"
+            yield Problem(("alarms", override.name), text, of_key=True)
+
+
+def _is_updated(deployment: DeploymentSpec) -> bool:
+    if deployment.orchestrator != "hyperpod":
+        return False
+    groups = deployment.cluster.groups
+    return unresolved(groups) or any(unresolved(group) or group.scheduled_update is not None for group in groups)
