@@ -30,29 +30,31 @@ _RESERVED: Final = {
 hyphen beside a period is refused by the CDK, and by S3 in names of DNS)."""
 
 
-class BucketText(Text):
-    """The name of a bucket."""
+_BUCKET: Final = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+_BUCKET_FORM: Final = Text(
+    pattern=rf"(?!({'|'.join(_RESERVED.values())})$){_BUCKET}",
+    words="the name of a bucket, without s3:// and path",
+    example="my-bucket",
+)
 
-    __slots__ = ()
+
+@dataclass(frozen=True, slots=True)
+class BucketForm:
+    """The name of a general purpose bucket of S3."""
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Match the name, and say of one that S3 reserves why."""
         if re.fullmatch(_BUCKET, value):
             found = next((words for words, form in _RESERVED.items() if re.fullmatch(form, value)), None)
             return found and f"must be the name of a bucket, which is not {found}, got {shown(value)}"
-        return Text.problem(self, value, environment)
+        return _BUCKET_FORM.problem(value, environment)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return _BUCKET_FORM.schema()
 
 
-_BUCKET: Final = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
-BucketName = Annotated[
-    str,
-    BucketText(
-        pattern=rf"(?!({'|'.join(_RESERVED.values())})$){_BUCKET}",
-        words="the name of a bucket, without s3:// and path",
-        example="my-bucket",
-    ),
-]
-"""Source: Amazon S3 user guide, "General purpose bucket naming rules"."""
+BucketName = Annotated[str, BucketForm()]
 VpcId = Annotated[str, resource_id("vpc", "a VPC")]
 SubnetId = Annotated[str, resource_id("subnet", "a subnet")]
 RouteTableId = Annotated[str, resource_id("rtb", "a route table")]
