@@ -11,7 +11,7 @@ from aws_cdk.assertions import Annotations, Match
 from cdk_trainyard import AlarmSeverity, AlertRules, ConfigurationError, MetricsWorkspace, OwnAlarm
 from cdk_trainyard.cli import main
 from cdk_trainyard.deployment import Deployment
-from cdk_trainyard.monitoring.promql import UNREAD
+from cdk_trainyard.monitoring.promql import UNREAD, unbalanced
 from tests.monitoring import promtool
 from tests.monitoring.test_workspace import new_stack
 
@@ -70,6 +70,11 @@ def test_it_is_a_rule_beside_those_of_the_table(tmp_path: Path) -> None:
             "'own_alarms.LossIsNaN.expr' must be PromQL, got 'sum(training_loss{$cluster}': promtool says 1:",
         ),
         ([own(expr=" ")], "'own_alarms.LossIsNaN.expr' must say something, got ''"),
+        ([own(expr='"abc"')], "'own_alarms.LossIsNaN.expr' must ask for a metric, got '\"abc\"'"),
+        (
+            [own(summary="{{ $labels.cluster ")],
+            "'own_alarms.LossIsNaN.summary' must close each '{{' with '}}', got '{{ $labels.cluster '",
+        ),
         ([own(summary="")], "'own_alarms.LossIsNaN.summary' must say something, got ''"),
         ([own(name="DiskFull")], "must be no name of the table of alarms: 'overrides' change those, got 'DiskFull'"),
         ([LOSS, own(minutes=3)], "must be said once, got 'LossIsNaN' again"),
@@ -107,7 +112,7 @@ def test_a_file_says_where_promql_does_not_parse(
 def test_a_check_says_that_nobody_has_read_the_promql(
     write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write(with_alarm("rate(x[5m)"))
+    path = write(with_alarm("rate(x[5m]) >"))
     assert main(["check", str(path)]) == 0
     said = f"{path}: no promtool is on the path: nobody has read the PromQL of 'own_alarms'\n"
     assert said in capsys.readouterr().err
@@ -115,6 +120,28 @@ def test_a_check_says_that_nobody_has_read_the_promql(
 
 @pytest.mark.usefixtures("without_promtool")
 def test_where_there_is_no_promtool_synthesis_says_that_nobody_has_read_it() -> None:
-    rules = made(own(expr="sum("))
-    assert "sum(" in rules.rules
+    rules = made(own(expr="sum()"))
+    assert "sum()" in rules.rules
     Annotations.from_stack(rules.node.scope).has_info("*", UNREAD)
+
+
+@pytest.mark.usefixtures("without_promtool")
+def test_where_there_is_no_promtool_what_is_open_is_refused() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        made(own(expr="up{$cluster"))
+    assert refused.value.problems == ("'own_alarms.LossIsNaN.expr' must be PromQL, got 'up{$cluster': it lacks a }",)
+
+
+@pytest.mark.parametrize(
+    ("expr", "why"),
+    [
+        ("up{$clusters} == 0", "it has $clusters, where '$cluster' alone is known"),
+        ('up{job="a} == 0', 'it has a " that is not closed'),
+        ("rate(x[5m)", "it has a ) that closes nothing"),
+        ("x > 1)", "it has a ) that closes nothing"),
+        (r"""sum(x{a=~"(\"[$", b=~'}', c="$cluster"}) > 0 # it's (""", None),
+        (LOSS.expr.replace("$cluster", 'cluster="c"'), None),
+    ],
+)
+def test_what_is_open_is_seen_without_promtool(expr: str, why: str | None) -> None:
+    assert unbalanced(expr) == why

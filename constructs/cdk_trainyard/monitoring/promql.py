@@ -1,6 +1,7 @@
 """PromQL that users write, read by Prometheus' own ``promtool`` where there is one. No CDK."""
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,9 @@ from pathlib import Path
 from cdk_trainyard.json_value import JsonValue
 
 _PROGRAM = "promtool"
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_APART = re.compile(r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`|#[^\n]*""")
+"""Strings and comments (Prometheus, "Querying basics": string literals, comments)."""
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 """What is said where queries are taken unread."""
 
@@ -20,14 +24,14 @@ def can_parse() -> bool:
 
 
 def unreadable(rules: Mapping[str, JsonValue]) -> Mapping[str, str]:
-    """Return what promtool says of each rule that it does not take; nothing where there is no promtool.
+    """Return what is wrong with each rule: what promtool says, or what can be seen where there is no promtool.
 
     Args:
         rules: Alerting rules, by name.
     """
     program = shutil.which(_PROGRAM)
     if program is None or not rules:
-        return {}
+        return {name: why for name, rule in rules.items() if (why := unbalanced(_expr(rule))) is not None}
     with tempfile.TemporaryDirectory() as folder:
         for name, rule in rules.items():
             file: JsonValue = {"groups": [{"name": "own", "rules": [rule]}]}
@@ -42,4 +46,29 @@ def _why(program: str, folder: str, name: str) -> str | None:
     if done.returncode == 0:
         return None
     last = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()][-1]
-    return last.partition("could not parse expression: ")[2] or last.removeprefix(f"{name}: ")
+    said = last.partition("could not parse expression: ")[2] or last.removeprefix(f"{name}: ")
+    return f"promtool says {said}"
+
+
+def _expr(rule: JsonValue) -> str:
+    return str(rule["expr"]) if isinstance(rule, dict) else ""
+
+
+def unbalanced(expr: str) -> str | None:
+    """Return what is seen to be wrong with a query without reading it: what is open or unknown in it, or None.
+
+    Args:
+        expr: PromQL, with the cluster's matcher in it.
+    """
+    bare = _APART.sub(" ", expr)
+    if quote := re.search(r"[\"'`]", bare):
+        return f"it has a {quote[0]} that is not closed"
+    if variable := re.search(r"\$\w*", bare):
+        return f"it has {variable[0]}, where '$cluster' alone is known"
+    expected: list[str] = []
+    for sign in bare:
+        if sign in _PAIRS:
+            expected.append(_PAIRS[sign])
+        elif sign in _PAIRS.values() and (not expected or expected.pop() != sign):
+            return f"it has a {sign} that closes nothing"
+    return f"it lacks a {expected[-1]}" if expected else None

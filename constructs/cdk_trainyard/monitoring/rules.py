@@ -1,5 +1,6 @@
 """What is wrong with what was said of monitoring: pure functions, silent about Tokens. No CDK."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Final
@@ -20,6 +21,7 @@ from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
+_LITERAL: Final = re.compile(r"""-?[0-9.]+|"[^"]*"|'[^']*'""")
 _MOST_LISTED: Final = 5
 """Prefix lists, and endpoints (AWS::Grafana::Workspace NetworkAccessControl, ``maxItems``)."""
 
@@ -93,10 +95,14 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem(at, f"must be said once, got {shown(alarm.name)} again", of_key=True)
         elif empty := next((name for name in ("expr", "summary") if not getattr(alarm, name).strip()), None):
             yield Problem((*at, empty), "must say something, got ''")
+        elif alarm.summary.count("{{") != alarm.summary.count("}}"):
+            yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
+        elif _LITERAL.fullmatch(alarm.expr.strip()):
+            yield Problem((*at, "expr"), f"must ask for a metric, got {shown(alarm.expr)}")
         else:
             readable[alarm.name] = alarm
     for name, why in unreadable({name: own_rule(alarm, "c") for name, alarm in readable.items()}).items():
-        yield Problem((name, "expr"), f"must be PromQL, got {shown(readable[name].expr)}: promtool says {why}")
+        yield Problem((name, "expr"), f"must be PromQL, got {shown(readable[name].expr)}: {why}")
 
 
 def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator[Problem]:
