@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
-from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, TopicArn, resource_id
 from cdk_trainyard.problems import shown
 
 
@@ -90,18 +90,6 @@ class Secret(StandIn):
         form="secret:<name>-<six characters>",
         what="a secret",
     )
-
-
-class TopicArn(Arn):
-    """The ARN of a standard topic (Amazon EventBridge user guide, "Event bus targets": no FIFO topics)."""
-
-    __slots__ = ()
-
-    def problem(self, value: Any, environment: Environment) -> str | None:
-        """Say of a FIFO topic why it is none."""
-        if not value.endswith(".fifo") or Arn.problem(self, value.removesuffix(".fifo"), environment):
-            return Arn.problem(self, value, environment)
-        return f"must be the ARN of a standard topic, got {shown(value)}: EventBridge tells no FIFO topic"
 
 
 class Topic(StandIn):
