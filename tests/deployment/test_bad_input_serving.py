@@ -23,14 +23,7 @@ CERTIFICATE = (
 KEY = "      kind: api-key\n      secret_arn: arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf\n"
 AUTHENTICATION = f"    authentication:\n{KEY}"
 DOOR = f"  load_balancer:\n{CERTIFICATE}{AUTHENTICATION}"
-MODEL = """\
-  model:
-    name: llama
-    preset: llama-3.2-3b
-    prefix: models/llama/
-    tensor_parallel: 2
-    batch: 4
-"""
+MODEL = GOOD_SERVING[GOOD_SERVING.index("  model:") : GOOD_SERVING.index("  engine:")]
 COMMIT = "0e9e39f249a16976918f6564b8830bc894c89659"
 TOKENS = "      kind: jwt\n      issuer: https://i.example\n      key_set_url: https://i.example/keys\n"
 

@@ -219,10 +219,13 @@ def catalogue_date() -> str:
 _REGISTERED: dict[str, InstanceType] = {}
 
 
+def _known_names() -> Iterable[str]:
+    return dict.fromkeys((*load("instances", "instance_types")["types"], *_REGISTERED))
+
+
 def family_names() -> tuple[str, ...]:
     """Return the families of the types that are known, sorted."""
-    names = (*load("instances", "instance_types")["types"], *_REGISTERED)
-    return tuple(sorted({name.partition(".")[0] for name in names}))
+    return tuple(sorted({name.partition(".")[0] for name in _known_names()}))
 
 
 def family_accelerator(family: str) -> Accelerator | None:
@@ -236,8 +239,7 @@ def family_accelerator(family: str) -> Accelerator | None:
 
 def family_types(family: str) -> list[str]:
     """Return the names of the types of a family that are known."""
-    names = (*load("instances", "instance_types")["types"], *_REGISTERED)
-    return [name for name in dict.fromkeys(names) if name.startswith(f"{family}.")]
+    return [name for name in _known_names() if name.startswith(f"{family}.")]
 
 
 def _find(name: str) -> InstanceType | None:
@@ -301,7 +303,7 @@ def name_hint(name: str, *, newer: str = "") -> str:
     word = name.strip().lower()
     prefix = "ml." if word.startswith("ml.") else ""
     family, dot, _ = word.removeprefix(prefix).partition(".")
-    known = [prefix + other for other in (*load("instances", "instance_types")["types"], *_REGISTERED)]
+    known = [prefix + other for other in _known_names()]
     sizes = [repr(other) for other in known if other.startswith(f"{prefix}{family}.")]
     more = ", …" if len(sizes) > _MOST_SIZES else ""
     of_family = f"; the family has {', '.join(sizes[:_MOST_SIZES])}{more}" if sizes else ""

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, TopicArn, resource_id
+from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.problems import shown
 
 
@@ -129,9 +130,6 @@ _PART: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 _REPOSITORY: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
 """``RepositoryName`` of botocore's ECR model."""
 
-_ADDRESS: Final = r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.[a-z0-9.-]+/(?P<name>[^:@]+)([:@].*)?"
-"""``<account>.dkr.ecr.<region>.<domain>/<name>``, as ECR's user guide has it ("Private registry", 2026)."""
-
 
 def _repository(name: str) -> Arn:
     """Return the kind of ARNs of repositories with such names."""
@@ -157,9 +155,9 @@ class RepositoryName:
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Match the name, or judge the ARN as one."""
-        if registry := re.fullmatch(_ADDRESS, value):
+        if registry := PRIVATE_IMAGE.fullmatch(value):
             partition = Environment(region=registry["region"]).partition
-            arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['name']}"
+            arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['repository']}"
             return f"must be the name or the ARN of an ECR repository, got its address {shown(value)}; use {shown(arn)}"
         if value == "*" or re.fullmatch(_REPOSITORY, value):
             return None

@@ -32,6 +32,11 @@ IMAGE_TAG: Final = Text(
     example="1.0",
 )
 """The same: ``tag`` and ``digest``."""
+PRIVATE_IMAGE: Final = re.compile(
+    r"(?P<account>[0-9]{12})\.(dkr\.ecr|dkr-ecr)(-fips)?\.(?P<region>[a-z0-9-]+)\.[a-z0-9.-]+/(?P<repository>[^:@]+)([:@].*)?"
+)
+"""An image in a private registry of ECR (ECR user guide, "Amazon ECR registries" and "Amazon ECR endpoints"): also of
+both stacks, and in the domain of every partition."""
 LINE: Final = Text(
     pattern=rf"{_NO_REFERENCE}[^\x00-\x1f\x7f-\x9f\u2028\u2029]*",
     words="one line without '${' and '{{resolve:', which CloudFormation and shells take for references",

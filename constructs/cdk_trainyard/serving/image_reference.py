@@ -1,26 +1,19 @@
 """Where an engine's image is pulled from, and what that takes."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 
+from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.serving.catalogue import registry_account
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.spec_model import TextGenerationEngine
 from cdk_trainyard.tokens import unresolved
 
 _PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
-
-_PRIVATE: Final = re.compile(
-    r"(?P<account>[0-9]{12})\.(dkr\.ecr(-fips)?|dkr-ecr(-fips)?)\.(?P<region>[a-z0-9-]+)\.(amazonaws\.com|on\.aws)"
-    r"(\.cn)?/(?P<repository>[^:@]+)"
-)
-"""ECR user guide, "Amazon ECR registries" and "Amazon ECR endpoints": private registries, also with both stacks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,8 +47,8 @@ class ImageReference:
     @classmethod
     def of_uri(cls, uri: str, stack: Stack) -> "ImageReference":
         """Return an image that is named with its registry; which may be ECR's of any account and Region."""
-        found = _PRIVATE.match(uri)
-        if unresolved(uri) or found is None:
+        found = None if unresolved(uri) else PRIVATE_IMAGE.fullmatch(uri)
+        if found is None:
             return cls(uri=uri, repository_arn=None)
         arn = stack.format_arn(
             service="ecr",

@@ -50,7 +50,7 @@ def zones_problems(at: At, places: Sequence[Place], *, public: bool, tasks: Sequ
     if without:
         text = f"must be in {' and '.join(without)}, where the tasks are, got {_listed(zones)}: a load balancer sends"
         yield Problem(
-            at, f"{text} nothing to a zone that it has no subnet in; add {'it' if without[1:] == [] else 'them'}"
+            at, f"{text} nothing to a zone that it has no subnet in; add {'it' if len(without) == 1 else 'them'}"
         )
     if len({*zones, *without}) < _ZONES:
         yield _too_few(at, zones, public=public)
