@@ -34,7 +34,7 @@ _SECRET_BEGINNINGS = (
 )
 """Beginnings of tokens, as their makers document them: GitHub ("About authentication to GitHub"), GitLab ("Token
 prefixes"), Slack ("Tokens"), RFC 6750, 7617 and 7519; read 2026-11."""
-_WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
+_WITH_PASSWORD = re.compile(r"[a-z0-9+.-]://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 """A URL with a password (RFC 3986, section 3.2.1)."""
 _LONGEST_PLAIN = 20
 _MOST_BYTES = 60 * 1024
