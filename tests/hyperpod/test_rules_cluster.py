@@ -39,6 +39,7 @@ from tests.parts import existing_network
 
 Build = Callable[..., HyperPodCluster]
 CONTINUOUS = NodeProvisioning.CONTINUOUS
+PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
 ZFS = OpenZfs(dns_name="fs-01234567.fsx.us-west-2.example")
 
 
@@ -432,7 +433,9 @@ def test_addresses_of_groups_with_a_network_of_their_own_are_counted_there(stack
 
 def test_fails_with_a_type_whose_addresses_are_not_published(stack: Stack, build: Build) -> None:
     (problem,) = refusal(
-        build, network=existing_network(stack), groups=[controller(), worker(instance_type="ml.p6e-gb200.36xlarge")]
+        build,
+        network=existing_network(stack),
+        groups=[controller(), worker(instance_type="ml.p6e-gb200.36xlarge", training_plan_arn=PLAN)],
     )
     assert "whose interfaces under HyperPod are published, got 'p6e-gb200.36xlarge'" in problem
 

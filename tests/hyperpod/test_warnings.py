@@ -45,12 +45,12 @@ def test_a_zone_without_the_type(stack: Stack, build: Build) -> None:
 
 
 def test_a_region_without_the_type() -> None:
-    stack = Stack(App(), "Stack", env=Environment(account=ACCOUNT, region="eu-central-2"))
-    network = existing_network(stack, zone="eu-central-2a")
+    stack = Stack(App(), "Stack", env=Environment(account=ACCOUNT, region="eu-west-1"))
+    network = existing_network(stack, zone="eu-west-1a")
     HyperPodCluster(stack, "Cluster", groups=[controller(), worker(instance_type="ml.trn1.32xlarge")], network=network)
     assert warned(stack) == [
         (
-            "group 'worker-group': trn1.32xlarge is not known to be offered in eu-central-2, only in ap-south-1, "
+            "group 'worker-group': trn1.32xlarge is not known to be offered in eu-west-1, only in ap-south-1, "
             "ap-southeast-2, ap-southeast-4, us-east-1, us-east-2, us-west-2 "
             f"(data of {catalogue_date()}); check before you deploy [ack: @cdk-trainyard/hyperpod:zone-without-type]"
         )

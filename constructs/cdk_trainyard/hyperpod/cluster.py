@@ -28,7 +28,7 @@ from cdk_trainyard.hyperpod.spec import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.hyperpod.wiring import database_rules, distinct, warn, wired
+from cdk_trainyard.hyperpod.wiring import acknowledge_prices, database_rules, distinct, warn, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.names import Naming, named
@@ -217,6 +217,7 @@ class HyperPodCluster(HyperPodClusterBase):
         )
         self._resource.apply_removal_policy(removal_policy)
         self.cluster_arn: str = self._resource.attr_cluster_arn
+        acknowledge_prices(self._resource, cluster)
         render.override(self._resource, cluster)
         render.series(self._resource, cluster, self.metrics_sources)
         self._allow_and_wait()

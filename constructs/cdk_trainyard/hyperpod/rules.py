@@ -9,13 +9,23 @@ from cdk_trainyard.hyperpod.rules_groups import group_problems
 from cdk_trainyard.hyperpod.rules_metrics import metrics_problems
 from cdk_trainyard.hyperpod.rules_network import address_problems, zone_problems
 from cdk_trainyard.hyperpod.rules_reach import reach_problems
+from cdk_trainyard.hyperpod.rules_region import region_problems, sold_problems
 from cdk_trainyard.hyperpod.rules_versions import neuron_package_problems
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import NodeGroup
 from cdk_trainyard.problems import Problem, within
 from cdk_trainyard.tokens import unresolved
 
-_RULES = (*CLUSTER_RULES, address_problems, zone_problems, neuron_package_problems, metrics_problems, reach_problems)
+_RULES = (
+    *CLUSTER_RULES,
+    region_problems,
+    sold_problems,
+    address_problems,
+    zone_problems,
+    neuron_package_problems,
+    metrics_problems,
+    reach_problems,
+)
 
 
 def cluster_problems(cluster: ResolvedCluster) -> Iterator[Problem]:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from aws_cdk import Annotations
+from aws_cdk import Annotations, CfnResource
 from constructs import Construct
 
+from cdk_trainyard.acknowledgments import acknowledge
 from cdk_trainyard.hyperpod.resolved import GroupFacts, ResolvedCluster, SubnetFacts, Surroundings
+from cdk_trainyard.hyperpod.rules_region import is_unpriced
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.lifecycle.spec import GroupRole
@@ -20,6 +22,7 @@ from cdk_trainyard.storage.reach import open_database
 from cdk_trainyard.tokens import unresolved
 
 _Construct = TypeVar("_Construct", bound=Any)
+_UNPRICED = "the price list has gaps: EC2 offers the type there, or a training plan reserves it"
 
 
 def wired(
@@ -102,6 +105,18 @@ def warn(scope: Construct, cluster: ResolvedCluster) -> None:
     for slug, warning in WARNINGS.items():
         for text in warning(cluster):
             Annotations.of(scope).add_warning_v2(f"@cdk-trainyard/hyperpod:{slug}", text)
+
+
+def acknowledge_prices(resource: CfnResource, cluster: ResolvedCluster) -> None:
+    """Take the types that the price list lacks in the Region, and `sold_problems` does not.
+
+    Args:
+        resource: The cluster's resource.
+        cluster: The cluster.
+    """
+    region = cluster.facts.environment.region
+    if any(is_unpriced(group, region) for group in cluster.groups):
+        acknowledge(resource, dict.fromkeys(("TemplateValidation::E3644", "E3644"), _UNPRICED))
 
 
 def database_rules(

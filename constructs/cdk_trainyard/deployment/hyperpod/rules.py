@@ -40,7 +40,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         elif problem.at[:1] == ("metrics",):
             yield replace(problem, at=("monitoring", *problem.at[1:]))
         else:
-            yield replace(problem, at=("cluster", *problem.at))
+            yield problem if problem.at == ("region",) else replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path))
     yield from new_accounting_problems(deployment, ("cluster", "accounting"))
 
