@@ -29,6 +29,11 @@ OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n"
             "10:42: 'cluster.lifecycle.folder'",
             "must not hold provisioning_parameters.json when 'topology' is api",
         ),
+        (
+            {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx/ada\nroot,0,/root\n"},
+            "10:42: 'cluster.lifecycle.folder'",
+            "shared_users.txt:2: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got '0'",
+        ),
         (None, "10:42: 'cluster.lifecycle.folder'", "must be an existing folder beside this file, got 'own'"),
     ],
 )

@@ -293,19 +293,14 @@ def test_tokens_pass(stack: Stack) -> None:
 
 # ---------------------------------------------------------------- users
 def test_users_are_read_with_the_reader_of_the_nodes() -> None:
-    def read(text: str) -> Any:
-        class Listing:
-            problems = ((2, f"sentence about {text!r}"),)
-
-        return Listing
-
-    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"x\ny\n")), read) == [
-        "'users_file' shared_users.txt:2: sentence about 'x\\ny\\n'"
+    at = ("users_file",)
+    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"ada,1001,/fsx/ada\nbob,0,/fsx/bob\n")), at=at) == [
+        "'users_file' shared_users.txt:2: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got '0'"
     ]
-    assert ASKED.users_problems(bundle_of(), read) == []
+    assert ASKED.users_problems(bundle_of(), at=at) == []
 
 
 def test_fails_for_users_in_another_encoding() -> None:
-    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"a\n\xff")), lambda _: None) == [
-        "'users_file' must be UTF-8, got something else at shared_users.txt:2"
+    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"a\n\xff")), at=("folder",)) == [
+        "'folder' must hold users in UTF-8, got something else at shared_users.txt:2"
     ]

@@ -314,7 +314,7 @@ def crlf(folder: Path) -> None:
         ),
         (
             lambda folder: (folder / "shared_users.txt").write_text("ada,1,/fsx/ada\n"),
-            "'users_file' shared_users.txt:1: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got",
+            "'folder' shared_users.txt:1: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got",
         ),
         (shutil.rmtree, "'folder' must be an existing folder, got "),
     ],

@@ -1,21 +1,18 @@
 """What a folder of lifecycle scripts must be before it is uploaded: a fault costs twenty minutes of every node else."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES, Bundle, BundleFile, is_there
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
+from cdk_trainyard.node_scripts import node_module
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
-
-UsersReader = Callable[[str], Any]
-"""Reads a file of users as the nodes do: ``read`` of ``lifecycle_scripts/hyperpod/shared_users.py``."""
 
 _ENTRY_LENGTH = 128  # OnCreate and OnInitComplete of the SageMaker API
 _MIB = 2**20
@@ -152,8 +149,13 @@ def node_group_problems(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
         yield Problem(("groups",), f"must have one of the role controller, got {', '.join(roles) or 'no group'}")
 
 
-def users_problems(bundle: Bundle, read: UsersReader) -> list[Problem]:
-    """Check the file of users, line by line, with the reader that the nodes use."""
+def users_problems(bundle: Bundle, *, at: At) -> list[Problem]:
+    """Check the file of users, line by line, with the reader that the nodes use.
+
+    Args:
+        bundle: The folder's files.
+        at: The option that the file came with.
+    """
     file = bundle.find(USERS_FILE)
     if file is None:
         return []
@@ -161,8 +163,9 @@ def users_problems(bundle: Bundle, read: UsersReader) -> list[Problem]:
         text = file.data.decode()
     except UnicodeDecodeError as error:
         where = f"{USERS_FILE}:{_line_of(file.data, error.start)}"
-        return [Problem(_USERS, f"must be UTF-8, got something else at {where}")]
-    return [Problem(_USERS, f"{USERS_FILE}:{line}: {sentence}") for line, sentence in read(text).problems]
+        return [Problem(at, f"must hold users in UTF-8, got something else at {where}")]
+    read = node_module("shared_users").read
+    return [Problem(at, f"{USERS_FILE}:{line}: {sentence}") for line, sentence in read(text).problems]
 
 
 def _interpreter_problems(file: BundleFile) -> list[str]:

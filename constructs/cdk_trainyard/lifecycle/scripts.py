@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
 
 from aws_cdk import Annotations, Names, Stack
 from aws_cdk import aws_iam as iam
@@ -19,7 +17,6 @@ from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings
 from cdk_trainyard.lifecycle.spec import AUTHORITY_FILE, SlurmTopology
 from cdk_trainyard.lifecycle.uploader import FAMILY_LENGTH, HASH_LENGTH, ROOT_PREFIX, Uploader
-from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.surroundings import surroundings
@@ -98,7 +95,7 @@ class LifecycleScripts(Construct):
             *rules.content_problems(self._bundle),
             *rules.topology_problems(self._bundle, topology, legacy_topology),
             *rules.settings_problems(self._bundle, judged, own_scripts=folder is None),
-            *rules.users_problems(self._bundle, _node_module("shared_users").read),
+            *rules.users_problems(self._bundle, at=("folder",) if users is None else ("users_file",)),
         ]
         raise_problems(self, problems)
         if not any(_SHIPPED_LOG in file.data for file in self._bundle.files):
@@ -175,10 +172,3 @@ class LifecycleScripts(Construct):
         if legacy_topology is not None:
             rendered[LEGACY_FILE] = dict(legacy_topology)
         return rendered
-
-
-def _node_module(name: str) -> ModuleType:
-    # the very program that the nodes run, so that what passes here passes there
-    module = ModuleType(name)
-    SourceFileLoader(name, str(scripts_folder() / "hyperpod" / f"{name}.py")).exec_module(module)
-    return module

@@ -16,7 +16,7 @@ from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import rules as room
 from cdk_trainyard.hyperpod.resolved import resolve
 from cdk_trainyard.lifecycle.bundle import Bundle
-from cdk_trainyard.lifecycle.rules import topology_problems
+from cdk_trainyard.lifecycle.rules import topology_problems, users_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
 from cdk_trainyard.problems import At, Problem, option, shown, within
@@ -69,6 +69,7 @@ def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path]) -> It
         name = "on_init_complete" if lifecycle.on_create is None else "on_create"
         yield from entries_problems(bundle, {(*at, name): lifecycle.script})
         if bundle is not None:
+            yield from users_problems(bundle, at=of_folder)
             yield from _topology_problems(bundle, cluster.topology, of_folder)
             if cluster.topology is SlurmTopology.LEGACY and (file := bundle.find(LEGACY_FILE)) is not None:
                 known = [group.name for group in groups if not unresolved(group)]
