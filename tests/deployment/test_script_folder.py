@@ -110,7 +110,43 @@ def test_a_folder_that_is_none_of_scripts_is_not_walked_to_its_end(
     monkeypatch.setattr(bundle, "MOST_FILES", 3)
     path = write(edited(OWN))
     write_folder(path.parent / "own", dict.fromkeys(("own.sh", "a", "b", "c"), SCRIPT))
-    assert any("is it a folder of scripts?" in problem for problem in problems_of(path))
+    assert problems_of(path) == [
+        "10:42: 'cluster.lifecycle.folder' must hold at most 10000 files, got more; is it a folder of scripts?"
+    ]
+
+
+@pytest.mark.parametrize("folder", ["/", "/etc", "/etc/../usr", "HOME", "link", "/home"])
+def test_a_folder_of_the_system_is_refused_in_one_line(
+    folder: str, write: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    for name in ("me", "team"):
+        write_folder(tmp_path / name, {"own.sh": SCRIPT})
+    (tmp_path / "link").symlink_to("/etc")
+    said = folder.replace("HOME", str(tmp_path / "me"))
+    path = write(edited((OWN[0], OWN[1].replace("folder: own", f"folder: {said}"))))
+    (problem,) = problems_of(path)
+    assert problem.startswith("10:42: 'cluster.lifecycle.folder' must be a folder of scripts alone, got /")
+    assert problem.endswith(", which holds the system or a home")
+
+
+def test_a_folder_in_a_home_is_read(
+    write: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT})
+    assert problems_of(path) == []
+
+
+def test_what_is_wrong_with_hundreds_of_files_is_told_of_some(write: Callable[[str], Path]) -> None:
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT} | {f"{number}.pem": b"" for number in range(300)})
+    found = problems_of(path)
+    assert len(found) == 21
+    assert found[0].endswith("must be a folder of scripts alone, got 300 faults in its files, of which 20 are told"), (
+        found
+    )
 
 
 def write_folder(folder: Path, files: dict[str, bytes] | None) -> None:

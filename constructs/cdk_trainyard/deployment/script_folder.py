@@ -19,8 +19,10 @@ def read_folder(folder: Path, said: str, at: At) -> tuple[Bundle | None, list[Pr
     """
     if not said or not is_there(folder.is_dir):
         return None, [Problem(at, f"must be an existing folder beside this file, got {shown(said)}")]
+    if texts := [*rules.system_folder_texts(folder)]:
+        return None, [Problem(at, text) for text in texts]
     bundle = read_bundle(("", folder))
-    return bundle, [replace(problem, at=at) for problem in rules.content_problems(bundle)]
+    return None if bundle.too_many else bundle, [replace(problem, at=at) for problem in rules.content_problems(bundle)]
 
 
 def entries_problems(bundle: Bundle | None, entries: Mapping[At, str]) -> Iterator[Problem]:

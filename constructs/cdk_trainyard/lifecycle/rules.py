@@ -16,6 +16,12 @@ from cdk_trainyard.tokens import unresolved
 
 _ENTRY_LENGTH = 128  # OnCreate and OnInitComplete of the SageMaker API
 _MIB = 2**20
+_MOST_PROBLEMS = 20
+"""Faults of files that are told one by one."""
+_SYSTEM_FOLDERS = frozenset(
+    ("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys", "/usr")
+) | {"/usr/bin", "/usr/lib", "/usr/lib64", "/usr/sbin", "/usr/share", "/var"}
+"""Filesystem Hierarchy Standard 3.0; the folders in them may hold scripts."""
 _FILE_MIB, _BUNDLE_MIB = FILE_BYTES // _MIB, BUNDLE_BYTES // _MIB
 _SECRET_NAMES = (
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", ".env", ".env.*",
@@ -32,10 +38,21 @@ _FOLDER, _USERS = ("folder",), ("users_file",)
 
 
 def folder_problems(folder: Path) -> list[Problem]:
-    """Check that the folder can be read at all."""
-    if is_there(folder.is_dir):
-        return []
-    return [Problem(_FOLDER, f"must be an existing folder, got '{folder}'")]
+    """Check that the folder can be read at all, and is none of the system's or a home."""
+    if not is_there(folder.is_dir):
+        return [Problem(_FOLDER, f"must be an existing folder, got '{folder}'")]
+    return [Problem(_FOLDER, text) for text in system_folder_texts(folder)]
+
+
+def system_folder_texts(folder: Path) -> Iterator[str]:
+    """Yield what is wrong with a folder that the system has, or that holds the home of whoever asks.
+
+    Args:
+        folder: A folder that exists.
+    """
+    real = folder.resolve()
+    if str(real) in _SYSTEM_FOLDERS or Path.home().resolve().is_relative_to(real):
+        yield f"must be a folder of scripts alone, got {real}, which holds the system or a home"
 
 
 def users_file_problems(users_file: Path | None, *, in_folder: bool) -> list[Problem]:
@@ -85,12 +102,15 @@ def content_problems(bundle: Bundle) -> list[Problem]:
     ]
     problems += [f"must hold files with names in UTF-8 and one line, got '{name}'" for name in bundle.misnamed]
     if bundle.too_many:
-        problems.append(f"must hold at most {MOST_FILES} files, got more; is it a folder of scripts?")
+        return [Problem(_FOLDER, f"must hold at most {MOST_FILES} files, got more; is it a folder of scripts?")]
     for file in bundle.files:
         problems += _line_end_problems(file) + _size_problems(file) + _secret_problems(file)
     total = sum(_bytes(file) for file in bundle.files) / _MIB
     if total > _BUNDLE_MIB:
         problems.append(f"must hold at most {_BUNDLE_MIB} MiB, got {total:.1f} MiB; every node downloads it")
+    if len(problems) > _MOST_PROBLEMS:
+        got = f"got {len(problems)} faults in its files, of which {_MOST_PROBLEMS} are told"
+        problems[_MOST_PROBLEMS:] = [f"must be a folder of scripts alone, {got}"]
     return [Problem(_FOLDER, text) for text in problems]
 
 
