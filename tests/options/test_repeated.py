@@ -9,8 +9,9 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from cdk_trainyard.deployment.orchestrators import OWN, spec_of
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.fields import Items, Object, Part, Scalar, Shape, fields_of
+from cdk_trainyard.options.kinds import NOWHERE, Environment
 from cdk_trainyard.options.repeated import repeated_problems
-from cdk_trainyard.options.stand_ins import Alarm
+from cdk_trainyard.options.stand_ins import Alarm, ImageRepository
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.tokens import Unknown
 
@@ -60,3 +61,14 @@ def test_objects_are_the_same_by_what_they_are_known_by() -> None:
     alarms = [cloudwatch.Alarm.from_alarm_arn(stack, name, arn) for name in ("One", "Other")]
     for values in (alarms, [Alarm(arn), Alarm(arn)]):
         assert [problem.at for problem in repeated_problems(shape, values, ())] == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["team/train", "*"])
+def test_a_repository_is_one_by_its_name_and_by_its_arn(name: str) -> None:
+    shape, here = Items(item=Object(type=ImageRepository)), Environment(region="us-west-2", account="1" * 12)
+    said = [name, f"arn:aws:ecr:us-west-2:111111111111:repository/{name}"]
+    for values in (said, [ImageRepository(each) for each in said], said[::-1]):
+        assert [problem.at for problem in repeated_problems(shape, values, (), here)] == [(1,)]
+        assert not list(repeated_problems(shape, values, (), NOWHERE))  # another account's, for all that is known
+    (problem,) = repeated_problems(shape, said[::-1], ("all",), here)
+    assert problem.text == f"must be another than those before it, got {name!r} again"

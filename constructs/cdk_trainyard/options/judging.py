@@ -109,7 +109,7 @@ class Judge:
             return self._wrong(at, "a list", value)
         names = [getattr(item, shape.by_name, index) if shape.by_name else index for index, item in enumerate(value)]
         found = [self._value(shape.item, item, (*at, name)) for name, item in zip(names, value, strict=True)]
-        self.problems.extend(repeated_problems(shape, [_name_of_type(item) for item in value], at))
+        self.problems.extend(repeated_problems(shape, [_name_of_type(item) for item in value], at, self.environment))
         return value if all(new is old for new, old in zip(found, value, strict=True)) else tuple(found)
 
     def _mapping(self, shape: Named | Json, value: Any, at: At) -> Any:

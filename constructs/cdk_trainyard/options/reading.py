@@ -137,7 +137,7 @@ class Reader:
     def _items(self, shape: Items, data: Any, at: At) -> Iterator[Any]:
         if shape.by_name is None:
             yield from (self._value(shape.item, item, (*at, index)) for index, item in enumerate(data))
-            self.problems.extend(repeated_problems(shape, data, at))
+            self.problems.extend(repeated_problems(shape, data, at, self.environment))
             return
         part = cast("Part", shape.item).spec
         for name, item in data.items():

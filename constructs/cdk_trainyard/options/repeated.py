@@ -5,28 +5,43 @@ from enum import Enum
 from typing import Any
 
 from cdk_trainyard.options.fields import Items, Object, Scalar
+from cdk_trainyard.options.kinds import NOWHERE, Environment
+from cdk_trainyard.options.stand_ins import RepositoryName
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 
-def repeated_problems(shape: Items, values: Sequence[Any], at: At) -> Iterator[Problem]:
+def repeated_problems(
+    shape: Items, values: Sequence[Any], at: At, environment: Environment = NOWHERE
+) -> Iterator[Problem]:
     """Say which values of a list stand before in it; parts have names, and rules of their own.
 
     Args:
         shape: The list; one that is marked `Repeats` may repeat.
         values: Its values.
         at: Where it stands.
+        environment: Where the deployment goes, which makes one thing of a name and its ARN.
     """
     if shape.repeats or not isinstance(shape.item, Scalar | Object):
         return
-    known = [_known_by(shape.item, value) for value in values]
+    item = shape.item
+    said = [_said(item, value) for value in values]
+    known = [_known_by(item, value, environment) for value in said]
     for index, value in enumerate(known):
         if not unresolved(value) and value in known[:index]:
-            yield Problem((*at, index), f"must be another than those before it, got {shown(value)} again")
+            yield Problem((*at, index), f"must be another than those before it, got {shown(said[index])} again")
 
 
-def _known_by(shape: Scalar | Object, value: Any) -> Any:
+def _said(shape: Scalar | Object, value: Any) -> Any:
     """Return what an object of CDK is known by, and how a file spells a member; anything else as it is."""
     if isinstance(value, Enum):
         return value.value
     return getattr(value, shape.type.member, value) if isinstance(shape, Object) else value
+
+
+def _known_by(shape: Scalar | Object, value: Any, environment: Environment) -> Any:
+    """Return what a value is, however it is said."""
+    kind = shape.type.kind if isinstance(shape, Object) else None
+    if not isinstance(kind, RepositoryName) or not isinstance(value, str) or unresolved(value):
+        return value
+    return kind.known_by(value, environment)

@@ -166,6 +166,12 @@ class RepositoryName:
         example = "training/nemo"
         return f"must be the name or the ARN of an ECR repository, or '*', as {example}, got {shown(value)}"
 
+    def known_by(self, value: str, environment: Environment) -> str:
+        """Return the ARN of a name, where it is known."""
+        region, account = environment.region, environment.account
+        known = region and account and not value.startswith("arn:")
+        return f"arn:{environment.partition}:ecr:{region}:{account}:repository/{value}" if known else value
+
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         arn = rf"arn:[a-z0-9-]+:ecr:[a-z0-9-]+:[0-9]{{12}}:repository/({_REPOSITORY}|\*)"
