@@ -643,10 +643,21 @@ AT_LOAD = [
         [
             (
                 "cluster:",
-                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: enroot, sha256: {'0' * 64}, key: enroot.deb}}\n      - {{tool: pyxis, sha256: {'0' * 64}}}",
+                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: enroot, sha256: {'0' * 64}, key: enroot.deb}}\n      - {{tool: pyxis, sha256: {'0' * 64}}}\n    containers: {{}}",
             )
         ],
         "14:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key', got neither",
+    ),
+    row(
+        "a-tool-that-no-node-would-fetch",
+        [
+            (
+                "cluster:",
+                f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: vmagent, sha256: {'0' * 64}, key: a.tar.gz}}\n      - {{tool: pyxis, sha256: {'0' * 64}, key: b.tar.gz}}",
+            )
+        ],
+        "13:9: 'cluster.node_setup.tools[0]' must be left out without metrics that go to a workspace: no node would fetch it",
+        "14:9: 'cluster.node_setup.tools[1]' must be left out without 'containers': no node would fetch it",
     ),
     row(
         "storage-and-node-setup-in-one-run",

@@ -12,6 +12,7 @@ TOOLS = """
       - {{tool: enroot, sha256: "{sha256}", url: "https://example.com/enroot.deb"}}
       - tool: pyxis
         sha256: "{sha256}"
+    containers: {{}}
 """.format(sha256="0" * 64)
 
 

@@ -194,7 +194,8 @@ def mounts(*paths: str, prefix: str = "") -> NodeSetup:
 
 def tool(**given: object) -> NodeSetup:
     known: dict[str, object] = {"tool": NodeTool.ENROOT, "sha256": SUM, "url": "https://files.example/a.deb"}
-    return NodeSetup(tools=[ToolFile(**(known | given))])
+    file = ToolFile(**(known | given))
+    return NodeSetup(containers=Containers() if file.tool is NodeTool.ENROOT else None, tools=[file])
 
 
 @pytest.mark.parametrize(
@@ -285,6 +286,27 @@ def tool(**given: object) -> NodeSetup:
             (),
             f"'tools[0]' must be left out when 'in_image' of 'pam_slurm_adopt' is true: {UNFETCHED}",
         ),
+        *(
+            (tool(tool=name), (), f"'tools[0]' must be left out without {asked}: {UNFETCHED}")
+            for name, asked in [
+                (NodeTool.NODE_EXPORTER, "'exporters'"),
+                (NodeTool.VMAGENT, "metrics that go to a workspace"),
+                (NodeTool.MOUNTPOINT, "'s3_mounts'"),
+                (NodeTool.PYXIS, "'containers'"),
+            ]
+        ),
+        *(
+            (
+                NodeSetup(containers=Containers(enroot=enroot, pyxis=False), tools=tool(tool=name).tools),
+                (),
+                f"'tools[0]' must be left out when '{part}' of 'containers' is false: {UNFETCHED}",
+            )
+            for name, part, enroot in [
+                (NodeTool.ENROOT, "enroot", False),
+                (NodeTool.ENROOT_CAPS, "enroot", False),
+                (NodeTool.PYXIS, "pyxis", True),
+            ]
+        ),
         (
             NodeSetup(exporters=Exporters(gpu=True, gpu_image="dcgm-exporter:latest")),
             ("ml.p5.48xlarge",),
@@ -338,7 +360,7 @@ def tool(**given: object) -> NodeSetup:
             "'tools[0].key' must be an object's key without blanks, as tools/enroot.deb, got 'a b'",
         ),
         (
-            NodeSetup(tools=[*tool().tools, *tool().tools]),
+            NodeSetup(containers=Containers(), tools=[*tool().tools, *tool().tools]),
             (),
             "'tools[1]' must be the one file of enroot for x86_64, got a second",
         ),
@@ -365,6 +387,11 @@ def test_a_tool_for_arm_lets_its_nodes_mount() -> None:
     arm = ToolFile(tool=NodeTool.MOUNTPOINT, url="https://files.example/m", sha256=SUM, architecture="arm64")
     setup = replace(mounts("/data"), tools=[arm])
     assert problems_of(setup, "ml.c6g.large") == []
+
+
+def test_metrics_ask_for_an_agent_and_exporters() -> None:
+    setup = NodeSetup(tools=[*tool(tool=NodeTool.VMAGENT).tools, *tool(tool=NodeTool.NODE_EXPORTER).tools])
+    assert not list(setup_problems(setup, Nodes(groups=[], metrics=True)))
 
 
 def test_the_module_for_log_ins_by_job_must_come_from_somewhere() -> None:
@@ -400,6 +427,7 @@ def test_tokens_pass() -> None:
         exporters=Exporters(port=number, gpu=True, gpu_image=token),
         s3_mounts=[S3Mount(bucket=s3.Bucket(stack, "Bucket"), path=token, prefix=token)],
         pam_slurm_adopt=PamSlurmAdopt(admin_groups=[token]),
+        containers=Containers(),
         tools=[
             ToolFile(tool=NodeTool.PYXIS, url=token, sha256=token),
             ToolFile(tool=NodeTool.ENROOT, bucket=s3.Bucket(stack, "Tools"), key=token, sha256=token),

@@ -55,4 +55,5 @@ def nodes(cluster: ResolvedCluster) -> Nodes:
         NodeGroup(name=group.name, role=group.role, instance_types=group.spec.names_of_types)
         for group in cluster.groups
     ]
-    return Nodes(groups=groups, mounts=[*mounts, *volumes], shared=bool(mounts))
+    metrics = cluster.facts.scrape_seconds is not None
+    return Nodes(groups=groups, mounts=[*mounts, *volumes], shared=bool(mounts), metrics=metrics)

@@ -17,6 +17,18 @@ _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _USUAL = Exporters()
 _HOMES = "/home"
 _USERS_HOME = "/home/ubuntu"
+_ASKED_BY = {
+    NodeTool.NODE_EXPORTER: "exporters",
+    NodeTool.VMAGENT: "metrics_agent",
+    NodeTool.MOUNTPOINT: "s3_mounts",
+    NodeTool.ENROOT: "containers",
+    NodeTool.ENROOT_CAPS: "containers",
+    NodeTool.PYXIS: "containers",
+    NodeTool.PAM_SLURM_ADOPT: "pam_slurm_adopt",
+}
+"""The options that nodes fetch tools for."""
+_PARTS_OF_CONTAINERS = {NodeTool.ENROOT: "enroot", NodeTool.ENROOT_CAPS: "enroot", NodeTool.PYXIS: "pyxis"}
+_OF_METRICS = (NodeTool.NODE_EXPORTER, NodeTool.VMAGENT)
 _HINTS = {
     NodeTool.PAM_SLURM_ADOPT: (
         f": build contribs/pam_slurm_adopt of the image's own Slurm version, or set {option('in_image')} of "
@@ -33,11 +45,13 @@ class Nodes:
         groups: The groups with their instance types.
         mounts: Paths at which something is mounted already: shared file systems, volumes.
         shared: Whether there is a shared file system.
+        metrics: Whether metrics go to a workspace, for which exporters and an agent are set up.
     """
 
     groups: Sequence[NodeGroup]
     mounts: Sequence[str] = ()
     shared: bool = False
+    metrics: bool = False
 
     @property
     def types(self) -> list[InstanceType] | None:
@@ -209,7 +223,7 @@ def s3_mount_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
         taken.append(place)
 
 
-def tool_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
+def tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
     """Check that each file is in one place, and the one of its tool and processor."""
     given: list[tuple[NodeTool, str]] = []
     for index, file in enumerate(setup.tools):
@@ -223,16 +237,22 @@ def tool_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
         if (file.tool, file.architecture) in given and not unresolved(file.tool, file.architecture):
             yield Problem(at, f"must be the one file of {file.tool.value} for {file.architecture}, got a second")
         given.append((file.tool, file.architecture))
-        if file.tool is NodeTool.PAM_SLURM_ADOPT and (why := _unfetched_module(setup)):
+        if not unresolved(file.tool) and (why := _unfetched(file.tool, setup, nodes)):
             yield Problem(at, f"must be left out {why}: no node would fetch it")
 
 
-def _unfetched_module(setup: NodeSetup) -> str | None:
-    asked = setup.pam_slurm_adopt
-    if asked is None:
-        return "without 'pam_slurm_adopt'"
-    has_it = not unresolved(asked) and asked.in_image is True
-    return "when 'in_image' of 'pam_slurm_adopt' is true" if has_it else None
+def _unfetched(tool: NodeTool, setup: NodeSetup, nodes: Nodes) -> str | None:
+    """Return why no node fetches a tool, as far as it is known what they are asked for."""
+    module, containers = setup.pam_slurm_adopt, setup.containers
+    if tool is NodeTool.PAM_SLURM_ADOPT and module is not None and not unresolved(module) and module.in_image is True:
+        return "when 'in_image' of 'pam_slurm_adopt' is true"
+    part = _PARTS_OF_CONTAINERS.get(tool)
+    if part and containers is not None and not unresolved(containers) and getattr(containers, part) is False:
+        return f"when '{part}' of 'containers' is false"
+    name = _ASKED_BY[tool]
+    if getattr(setup, name) or (nodes.metrics and tool in _OF_METRICS):
+        return None
+    return "without metrics that go to a workspace" if tool is NodeTool.VMAGENT else f"without '{name}'"
 
 
 def missing_tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
