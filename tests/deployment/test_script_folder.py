@@ -67,6 +67,7 @@ def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:
         ),
         (b'{"controller_group": "head", "worker_groups": [{"instance_group_name": "workers"}]}', []),
         (b'{"worker_groups": 1}', []),
+        (b'{"controller_group": "head", "login_group": "my-login-group"}', []),  # as AWS's examples have it
     ],
 )
 def test_a_legacy_file_is_read(content: bytes, texts: list[str], write: Callable[[str], Path]) -> None:
@@ -77,6 +78,15 @@ def test_a_legacy_file_is_read(content: bytes, texts: list[str], write: Callable
     for text in texts:
         start = f"10:42: 'cluster.lifecycle.folder' {text.partition('[…]')[0]}"
         assert [problem for problem in found if problem.startswith(start)], found
+
+
+def test_a_login_group_that_there_is_has_its_name_in_the_legacy_file(write: Callable[[str], Path]) -> None:
+    door = "    door: {role: login, instance_type: ml.m5.large, count: 1}\n"
+    path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n"), ("  groups:\n", f"  groups:\n{door}")))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": b'{"login_group": "dor"}'})
+    assert problems_of(path) == [
+        f"10:42: 'cluster.lifecycle.folder' {NAMES}, got 'dor' as its login_group; did you mean 'door'?"
+    ]
 
 
 def test_a_huge_file_is_refused_unread(write: Callable[[str], Path]) -> None:
