@@ -203,7 +203,7 @@ AT_LOAD = [
     row(
         "partition-dots",
         [("count: 4", "count: 4\n      partition: ml.trn1.32xlarge")],
-        "19:18: 'cluster.groups.workers.partition' must be 1 to 63 letters, digits and inner hyphens, got 'ml.trn1.32xlarge'; use 'ml-trn1-32xlarge'",
+        "19:18: 'cluster.groups.workers.partition' must be 1 to 1024 letters, digits and inner hyphens, got 'ml.trn1.32xlarge'; use 'ml-trn1-32xlarge'",
     ),
     row(
         "two-controllers",
@@ -636,7 +636,7 @@ AT_LOAD = [
         ],
         "15:18: 'cluster.groups.key.min_count' must be at most the 'count' of 1, got 2",
         "15:18: 'cluster.groups.key.min_count' needs 'provisioning' Continuous of the cluster",
-        "20:18: 'cluster.groups.strategy.partition' must be 1 to 63 letters, digits and inner hyphens, got 'a.b'; use 'a-b'",
+        "20:18: 'cluster.groups.strategy.partition' must be 1 to 1024 letters, digits and inner hyphens, got 'a.b'; use 'a-b'",
     ),
     row(
         "the-second-of-two-tools",

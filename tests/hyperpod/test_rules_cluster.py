@@ -99,7 +99,7 @@ REFUSALS = [
     (
         {"groups": [controller(), worker(partition="ml.p5.48xlarge")]},
         (
-            "'groups.worker-group.partition' must be 1 to 63 letters, digits and inner hyphens, got "
+            "'groups.worker-group.partition' must be 1 to 1024 letters, digits and inner hyphens, got "
             "'ml.p5.48xlarge'; use 'ml-p5-48xlarge'"
         ),
     ),
@@ -321,6 +321,16 @@ def test_fails_with_a_legacy_partition_that_slurm_conf_cannot_hold(stack: Stack,
     form = "must be a name of letters, digits, '.', '_' and '-', as training"
     problems = refusal(build, **legacy(stack), groups=[controller(), worker(partition=partition)])
     assert problems == (f"'groups.worker-group.partition' {form}, got {partition!r}",)
+
+
+def test_a_partition_may_have_more_characters_than_a_group(build: Build) -> None:
+    build(groups=[controller(), worker(partition="p" * 1024)])
+
+
+def test_fails_with_a_partition_that_is_too_long(build: Build) -> None:
+    (problem,) = refusal(build, groups=[controller(), worker(partition="p" * 1025)])
+    assert problem.startswith("'groups.worker-group.partition' must be 1 to 1024 letters")
+    assert problem.endswith("(1025 characters)")
 
 
 def test_a_legacy_partition_may_have_an_underscore(stack: Stack, build: Build) -> None:

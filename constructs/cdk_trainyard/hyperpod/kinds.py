@@ -13,20 +13,26 @@ from cdk_trainyard.problems import shown
 
 @dataclass(frozen=True, slots=True)
 class ClusterName:
-    """A name of a cluster, a group or a partition, as SageMaker's API takes it."""
+    """A name of a cluster, a group or a partition, as SageMaker's API takes it.
+
+    Attributes:
+        longest: Characters at most.
+    """
+
+    longest: int = limits.NAME_LENGTH
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Match it, and offer a name like it."""
-        if limits.NAME.fullmatch(value) and len(value) <= limits.NAME_LENGTH:
+        if limits.NAME.fullmatch(value) and len(value) <= self.longest:
             return None
         near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-")
-        length = f" ({len(value)} characters)" if len(value) > limits.NAME_LENGTH else ""
-        form = f"1 to {limits.NAME_LENGTH} letters, digits and inner hyphens"
+        length = f" ({len(value)} characters)" if len(value) > self.longest else ""
+        form = f"1 to {self.longest} letters, digits and inner hyphens"
         return f"must be {form}, got {shown(value)}{length or (near and f'; use {shown(near)}')}"
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
-        return {"pattern": f"^{limits.NAME.pattern}$", "maxLength": limits.NAME_LENGTH, "examples": ["worker-group"]}
+        return {"pattern": f"^{limits.NAME.pattern}$", "maxLength": self.longest, "examples": ["worker-group"]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ _CONTINUOUS = NodeProvisioning.CONTINUOUS.value
 _API, _LEGACY = SlurmTopology.API_DRIVEN.value, SlurmTopology.LEGACY.value
 _SEVERAL = 2
 _ONE_FOR_ALL = "with one role for all, every node could read its password"
+_IN_API = ClusterName(longest=limits.PARTITION_LENGTH)
+"""``ClusterPartitionName`` of botocore's model, and the provider schema."""
 _IN_SLURM = Text(
     pattern=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     words="a name of letters, digits, '.', '_' and '-'",
@@ -82,7 +84,7 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
             why = "a name that Slurm and HyperPod have taken"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
-        elif said is not None and (form := (_IN_SLURM if cluster.legacy else ClusterName()).problem(said, NOWHERE)):
+        elif said is not None and (form := (_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
             yield Problem(at, form)
 
 
