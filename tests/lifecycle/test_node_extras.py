@@ -434,3 +434,17 @@ def test_tokens_pass() -> None:
         ],
     )
     assert problems_of(setup, token) == []
+
+
+def test_a_group_with_other_scripts_fetches_nothing_and_finds_what_is_shared() -> None:
+    head = NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.m5.large"])
+    arm = NodeGroup(name="arm", role=GroupRole.COMPUTE, instance_types=["ml.c6g.large"], runs_scripts=False)
+    neuron = NodeGroup(name="n", role=GroupRole.COMPUTE, instance_types=["ml.trn1.32xlarge"], runs_scripts=False)
+    setup = replace(mounts("/data"), neuron_environment=NeuronEnvironment())
+    assert problems_on(setup, [head, arm, neuron], LUSTRE) == []
+    assert problems_on(NodeSetup(exporters=Exporters(neuron=True)), [head, neuron], LUSTRE) == [
+        (
+            "'exporters.neuron' must be left out when no type of a group that runs these scripts has Neuron devices, "
+            "got ml.m5.large"
+        )
+    ]

@@ -7,11 +7,10 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from cdk_trainyard.hyperpod.legacy_file import legacy_file
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster, node_group
 from cdk_trainyard.lifecycle import (
     DatabaseAccounting,
     LifecycleScripts,
-    NodeGroup,
     NodeLustre,
     NodeOpenZfs,
     NodeSettings,
@@ -58,10 +57,7 @@ def upload_bundle(
 def _settings(cluster: ResolvedCluster, mounts: Sequence[Mount], setup: NodeSetup) -> NodeSettings:
     return NodeSettings(
         cluster_name=cluster.spec.cluster_name,
-        groups=[
-            NodeGroup(name=group.name, role=group.role, instance_types=group.spec.names_of_types)
-            for group in cluster.groups
-        ],
+        groups=[node_group(group) for group in cluster.groups],
         lustre=_lustre(mounts),
         openzfs=_openzfs(mounts),
         setup=setup,

@@ -10,6 +10,7 @@ from typing import Any
 from cdk_trainyard.hyperpod.spec import HyperPodSpec, NodeProvisioning
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.lifecycle.settings import NodeGroup
 from cdk_trainyard.lifecycle.spec import Exporters, GroupRole, NodeSetup, SlurmTopology
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At
@@ -216,4 +217,18 @@ def _group(group: InstanceGroup, index: int, spec: HyperPodSpec, facts: Surround
         lifecycle=group.lifecycle or spec.lifecycle,
         subnet=own.subnet or facts.subnet,
         mounts=facts.mounts if own.mounts is None else own.mounts,
+    )
+
+
+def node_group(group: ResolvedGroup) -> NodeGroup:
+    """Return a group as the project's own scripts know it.
+
+    Args:
+        group: The group.
+    """
+    return NodeGroup(
+        name=group.name,
+        role=group.role,
+        instance_types=group.spec.names_of_types,
+        runs_scripts=group.lifecycle.is_own,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cdk_trainyard.hyperpod.limits import EBS_MOUNT
-from cdk_trainyard.hyperpod.resolved import ResolvedCluster
+from cdk_trainyard.hyperpod.resolved import ResolvedCluster, node_group
 from cdk_trainyard.hyperpod.rules_cluster import CLUSTER_RULES
 from cdk_trainyard.hyperpod.rules_groups import group_problems
 from cdk_trainyard.hyperpod.rules_metrics import metrics_problems
@@ -12,7 +12,6 @@ from cdk_trainyard.hyperpod.rules_reach import reach_problems
 from cdk_trainyard.hyperpod.rules_region import region_problems, sold_problems
 from cdk_trainyard.hyperpod.rules_versions import neuron_package_problems
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
-from cdk_trainyard.lifecycle.settings import NodeGroup
 from cdk_trainyard.problems import Problem, within
 from cdk_trainyard.tokens import unresolved
 
@@ -51,9 +50,6 @@ def nodes(cluster: ResolvedCluster) -> Nodes:
     """
     mounts = [mount.path for mount in cluster.facts.mounts]
     volumes = [EBS_MOUNT] if any(group.spec.volumes for group in cluster.groups) else []
-    groups = [
-        NodeGroup(name=group.name, role=group.role, instance_types=group.spec.names_of_types)
-        for group in cluster.groups
-    ]
+    groups = [node_group(group) for group in cluster.groups]
     metrics = cluster.facts.scrape_seconds is not None
     return Nodes(groups=groups, mounts=[*mounts, *volumes], shared=bool(mounts), metrics=metrics)

@@ -26,7 +26,8 @@ def reach_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         setup = cluster.setup
         choices += _metrics(cluster, setup, place)
     if cluster.runs_own_scripts and setup is not None and not unresolved(setup):
-        architectures = {known.architecture for group in cluster.groups for known in group.types}
+        ours = [group for group in cluster.groups if group.lifecycle.is_own]
+        architectures = {known.architecture for group in ours for known in group.types}
         choices += downloads(setup, architectures, place, at)
     if cluster.facts.endpoints_known:
         granted = [name for name in fields_of(NodeGrantsSpec) if getattr(spec, name)]

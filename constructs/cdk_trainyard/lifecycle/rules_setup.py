@@ -54,11 +54,16 @@ class Nodes:
     metrics: bool = False
 
     @property
-    def types(self) -> list[InstanceType] | None:
-        """The instance types of all groups; None when one of them is not known."""
-        known = [known_types(group) for group in self.groups]
-        whole = all(len(types) == len(group.instance_types) for types, group in zip(known, self.groups, strict=True))
-        return [kind for types in known for kind in types] if whole else None
+    def set_up(self) -> list[NodeGroup]:
+        """The groups that these scripts set up."""
+        return [group for group in self.groups if group.runs_scripts]
+
+
+def _types(groups: Sequence[NodeGroup]) -> list[InstanceType] | None:
+    """Return the instance types of groups; None when one of them is not known."""
+    known = [known_types(group) for group in groups]
+    whole = all(len(types) == len(group.instance_types) for types, group in zip(known, groups, strict=True))
+    return [kind for types in known for kind in types] if whole else None
 
 
 def setup_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
@@ -113,7 +118,8 @@ def neuron_environment_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Prob
     asked, at = setup.neuron_environment, ("neuron_environment",)
     if asked is None or unresolved(asked):
         return
-    yield from _needs_device(nodes, AcceleratorKind.NEURON, at, "Neuron devices")
+    # whichever node is first makes it on shared storage, for all
+    yield from _needs_device(nodes.groups, AcceleratorKind.NEURON, at, "instance type has Neuron devices")
     yield from _package_problems(asked.packages, (*at, "packages"))
     if asked.path is None:
         if not nodes.shared:
@@ -152,10 +158,12 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
     asked, at = setup.exporters, ("exporters",)
     if asked is None or unresolved(asked):
         return
+    ours = nodes.set_up
+    subject = "instance type" if len(ours) == len(nodes.groups) else "type of a group that runs these scripts"
     if asked.neuron is True:
-        yield from _needs_device(nodes, AcceleratorKind.NEURON, (*at, "neuron"), "Neuron devices")
+        yield from _needs_device(ours, AcceleratorKind.NEURON, (*at, "neuron"), f"{subject} has Neuron devices")
     if asked.gpu is True:
-        yield from _needs_device(nodes, AcceleratorKind.GPU, (*at, "gpu"), "GPUs")
+        yield from _needs_device(ours, AcceleratorKind.GPU, (*at, "gpu"), f"{subject} has GPUs")
     yield from within(at, exporter_option_problems(asked))
     yield from within(at, slurm_port_problems(asked))
 
@@ -287,17 +295,17 @@ def _is_in(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder}/")
 
 
-def _needs_device(nodes: Nodes, kind: AcceleratorKind, at: At, words: str) -> Iterator[Problem]:
-    types = nodes.types
+def _needs_device(groups: Sequence[NodeGroup], kind: AcceleratorKind, at: At, none: str) -> Iterator[Problem]:
+    types = _types(groups)
     if types is None or any(device.kind is kind for entry in types for device in entry.accelerators):
         return
     names = ", ".join(dict.fromkeys(entry.sagemaker_name for entry in types))
-    yield Problem(at, f"must be left out when no instance type has {words}, got {names}")
+    yield Problem(at, f"must be left out when no {none}, got {names}")
 
 
 def _groups_by_architecture(nodes: Nodes, roles: Collection[GroupRole]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for group in nodes.groups:
+    for group in nodes.set_up:
         if group.role in roles:
             for architecture in dict.fromkeys(kind.architecture for kind in known_types(group)):
                 found.setdefault(architecture, []).append(group.name)

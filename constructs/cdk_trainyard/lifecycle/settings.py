@@ -37,6 +37,8 @@ class NodeGroup:
     """What its nodes are for."""
     instance_types: Sequence[Annotated[str | InstanceType, InstanceTypeName("ml.trn1.32xlarge")]]
     """The instance types it may get; their device counts come from the catalogue."""
+    runs_scripts: bool = True
+    """Whether its nodes run these scripts, and no others. Default: true."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
