@@ -9,12 +9,14 @@ import pytest
 
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
+from cdk_trainyard.parallelcluster.rules_partitions import partition_name_problems
 from cdk_trainyard.parallelcluster.rules_slurm import slurm_settings_problems
 from cdk_trainyard.problems import sentence
 from tools.contract.table import rows
 
 GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
 KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
+RULES = (slurm_settings_problems, partition_name_problems)
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
 
@@ -22,7 +24,8 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> lis
     first = GOOD.said.queues[0]
     changed = replace(first, slurm=queue, compute=[replace(first.compute[0], slurm=compute)])
     said = replace(GOOD.said, slurm=replace(GOOD.said.slurm, custom=custom), queues=[changed])
-    return [sentence(problem) for problem in slurm_settings_problems(resolve_cluster(said, GOOD.context), GOOD.context)]
+    spec = resolve_cluster(said, GOOD.context)
+    return [sentence(problem) for rule in RULES for problem in rule(spec, GOOD.context)]
 
 
 @pytest.mark.parametrize(

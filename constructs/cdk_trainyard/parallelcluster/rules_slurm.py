@@ -12,13 +12,12 @@ from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, known
+from cdk_trainyard.parallelcluster.slurm_lines import said, table_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import Unknown
 
 Problems = Iterator[Problem]
-_LINES: Final = {"partitionname": "partition", "nodename": "node", "nodeset": "nodeset", "downnodes": "downnodes"}
-"""What a line of ``slurm.conf`` with parameters of its own begins with, in small letters, and their table."""
 _WORDS: Final = {
     "cluster": "cluster",
     "partition": "partition",
@@ -100,7 +99,7 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
     has_accounts = _has_accounts(spec)
     for index, line in known(spec.slurm.custom):
         at: At = ("slurm", "custom", index)
-        table = _table_of(line)
+        table = table_of(line)
         yield from _parameter_problems(at, line, table)
         for name, value in line.items():
             if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):
@@ -112,7 +111,6 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         if table in _ACCOUNTS and not has_accounts:
             yield from _account_problems(at, line, table)
     yield from _preemption_problems(spec)
-    yield from _partition_problems(spec)
     for index, queue in known(spec.queues):
         yield from _level_problems(
             ("queues", index, "slurm"), queue.slurm, "partition", "queue", has_accounts=has_accounts
@@ -121,21 +119,9 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         yield from _level_problems((*at, "slurm"), compute.slurm, "node", "compute_resource")
 
 
-def _table_of(line: Mapping[str, Any]) -> str:
-    """Return what a line of ``slurm.conf`` defines, by the name that it begins with."""
-    return _LINES.get(next(iter(line), "").lower(), "cluster")
-
-
-def _said(spec: ParallelClusterSpec, wanted: str, table: str = "cluster") -> Iterator[tuple[At, Any]]:
-    """Yield where a parameter is said in lines of a kind, and its value."""
-    for index, line in known(spec.slurm.custom):
-        if _table_of(line) == table:
-            yield from ((("slurm", "custom", index, name), line[name]) for name in line if name.lower() == wanted)
-
-
 def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
     """A mode and a type of preemption go together, or slurmctld ends ("values incompatible" of ``read_config.c``)."""
-    modes, types = list(_said(spec, "preemptmode")), list(_said(spec, "preempttype"))
+    modes, types = list(said(spec, "preemptmode")), list(said(spec, "preempttype"))
     if any(not isinstance(value, str) for _, value in (*modes, *types)):
         return
     active = any({*mode.lower().split(",")} - {"gang", "within", "priority", "off", "cluster"} for _, mode in modes)
@@ -147,18 +133,9 @@ def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
         yield Problem(types[0][0], f"must be given with PreemptMode, as REQUEUE, got {types[0][1]} without")
 
 
-def _partition_problems(spec: ParallelClusterSpec) -> Problems:
-    """A partition of your own is no queue, and said once: Slurm ends at a second one of a name."""
-    taken = {str(queue.name): "a queue" for _, queue in known(spec.queues)}
-    for at, name in _said(spec, "partitionname", "partition"):
-        if isinstance(name, str) and name in taken and name.upper() != "DEFAULT":
-            yield Problem(at, f"must be another name, got {shown(name)}, which is {taken[name]} already")
-        taken.setdefault(str(name), "a partition")
-
-
 def _has_accounts(spec: ParallelClusterSpec) -> bool:
     """Whether there is a database of accounts: ours, or one that raw keys or parameters name."""
-    named = any(True for _ in _said(spec, "accountingstoragetype"))
+    named = any(True for _ in said(spec, "accountingstoragetype"))
     return spec.slurm.accounting is not None or named or bool(spec.raw_overrides)
 
 

@@ -1,0 +1,29 @@
+"""What a file hands to ``slurm.conf``, as its lines. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdk_trainyard.parallelcluster.resolve import known
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.problems import At
+
+_LINES: Final = {"partitionname": "partition", "nodename": "node", "nodeset": "nodeset", "downnodes": "downnodes"}
+"""What a line with parameters of its own begins with, in small letters, and their table."""
+
+
+def table_of(line: Mapping[str, Any]) -> str:
+    """Return what a line defines, by the name that it begins with."""
+    return _LINES.get(next(iter(line), "").lower(), "cluster")
+
+
+def lines_of(spec: ParallelClusterSpec, table: str) -> Iterator[tuple[At, Mapping[str, Any]]]:
+    """Yield the lines of one's own that define something, with their places."""
+    for index, line in known(spec.slurm.custom):
+        if table_of(line) == table:
+            yield ("slurm", "custom", index), line
+
+
+def said(spec: ParallelClusterSpec, wanted: str, table: str = "cluster") -> Iterator[tuple[At, Any]]:
+    """Yield where a parameter, in small letters, is said in lines of a kind, and its value."""
+    for at, line in lines_of(spec, table):
+        yield from (((*at, name), value) for name, value in line.items() if name.lower() == wanted)
