@@ -9,14 +9,13 @@ import pytest
 
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
-from cdk_trainyard.parallelcluster.rules_partitions import partition_name_problems
-from cdk_trainyard.parallelcluster.rules_slurm import slurm_settings_problems
+from cdk_trainyard.parallelcluster.rules import RULES
 from cdk_trainyard.problems import sentence
 from tools.contract.table import rows
 
 GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
 KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
-RULES = (slurm_settings_problems, partition_name_problems)
+OF_SLURM = [rule for rule in RULES if rule.__module__.endswith(("rules_slurm", "rules_partitions"))]
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
 
@@ -25,7 +24,7 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> lis
     changed = replace(first, slurm=queue, compute=[replace(first.compute[0], slurm=compute)])
     said = replace(GOOD.said, slurm=replace(GOOD.said.slurm, custom=custom), queues=[changed])
     spec = resolve_cluster(said, GOOD.context)
-    return [sentence(problem) for rule in RULES for problem in rule(spec, GOOD.context)]
+    return [sentence(problem) for rule in OF_SLURM for problem in rule(spec, GOOD.context)]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +54,12 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> lis
         {"queue": {"PriorityTier": 65535, "PreemptMode": "off", "SelectTypeParameters": "CR_Core_Memory"}},
         {"compute": {"Port": 6818}},
         {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
-        {"queue": {"MaxTime": 90, "DefaultTime": "2-", "Hidden": "NO"}},
+        {"queue": {"MaxTime": 9000, "DefaultTime": "2-", "Hidden": "NO"}},
+        {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
+        {"queue": {"DefaultTime": "1-12", "MaxTime": "36:00:00"}},
+        {"queue": {"DefaultTime": "59:30", "MaxTime": 60}},
+        {"queue": {"Alternate": "own"}, "custom": [{"PartitionName": "own", "Default": "YES"}, {"DefMemPerNode": 9}]},
+        {"queue": {"AllowAccounts": "ALL", "DenyAccounts": "guests"}},
         {"compute": {"Feature": "fast", "CpuBind": "core", "Reason": '"two words"', "TmpDisk": 1000}},
     ],
     ids=str,
@@ -109,6 +113,29 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         (
             {"custom": [{"PartitionName": "own", "Nodes": "ALL"}, {"PartitionName": "own", "Nodes": "ALL"}]},
             "got 'own', which is a partition already",
+        ),
+        (
+            {"queue": {"MinNodes": 9, "MaxNodes": 2}},
+            "'queues[0].slurm.MinNodes' must be at most MaxNodes, got 9 and 2; no job would run",
+        ),
+        (
+            {"custom": [{"PartitionName": "own", "DefaultTime": "2-", "maxtime": "24:00:00"}]},
+            "'slurm.custom[0].DefaultTime' must be at most MaxTime, got 2- and 24:00:00; Slurm would ignore it",
+        ),
+        ({"queue": {"DefaultTime": "UNLIMITED", "MaxTime": 60}}, "must be at most MaxTime, got UNLIMITED and 60"),
+        (
+            {"queue": {"DefMemPerCPU": 1, "DefMemPerNode": 2}},
+            "'queues[0].slurm.DefMemPerCPU' must be left out beside DefMemPerNode, which Slurm takes alone",
+        ),
+        ({"custom": [{"MaxMemPerNode": 1}, {"MaxMemPerCPU": 2}]}, "'slurm.custom[1].MaxMemPerCPU' must be left out"),
+        ({"queue": {"AllowAccounts": "a", "DenyAccounts": "b"}}, "DenyAccounts' must be left out beside AllowAccounts"),
+        (
+            {"queue": {"Alternate": "spare"}},
+            "'queues[0].slurm.Alternate' must be a queue or a partition, compute, got 'spare'",
+        ),
+        (
+            {"queue": {"Default": "yes"}, "custom": [{"PartitionName": "own", "Default": 1}]},
+            "'slurm.custom[0].Default' must be YES once, got it for 'compute', too; Slurm would take the last",
         ),
         ({"custom": [{"PartitionName": "own", "State": "SIDEWAYS"}]}, "must be UP, DOWN, DRAIN or INACTIVE"),
         ({"custom": [{"KillWait": 1.5}]}, "or UNLIMITED, got 1.5"),

@@ -32,6 +32,8 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.accounting_problems,
     rules_slurm.slurm_settings_problems,
     rules_partitions.partition_name_problems,
+    rules_partitions.partition_limit_problems,
+    rules_partitions.partition_choice_problems,
     rules_cluster.timeout_problems,
     rules_cluster.suppressed_validator_problems,
     rules_cluster.tag_problems,

@@ -1,14 +1,30 @@
-"""Whether Slurm's partitions, the queues and those of one's own, go together. Pure: nothing is created here."""
+"""Whether Slurm's partitions, the queues and those of one's own, go together. Pure: nothing is created here.
 
-from collections.abc import Iterator
+Sources: slurm.conf(5), and ``read_config.c`` and ``job_mgr.c`` of Slurm 23.11 to 26.05.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import known
-from cdk_trainyard.parallelcluster.slurm_lines import said
+from cdk_trainyard.parallelcluster.slurm_lines import lines_of, said
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.problems import At, Problem, either, shown
+from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
+_IGNORED: Final = {
+    "DefMemPerCPU": "DefMemPerNode",
+    "MaxMemPerCPU": "MaxMemPerNode",
+    "DenyAccounts": "AllowAccounts",
+    "DenyQos": "AllowQos",
+}
+"""What Slurm ignores beside another parameter, which it takes alone."""
+_ENDLESS: Final = ("infinite", "unlimited", "-1")
+_TRUE: Final = ("yes", "up", "true", "1")
 
 
 def partition_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -18,3 +34,87 @@ def partition_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         if isinstance(name, str) and name in taken and name.upper() != "DEFAULT":
             yield Problem(at, f"must be another name, got {shown(name)}, which is {taken[name]} already")
         taken.setdefault(str(name), "a partition")
+
+
+def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """Limits that are said in one place do not exclude one another."""
+    for at, parameters in _partitions(spec):
+        given = {name.lower(): name for name in parameters}
+        yield from _ignored_problems({name: (*at, name) for name in parameters}, parameters)
+        for low, high, read, why in (
+            ("MinNodes", "MaxNodes", _count, "no job would run"),
+            ("DefaultTime", "MaxTime", _minutes, "Slurm would ignore it"),
+        ):
+            names = given.get(low.lower()), given.get(high.lower())
+            least, most = (None if name is None else read(parameters[name]) for name in names)
+            if least is not None and most is not None and least > most:
+                got = f"{parameters[str(names[0])]} and {parameters[str(names[1])]}"
+                yield Problem((*at, str(names[0])), f"must be at most {high}, got {got}; {why}")
+    lines = [(at, line) for at, line in lines_of(spec, "cluster")]
+    places = {name: (*at, name) for at, line in lines for name in line}
+    yield from _ignored_problems(places, {name: value for _, line in lines for name, value in line.items()})
+
+
+def partition_choice_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """One partition is the default, and one that stands in for another is there."""
+    names = [queue.name for _, queue in known(spec.queues)]
+    names += [name for _, name in said(spec, "partitionname", "partition") if str(name).upper() != "DEFAULT"]
+    has_more = bool(spec.raw_overrides)  # a file of settings may define partitions, too
+    first = None
+    for at, parameters in _partitions(spec):
+        for name, value in parameters.items():
+            if name.lower() == "default" and str(value).lower() in _TRUE:
+                if first is not None:
+                    text = f"must be YES once, got it for {first}, too; Slurm would take the last"
+                    yield Problem((*at, name), text)
+                first = _name(spec, at)
+            if name.lower() != "alternate" or unresolved(value, *names) or has_more or not isinstance(value, str):
+                continue
+            if value not in names:
+                yield Problem((*at, name), f"must be a queue or a partition, {either(names)}, got {shown(value)}")
+
+
+def _partitions(spec: ParallelClusterSpec) -> Iterator[tuple[At, Mapping[str, Any]]]:
+    """Yield what is said of every partition, and where."""
+    for index, queue in known(spec.queues):
+        if queue.slurm is not None and not unresolved(queue.slurm):
+            yield ("queues", index, "slurm"), queue.slurm
+    yield from lines_of(spec, "partition")
+
+
+def _name(spec: ParallelClusterSpec, at: At) -> str:
+    if at[0] == "queues":
+        return shown(spec.queues[int(at[1])].name)
+    return shown(next(iter(spec.slurm.custom[int(at[2])].values())))
+
+
+def _ignored_problems(places: Mapping[str, At], parameters: Mapping[str, Any]) -> Problems:
+    given = {name.lower(): name for name in parameters}
+    for ignored, taken in _IGNORED.items():
+        if ignored.lower() not in given or taken.lower() not in given:
+            continue
+        if str(parameters[given[taken.lower()]]).upper() != "ALL":
+            text = f"must be left out beside {taken}, which Slurm takes alone"
+            yield Problem(places[given[ignored.lower()]], text, of_key=True)
+
+
+def _count(value: Any) -> float | None:
+    """Return a number of nodes. None: it is not known, or has a wrong form."""
+    text = str(value).lower()
+    if text in _ENDLESS:
+        return math.inf
+    return int(text) if re.fullmatch(r"0|[1-9][0-9]*", text) else None
+
+
+def _minutes(value: Any) -> float | None:
+    """Return a time in minutes, as Slurm rounds it (``time_str2mins`` of ``parse_time.c``). None: as of `_count`."""
+    text = str(value).lower()
+    if text in _ENDLESS:
+        return math.inf
+    if not re.fullmatch(r"\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?", text):
+        return None
+    days, dash, rest = text.rpartition("-")
+    parts = [int(part) for part in rest.split(":") if part]
+    units = (3600, 60, 1) if dash or len(parts) > 2 else (60, 1)  # noqa: PLR2004  hours, minutes and seconds
+    seconds = int(days or 0) * 86_400 + sum(part * unit for part, unit in zip(parts, units, strict=False))
+    return math.ceil(seconds / 60)
