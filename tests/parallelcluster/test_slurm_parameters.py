@@ -15,7 +15,7 @@ from tools.contract.table import rows
 
 GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
 KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
-OF_SLURM = [rule for rule in RULES if rule.__module__.endswith(("rules_slurm", "rules_partitions"))]
+OF_SLURM = [rule for rule in RULES if rule.__module__.endswith(("rules_slurm", "rules_partitions", "rules_node_names"))]
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
 
@@ -33,8 +33,21 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> lis
         {"custom": [{"KillWait": 60}, {"schedulerparameters": "bf_max_time=600,defer"}, {"TrackWCKey": "yes"}]},
         {"custom": [{"KillWait": 60, "MessageTimeout": 30}]},
         {"custom": [{"NodeName": "static1", "CPUs": 1}, {"NodeName": "static2", "Gres": "gpu:1"}]},
-        {"custom": [{"PartitionName": "own", "Nodes": "static[1-2]", "MaxTime": "UNLIMITED"}]},
-        {"custom": [{"NodeSet": "own", "Nodes": "static1"}, {"UnkillableStepTimeout": "INFINITE"}]},
+        {
+            "custom": [
+                {"NodeName": "static[01-03,7]", "CPUs": 1},
+                {"NodeName": "DEFAULT", "CPUs": 2},
+                {"NodeName": "DEFAULT", "CPUs": 4},
+                {"NodeName": "rack[1-2]n[1-2]"},
+                {"NodeSet": "set", "Nodes": "static[01-02],rack2n1"},
+                {"PartitionName": "own", "Nodes": "set,static7,compute_nodes", "MaxTime": "UNLIMITED"},
+                {"PartitionName": "all", "Nodes": "all"},
+                {"PartitionName": "fast", "Nodes": "compute-dy-c5-xlarge-[1-8]"},
+                {"DownNodes": "rack1n2", "State": "DOWN"},
+            ]
+        },
+        {"custom": [{"NodeSet": "own", "Feature": "dynamic"}, {"PartitionName": "own", "Nodes": "own"}]},
+        {"custom": [{"PartitionName": "own", "Nodes": "own{x}"}, {"UnkillableStepTimeout": "INFINITE"}]},
         {
             "custom": [
                 {"PreemptType": "preempt/partition_prio"},
@@ -113,6 +126,20 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         (
             {"custom": [{"PartitionName": "own", "Nodes": "ALL"}, {"PartitionName": "own", "Nodes": "ALL"}]},
             "got 'own', which is a partition already",
+        ),
+        (
+            {"custom": [{"PartitionName": "own", "Nodes": "nope[1-2]"}]},
+            (
+                "'slurm.custom[0].Nodes' must be nodes of a line of NodeName, or of a queue, as compute_nodes, got "
+                "'nope1'"
+            ),
+        ),
+        ({"custom": [{"NodeName": "a[1-2]"}, {"NodeSet": "b", "Nodes": "a[1-3]"}]}, "as compute_nodes, got 'a3'"),
+        ({"custom": [{"PartitionName": "own", "Nodes": "compute-dy-c5-xlarge-9"}]}, "got 'compute-dy-c5-xlarge-9'"),
+        ({"custom": [{"DownNodes": "b", "State": "DOWN"}]}, "'slurm.custom[0].DownNodes' must be nodes of a line"),
+        (
+            {"custom": [{"NodeName": "a[1-3]", "CPUs": 1}, {"NodeName": "a2", "CPUs": 2}]},
+            "'slurm.custom[1].NodeName' must be defined once, got 'a2' a second time",
         ),
         (
             {"queue": {"MinNodes": 9, "MaxNodes": 2}},
