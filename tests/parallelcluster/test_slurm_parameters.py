@@ -19,10 +19,14 @@ OF_SLURM = [rule for rule in RULES if rule.__module__.endswith(("rules_slurm", "
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
 
-def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> list[str]:
+def problems(*, custom: Any = (), queue: Any = None, compute: Any = None, **more: Any) -> list[str]:
     first = GOOD.said.queues[0]
     changed = replace(first, slurm=queue, compute=[replace(first.compute[0], slurm=compute)])
-    said = replace(GOOD.said, slurm=replace(GOOD.said.slurm, custom=custom), queues=[changed])
+    said = replace(
+        GOOD.said,
+        slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),
+        queues=[changed],
+    )
     spec = resolve_cluster(said, GOOD.context)
     return [sentence(problem) for rule in OF_SLURM for problem in rule(spec, GOOD.context)]
 
@@ -71,6 +75,11 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None) -> lis
         {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
         {"queue": {"DefaultTime": "1-12", "MaxTime": "36:00:00"}},
         {"queue": {"DefaultTime": "59:30", "MaxTime": 60}},
+        {"custom": [{"SelectTypeParameters": "CR_Core_Memory,CR_LLN"}, {"ProctrackType": "proctrack/linuxproc"}]},
+        {"custom": [{"SelectTypeParameters": "CR_ONE_TASK_PER_CORE,CR_Socket"}, {"JobCompType": "jobcomp/filetxt"}]},
+        {"custom": [{"SelectType": "select/linear"}, {"SelectTypeParameters": "CR_Memory"}]},
+        {"custom": [{"JobCompType": "jobcomp/mysql"}, {"JobCompHost": "localhost"}]},
+        {"custom": [{"SchedulerType": '"sched/builtin"'}]},
         {"queue": {"Alternate": "own"}, "custom": [{"PartitionName": "own", "Default": "YES"}, {"DefMemPerNode": 9}]},
         {"queue": {"AllowAccounts": "ALL", "DenyAccounts": "guests"}},
         {"compute": {"Feature": "fast", "CpuBind": "core", "Reason": '"two words"', "TmpDisk": 1000}},
@@ -108,7 +117,27 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"SelectType": "select/cons_res"}]}, "must be select/cons_tres or select/linear"),
         ({"custom": [{"PrologFlags": "Alloc,All"}]}, "RunInJob, Serial, X11, got 'Alloc,All'"),
         ({"custom": [{"SlurmctldDebug": "loud"}]}, "must be a level from quiet to debug5, as info, got 'loud'"),
-        ({"queue": {"PreemptMode": "PAUSE"}}, "PRIORITY, REQUEUE, SUSPEND or WITHIN, got 'PAUSE'"),
+        ({"queue": {"PreemptMode": "PAUSE"}}, "with GANG, WITHIN or PRIORITY behind a comma, got 'PAUSE'"),
+        ({"queue": {"PreemptMode": "CANCEL,REQUEUE"}}, "behind a comma, got 'CANCEL,REQUEUE'"),
+        ({"queue": {"PreemptMode": "WITHIN,CANCEL,GANG"}}, "behind a comma, got 'WITHIN,CANCEL,GANG'"),
+        (
+            {"custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "Suspend"}]},
+            "must be GANG,SUSPEND, got Suspend alone; Slurm would not start",
+        ),
+        ({"custom": [{"SelectTypeParameters": "CR_Cores"}]}, "flags as CR_LLN behind a comma, got 'CR_Cores'"),
+        ({"custom": [{"SelectTypeParameters": "CR_CPU,CR_Core"}]}, "behind a comma, got 'CR_CPU,CR_Core'"),
+        ({"custom": [{"SelectTypeParameters": "CR_Memory"}]}, "CR_Core_Memory or CR_Socket_Memory, got 'CR_Memory'"),
+        (
+            {"custom": [{"SelectTypeParameters": "CR_Core"}], "memory_scheduling": True},
+            "with 'memory_scheduling' of 'slurm', which it would undo, got 'CR_Core'",
+        ),
+        ({"custom": [{"ProctrackType": "cgroup"}]}, "proctrack/linuxproc or proctrack/pgid, got 'cgroup'"),
+        ({"custom": [{"JobCompType": "jobcomp/file"}]}, "lua, mysql or script, got 'jobcomp/file'"),
+        (
+            {"custom": [{"JobCompType": "jobcomp/mysql"}]},
+            "JobCompType' must be given with JobCompHost, the database's",
+        ),
+        ({"custom": [{"AccountingStorageEnforce": "limit"}]}, "all, nojobs or nosteps, got 'limit'"),
         ({"queue": {"SelectTypeParameters": "CR_Memory"}}, "CR_Socket or CR_Socket_Memory, got 'CR_Memory'"),
         ({"queue": {"Shared": "YES"}}, "'queues[0].slurm.Shared' is ParallelCluster's own to set"),
         (

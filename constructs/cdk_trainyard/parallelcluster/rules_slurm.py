@@ -40,11 +40,17 @@ _FORMS: Final = {
 }
 """What Slurm reads (``parse_value.c``, ``parse_time.c`` and ``parse_config.c`` of Slurm 25.11)."""
 _LEVEL: Final = (r"(?i:quiet|fatal|error|info|verbose|debug[2-5]?)|[0-9]", "a level from quiet to debug5, as info")
-_PREEMPT: Final = ("off", "cluster", "cancel", "gang", "on", "priority", "requeue", "suspend", "within")
+_PREEMPT: Final = "within|priority"
+_MODES: Final = f"gang|{_PREEMPT}|off|cluster|cancel|requeue|on|suspend"
 _PREEMPT_MODES: Final = (
-    rf"(?i:({'|'.join(_PREEMPT)})(,({'|'.join(_PREEMPT)}))*)",
-    "OFF, CANCEL, GANG, PRIORITY, REQUEUE, SUSPEND or WITHIN",
+    rf"(?i:(?!.*gang.*({_PREEMPT})|.*({_PREEMPT}).*gang)((gang|{_PREEMPT}),)*({_MODES})(,(gang|{_PREEMPT}))*)",
+    "OFF, CANCEL, REQUEUE or SUSPEND, with GANG, WITHIN or PRIORITY behind a comma",
 )
+_FLAGS: Final = (
+    "CR_(ONE_TASK_PER_CORE|CORE_DEFAULT_DIST_BLOCK|NO_DIST_TOPO_BLOCK|LLN|PACK_NODES)|LL_SHARED_GRES|"
+    "MULTIPLE_SHARING_GRES_PJ|ENFORCE_BINDING_GRES|ONE_TASK_PER_SHARING_GRES|OTHER_CONS_(RES|TRES)"
+)
+_ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
 _PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
@@ -56,6 +62,22 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "selecttype"): (
         "select/(cons_tres|linear|cray_aries|other)",
         "select/cons_tres or select/linear",
+    ),
+    ("cluster", "selecttypeparameters"): (
+        rf"(?i:(({_FLAGS}),)*CR_((CPU|Core|Socket)(_Memory)?|Memory)(,({_FLAGS}))*)",
+        "CR_CPU, CR_Core or CR_Socket, each with or without _Memory, and flags as CR_LLN behind a comma",
+    ),
+    ("cluster", "proctracktype"): (
+        "proctrack/(cgroup|linuxproc|pgid|cray_aries)",
+        "proctrack/cgroup, proctrack/linuxproc or proctrack/pgid",
+    ),
+    ("cluster", "jobcomptype"): (
+        "jobcomp/(none|elasticsearch|filetxt|kafka|lua|mysql|script)",
+        "jobcomp/ and none, elasticsearch, filetxt, kafka, lua, mysql or script",
+    ),
+    ("cluster", "accountingstorageenforce"): (
+        rf"(?i:({_ENFORCE})(,({_ENFORCE}))*)",
+        "associations, limits, safe, wckeys, qos, all, nojobs or nosteps",
     ),
     ("cluster", "preemptmode"): _PREEMPT_MODES,
     ("partition", "preemptmode"): _PREEMPT_MODES,
@@ -110,7 +132,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
             yield from _again(at, line, before)
         if table in _ACCOUNTS and not has_accounts:
             yield from _account_problems(at, line, table)
-    yield from _preemption_problems(spec)
+    for problems in (_preemption_problems, _selection_problems, _completion_problems):
+        yield from problems(spec)
     for index, queue in known(spec.queues):
         yield from _level_problems(
             ("queues", index, "slurm"), queue.slurm, "partition", "queue", has_accounts=has_accounts
@@ -124,6 +147,9 @@ def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
     modes, types = list(said(spec, "preemptmode")), list(said(spec, "preempttype"))
     if any(not isinstance(value, str) for _, value in (*modes, *types)):
         return
+    for at, mode in modes:
+        if mode.lower() in ("on", "suspend"):
+            yield Problem(at, f"must be GANG,SUSPEND, got {mode} alone; Slurm would not start")
     active = any({*mode.lower().split(",")} - {"gang", "within", "priority", "off", "cluster"} for _, mode in modes)
     chosen = any(kind != "preempt/none" for _, kind in types)
     if active and not chosen:
@@ -131,6 +157,25 @@ def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
         yield Problem(modes[0][0], f"{text}; Slurm would not start")
     if chosen and not active:
         yield Problem(types[0][0], f"must be given with PreemptMode, as REQUEUE, got {types[0][1]} without")
+
+
+def _selection_problems(spec: ParallelClusterSpec) -> Problems:
+    """What is shared out among jobs is what 'memory_scheduling' says, and what the plugin can (``cons_tres``)."""
+    linear = any(value == "select/linear" for _, value in said(spec, "selecttype"))
+    for at, value in said(spec, "selecttypeparameters"):
+        words = str(value).lower().split(",")
+        if "cr_memory" in words and not linear:
+            yield Problem(at, f"must be CR_CPU_Memory, CR_Core_Memory or CR_Socket_Memory, got {shown(value)}")
+        if spec.slurm.memory_scheduling is True and not any(word.endswith("_memory") for word in words):
+            text = "must have _Memory, as CR_Core_Memory, with 'memory_scheduling' of 'slurm', which it would undo"
+            yield Problem(at, f"{text}, got {shown(value)}")
+
+
+def _completion_problems(spec: ParallelClusterSpec) -> Problems:
+    """A head node has no MySQL of its own, and slurmctld ends without the one that jobs are told to."""
+    for at, value in said(spec, "jobcomptype"):
+        if value == "jobcomp/mysql" and not any(True for _ in said(spec, "jobcomphost")):
+            yield Problem(at, "must be given with JobCompHost, the database's, in a line of its own, got jobcomp/mysql")
 
 
 def _has_accounts(spec: ParallelClusterSpec) -> bool:
@@ -179,7 +224,7 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
         kind = "time" if table == "partition" and name.lower() in _TIMES else kinds[name.lower()]
         text = _value_problem(value, *_FORMS[kind])
         if narrower := None if text else _VALUES.get((table, name.lower())):
-            text = _value_problem(value, *narrower)
+            text = _value_problem(value, f'("?)(?:{narrower[0]})\\1', narrower[1])
         if text:
             yield Problem((*at, name), text)
 
