@@ -78,6 +78,7 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None, **more
         {"custom": [{"SelectTypeParameters": "CR_Core_Memory,CR_LLN"}, {"ProctrackType": "proctrack/linuxproc"}]},
         {"custom": [{"SelectTypeParameters": "CR_ONE_TASK_PER_CORE,CR_Socket"}, {"JobCompType": "jobcomp/filetxt"}]},
         {"custom": [{"SelectType": "select/linear"}, {"SelectTypeParameters": "CR_Memory"}]},
+        {"custom": [{"PriorityWeightAge": 0}, {"PriorityWeightPartition": 9}, {"AccountingStorageTRES": "fs/disk"}]},
         {"custom": [{"JobCompType": "jobcomp/mysql"}, {"JobCompHost": "localhost"}]},
         {"custom": [{"SchedulerType": '"sched/builtin"'}]},
         {"queue": {"Alternate": "own"}, "custom": [{"PartitionName": "own", "Default": "YES"}, {"DefMemPerNode": 9}]},
@@ -108,6 +109,19 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
                 "service and limits"
             ),
         ),
+        (
+            {"custom": [{"PriorityWeightFairshare": 1000}]},
+            (
+                "'slurm.custom[0].PriorityWeightFairshare' must be left out without 'accounting' of 'slurm'; Slurm "
+                "would ignore it, got 1000"
+            ),
+        ),
+        ({"custom": [{"PriorityWeightAge": 10}, {"PriorityWeightQOS": 5}]}, "custom[1].PriorityWeightQOS' must be"),
+        (
+            {"custom": [{"PreemptType": "preempt/qos"}, {"PreemptMode": "CANCEL"}]},
+            "'slurm.custom[0].PreemptType' must be left out without 'accounting' of 'slurm', which holds qualities of",
+        ),
+        ({"custom": [{"AccountingStorageTRES": "cpu,gres/gpu"}]}, "pages or fs/disk, got 'cpu,gres/gpu'"),
         ({"custom": [{"AccountingStorageEnforce": "limits"}]}, "AccountingStorageEnforce' must be left out without"),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
         ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),

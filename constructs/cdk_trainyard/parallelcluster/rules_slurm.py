@@ -96,11 +96,25 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
 }
 """What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
 ``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
-_ACCOUNTS: Final = {
-    "cluster": ("accountingstorageenforce",),
-    "partition": ("allowqos", "denyqos", "qos"),
+_SHARES: Final = (", which holds qualities of service and limits", r".*")
+_WEIGHTS: Final = ("; Slurm would ignore it", r"(?!0+$).*")
+_ACCOUNTS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+    "cluster": {
+        "accountingstorageenforce": _SHARES,
+        "preempttype": (_SHARES[0], "preempt/qos"),
+        "priorityweightage": _WEIGHTS,
+        "priorityweightassoc": _WEIGHTS,
+        "priorityweightfairshare": _WEIGHTS,
+        "priorityweightqos": _WEIGHTS,
+        "accountingstoragetres": (
+            ", which counts what is not cpu, mem, energy, node, billing, vmem, pages or fs/disk",
+            r"(?i:(.*,)?(gres|license|ic|bb|fs/(?!disk)).*)",
+        ),
+    },
+    "partition": dict.fromkeys(("allowqos", "denyqos", "qos"), _SHARES),
 }
-"""What is about associations and qualities of service, which are in the database alone (slurm.conf(5), sacctmgr(1))."""
+"""What the database of accounts alone has, why, and the values that ask for it (slurm.conf(5), sacctmgr(1);
+``priority_multifactor.c`` ignores weights, and ``controller.c`` ends at resources to count, Slurm 23.11 to 26.05)."""
 _OTHER_NAMES: Final = {"queue": ("shared",)}
 """Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
@@ -185,10 +199,11 @@ def _has_accounts(spec: ParallelClusterSpec) -> bool:
 
 
 def _account_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
-    for name in parameters:
-        if name.lower() in _ACCOUNTS[table]:
-            text = "must be left out without 'accounting' of 'slurm', which holds qualities of service and limits"
-            yield Problem((*at, name), text, of_key=True)
+    for name, value in parameters.items():
+        why, form = _ACCOUNTS[table].get(name.lower(), ("", "(?!)"))
+        if re.fullmatch(form, str(value).strip('"')):
+            text = f"must be left out without 'accounting' of 'slurm'{why}"
+            yield Problem((*at, name), f"{text}, got {shown(value)}" if form not in _SHARES else text, of_key=True)
 
 
 def _level_problems(at: At, parameters: Any, table: str, level: str, *, has_accounts: bool = True) -> Problems:
