@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.parallelcluster import SharedEbs, SharedStorage, SlurmSettings
+from cdk_trainyard.parallelcluster import Placement, SharedEbs, SharedStorage, SlurmSettings
 from tools.contract.table.clusters import SECRET_ARN, Candidate, cluster, cpu, head, login, queue
 
 SHARED = SharedStorage(ebs=[SharedEbs(at="/shared")])
@@ -28,6 +28,14 @@ def storage(kind: str, settings: dict[str, Any] | None = None, **keys: Any) -> C
     return raw(SharedStorage=[entry | ({f"{kind}Settings": settings} if settings else {})])
 
 
+def lustre(**keys: Any) -> Candidate:
+    return storage("FsxLustre", {"StorageCapacity": 1200, "DeploymentType": "SCRATCH_2", **keys})
+
+
+def group(identity: str) -> dict[str, Any]:
+    return {"Networking": {"PlacementGroup": {"Id": identity}}}
+
+
 CACHE = {"FileCacheId": "fc-0123456789abcdef0"}
 EFS = {"FileSystemId": "fs-0123456789abcdef0"}
 EXTERNAL = {"Host": "10.0.0.1"}
@@ -43,6 +51,16 @@ EXTERNAL = {"Host": "10.0.0.1"}
         storage("FileCache", CACHE),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
         raw(CustomS3Bucket="my-bucket"),
+        lustre(),
+        lustre(StorageCapacity=4800, DeploymentType="PERSISTENT_1", PerUnitStorageThroughput=100),
+        lustre(StorageCapacity=3600, DeploymentType="SCRATCH_1"),
+        lustre(StorageCapacity="6000", DeploymentType="PERSISTENT_1", PerUnitStorageThroughput=12, StorageType="HDD"),
+        lustre(ImportPath="s3://bucket", ExportPath="s3://bucket/out", AutoImportPolicy="NEW"),
+        storage("FsxLustre", {"BackupId": "backup-0123456789abcdef0"}),
+        storage("FsxLustre", {"FileSystemId": "fs-0123456789abcdef0"}),
+        cluster(queue(raw_overrides=group("pg-1"), placement=Placement.CLUSTER)),
+        cluster(queue(raw_overrides=group("pg-1"))),
+        raw(AdditionalResources="{{resolve:ssm:/template}}"),
         cluster(head=head(raw_overrides={"SharedStorageType": "Efs", "SharedStorageEfsSettings": {"Encrypted": True}})),
         cluster(login_pools=[login(raw_overrides={"Networking": {"Proxy": {"HttpProxyAddress": "https://p:1"}}})]),
     ],
@@ -118,6 +136,26 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             storage("Efs", {"AccessPointId": "fsap-0123456789abcdef0", "EncryptionInTransit": True}),
             "AccessPointId' must be given with 'FileSystemId'",
+        ),
+        (lustre(StorageCapacity=1300), "StorageCapacity' must be 1200 or a multiple of 2400, got 1300"),
+        (
+            lustre(StorageCapacity=2400, DeploymentType="PERSISTENT_1"),
+            "PerUnitStorageThroughput' must be given with DeploymentType PERSISTENT_1",
+        ),
+        (lustre(KmsKeyId="x"), "KmsKeyId' must be left out unless DeploymentType is PERSISTENT_1 or PERSISTENT_2, got"),
+        (lustre(ExportPath="s3://bucket"), "ExportPath' must be left out without ImportPath"),
+        (lustre(StorageType="HDD"), "StorageType' must be SSD unless DeploymentType is PERSISTENT_1, got HDD with SCR"),
+        (
+            storage("FsxLustre", {"DeploymentType": "SCRATCH_2"}),
+            "'raw_overrides.SharedStorage[0].FsxLustreSettings.StorageCapacity' must be given, as 1200",
+        ),
+        (
+            cluster(queue(raw_overrides=group("pg-1"), placement=Placement.ANYWHERE)),
+            "raw_overrides.Networking.PlacementGroup.Id' must be given with 'placement' cluster, got anywhere",
+        ),
+        (
+            raw(AdditionalResources="{{resolve:secretsmanager:a}}"),
+            "must be no reference to a secret, which CloudFormation does not resolve in a cluster, got '{{resolve:",
         ),
         (raw(DirectoryService=DIRECTORY), "'raw_overrides.DirectoryService.PasswordSecretArn' must be given"),
     ],

@@ -10,9 +10,10 @@ from typing import Any, Final
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
-from cdk_trainyard.parallelcluster.merge import conflicts, is_list
+from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged
 from cdk_trainyard.parallelcluster.resolve import known, volumes
 from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
+from cdk_trainyard.parallelcluster.rules_raw_lustre import lustre_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -92,6 +93,7 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Values by their path, and what each must be (``DomainNameValidator``, ``DIRECTORY_SERVICE_RESERVED_SETTINGS``; names
 of buckets and proxies as the user guide has them)."""
+_NO_SECRET: Final = "must be no reference to a secret, which CloudFormation does not resolve in a cluster"  # noqa: S105
 _ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
 _INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
 _EXTERNAL: Final = "Scheduling.SlurmSettings.ExternalSlurmdbd"
@@ -109,6 +111,10 @@ def raw_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems
             value = _at(level.raw, path)
             if isinstance(value, str) and not unresolved(value) and not re.fullmatch(form, value, re.ASCII):
                 yield Problem((*at, *path.split(".")), f"must be {words}, got {shown(value)}")
+        yield from _reference_problems(at, level.raw)
+        group = _at(merged(level.rendered, level.raw), "Networking.PlacementGroup")
+        if _at(group, "Id") is not None and level.config != ():
+            yield from _group_problems((*at, "Networking", "PlacementGroup", "Id"), group)
         for path in _ROLES:
             if _at(level.raw, path) is not None:
                 text = "must be left out: these nodes have policies of the cluster, and no role fits beside them"
@@ -119,6 +125,29 @@ def raw_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems
         if efs_of_head is not None and kind != "Efs" and not unresolved(kind):  # SharedStorageEfsSettingsValidator
             text = "must be left out unless 'SharedStorageType' is Efs"
             yield Problem((*at, "SharedStorageEfsSettings"), text, of_key=True)
+
+
+def _group_problems(at: At, group: Mapping[str, Any]) -> Problems:
+    """A placement group is named once, and nodes are placed in it (``PlacementGroupNamingValidator``)."""
+    if group.get("Name") is not None:
+        yield Problem(at, "must be left out beside 'placement_group', which names it", of_key=True)
+    elif str(group.get("Enabled")).lower() == "false":
+        yield Problem(at, "must be given with 'placement' cluster, got anywhere", of_key=True)
+
+
+def _reference_problems(at: At, raw: Any) -> Problems:
+    """No secret is asked for: CloudFormation resolves none in a custom resource, and would hand over the words.
+
+    Source: CloudFormation user guide, "Using dynamic references to specify template values", read in November 2026.
+    """
+    if isinstance(raw, str) and not unresolved(raw) and re.search(r"\{\{resolve:(ssm-secure|secretsmanager):", raw):
+        yield Problem(at, f"{_NO_SECRET}, got {shown(raw)}")
+    elif isinstance(raw, Mapping):
+        for key, value in raw.items():
+            yield from _reference_problems((*at, key), value)
+    elif is_list(raw):
+        for index, value in enumerate(raw):
+            yield from _reference_problems((*at, index), value)
 
 
 def _option_problems(at: At, level: Level) -> Problems:
@@ -195,6 +224,8 @@ def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any], places:
         yield from _directory_problems((*at, "MountDir"), place, places, kind)
     if isinstance(efs := entry.get("EfsSettings"), Mapping):
         yield from _efs_problems((*at, "EfsSettings"), efs)
+    if isinstance(lustre := entry.get("FsxLustreSettings"), Mapping):
+        yield from lustre_problems((*at, "FsxLustreSettings"), lustre)
 
 
 def _directory_problems(at: At, place: str, places: set[Any], kind: Any) -> Problems:
