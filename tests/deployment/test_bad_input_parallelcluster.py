@@ -35,8 +35,16 @@ EXISTING = (
 AT_LOAD = [
     row(
         "PyTorch for Neuron on Amazon Linux",
-        [("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /apps/neuron]}]")],
+        [("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /fsx/neuron]}]")],
         "14:30: 'cluster.head_node.on_configured[0].script' must not be neuron.sh with --venv on operating system 'alinux2023' with Python 3.9: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; use ubuntu2404, or leave --venv out and train in containers",
+    ),
+    row(
+        "PyTorch for Neuron where no other node sees it",
+        [
+            ("operating_system: alinux2023", "operating_system: ubuntu2404"),
+            ("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /var/neuron]}]"),
+        ],
+        "14:56: 'cluster.head_node.on_configured[0].args[1]' must be on shared storage, as /fsx/neuron, /shared/neuron or /home/neuron, got '/var/neuron'; no other node would see it",
     ),
     row(
         "trn1.2xlarge with EFA",

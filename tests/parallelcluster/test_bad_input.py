@@ -126,6 +126,19 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'operating_system' must be alinux2023, ubuntu2204, ubuntu2404, rhel8, rocky8, rhel9 or rocky9, got 'alinux2', which is gone since ParallelCluster 3.16.0"
         ),
     ),
+    "an environment that the head node does not make": (
+        lambda network: {
+            **with_neuron("ubuntu2404", "--venv", "/home/neuron")(network),
+            "head_node": head(
+                on_configured=with_neuron("ubuntu2404", "--venv", "/home/a")(network)["head_node"].on_configured
+            ),
+        },
+        "'queues[0].on_configured[0].args[1]' must be /home/a, which the head node makes, got '/home/neuron'",
+    ),
+    "an environment that nobody makes": (
+        lambda network: {**with_neuron("ubuntu2404", "--venv", "/home/neuron")(network), "head_node": head()},
+        "'queues[0].on_configured[0].args' must be left out where the head node has no --venv, and makes none, got '/home/neuron'",
+    ),
     "OS misspelt": (
         given(operating_system="ubuntu2205"),
         (

@@ -14,6 +14,7 @@ from cdk_trainyard.parallelcluster import (
     rules_raw,
     rules_slurm,
     rules_storage,
+    rules_venv,
 )
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -42,6 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.address_problems,
     rules_nodes.head_problems,
     rules_nodes.pool_problems,
+    rules_venv.venv_problems,
     rules_queues.queue_problems,
     rules_queues.compute_problems,
     rules_queues.reservation_type_problems,

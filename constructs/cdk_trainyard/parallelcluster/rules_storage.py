@@ -1,7 +1,7 @@
 """Whether shared directories can be mounted. Pure: nothing is created here."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cdk_trainyard.instances import InstanceType
@@ -9,6 +9,7 @@ from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
+from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.parallelcluster.resolve import find_type, known, types_of, volumes
 from cdk_trainyard.parallelcluster.rules_disks import block_volume_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -26,6 +27,22 @@ def _places(spec: ParallelClusterSpec, context: ClusterContext) -> list[tuple[At
     mounted = [(("mounts", index, "at"), mount.at) for index, mount in known(context.mounts)]
     shared = [((*at, "at"), one.at) for at, one in volumes(spec.shared_storage)]
     return [(at, place) for at, place in (*mounted, *shared) if not unresolved(place)]
+
+
+def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[Any]:
+    """Return the directories that all nodes share; ``/home`` is the head node's, over NFS.
+
+    Args:
+        spec: The cluster.
+        context: What it stands in.
+    """
+    said = [mount.at for _, mount in known(context.mounts)]
+    said += [one.at for _, one in volumes(spec.shared_storage)]
+    raw: Any = {} if unresolved(spec.raw_overrides) else spec.raw_overrides or {}
+    storage = raw.get("SharedStorage")
+    if is_list(storage):
+        said += [entry["MountDir"] for entry in storage if isinstance(entry, Mapping) and "MountDir" in entry]
+    return [*said, "/home"]
 
 
 def mount_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:

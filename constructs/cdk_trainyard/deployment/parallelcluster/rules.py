@@ -11,6 +11,7 @@ from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, zones_of
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
 from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
+from cdk_trainyard.deployment.parallelcluster.venv import venv_place_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
@@ -77,6 +78,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
                 yield replace(problem, at=("storage", "lustre", *inner))
             case _:
                 yield replace(problem, at=("cluster", *problem.at))
+    yield from within(("cluster",), venv_place_problems(spec, context))
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)

@@ -1,0 +1,45 @@
+"""Whether nodes are told of the Python environment that neuron.sh makes on the head node. Pure."""
+
+from collections.abc import Iterator
+
+from cdk_trainyard.parallelcluster import rules_nodes
+from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.resolve import known
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_nodes import NodeSoftware
+from cdk_trainyard.problems import At, Problem, either, shown
+from cdk_trainyard.tokens import Unknown, unresolved
+
+Problems = Iterator[Problem]
+
+
+def venv_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """The head node makes the environment, and the others are told of that one."""
+    head = spec.head_node
+    if isinstance(head, Unknown) or unresolved(*head.on_configured, *head.on_start):
+        return
+    made = [path for _, path in venvs(("head_node",), head)]
+    for node_at, node in other_nodes(spec):
+        for at, path in venvs(node_at, node):
+            if made and path not in made:
+                yield Problem(at, f"must be {either(made)}, which the head node makes, got {shown(path)}")
+            elif not made:
+                text = "must be left out where the head node has no --venv, and makes none"
+                yield Problem((*at[:-1],), f"{text}, got {shown(path)}", of_key=True)
+
+
+def other_nodes(spec: ParallelClusterSpec) -> Iterator[tuple[At, NodeSoftware]]:
+    """Yield login nodes and queues, with their places."""
+    yield from ((("login_pools", index), pool) for index, pool in known(spec.login_pools))
+    yield from ((("queues", index), queue) for index, queue in known(spec.queues))
+
+
+def venvs(at: At, node: NodeSoftware) -> Iterator[tuple[At, str]]:
+    """Yield the environments that a node is told of, as the script of ours takes them."""
+    for event in ("on_start", "on_configured", "on_updated"):
+        for index, action in known(getattr(node, event, ())):
+            if unresolved(action.script, action.args, *action.args) or not getattr(action.scripts, "is_own", False):
+                continue
+            match action.script, *action.args:
+                case (rules_nodes.NEURON, "--venv", path) if path.startswith("/"):
+                    yield (*at, event, index, "args", 1), path
