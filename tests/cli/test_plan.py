@@ -70,6 +70,17 @@ def test_a_contract_without_parallelclusters_needs_nothing(
     assert main(["contract"]) == 2
 
 
+def test_a_verdict_names_the_file_that_it_is_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = {"Type": "Custom::PclusterCluster", "Properties": {"ClusterName": "x", "ClusterConfiguration": {}}}
+    given = [str(assembly(tmp_path / name, Cluster=cluster)) for name in ("a", "b")]
+    verdict = {"errors": [], "warnings": [], "unknown_instance_types": []}
+    monkeypatch.setattr(ask, "ask", lambda asked: {"checks": [verdict for _ in asked["checks"]], "skipped": []})
+    assert main(["contract", "--json", *given]) == 0
+    assert [row["file"] for row in json.loads(capsys.readouterr().out)["clusters"]] == given
+
+
 def test_parallelclusters_own_environment_is_made_or_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

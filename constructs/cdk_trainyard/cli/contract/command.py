@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cdk_trainyard.cli._files import FILE
+from cdk_trainyard.cli._files import FILE, written
 from cdk_trainyard.cli._folders import scratch_folder
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ def command(given: tuple[Path, ...], install: bool, as_json: bool) -> int:
         if install:
             return 0
         raise click.UsageError("Missing argument 'FILE...'.")
-    found, verdicts, skipped = _judged(given)
+    files, found, verdicts, skipped = _judged(given)
     if as_json:
         rows = [
-            {"stack": one.stack, "logical_id": one.logical_id, **verdict}
-            for one, verdict in zip(found, verdicts, strict=True)
+            {"file": written(file), "stack": one.stack, "logical_id": one.logical_id, **verdict}
+            for file, one, verdict in zip(files, found, verdicts, strict=True)
         ]
         click.echo(json.dumps({"clusters": rows, "not_asked": skipped}, indent=2))
     else:
@@ -51,16 +51,18 @@ def command(given: tuple[Path, ...], install: bool, as_json: bool) -> int:
     return 1 if any(verdict["errors"] for verdict in verdicts) else 0
 
 
-def _judged(given: tuple[Path, ...]) -> "tuple[list[Found], list[dict[str, Any]], list[str]]":
+def _judged(given: tuple[Path, ...]) -> "tuple[list[Path], list[Found], list[dict[str, Any]], list[str]]":
     from cdk_trainyard.cli.assemblies import load
     from cdk_trainyard.cli.contract.ask import ask
 
     with scratch_folder() as directory:
-        found = [cluster for number, one in enumerate(given) for cluster in load(one, directory / str(number)).clusters]
-    if not found:
-        return [], [], []
+        sides = [(one, load(one, directory / str(number))) for number, one in enumerate(given)]
+    pairs = [(one, each) for one, side in sides for each in side.clusters]
+    if not pairs:
+        return [], [], [], []
+    found = [each for _, each in pairs]
     answers = ask({"checks": [question(one) for one in found]})
-    return found, answers["checks"], answers["skipped"]
+    return [one for one, _ in pairs], found, answers["checks"], answers["skipped"]
 
 
 def question(one: "Found") -> dict[str, Any]:
