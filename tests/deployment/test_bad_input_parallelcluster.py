@@ -340,6 +340,14 @@ def test_problems_of_all_sections_come_together(write: Callable[[str], Path]) ->
     assert [problem.split(": ")[0] for problem in problems_of(path)] == ["4:9", "7:19", "10:21", "18:22", "24:22"]
 
 
+def test_a_folder_of_which_nodes_run_nothing_is_refused(write: Callable[[str], Path]) -> None:
+    file = write(edited(("public: true", "public: true\n  scripts: {folder: scripts}"), good=GOOD_PARALLELCLUSTER))
+    (file.parent / "scripts").mkdir()
+    assert problems_of(file) == [
+        "14:21: 'cluster.scripts.folder' must have a script that nodes run, got none; name one, as in 'on_configured', or leave the folder out"
+    ]
+
+
 def test_scripts_that_are_not_there_are_said_where_they_are_named(write: Callable[[str], Path]) -> None:
     named = ("public: true", "public: true\n    on_configured: [{script: neurn.sh}]")
     assert problems_of(write(edited(named, good=GOOD_PARALLELCLUSTER))) == [

@@ -197,19 +197,36 @@ def script_problems(section: ParallelClusterSection, find: Callable[[str], Path]
     else:
         bundle, problems = read_folder(find(folder), folder, ("scripts", "folder"))
         yield from problems
-    yield from entries_problems(bundle, dict(_entries(section)))
+    entries = dict(_entries(section))
+    if folder is not None and not entries and not _is_unknown(section):
+        text = "must have a script that nodes run, got none; name one, as in 'on_configured', or leave the folder out"
+        yield Problem(("scripts", "folder"), text)
+    yield from entries_problems(bundle, entries)
 
 
 def _entries(section: ParallelClusterSection) -> Iterator[tuple[At, str]]:
     """Yield what nodes run by name, by where the file says it."""
-    nodes: list[tuple[At, Any]] = [(("head_node",), section.head_node)]
-    nodes += [(("login_pools", index), pool) for index, pool in known(section.login_pools)]
-    nodes += [(("queues", index), queue) for index, queue in known(section.queues)]
-    for at, node in nodes:
+    for at, node in _nodes(section):
         for event in _EVENTS:
             for index, action in known(getattr(node, event, ())):
                 if not unresolved(action.script) and "/" not in action.script:
                     yield (*at, event, index, "script"), action.script
+
+
+def _is_unknown(section: ParallelClusterSection) -> bool:
+    """Whether what nodes run has a wrong form somewhere, which is answered there."""
+    nodes = [node for _, node in _nodes(section)]
+    lists = [getattr(node, event, ()) for node in nodes for event in _EVENTS]
+    actions = [action for actions in lists for action in actions]
+    return unresolved(section.queues, section.login_pools, *section.queues, *section.login_pools, *nodes) or unresolved(
+        *lists, *actions, *(action.script for action in actions)
+    )
+
+
+def _nodes(section: ParallelClusterSection) -> Iterator[tuple[At, Any]]:
+    yield ("head_node",), section.head_node
+    yield from ((("login_pools", index), pool) for index, pool in known(section.login_pools))
+    yield from ((("queues", index), queue) for index, queue in known(section.queues))
 
 
 def _subnet_problems(section: ParallelClusterSection, network: object) -> Iterator[Problem]:
