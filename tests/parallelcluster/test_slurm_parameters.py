@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from aws_cdk import Token
 
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
@@ -15,6 +16,7 @@ from tools.contract.table import rows
 
 GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
 KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
+TOKEN = Token.as_string({"Ref": "Value"})
 OF_SLURM = [rule for rule in RULES if rule.__module__.endswith(("rules_slurm", "rules_partitions", "rules_node_names"))]
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
@@ -70,6 +72,10 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None, **more
         {"custom": [{"PartitionName": "DEFAULT", "State": "up"}, {"PartitionName": "DEFAULT", "MaxTime": 1}]},
         {"queue": {"PriorityTier": 65535, "PreemptMode": "off", "SelectTypeParameters": "CR_Core_Memory"}},
         {"compute": {"Port": 6818}},
+        {"queue": {"Hidden": True, "MaxTime": '"1-12"', "PriorityTier": '"9"'}},
+        {"queue": {"MaxNodes": Token.as_number({"Ref": "Nodes"}), "MinNodes": 3, "PreemptMode": TOKEN}},
+        {"custom": [{"PriorityWeightQOS": TOKEN}, {"SelectTypeParameters": TOKEN}], "memory_scheduling": True},
+        {"custom": [{"PreemptType": TOKEN}, {"PartitionName": "own", "Nodes": TOKEN, "Alternate": TOKEN}]},
         {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
         {"queue": {"MaxTime": 9000, "DefaultTime": "2-", "Hidden": "NO"}},
         {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
@@ -208,8 +214,9 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             "'slurm.custom[0].Default' must be YES once, got it for 'compute', too; Slurm would take the last",
         ),
         ({"custom": [{"PartitionName": "own", "State": "SIDEWAYS"}]}, "must be UP, DOWN, DRAIN or INACTIVE"),
+        ({"custom": [{"SchedulerType": True}]}, "must be one value as Slurm writes it, in quotes, got true"),
         ({"custom": [{"KillWait": 1.5}]}, "or UNLIMITED, got 1.5"),
-        ({"custom": [{"TrackWCKey": "perhaps"}]}, "must be YES or NO in quotes, got 'perhaps'"),
+        ({"custom": [{"TrackWCKey": "perhaps"}]}, "must be YES or NO, got 'perhaps'"),
         ({"custom": [{"PrivateData": "jobs usage"}]}, "must be one word without '#', or words in double quotes"),
         ({"custom": [{"PrivateData": "jobs#usage"}]}, "got 'jobs#usage'"),
         ({"custom": [{"KillWait": 60}, {"killwait": 61}]}, "'slurm.custom[1].killwait' must be given once"),

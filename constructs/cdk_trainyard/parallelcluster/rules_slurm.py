@@ -15,7 +15,7 @@ from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.slurm_lines import said, table_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
-from cdk_trainyard.tokens import Unknown
+from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
 _WORDS: Final = {
@@ -31,7 +31,7 @@ _FORMS: Final = {
         r"(?i:0x[0-9a-f]{1,4}|UNLIMITED|INFINITE)|0*(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])",
         "a whole number of 0 to 65535, or UNLIMITED",
     ),
-    "boolean": (r"(?i:yes|no|up|down|true|false|1|0)", "YES or NO in quotes"),
+    "boolean": (r"(?i:yes|no|up|down|true|false|1|0)", "YES or NO"),
     "time": (
         r"(?i:-1|INFINITE|UNLIMITED|\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
         "minutes, hours:minutes:seconds, days-hours or UNLIMITED, as 1-12",
@@ -159,7 +159,7 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
     """A mode and a type of preemption go together, or slurmctld ends ("values incompatible" of ``read_config.c``)."""
     modes, types = list(said(spec, "preemptmode")), list(said(spec, "preempttype"))
-    if any(not isinstance(value, str) for _, value in (*modes, *types)):
+    if any(not isinstance(value, str) or unresolved(value) for _, value in (*modes, *types)):
         return
     for at, mode in modes:
         if mode.lower() in ("on", "suspend"):
@@ -177,7 +177,7 @@ def _selection_problems(spec: ParallelClusterSpec) -> Problems:
     """What is shared out among jobs is what 'memory_scheduling' says, and what the plugin can (``cons_tres``)."""
     linear = any(value == "select/linear" for _, value in said(spec, "selecttype"))
     for at, value in said(spec, "selecttypeparameters"):
-        words = str(value).lower().split(",")
+        words = ["_memory"] if unresolved(value) else str(value).strip('"').lower().split(",")
         if "cr_memory" in words and not linear:
             yield Problem(at, f"must be CR_CPU_Memory, CR_Core_Memory or CR_Socket_Memory, got {shown(value)}")
         if spec.slurm.memory_scheduling is True and not any(word.endswith("_memory") for word in words):
@@ -201,7 +201,7 @@ def _has_accounts(spec: ParallelClusterSpec) -> bool:
 def _account_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
     for name, value in parameters.items():
         why, form = _ACCOUNTS[table].get(name.lower(), ("", "(?!)"))
-        if re.fullmatch(form, str(value).strip('"')):
+        if not unresolved(value) and re.fullmatch(form, str(value).strip('"')):
             text = f"must be left out without 'accounting' of 'slurm'{why}"
             yield Problem((*at, name), f"{text}, got {shown(value)}" if form not in _SHARES else text, of_key=True)
 
@@ -237,20 +237,20 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
             continue
         kind = "time" if table == "partition" and name.lower() in _TIMES else kinds[name.lower()]
+        if unresolved(value) or (kind == "boolean" and isinstance(value, bool)):  # CloudFormation writes it
+            continue
         text = _value_problem(value, *_FORMS[kind])
         if narrower := None if text else _VALUES.get((table, name.lower())):
-            text = _value_problem(value, f'("?)(?:{narrower[0]})\\1', narrower[1])
+            text = _value_problem(value, *narrower)
         if text:
             yield Problem((*at, name), text)
 
 
 def _value_problem(value: Any, form: str, words: str) -> str | None:
-    if isinstance(value, Unknown):
-        return None
     if isinstance(value, bool):
-        return f"must be one value as Slurm writes it, YES or NO in quotes, got {shown(value)}"
+        return f"must be one value as Slurm writes it, in quotes, got {shown(value)}"
     if not isinstance(value, str | int | float):
         return f"must be one value, got {'a mapping' if hasattr(value, 'keys') else 'a list'}"
     if isinstance(value, str) and not (value.isprintable() and value.strip()):
         return f"must be one line that says something, got {shown(value)}"
-    return None if re.fullmatch(form, str(value)) else f"must be {words}, got {shown(value)}"
+    return None if re.fullmatch(rf'("?)(?:{form})\1', str(value)) else f"must be {words}, got {shown(value)}"
