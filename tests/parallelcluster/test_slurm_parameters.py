@@ -135,7 +135,17 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"PriorityType": "priority/fair"}]}, "must be priority/basic or priority/multifactor"),
         ({"custom": [{"PreemptType": "x"}]}, "must be preempt/none, preempt/partition_prio or preempt/qos, got 'x'"),
         ({"custom": [{"SelectType": "select/cons_res"}]}, "must be select/cons_tres or select/linear"),
-        ({"custom": [{"PrologFlags": "Alloc,All"}]}, "RunInJob, Serial, X11, got 'Alloc,All'"),
+        ({"custom": [{"PrologFlags": "Alloc,All"}]}, "X11, but NoHold not with Contain or X11, got 'Alloc,All'"),
+        ({"custom": [{"PrologFlags": "NoHold,Contain"}]}, "NoHold not with Contain or X11, got 'NoHold,Contain'"),
+        (
+            {"custom": [{"PrologFlags": "X11"}, {"ProctrackType": "proctrack/linuxproc"}]},
+            "'slurm.custom[0].PrologFlags' must be without X11 beside proctrack/linuxproc, got 'X11'",
+        ),
+        ({"custom": [{"FirstJobId": 0}]}, "FirstJobId' must be 1 or more, got 0"),
+        (
+            {"custom": [{"FastSchedule": 2}]},
+            "is removed from Slurm; leave it out for 1, and give SlurmdParameters config_overrides for 2",
+        ),
         ({"custom": [{"SlurmctldDebug": "loud"}]}, "must be a level from quiet to debug5, as info, got 'loud'"),
         ({"queue": {"PreemptMode": "PAUSE"}}, "with GANG, WITHIN or PRIORITY behind a comma, got 'PAUSE'"),
         ({"queue": {"PreemptMode": "CANCEL,REQUEUE"}}, "behind a comma, got 'CANCEL,REQUEUE'"),

@@ -52,6 +52,7 @@ _FLAGS: Final = (
 )
 _ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
 _PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
+_POSITIVE: Final = (r"(?!0+$)\S+", "1 or more")
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
     ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
@@ -81,12 +82,17 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ),
     ("cluster", "preemptmode"): _PREEMPT_MODES,
     ("partition", "preemptmode"): _PREEMPT_MODES,
-    ("cluster", "prologflags"): (rf"(?i:({_PROLOG})(,({_PROLOG}))*)", _PROLOG.replace("|", ", ")),
+    ("cluster", "prologflags"): (
+        rf"(?i:(?!.*nohold.*(contain|x11)|.*(contain|x11).*nohold)({_PROLOG})(,({_PROLOG}))*)",
+        f"{_PROLOG.replace('|', ', ')}, but NoHold not with Contain or X11",
+    ),
     ("cluster", "slurmctlddebug"): _LEVEL,
     ("cluster", "slurmddebug"): _LEVEL,
     ("cluster", "slurmctldsyslogdebug"): _LEVEL,
     ("cluster", "slurmdsyslogdebug"): _LEVEL,
-    ("cluster", "maxjobcount"): (r"(?!0+$)\S+", "1 or more"),
+    ("cluster", "maxjobcount"): _POSITIVE,
+    ("cluster", "maxstepcount"): _POSITIVE,
+    ("cluster", "firstjobid"): _POSITIVE,
     ("partition", "selecttypeparameters"): (
         r"(?i:CR_(Core|Socket)).*",
         "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory",
@@ -115,6 +121,13 @@ _ACCOUNTS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
 }
 """What the database of accounts alone has, why, and the values that ask for it (slurm.conf(5), sacctmgr(1);
 ``priority_multifactor.c`` ignores weights, and ``controller.c`` ends at resources to count, Slurm 23.11 to 26.05)."""
+_GONE: Final = {
+    "fastschedule": "leave it out for 1, and give SlurmdParameters config_overrides for 2",
+    "accountingstorageloc": "leave it out",
+    "accountingstorejobcomment": "give AccountingStoreFlags job_comment",
+    "sallocdefaultcommand": "leave it out",
+}
+"""Parameters that Slurm still knows, and ends at or ignores: they are removed (``read_config.c``, 23.11 to 26.05)."""
 _OTHER_NAMES: Final = {"queue": ("shared",)}
 """Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
@@ -146,7 +159,7 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
             yield from _again(at, line, before)
         if table in _ACCOUNTS and not has_accounts:
             yield from _account_problems(at, line, table)
-    for problems in (_preemption_problems, _selection_problems, _completion_problems):
+    for problems in (_preemption_problems, _selection_problems, _tracking_problems, _completion_problems):
         yield from problems(spec)
     for index, queue in known(spec.queues):
         yield from _level_problems(
@@ -183,6 +196,14 @@ def _selection_problems(spec: ParallelClusterSpec) -> Problems:
         if spec.slurm.memory_scheduling is True and not any(word.endswith("_memory") for word in words):
             text = "must have _Memory, as CR_Core_Memory, with 'memory_scheduling' of 'slurm', which it would undo"
             yield Problem(at, f"{text}, got {shown(value)}")
+
+
+def _tracking_problems(spec: ParallelClusterSpec) -> Problems:
+    """Slurm forwards X11 into a container of processes, which linuxproc is not."""
+    if any(value == "proctrack/linuxproc" for _, value in said(spec, "proctracktype")):
+        for at, value in said(spec, "prologflags"):
+            if "x11" in str(value).lower().split(",") and not unresolved(value):
+                yield Problem(at, f"must be without X11 beside proctrack/linuxproc, got {shown(value)}")
 
 
 def _completion_problems(spec: ParallelClusterSpec) -> Problems:
@@ -235,6 +256,9 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
         if name.lower() not in kinds:
             hint = did_you_mean(name, _tables()[table])
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
+            continue
+        if table == "cluster" and (remedy := _GONE.get(name.lower())):
+            yield Problem((*at, name), f"is removed from Slurm; {remedy}", of_key=True)
             continue
         kind = "time" if table == "partition" and name.lower() in _TIMES else kinds[name.lower()]
         if unresolved(value) or (kind == "boolean" and isinstance(value, bool)):  # CloudFormation writes it
