@@ -154,8 +154,9 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "Suspend"}]},
             "must be GANG,SUSPEND, got Suspend alone; Slurm would not start",
         ),
-        ({"custom": [{"SelectTypeParameters": "CR_Cores"}]}, "flags as CR_LLN behind a comma, got 'CR_Cores'"),
-        ({"custom": [{"SelectTypeParameters": "CR_CPU,CR_Core"}]}, "behind a comma, got 'CR_CPU,CR_Core'"),
+        ({"custom": [{"SelectTypeParameters": "CR_Cores"}]}, "CR_ONE_TASK_PER_CORE not with CR_CPU, got 'CR_Cores'"),
+        ({"custom": [{"SelectTypeParameters": "CR_CPU,CR_Core"}]}, "CR_CPU, got 'CR_CPU,CR_Core'"),
+        ({"custom": [{"SelectTypeParameters": "CR_CPU,CR_ONE_TASK_PER_CORE"}]}, "CR_ONE_TASK_PER_CORE not with CR_CPU"),
         ({"custom": [{"SelectTypeParameters": "CR_Memory"}]}, "CR_Core_Memory or CR_Socket_Memory, got 'CR_Memory'"),
         (
             {"custom": [{"SelectTypeParameters": "CR_Core"}], "memory_scheduling": True},

@@ -65,8 +65,11 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         "select/cons_tres or select/linear",
     ),
     ("cluster", "selecttypeparameters"): (
-        rf"(?i:(({_FLAGS}),)*CR_((CPU|Core|Socket)(_Memory)?|Memory)(,({_FLAGS}))*)",
-        "CR_CPU, CR_Core or CR_Socket, each with or without _Memory, and flags as CR_LLN behind a comma",
+        rf"(?i:(?!.*CR_CPU.*TASK_PER_CORE|.*TASK_PER_CORE.*CR_CPU)(({_FLAGS}),)*CR_((CPU|Core|Socket)(_Memory)?|Memory)(,({_FLAGS}))*)",
+        (
+            "CR_CPU, CR_Core or CR_Socket, each with or without _Memory, and flags as CR_LLN behind a comma, "
+            "CR_ONE_TASK_PER_CORE not with CR_CPU"
+        ),
     ),
     ("cluster", "proctracktype"): (
         "proctrack/(cgroup|linuxproc|pgid|cray_aries)",
