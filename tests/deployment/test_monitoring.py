@@ -279,6 +279,41 @@ def test_what_cannot_work_is_refused(write: Callable[[str], Path], sections: dic
     assert answer in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("file", "name", "why"),
+    [
+        ("hyperpod-cpu-ddp", "EfaDrops", "no node has EFA"),
+        ("hyperpod-cpu-ddp", "NeuronIdle", "no node has Neuron devices"),
+        ("parallelcluster-hello", "EfaDrops", "no node has EFA"),
+        ("parallelcluster-hello", "NeuronMemoryFault", "no node has Neuron devices"),
+        ("fleet-p3dn-bert", "NeuronIdle", "no node has Neuron devices"),
+        ("fleet-p5-capacity-block", "ClusterSilent", "there may be no node"),
+        ("fleet-p3dn-bert", "ClusterSilent", ""),
+        ("fleet-p3dn-bert", "EfaDrops", ""),
+        ("parallelcluster-trn1", "EfaDrops", ""),
+        ("parallelcluster-trn1-ultracluster", "NeuronIdle", ""),
+        ("hyperpod-trn1-llama2", "NeuronIdle", ""),
+    ],
+)
+def test_an_alarm_on_devices_is_of_nodes_that_have_some(
+    write: Callable[[str], Path], file: str, name: str, why: str
+) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / f"{file}.yaml").read_text())
+    if content["orchestrator"] == "hyperpod":
+        content["cluster"] |= {"lifecycle": {"on_create": "on_create.sh"}}
+    content["monitoring"] = {"alarms": {name: {"minutes": 30}}}
+    path = write(yaml.safe_dump(content))
+    if not why:
+        Deployment.load(path)
+        return
+    with pytest.raises(ConfigurationError) as refused:
+        Deployment.load(path)
+    (problem,) = refused.value.problems
+    assert problem.endswith(
+        f"'monitoring.alarms.{name}' must be left out: the deployment does not make this alarm, as {why}"
+    )
+
+
 def test_ports_of_exporters_are_not_the_agents(write: Callable[[str], Path]) -> None:
     content = yaml.safe_load((DATA / "existing_workspace.yaml").read_text())
     content["cluster"]["node_setup"] = {"exporters": {"port": 8429}}

@@ -1,12 +1,14 @@
 """What a file says of monitoring, and nothing of the deployment can take: alarms that are not made, updates of none."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import chain
 from typing import Any, Final
 
 from cdk_trainyard.deployment.monitoring import MonitoringSection, exporters
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.monitoring.alarms import alarms
 from cdk_trainyard.monitoring.render import AGENT
@@ -22,6 +24,12 @@ _BY_EXPORTER: Final = (
     MetricsSource.GPU,
 )
 """Sources that have a switch of their name in ``exporters``."""
+_OF_DEVICES: Final[Mapping[MetricsSource, tuple[str, Callable[[InstanceType], object]]]] = {
+    MetricsSource.EFA: ("EFA", lambda known: known.max_efa_interfaces),
+    MetricsSource.NEURON: ("Neuron devices", lambda known: _has(known, AcceleratorKind.NEURON)),
+    MetricsSource.GPU: ("GPUs", lambda known: _has(known, AcceleratorKind.GPU)),
+}
+"""Sources that instance types decide of: the devices, and whether a type has some."""
 _OF_TASKS: Final = {MetricsSource.ENGINE, MetricsSource.NODE}
 _USUAL: Final = {field.name: field.default for field in fields(MonitoringSection)}
 
@@ -54,17 +62,32 @@ def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:
     if deployment.cluster is None:
         others = (AGENT, *(each for each in MetricsSource if each not in _OF_TASKS))
         return absent | dict.fromkeys(others, "there is no cluster")
-    said = _exporters(deployment)
-    if not unresolved(said):
-        for source in _BY_EXPORTER:  # where nothing is said, devices decide of Neuron's
-            on = getattr(said or Exporters(neuron=True), source.value)
-            if on is False:
-                absent[source] = f"'{source.value}' of its exporters is false"
+    absent |= dict(_switched_off(deployment))
+    for source, why in _without_devices(deployment):
+        absent.setdefault(source, why)
     if deployment.storage.lustre is None:
         absent[MetricsSource.LUSTRE] = "no FSx for Lustre is mounted"
     if deployment.orchestrator == "fleet":
         absent[MetricsSource.SLURM] = "a fleet has no Slurm"
+        if not unresolved(deployment.cluster.least) and not deployment.cluster.always_on:
+            absent[MetricsSource.CONTROLLER] = "there may be no node"
     return absent
+
+
+def _switched_off(deployment: DeploymentSpec) -> Iterator[tuple[str, str]]:
+    said = _exporters(deployment)
+    if unresolved(said):
+        return
+    for source in _BY_EXPORTER:  # where nothing is said, devices decide of Neuron's
+        if getattr(said or Exporters(neuron=True), source.value) is False:
+            yield source, f"'{source.value}' of its exporters is false"
+
+
+def _without_devices(deployment: DeploymentSpec) -> Iterator[tuple[str, str]]:
+    types = _types(deployment)
+    for source, (devices, has) in _OF_DEVICES.items():
+        if types and not any(map(has, types)):
+            yield source, f"no node has {devices}"
 
 
 def _exporters(deployment: DeploymentSpec) -> Any:
@@ -73,6 +96,29 @@ def _exporters(deployment: DeploymentSpec) -> Any:
         return exporters(deployment.monitoring)
     setup = deployment.cluster.node_setup
     return setup if setup is None or unresolved(setup) else setup.exporters
+
+
+def _has(known: InstanceType, kind: AcceleratorKind) -> bool:
+    return any(device.kind is kind for device in known.accelerators)
+
+
+def _types(deployment: DeploymentSpec) -> Sequence[InstanceType]:
+    """Return the types of the nodes; none when one of them is not known."""
+    cluster: Any = deployment.cluster
+    match deployment.orchestrator:
+        case "hyperpod":
+            parts = [cluster.groups, *cluster.groups]
+        case "parallelcluster":
+            kinds = [queue.compute for queue in cluster.queues]
+            parts = [cluster.queues, *cluster.queues, cluster.head_node, *kinds, *chain.from_iterable(kinds)]
+        case _:
+            parts = [cluster]
+    said = [(getattr(part, "instance_type", None), *getattr(part, "instance_types", ())) for part in parts]
+    names = [name for name in chain.from_iterable(said) if name is not None]
+    if unresolved(*parts, *names, *(getattr(part, "instance_types", None) for part in parts)):
+        return []
+    found = [InstanceType.find(name) for name in names]
+    return [known for known in found if known] if None not in found else []
 
 
 def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) -> Iterator[Problem]:

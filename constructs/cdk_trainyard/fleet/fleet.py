@@ -235,9 +235,8 @@ class EfaFleet(FleetBase):
         if self._metrics is None:
             return ()
         spec = self._spec
-        stays = spec.least > 0 and spec.starts is None and spec.ends is None
         lustre = any(isinstance(mount.file_system, Lustre) for mount in self._mounts)
-        return sources_of(self._exporters(spec.types), spec.types, lustre=lustre, always_on=stays)
+        return sources_of(self._exporters(spec.types), spec.types, lustre=lustre, always_on=spec.always_on)
 
     def mount(self, file_system: Lustre, *, at: str = "/fsx") -> None:
         """Mount a file system on every node, the master among them.

@@ -199,6 +199,11 @@ class FleetSpec(NodeGrantsSpec):
         return (self.max_count or 0) if self.count is None else self.count
 
     @property
+    def always_on(self) -> bool:
+        """Whether some node is there as long as the fleet is."""
+        return self.least > 0 and self.starts is None and self.ends is None
+
+    @property
     def reserved(self) -> bool:
         """Whether instances come from a reservation or a capacity block, which decides where they stand."""
         named = (self.reservation_id, self.reservation_group_arn)
