@@ -30,6 +30,7 @@ WORKERS = "      count: 4\n"
 BUILD = ("image:\n    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "image:\n    build:\n      base: BASE")
 HUB = "arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf"
 KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
+TOPIC = "arn:aws:sns:us-east-1:111111111111:ops"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
 
 
@@ -180,6 +181,15 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         [("storage:", "alerts: {topic_arn: 'arn:aws:sns:us-east-1:111111111111:ops.fifo'}\nstorage:")],
         "topic_arn' must be the ARN of a standard topic, got 'arn:aws:sns:us-east-1:111111111111:ops.fifo'",
     ),
+    (
+        GOOD,
+        "a topic of another account that events of a cluster do not reach",
+        [
+            ("region:", "account: '222222222222'\nregion:"),
+            ("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:"),
+        ],
+        "6:21: 'alerts.topic_arn' must be of account 222222222222, as the cluster is, whose events reach topics of its",
+    ),
     *(
         (
             GOOD,
@@ -310,6 +320,24 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
 def test_is_refused_wherever_it_is_said(good: str, edits: list[Edit], says: str, write: Callable[[str], Path]) -> None:
     found = problems_of(write(edited(*edits, good=good)))
     assert [problem for problem in found if says in problem], found
+
+
+TAKEN: list[tuple[str, str, list[Edit]]] = [
+    (GOOD, "a topic where the account is not said", [("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:")]),
+    (
+        GOOD_FLEET,
+        "a topic of another account that a fleet tells",
+        [
+            ("region:", "account: '222222222222'\nregion:"),
+            ("storage:", f"alerts: {{topic_arn: '{TOPIC.replace('us-east-1', 'us-west-2')}'}}\nstorage:"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("good", "edits"), [pytest.param(good, edits, id=name) for good, name, edits in TAKEN])
+def test_what_is_right_is_taken(good: str, edits: list[Edit], write: Callable[[str], Path]) -> None:
+    assert problems_of(write(edited(*edits, good=good))) == []
 
 
 def test_every_bucket_of_yours_leaves_nothing_to_encrypt(write: Callable[[str], Path]) -> None:

@@ -103,7 +103,7 @@ def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.alerts is not None:
-        yield from alerts_problems(deployment.alerts)
+        yield from alerts_problems(deployment.alerts, deployment.environment.account, deployment.orchestrator)
 
 
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
