@@ -111,6 +111,8 @@ def problems(**said: Any) -> list[str]:
         ({"root_squash": RootSquash(uid=0, gid=0, no_squash_nids=["10.1.0.6@tcp"])}, "'root_squash.no_squash_nids' must be left out: 'uid' and 'gid' 0 leave root as it is for every client"),
         # logs
         ({"log_level": LustreLogLevel.DISABLED, "log_retention": Retention(30)}, "'log_retention' must be left out with 'log_level' DISABLED: there is no log"),
+        ({"deployment": TIERING(), "log_retention": Retention(30)}, "'log_retention' must be left out: PERSISTENT_2 on INTELLIGENT_TIERING has no data repositories, whose events are logged"),
+        ({"deployment": LustreDeployment.scratch_1(), "log_level": LustreLogLevel.ERROR_ONLY}, "'log_level' must be left out, or DISABLED, got ERROR_ONLY: SCRATCH_1 has no data repositories, whose events are logged"),
         # keys and removal
         ({"deployment": SCRATCH, "key": KEY}, "'key' is for persistent file systems, got one with SCRATCH_2: FSx encrypts it itself; remove it"),
         ({"removal_policy": RemovalPolicy.SNAPSHOT}, "'removal_policy' must be RETAIN, RETAIN_ON_UPDATE_OR_DELETE or DESTROY, got SNAPSHOT; use RETAIN"),
@@ -145,6 +147,7 @@ def test_fails_what_fsx_would_refuse(said: dict[str, Any], says: str) -> None:
         {"backups": LustreBackups(hour=3, minute=30)},
         {"backups": LustreBackups(hour=NUMBER, minute=30)},
         {"log_level": LustreLogLevel.DISABLED},
+        {"deployment": TIERING(), "log_level": LustreLogLevel.DISABLED},
         {"log_level": LustreLogLevel.DISABLED, "log_retention": RetentionDays.ONE_WEEK},
         {"log_retention": Retention(30)},
         {"root_squash": RootSquash.disabled()},

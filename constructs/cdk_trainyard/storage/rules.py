@@ -276,11 +276,24 @@ def key_problems(spec: LustreSpec) -> Iterator[Problem]:
 
 
 def log_problems(spec: LustreSpec) -> Iterator[Problem]:
-    """Check that a file says how long a log is kept only where there is one."""
-    level, kept = spec.log_level, spec.log_retention
-    if level is LustreLogLevel.DISABLED and isinstance(kept, Retention) and kept != _USUAL_RETENTION:
-        text = f"must be left out with {option('log_level')} {level}: there is no log"
-        yield Problem(("log_retention",), text)
+    """Check that a file speaks of a log only where something can be in it: events of data repositories.
+
+    Source: Amazon FSx API reference, "LustreLogConfiguration" (read 2026-11).
+    """
+    level, kept, facts = spec.log_level, spec.log_retention, spec.deployment.facts
+    said = isinstance(kept, Retention) and kept != _USUAL_RETENTION
+    if level is LustreLogLevel.DISABLED:
+        if said:
+            text = f"must be left out with {option('log_level')} {level}: there is no log"
+            yield Problem(("log_retention",), text)
+        return
+    if facts is None or unresolved(facts) or facts.repositories:
+        return
+    why = f"{spec.deployment.label} has no data repositories, whose events are logged"
+    if level in {LustreLogLevel.WARN_ONLY, LustreLogLevel.ERROR_ONLY}:
+        yield Problem(("log_level",), f"must be left out, or {LustreLogLevel.DISABLED}, got {level}: {why}")
+    if said:
+        yield Problem(("log_retention",), f"must be left out: {why}")
 
 
 def removal_problems(spec: LustreSpec) -> Iterator[Problem]:
