@@ -125,6 +125,10 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "'ends' must be more than 40 minutes after 'starts', got '2027-06-01T11:30:00Z' after "
             "'2027-06-01T10:50:00Z'"
         )),
+        ({**BLOCK, "starts": "2027-06-01T11:30:00Z", "ends": "2028-06-01T11:30:00Z"}, (
+            "'ends' must be within 182 days of 'starts', the longest of capacity blocks, got '2028-06-01T11:30:00Z' "
+            "after '2027-06-01T11:30:00Z'"
+        )),
         ({**BLOCK, "starts": "2027-06-01T11:30:00Z", "ends": "2027-06-03T23:30:00Z"}, (
             "'ends' must be at 11:30:00 UTC, when every capacity block ends, got '2027-06-03T23:30:00Z'"
         )),
@@ -178,6 +182,7 @@ def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], say
         {**ODCR, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
         {**BLOCK, "instance_type": "p6e-gb200.36xlarge", "image": ANY},
         {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-06-01T11:30:00Z"},
+        {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-11-30T11:30:00Z"},
         {**BLOCK, "count": 64, "reserved_instances": 64},
         {"volume_gib": 8, "image": ANY},
     ],

@@ -15,7 +15,7 @@ from cdk_trainyard.fleet.rules_nodes import (
 )
 from cdk_trainyard.fleet.spec import LARGEST_BLOCK, MOST_NODES, FleetPlacement, FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
-from cdk_trainyard.fleet.times import BEFORE_END, BLOCKS_END, block_time
+from cdk_trainyard.fleet.times import BEFORE_END, BLOCKS_END, LONGEST, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.instance_type import NamedType, family_types
 from cdk_trainyard.instances.zones import differ
@@ -152,17 +152,19 @@ def block_problems(spec: FleetSpec) -> Iterator[Problem]:
 
 
 def block_times_problems(spec: FleetSpec) -> Iterator[Problem]:
-    """A block ends at the hour at which all do, and after its start."""
+    """A block ends at the hour at which all do, after its start, and is not longer than one can be."""
     starts, ends = block_time(spec.starts), block_time(spec.ends)
     if spec.starts is not None and spec.ends is None:
         yield Problem(("starts",), f"must be given with {option('ends')}, got {shown(spec.starts)} alone")
     if ends and ends.time() != BLOCKS_END:
         text = f"must be at {BLOCKS_END:%H:%M:%S} UTC, when every capacity block ends, got {shown(spec.ends)}"
         yield Problem(("ends",), text)
-    elif starts and ends and ends - starts <= BEFORE_END:
-        minutes = BEFORE_END.seconds // 60
-        got = f"got {shown(spec.ends)} after {shown(spec.starts)}"
-        yield Problem(("ends",), f"must be more than {minutes} minutes after {option('starts')}, {got}")
+    elif starts and ends:
+        start, got = option("starts"), f"got {shown(spec.ends)} after {shown(spec.starts)}"
+        if ends - starts <= BEFORE_END:
+            yield Problem(("ends",), f"must be more than {BEFORE_END.seconds // 60} minutes after {start}, {got}")
+        elif ends - starts >= LONGEST:
+            yield Problem(("ends",), f"must be within 182 days of {start}, the longest of capacity blocks, {got}")
 
 
 # ---------------------------------------------------------------- where

@@ -15,6 +15,9 @@ BEFORE_END: Final = timedelta(minutes=40)
 before the end, when EC2 begins to terminate what still runs."""
 BLOCKS_END: Final = time(11, 30)
 """EC2 user guide, "Find and purchase Capacity Blocks": all of them end at 11:30AM UTC."""
+LONGEST: Final = timedelta(days=183)
+"""The same, and "Extend Capacity Blocks" (read 2026-11): 182 days in all, and a part of a day, as they end at one time
+and begin at others."""
 _FIRST_YEAR: Final = 2026
 """Of this library: what was before never comes."""
 _FORM: Final = r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}Z"
