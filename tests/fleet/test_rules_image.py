@@ -176,6 +176,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'commands[0]' must be a shell command without '{{' and '${AWS::', which Image Builder and CloudFormation "
             "take for references, as swapoff --all, got \"echo '{{resolve:ssm:x}}'\""
         )),
+        ({"commands": [" "]}, "'commands[0]' must be a shell command, as swapoff --all, got ' '; leave it out"),
         ({"commands": ["x" * 16000]}, (
             "'commands' must have 15600 characters together at most, all that a component of Image Builder holds, got "
             "16001; fetch a script instead"
