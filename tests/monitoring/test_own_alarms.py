@@ -10,8 +10,10 @@ from aws_cdk.assertions import Annotations, Match
 
 from cdk_trainyard import AlarmSeverity, AlertRules, ConfigurationError, MetricsWorkspace, OwnAlarm
 from cdk_trainyard.cli import main
+from cdk_trainyard.data_files import load
 from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.monitoring.promql import UNREAD, unbalanced
+from cdk_trainyard.monitoring.templates import template_fault
 from tests.monitoring import promtool
 from tests.monitoring.test_workspace import new_stack
 
@@ -112,7 +114,7 @@ def test_a_file_says_where_promql_does_not_parse(
 def test_a_check_says_that_nobody_has_read_the_promql(
     write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write(with_alarm("rate(x[5m]) >"))
+    path = write(with_alarm("rate(x) > 0"))
     assert main(["check", str(path)]) == 0
     said = f"{path}: no promtool is on the path: nobody has read the PromQL of 'own_alarms'\n"
     assert said in capsys.readouterr().err
@@ -139,9 +141,61 @@ def test_where_there_is_no_promtool_what_is_open_is_refused() -> None:
         ('up{job="a} == 0', 'it has a " that is not closed'),
         ("rate(x[5m)", "it has a ) that closes nothing"),
         ("x > 1)", "it has a ) that closes nothing"),
+        ("rate(x[5m]) >", "it ends with >"),
+        ("x == ", "it ends with =="),
         (r"""sum(x{a=~"(\"[$", b=~'}', c="$cluster"}) > 0 # it's (""", None),
         (LOSS.expr.replace("$cluster", 'cluster="c"'), None),
     ],
 )
 def test_what_is_open_is_seen_without_promtool(expr: str, why: str | None) -> None:
     assert unbalanced(expr) == why
+
+
+@pytest.mark.parametrize(
+    ("summary", "why"),
+    [
+        (
+            "{{ humanise $value }} lost",
+            "Prometheus has no function humanise for templates; did you mean 'humanize' or 'humanize1024'?",
+        ),
+        ("{{ $value | humanizePercent }}", "did you mean 'humanizePercentage' or 'humanize' or 'humanizeDuration'?"),
+        ("{{ $label.node }}", "a template has no variable $label; did you mean '$labels'?"),
+        ("{{ if gt $value 3.0 }}many", "it has 1 of 'if', 'range' and 'with', and 'end' 0 times"),
+        ("{{ $labels.node }} isn't there: {{ $value | humanize }} of {{ .Labels.job }}", None),
+        ("{{ range $i, $one := query \"up{job='a'} == 0\" }}{{ $i }}{{ $one | value }}{{ else }}0{{ end }}", None),
+        ('{{ with $x := reReplaceAll "}}" "y" $labels.node }}{{ printf "%.1f" $value }} {{ $x }}{{- end -}}', None),
+        ("{{/* of mine */}}{{ $value }} {{ 1e3 }} {{ toTime $value }} {{ stripPort $labels.instance }}", None),
+        ("no template at all, 100 % text", None),
+    ],
+)
+def test_what_no_template_has_is_seen_without_promtool(summary: str, why: str | None) -> None:
+    found = template_fault(summary)
+    assert (found or "").endswith(why or "")
+    assert (found is None) is (why is None)
+
+
+@pytest.mark.usefixtures("without_promtool")
+def test_where_there_is_no_promtool_both_expression_and_summary_are_answered() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        made(own(expr="up{$cluster", summary="{{ humanise $value }}"))
+    (of_summary, of_expr) = refused.value.problems
+    assert of_summary == (
+        "'own_alarms.LossIsNaN.summary' must be a template of Prometheus, got '{{ humanise $value }}': "
+        "Prometheus has no function humanise for templates; did you mean 'humanize' or 'humanize1024'?"
+    )
+    assert of_expr == "'own_alarms.LossIsNaN.expr' must be PromQL, got 'up{$cluster': it lacks a }"
+
+
+@pytest.mark.usefixtures("with_promtool")
+def test_what_promtool_says_of_a_template_is_said_of_the_summary() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        made(own(summary="{{ humanise $value }}"))
+    (problem,) = refused.value.problems
+    assert problem.startswith("'own_alarms.LossIsNaN.summary' must be a template of Prometheus, got")
+
+
+@pytest.mark.usefixtures("with_promtool")
+def test_the_functions_of_templates_are_promtools() -> None:
+    known = load("monitoring", "template_functions")
+    calls = "".join(f"{{{{ if false }}}}{{{{ {name} }}}}{{{{ end }}}}" for name in known["prometheus"])
+    made(own(summary=calls))

@@ -14,6 +14,8 @@ _PROGRAM = "promtool"
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _APART = re.compile(r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`|#[^\n]*""")
 """Strings and comments (Prometheus, "Querying basics": string literals, comments)."""
+_OPERATOR = re.compile(r"([=!<>]=|=~|!~|[-+*/%^<>=])(?=\s*$)")
+"""Operators, after which something stands (Prometheus, "Operators")."""
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 """What is said where queries are taken unread."""
 
@@ -71,4 +73,6 @@ def unbalanced(expr: str) -> str | None:
             expected.append(_PAIRS[sign])
         elif sign in _PAIRS.values() and (not expected or expected.pop() != sign):
             return f"it has a {sign} that closes nothing"
-    return f"it lacks a {expected[-1]}" if expected else None
+    if expected:
+        return f"it lacks a {expected[-1]}"
+    return f"it ends with {operator[0]}" if (operator := _OPERATOR.search(bare)) else None

@@ -1,14 +1,14 @@
 """What is wrong with what was said of monitoring: pure functions, silent about Tokens. No CDK."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.monitoring.alarms import Alarm, alarm_names, alarms
-from cdk_trainyard.monitoring.promql import unreadable
+from cdk_trainyard.monitoring.promql import can_parse, unreadable
 from cdk_trainyard.monitoring.render import own_rule
 from cdk_trainyard.monitoring.spec import (
     AlarmOverride,
@@ -17,6 +17,7 @@ from cdk_trainyard.monitoring.spec import (
     GrafanaWorkspaceSpec,
     OwnAlarm,
 )
+from cdk_trainyard.monitoring.templates import template_fault
 from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
@@ -101,8 +102,19 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem((*at, "expr"), f"must ask for a metric, got {shown(alarm.expr)}")
         else:
             readable[alarm.name] = alarm
-    for name, why in unreadable({name: own_rule(alarm, "c") for name, alarm in readable.items()}).items():
-        yield Problem((name, "expr"), f"must be PromQL, got {shown(readable[name].expr)}: {why}")
+    yield from _reading_problems(readable)
+
+
+def _reading_problems(readable: Mapping[str, OwnAlarm]) -> Iterator[Problem]:
+    """Ask promtool, where there is one; elsewhere, and of the place, what can be seen without it."""
+    unread, asked = unreadable({name: own_rule(alarm, "c") for name, alarm in readable.items()}), can_parse()
+    for name, alarm in readable.items():
+        fault = template_fault(alarm.summary) if name in unread or not asked else None
+        if fault is not None:
+            text = f"must be a template of Prometheus, got {shown(alarm.summary)}: {fault}"
+            yield Problem((name, "summary"), text)
+        if name in unread and not (fault and asked):
+            yield Problem((name, "expr"), f"must be PromQL, got {shown(alarm.expr)}: {unread[name]}")
 
 
 def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator[Problem]:
