@@ -184,6 +184,7 @@ def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], say
         {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-06-01T11:30:00Z"},
         {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-11-30T11:30:00Z"},
         {**BLOCK, "count": 64, "reserved_instances": 64},
+        {**TWO, "reservation_group_arn": GROUP},
         {"volume_gib": 8, "image": ANY},
     ],
 )

@@ -63,7 +63,10 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
 
 # ---------------------------------------------------------------- what and how many
 def types_problems(spec: FleetSpec) -> Iterator[Problem]:
-    """Instance types with EFA that one job can run on."""
+    """Instance types with EFA that one job can run on; a group of reservations can hold several of them.
+
+    Source: EC2 user guide, "Capacity Reservation Resource Groups" (read 2026-11).
+    """
     given: dict[At, str | InstanceType | NamedType] = {
         ("instance_types", index): each for index, each in enumerate(spec.instance_types)
     }
@@ -75,7 +78,7 @@ def types_problems(spec: FleetSpec) -> Iterator[Problem]:
     if given and spec.instance_type is not None:
         yield Problem(("instance_types",), f"must be left out with {option('instance_type')}, got both")
         return
-    if spec.reserved and len(given) > 1:
+    if spec.reserved and spec.reservation_group_arn is None and len(given) > 1:
         text = f"must be one type with capacity that is reserved, got {len(given)}: a reservation is of one type"
         yield Problem(("instance_types",), text)
     for at, each in types.items():
