@@ -14,7 +14,7 @@ from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.stand_ins import DatabaseClass, DeploymentBucket, Key, Span
 from cdk_trainyard.problems import Problem, sentence
-from cdk_trainyard.storage import BucketPurpose, DataRepository
+from cdk_trainyard.storage import BucketPurpose, DataRepository, RepositoryEvent
 from cdk_trainyard.storage.rules_data import (
     accounting_problems,
     bucket_problems,
@@ -71,10 +71,18 @@ def test_fails_paths(path: str) -> None:
             ({"prefix": prefix}, ("prefix", f"must be a key prefix such as 'tokenized/', got {prefix!r}; remove the bucket and extra slashes"))
             for prefix in ("/tokenized", "s3://data/tokenized", "a//b")
         ),
+        ({"bucket": DeploymentBucket("scripts"), "export_events": [RepositoryEvent.NEW]}, ("export_events", "must be left out for the bucket scripts: root runs what it holds, and every user of the file system would write there")),
     ],
 )  # fmt: skip
 def test_fails_the_rest_of_a_link(more: dict[str, Any], says: tuple[str, str]) -> None:
     assert list(repository_problems(link(**more))) == [says]
+
+
+@pytest.mark.parametrize(
+    "more", [{"bucket": DeploymentBucket("scripts")}, {"bucket": OTHER, "export_events": [RepositoryEvent.NEW]}]
+)
+def test_what_root_does_not_run_is_exported_and_what_it_runs_is_read(more: dict[str, Any]) -> None:
+    assert list(repository_problems(link(**more))) == []
 
 
 def test_tokens_pass() -> None:

@@ -72,6 +72,15 @@ def repository_problems(repository: DataRepository) -> Iterator[tuple[str, str]]
     elif not unresolved(prefix) and ({".", ".."} & set(prefix.split("/")) or len(prefix) > _MAX_PREFIX):
         text = f"must have no part '.' or '..' and at most {_MAX_PREFIX} characters, got {shown(prefix)}"
         yield "prefix", text
+    yield from _export_problems(repository)
+
+
+def _export_problems(repository: DataRepository) -> Iterator[tuple[str, str]]:
+    """Check that nobody but who may write the scripts that root runs writes them."""
+    exported, bucket = repository.export_events, repository.bucket
+    if exported and not unresolved(exported) and isinstance(bucket, StandIn) and bucket.value == BucketPurpose.SCRIPTS:
+        why = "root runs what it holds, and every user of the file system would write there"
+        yield "export_events", f"must be left out for the bucket {BucketPurpose.SCRIPTS}: {why}"
 
 
 def _is_directory(path: str) -> bool:

@@ -207,7 +207,8 @@ class DataRepository:
     import_events: Sequence[RepositoryEvent] = tuple(RepositoryEvent)
     """Changes in S3 that show on the file system. Default - all: NEW, CHANGED and DELETED."""
     export_events: Sequence[RepositoryEvent] = ()
-    """Changes on the file system that are written to S3; with DELETED, ``rm`` deletes in S3. Default - none."""
+    """Changes on the file system that are written to S3; with DELETED, ``rm`` deletes in S3; none to the bucket of
+    scripts, which root runs. Default - none."""
     import_existing: bool = True
     """Whether objects that are there already are listed when the link is made. Default: true."""
     chunk_mib: Annotated[int | None, Number(minimum=1, maximum=512000, unit="MiB")] = None
