@@ -30,6 +30,7 @@ WORKERS = "      count: 4\n"
 BUILD = ("image:\n    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "image:\n    build:\n      base: BASE")
 HUB = "arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf"
 KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
+POLICIES = ", ".join(f"arn:aws:iam::111111111111:policy/parallelcluster/p{number}" for number in range(23))
 TOPIC = "arn:aws:sns:us-east-1:111111111111:ops"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
 
@@ -287,6 +288,15 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         )
         for region in ("us-east-9", "us-east-1, us-east-1", "cn-north-1")
     ),
+    *(
+        (
+            GOOD_PARALLELCLUSTER,
+            f"more policies of {name} than IAM attaches",
+            [(old, f"{old}{indent}policy_arns: [{POLICIES}, arn:aws:iam::111111111111:policy/parallelcluster/last]\n")],
+            f"cluster.{name}.policy_arns' must make at most 25 with those of the cluster, all that IAM attaches",
+        )
+        for name, old, indent in (("head_node", HEAD, "    "), ("queues[1]", "      placement: cluster\n", "      "))
+    ),
     (
         GOOD_PARALLELCLUSTER,
         "local disks where there are none",
@@ -323,6 +333,7 @@ def test_is_refused_wherever_it_is_said(good: str, edits: list[Edit], says: str,
 
 
 TAKEN: list[tuple[str, str, list[Edit]]] = [
+    (GOOD_PARALLELCLUSTER, "as many policies as IAM attaches", [(HEAD, f"{HEAD}    policy_arns: [{POLICIES}]\n")]),
     (GOOD, "a topic where the account is not said", [("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:")]),
     (
         GOOD_FLEET,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aws_cdk import App, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
@@ -334,6 +335,10 @@ def test_an_imported_cluster(stack: Stack) -> None:
 
 
 # ---------------------------------------------------------------- warnings
+POLICIES = [
+    iam.ManagedPolicy.from_managed_policy_arn(Stack(), "Policy", f"arn:aws:iam::111111111111:policy/p{number}")
+    for number in range(9)
+]
 WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     "other-version": ({"version": "3.17.0"}, "'version' is 3.17.0, and what is checked here is what 3.16.1 takes"),
     "managed-file-system": (
@@ -361,6 +366,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         "compute resource 'g4dn-xlarge' of queue 'compute' has types with T4 and A10G: a job gets either",
     ),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
+    "many-policies": (
+        {"queues": [queue(cpu(), policies=POLICIES)]},
+        "a role of nodes gets 11 managed policies with those of the cluster, and IAM attaches 10 unless the quota",
+    ),
     "zone-without-type": (
         {"queues": [queue(trn1(instance_type="trn2u.48xlarge"), placement=Placement.CLUSTER)]},
         "queue 'compute': trn2u.48xlarge is not known to be offered in us-east-1",

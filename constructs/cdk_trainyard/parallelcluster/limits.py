@@ -36,6 +36,9 @@ GP3_THROUGHPUT_PER_IOPS = 0.25
 TAGS = 40
 """Tags of a compute resource with those of its queue and cluster; ParallelCluster adds its own."""
 
+ROLE_POLICIES = (10, 25)
+"""Managed policies of a role: as accounts begin, and the most that the quota is raised to (IAM user guide, "IAM and AWS
+STS quotas", read 2026-11)."""
 PROVIDER_POLICIES = 4
 """Further policies of the provider's role: IAM attaches ten, and the template takes six."""
 SCHEMA_NAME = re.compile(r"[0-9a-z_]{1,64}")

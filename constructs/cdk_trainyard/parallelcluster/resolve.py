@@ -111,6 +111,20 @@ def computes(spec: ParallelClusterSpec) -> Iterator[tuple[At, Queue, ComputeReso
             yield ("queues", index, "compute", number), queue, compute
 
 
+def roles(spec: ParallelClusterSpec) -> Iterator[tuple[At, int]]:
+    """Yield whatever has a role with its path, and how many managed policies that has at least.
+
+    They are those that it says, the cluster's, and that of CloudWatch's agent (``_add_node_role`` of pcluster's
+    ``cdk_builder_utils.py``).
+    """
+    pools = ((("login_pools", index), pool) for index, pool in known(spec.login_pools))
+    queues = ((("queues", index), queue) for index, queue in known(spec.queues))
+    ours = 1 + (spec.monitoring.logs is True)
+    for at, nodes in ((("head_node",), spec.head_node), *pools, *queues):
+        if not unresolved(nodes, nodes.policies):
+            yield at, len(nodes.policies) + ours
+
+
 def volumes(storage: SharedStorage) -> Iterator[tuple[At, SharedVolume]]:
     """Yield every shared directory with its path, in the order in which the cluster has them."""
     for kind in SharedStorage.__slots__:

@@ -44,6 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_nodes.head_problems,
     rules_nodes.pool_problems,
     rules_venv.venv_problems,
+    rules_nodes.policy_problems,
     rules_queues.queue_problems,
     rules_queues.compute_problems,
     rules_queues.reservation_type_problems,

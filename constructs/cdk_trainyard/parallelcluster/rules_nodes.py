@@ -11,7 +11,7 @@ from cdk_trainyard.lifecycle.spec import SLURM_PORTS
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
-from cdk_trainyard.parallelcluster.resolve import find_type, known, subnet_of
+from cdk_trainyard.parallelcluster.resolve import find_type, known, roles, subnet_of
 from cdk_trainyard.parallelcluster.rules_cluster import MUST_BE_KNOWN, is_token
 from cdk_trainyard.parallelcluster.rules_disks import root_volume_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -59,6 +59,15 @@ def pool_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problem
                 "must be private, or a public one that gives public addresses by itself; without one the nodes reach "
                 "nothing, got a public subnet of a new network",
             )
+
+
+def policy_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """No role has more managed policies than IAM attaches to one."""
+    most = limits.ROLE_POLICIES[1]
+    for at, count in roles(spec):
+        if count > most:
+            text = f"must make at most {most} with those of the cluster, all that IAM attaches to a role, got {count}"
+            yield Problem((*at, "policies"), f"{text}; put their statements into fewer")
 
 
 def _grace_problems(at: At, pool: LoginPool) -> Problems:

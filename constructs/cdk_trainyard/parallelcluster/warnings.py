@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version
-from cdk_trainyard.parallelcluster.resolve import computes, max_nodes, reservation, subnets, types_of
+from cdk_trainyard.parallelcluster.resolve import computes, max_nodes, reservation, roles, subnets, types_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
 from cdk_trainyard.tokens import unresolved
 
@@ -114,6 +115,17 @@ def no_route_to_internet(spec: ParallelClusterSpec, context: ClusterContext) -> 
         )
 
 
+def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """More managed policies of a role than IAM attaches unless its quota is raised."""
+    usual = limits.ROLE_POLICIES[0]
+    most = max((count for _, count in roles(spec)), default=0)
+    if most > usual:
+        yield (
+            f"a role of nodes gets {most} managed policies with those of the cluster, and IAM attaches {usual} unless "
+            "the quota 'Managed policies per role' is raised; put their statements into fewer"
+        )
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
     "zone-without-type": zone_without_type,
     "other-version": other_version,
@@ -124,5 +136,6 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "mixed-accelerators": mixed_accelerators,
     "open-ssh": open_ssh,
     "no-way-out": no_route_to_internet,
+    "many-policies": many_policies,
 }
 """Every warning by its id, which is API."""
