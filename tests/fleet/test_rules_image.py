@@ -176,6 +176,9 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'commands[0]' must be a shell command without '{{' and '${AWS::', which Image Builder and CloudFormation "
             "take for references, as swapoff --all, got \"echo '{{resolve:ssm:x}}'\""
         )),
+        ({"base": "arm64-ubuntu-24.04", "instance_type": "p6e-gb200.36xlarge"}, (
+            "'instance_type' must be one that is sold on-demand, got p6e-gb200.36xlarge, which is sold as capacity-block"
+        )),
         ({"commands": [" "]}, "'commands[0]' must be a shell command, as swapoff --all, got ' '; leave it out"),
         ({"commands": ["x" * 16000]}, (
             "'commands' must have 15600 characters together at most, all that a component of Image Builder holds, got "

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family
 from cdk_trainyard.fleet.rules_drivers import build_driver_problems
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
-from cdk_trainyard.instances import AcceleratorKind, InstanceType
+from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import dummy, unresolved
@@ -110,13 +110,23 @@ def route_problems(*, has_nat: bool) -> Iterator[Problem]:
 
 
 def builder_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """What builds has the architecture of the base, and its volume is not larger than what is built."""
+    """What builds has the architecture of the base, and is sold on demand, as Image Builder launches it."""
     if unresolved(spec.instance_type):
         return
     base, kind = known_base(spec), InstanceType.find(spec.instance_type)
     if kind is not None and base.architecture not in {None, kind.architecture}:
         text = f"must be one of {base.architecture}, the architecture of the base {shown(base.name)}"
         yield Problem(("instance_type",), f"{text}, got {kind.name} of {kind.architecture}")
+    elif kind is not None:
+        yield from sold_problems(kind)
+
+
+def sold_problems(kind: InstanceType) -> Iterator[Problem]:
+    """A master, and what builds, are bought on demand."""
+    classes = kind.usage_classes
+    if classes and UsageClass.ON_DEMAND not in classes:
+        text = f"must be one that is sold on-demand, got {kind.name}, which is sold as {' or '.join(sorted(classes))}"
+        yield Problem(("instance_type",), text)
 
 
 def snapshot_problems(size: int, image: KnownImage) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cdk_trainyard.fleet.images import known_image
-from cdk_trainyard.fleet.rules_image import drivers_problems, node_image_problems, snapshot_problems
+from cdk_trainyard.fleet.rules_image import drivers_problems, node_image_problems, snapshot_problems, sold_problems
 from cdk_trainyard.fleet.spec import FleetSpec, LaunchTemplateSpec, MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.instances import InstanceType, UsageClass
@@ -79,14 +79,6 @@ def master_problems(spec: MasterSpec, of_fleet: NodeImage, environment: Environm
         *volume_problems(spec.volume_gib, image),
         *(problem for known in (kind,) if known for problem in sold_problems(known)),
     ]
-
-
-def sold_problems(kind: InstanceType) -> Iterator[Problem]:
-    """A master is bought on demand."""
-    classes = kind.usage_classes
-    if classes and UsageClass.ON_DEMAND not in classes:
-        text = f"must be one that is sold on-demand, got {kind.name}, which is sold as {' or '.join(sorted(classes))}"
-        yield Problem(("instance_type",), text)
 
 
 def user_problems(image: NodeImage, of_fleet: NodeImage) -> Iterator[Problem]:
