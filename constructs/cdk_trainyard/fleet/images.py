@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances.instance_type import catalogue_date, family_names
-from cdk_trainyard.options.kinds import resource_id
+from cdk_trainyard.options.kinds import Environment, Text, resource_id
 from cdk_trainyard.problems import either, option, shown
 from cdk_trainyard.tokens import unresolved
 
@@ -75,6 +75,18 @@ class FamilyName:
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         return {"pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "examples": ["p3dn"]}
+
+
+class ShellCommand(Text):
+    """A command of a shell."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Say of an empty one what it lacks."""
+        if value.strip():
+            return Text.problem(self, value, environment)
+        return f"must be a shell command, as {self.example}, got {shown(value)}; leave it out"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName, FamilyName
+from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName, FamilyName, ShellCommand
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.instances.kind import InstanceTypeName, RegionName
 from cdk_trainyard.options.fields import InFile
-from cdk_trainyard.options.kinds import Environment, Number, Text
+from cdk_trainyard.options.kinds import Number, Text
 from cdk_trainyard.options.schedules import Schedule
-from cdk_trainyard.problems import shown
 
 if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
@@ -29,18 +28,6 @@ UserName = Annotated[
     ),
 ]
 """``useradd(8)``, its default for names."""
-
-
-class ShellCommand(Text):
-    """A command of a shell."""
-
-    __slots__ = ()
-
-    def problem(self, value: Any, environment: Environment) -> str | None:
-        """Say of an empty one what it lacks."""
-        if value.strip():
-            return Text.problem(self, value, environment)
-        return f"must be a shell command, as {self.example}, got {shown(value)}; leave it out"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
