@@ -52,4 +52,5 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 def nearest(word: str, choices: Iterable[str]) -> list[str]:
     """Return the choices nearest to ``word``, the nearest first; none when none is near."""
-    return get_close_matches(word, sorted(choices), n=3, cutoff=0.6)
+    known = sorted(choices)
+    return get_close_matches(word, known, n=3, cutoff=0.6) or [each for each in known if each.lower() == word.lower()]

@@ -290,6 +290,19 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     *(
         (
+            GOOD,
+            f"a file system of type {kind}",
+            [("capacity_gib: 1200", f"deployment: {kind}")],
+            f" must be SCRATCH_1, SCRATCH_2, PERSISTENT_1 or PERSISTENT_2, got '{kind}'{remedy}",
+        )
+        for kind, remedy in (
+            ("INTELLIGENT_TIERING", "; it is a storage class: use 'storage' INTELLIGENT_TIERING"),
+            ("SCRATCH", "; use SCRATCH_1, or the newer SCRATCH_2"),
+            ("scratch_2", "; did you mean 'SCRATCH_2'?"),
+        )
+    ),
+    *(
+        (
             GOOD_PARALLELCLUSTER,
             f"more policies of {name} than IAM attaches",
             [(old, f"{old}{indent}policy_arns: [{POLICIES}, arn:aws:iam::111111111111:policy/parallelcluster/last]\n")],

@@ -126,7 +126,10 @@ def test_a_key_says_that_something_exists_already() -> None:
         ({"groups": {"workers": 1}}, "'groups.workers' must be a mapping ('name: …' on lines below it), got 1"),
         ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),
-        (group() | {"store": {"days": ("Monday",)}}, "'store.days[0]' must be MONDAY or SUNDAY, got 'Monday'"),
+        (
+            group() | {"store": {"days": ("Monday",)}},
+            "'store.days[0]' must be MONDAY or SUNDAY, got 'Monday'; did you mean 'MONDAY'?",
+        ),
         (group() | {"store": {"store_id": "1"}}, "'store.store_id' must be letters, as Word, got '1'"),
         (
             group() | {"store": {"store_id": "a", "days": ()}},

@@ -13,7 +13,7 @@ Sources, read 2026-11-20:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import StrEnum, nonmember
 
 FACTS_DATE = "2026-11-20"
 """When the sources were read."""
@@ -26,6 +26,10 @@ class LustreType(StrEnum):
     SCRATCH_2 = "SCRATCH_2"
     PERSISTENT_1 = "PERSISTENT_1"
     PERSISTENT_2 = "PERSISTENT_2"
+    FORMER_VALUES = nonmember({
+        **{kind: f"it is a storage class: use 'storage' {kind}" for kind in ("SSD", "HDD", "INTELLIGENT_TIERING")},
+        **{kind: f"use {kind}_1, or the newer {kind}_2" for kind in ("SCRATCH", "PERSISTENT")},
+    })  # fmt: skip
 
 
 class LustreStorage(StrEnum):
