@@ -166,6 +166,13 @@ def test_a_role_that_is_linked_to_a_service_is_nobody_s_to_give() -> None:
     assert stand_ins.Role.kind.problem("arn:aws:iam::111111111111:role/service-role/mine", HERE) is None
 
 
+@pytest.mark.parametrize(("kind", "arn"), [(stand_ins.Role.kind, "role"), (stand_ins.ManagedPolicy.kind, "policy")])
+def test_a_path_of_many_slashes_is_answered(kind: Kind, arn: str) -> None:
+    arn = f"arn:aws:iam::111111111111:{arn}"
+    assert kind.problem(f"{arn}/a/b//c/name", HERE) is None
+    assert kind.problem(f"{arn}{'/' * 60_000}", HERE) is not None
+
+
 def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
     found = TimeZone().problem("Europe/Berlim", HERE) or ""
     assert found.startswith(

@@ -1,5 +1,6 @@
 """Schedules, as services read them."""
 
+import botocore.loaders
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE
@@ -73,3 +74,26 @@ def test_takes_what_comes(value: str) -> None:
 )
 def test_fails_what_never_comes(value: str, says: str) -> None:
     assert Schedule().problem(value, NOWHERE) == f"must be a schedule, {says}, got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("service", "shape", "longest"),
+    [
+        ("application-autoscaling", "ResourceIdMaxLen1600", 1600),
+        ("sagemaker", "CronScheduleExpression", 256),
+        ("imagebuilder", "NonEmptyString", 1024),
+    ],
+)
+def test_a_schedule_is_as_long_as_its_service_takes(service: str, shape: str, longest: int) -> None:
+    model = botocore.loaders.Loader().load_service_model(service, "service-2")
+    assert model["shapes"][shape]["max"] == longest
+    minutes = ",".join(["0"] * longest)
+    says = f"must have 1 to {longest} characters, got {len(minutes) + len('cron( 6 ? * MON *)')}"
+    assert Schedule(longest=longest).problem(f"cron({minutes} 6 ? * MON *)", NOWHERE) == says
+
+
+def test_a_long_list_of_days_that_never_come_is_answered() -> None:
+    days = ",".join(["31"] * 20_000)
+    says = Schedule().problem(f"cron(0 6 {days} 2 ? *)", NOWHERE)
+    assert says is not None
+    assert says.startswith("must be a schedule, of a day that comes, got 'cron(0 6 31,")

@@ -158,7 +158,7 @@ class RollingUpdate:
 class ScheduledUpdate:
     """A regular update to the newest HyperPod image. It replaces the root volumes: keep nothing there."""
 
-    schedule: Annotated[str, Schedule()]
+    schedule: Annotated[str, Schedule(longest=256)]
     """A cron expression, as ``cron(0 4 ? * SUN *)``. No page of AWS's says of which zone its hour is; alarms take
     UTC."""
     rolling: RollingUpdate | None = None

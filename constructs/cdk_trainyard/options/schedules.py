@@ -54,17 +54,28 @@ class Schedule:
     the fields: EventBridge Scheduler user guide, "Schedule types". Steps, and years that do not run backwards: Quartz,
     ``CronExpression.checkIncrementRange`` and ``addToSet``, whose syntax this is; it has L-3, which no page of AWS's
     refuses.
+
+    Attributes:
+        longest: Characters at most. Default: those of Application Auto Scaling (``PutScheduledAction``, botocore).
     """
+
+    longest: int = 1600
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Read it field by field."""
         found = re.fullmatch(r"(cron|at|rate)\((.*)\)", value)
         wrong = _EXAMPLES if found is None else _READERS[found[1]](found[2])
-        return f"must be a schedule, {wrong}, got {shown(value)}" if wrong else None
+        if wrong:
+            return f"must be a schedule, {wrong}, got {shown(value)}"
+        return f"must have 1 to {self.longest} characters, got {len(value)}" if len(value) > self.longest else None
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
-        return {"pattern": r"^(cron|at|rate)\(.*\)$", "examples": ["cron(0 20 ? * MON-FRI *)"]}
+        return {
+            "pattern": r"^(cron|at|rate)\(.*\)$",
+            "maxLength": self.longest,
+            "examples": ["cron(0 20 ? * MON-FRI *)"],
+        }
 
 
 @cache
@@ -159,8 +170,14 @@ def _has(year: int, month: int, day: str, weekday: str) -> bool:
     if day.startswith("L-"):
         return int(day[2:]) < length
     if day[0].isdigit():
-        return any(each <= length for each in _all(_FIELDS[2], day.removesuffix("W")))
+        return _first_day(day) <= length
     return True
+
+
+@cache
+def _first_day(day: str) -> int:
+    """Return the least day of the month that a right field stands for."""
+    return min(_all(_FIELDS[2], day.removesuffix("W")))
 
 
 def _at(text: str) -> str | None:

@@ -73,7 +73,7 @@ class Role(StandIn):
     what, member = "an iam.IRole", "role_arn"
     kind = Arn(
         service="iam",
-        resource=r"role(?!/aws-service-role/)(/[\x21-\x7e]+)*/[\w+=,.@-]{1,64}",
+        resource=r"role(?!/aws-service-role/)(/[\x21-\x7e]+)?/[\w+=,.@-]{1,64}",
         form="role/<name>",
         what="an IAM role (not of one that is linked to a service)",
         regional=False,
@@ -255,7 +255,7 @@ class ManagedPolicy(StandIn):
     what, member = "an iam.IManagedPolicy", "managed_policy_arn"
     kind = Arn(
         service="iam",
-        resource=r"policy(/[\x21-\x7e]+)*/[\w+=,.@-]{1,128}",
+        resource=r"policy(/[\x21-\x7e]+)?/[\w+=,.@-]{1,128}",
         form="policy/<name>",
         what="a managed policy",
         regional=False,
