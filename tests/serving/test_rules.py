@@ -9,7 +9,7 @@ import pytest
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.stand_ins import Certificate, Key, Repository, Secret, Span
-from cdk_trainyard.problems import Problem, sentence
+from cdk_trainyard.problems import Problem, sentence, shown
 from cdk_trainyard.serving import (
     AuthenticationKind,
     ClaimFormat,
@@ -25,6 +25,7 @@ from cdk_trainyard.serving import (
     TextGenerationEngine,
 )
 from cdk_trainyard.serving.rules import service_findings
+from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_place import Place, zones_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
@@ -376,6 +377,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.MODEL_ID' must be /model, where the task has the compiled model, got 'gpt2'; leave it out",
             "'engine.environment.NEURON_RT_NUM_CORES' must be 2, the NeuronCores that the task has, got '24'; leave it out",
             "'engine.environment.NEURON_RT_VISIBLE_CORES' must name 2 or more of 0-1, the NeuronCores that the task has, got '0-23'; leave it out",
+        ],
+    ),
+    "a number of thousands of digits": (
+        tgi(environment={"NEURON_RT_NUM_CORES": "7" * 5000}),
+        [
+            f"'engine.environment.NEURON_RT_NUM_CORES' must be 2, the NeuronCores that the task has, got {shown('7' * 5000)}; leave it out"
         ],
     ),
     "connections that end before the load balancer's": (
@@ -810,6 +817,9 @@ RIGHT: dict[str, dict[str, Any]] = {
             environment={"SM_ON_MODEL": "meta-llama/Llama-3.2-3B", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "601"}
         ),
     },
+    "connections that never end": {
+        "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "9" * 5000})
+    },
     "a copy of an image of the catalogue": tgi(image="tgi-3.3.6", repository=COPY, tag="3.3.6-neuron"),
     "a newer image of the same repository": tgi(image="ghcr.io/huggingface/text-generation-inference:3.4-neuron"),
     "rolling between two and four": {
@@ -823,6 +833,20 @@ RIGHT: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
 def test_takes_a_service(changes: dict[str, Any]) -> None:
     assert of_service(**changes) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "refused"),
+    [
+        (TextGenerationEngine.tgi(environment={"HOSTNAME": "127.0.0.1"}), True),
+        (TextGenerationEngine.hf_vllm(environment={"SM_ON_HOST": "localhost"}), True),
+        (TextGenerationEngine.hf_vllm(environment={"HOSTNAME": "localhost"}), False),
+        (TextGenerationEngine.neuron_vllm(environment={"HOSTNAME": "localhost", "SM_ON_HOST": "::1"}), False),
+    ],
+    ids=lambda value: value.kind if isinstance(value, TextGenerationEngine) else "",
+)
+def test_an_engine_listens_where_the_variable_of_its_own_says(engine: TextGenerationEngine, refused: bool) -> None:
+    assert bool([*listening_problems(engine, None)]) is refused
 
 
 @pytest.mark.parametrize("host", ["10.0.0.1", "localhost", "keycloak", "KEYS.LOCAL"])

@@ -15,6 +15,7 @@ from typing import Final
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.engine_settings import MODEL_PATH, settings
 from cdk_trainyard.serving.rules_model import judgeable
 from cdk_trainyard.serving.spec_load_balancer import ConcurrencyLimit
@@ -34,8 +35,9 @@ _OF_MODEL: Final[Mapping[str, str]] = {
 }
 """Variables that follow from one option of the model: it decides what fits, what is compiled and who is asked for."""
 _FOLDERS: Final = ("MODEL_ID", "SM_ON_MODEL")
-_LISTENING: Final = ("HOSTNAME", "SM_ON_HOST")
+_LISTENING: Final = {Server.TGI: "HOSTNAME", Server.HF_VLLM: "SM_ON_HOST"}
 _KEEP_ALIVE: Final = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
+_MOST_DIGITS: Final = 9
 _COUNT, _NAMED = "NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"
 
 
@@ -66,14 +68,14 @@ def listening_problems(engine: TextGenerationEngine, concurrency: ConcurrencyLim
         engine: The engine.
         concurrency: The agent's limit. None: there is no agent.
     """
-    if concurrency is not None:
+    if concurrency is not None or unresolved(engine.kind):
         return
-    for name in _LISTENING:
-        value = engine.environment.get(name)
-        if value is None or unresolved(value) or not (value.startswith("127.") or value in {"localhost", "::1"}):
-            continue
-        text = f"must be 0.0.0.0, which the load balancer reaches, got {shown(value)}; leave it out"
-        yield Problem(("environment", name), text)
+    name = _LISTENING.get(engine.kind, "")
+    value = engine.environment.get(name)
+    if value is None or unresolved(value) or not (value.startswith("127.") or value in {"localhost", "::1"}):
+        return
+    text = f"must be 0.0.0.0, which the load balancer reaches, got {shown(value)}; leave it out"
+    yield Problem(("environment", name), text)
 
 
 def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel) -> str | None:
@@ -86,7 +88,7 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
 
 def _keep_alive(value: str, spec: ServiceSpec) -> str | None:
     seconds = None if unresolved(spec.request_timeout) else spec.request_timeout.to_seconds()
-    if seconds is None or unresolved(seconds) or not value.isdecimal() or int(value) > seconds:
+    if seconds is None or unresolved(seconds) or (said := _number(value)) is None or said > seconds:
         return None
     return f"must be more than {seconds:g}, the load balancer's idle time-out, or callers get 502 now and then"
 
@@ -96,12 +98,17 @@ def _cores(name: str, value: str, model: NeuronModel, known: InstanceType) -> st
     (device,) = known.accelerators
     needed = model.tensor_parallel
     most = math.ceil(needed / device.cores) * device.cores
-    if name == _COUNT and re.fullmatch(r"[1-9][0-9]*", value) and not needed <= int(value) <= most:
+    if name == _COUNT and (count := _number(value)) and not needed <= count <= most:
         bounds = str(most) if needed == most else f"{needed} to {most}"
         return f"must be {bounds}, the NeuronCores that the task has"
     if name == _NAMED and (cores := _listed(value)) and (max(cores) >= most or len(cores) < needed):
         return f"must name {needed} or more of 0-{most - 1}, the NeuronCores that the task has"
     return None
+
+
+def _number(value: str) -> int | None:
+    """Return a whole number, or another that is as large for any bound; None when it is written in another way."""
+    return int(value.lstrip("0")[:_MOST_DIGITS] or 0) if re.fullmatch("[0-9]+", value) else None
 
 
 def _listed(value: str) -> set[int]:
