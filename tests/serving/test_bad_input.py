@@ -73,6 +73,18 @@ def test_fails_a_load_balancer_in_a_small_subnet(stack: Stack) -> None:
     assert found.startswith("'subnets[1]' must be a /27 or larger for a load balancer, got 10.1.0.32/28")
 
 
+def test_fails_hosts_and_a_load_balancer_that_have_no_addresses(stack: Stack) -> None:
+    small = TrainingNetwork(stack, "Small", zone="usw2-az1", cidr="10.1.0.0/21", service_zones=["usw2-az1", "usw2-az2"])
+    says = "'subnets' must have 60 addresses for the service, got 54: 30 hosts take 60 with their tasks"
+    assert problems(lambda: service(stack, network=small, tasks=30)) == [
+        f"{says}; name more or larger subnets, or lower the tasks"
+    ]
+    served = service(Construct(stack, "Fewer"), network=small, tasks=20)
+    (found,) = problems(lambda: load_balancer(stack, served))
+    says = "'subnets' must have 56 addresses for the service, got 54: 20 hosts take 40 with their tasks, and a load"
+    assert found.startswith(says)
+
+
 def test_fails_where_neither_the_region_nor_the_vpc_is_known() -> None:
     stack = new_stack(region=None)
     served = service(stack, network=network(stack, cidr=None))

@@ -16,7 +16,6 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import acknowledge, main_resource
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.names import Naming, named
-from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import At
 from cdk_trainyard.serving.concurrency import CONTROL_PORT, DATA_PORT
@@ -35,10 +34,10 @@ from cdk_trainyard.serving.spec_load_balancer import (
     ConcurrencyLimit,
     LoadBalancerSpec,
 )
+from cdk_trainyard.serving.subnets import block_of, room_problems, zone_of
 from cdk_trainyard.serving.web_acl import PromptWebAcl
 from cdk_trainyard.storage import BucketPurpose, TrainingBucket
 from cdk_trainyard.surroundings import known, surroundings
-from cdk_trainyard.tokens import Unknown
 
 _HTTP, _HTTPS = 80, 443
 _ANYBODY = "0.0.0.0/0"
@@ -141,11 +140,12 @@ class InferenceLoadBalancer(Construct):
                 *known_client_problems(spec, cidr_known=block is not None),
                 *zones_problems(
                     ("subnets",),
-                    [Place(at=("subnets", n), zone=_zone(each)) for n, each in enumerate(places)],
+                    [Place(at=("subnets", n), zone=zone_of(each)) for n, each in enumerate(places)],
                     public=public,
-                    tasks=[_zone(each) for each in service.subnets] if public or subnets else (),
+                    tasks=[zone_of(each) for each in service.subnets] if public or subnets else (),
                 ),
                 *size_problems(_sizes(places)),
+                *(room_problems(places, service.spec, doors=len(places)) if places == service.subnets else ()),
                 *region_problems(judge.environment.region),
             ],
         )
@@ -330,16 +330,8 @@ class InferenceLoadBalancer(Construct):
         return bucket
 
 
-def _zone(subnet: ec2.ISubnet) -> str:
-    return known(lambda: subnet.availability_zone) or cast("str", Unknown())
-
-
-def _cidr(subnet: ec2.ISubnet) -> str | None:
-    return known(lambda: subnet.ipv4_cidr_block)
-
-
 def _sizes(subnets: Sequence[ec2.ISubnet]) -> dict[At, IPv4Network]:
-    blocks = [parse_cidr(_cidr(each)) for each in subnets]
+    blocks = [block_of(each) for each in subnets]
     return {("subnets", number): block for number, block in enumerate(blocks) if block is not None}
 
 

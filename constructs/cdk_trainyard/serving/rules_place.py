@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from cdk_trainyard.instances import is_zone_id
+from cdk_trainyard.network.subnet_layout import usable_addresses
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
@@ -97,6 +98,24 @@ class Addresses:
         """What is added up."""
         door = f", and a load balancer {LEAST_FREE * self.doors}" if self.doors else ""
         return f"{self.hosts} hosts take {2 * self.hosts} with their tasks{door}"
+
+
+def address_problems(
+    at: At, blocks: Sequence[IPv4Network | None], addresses: Addresses, *, whose: str
+) -> Iterator[Problem]:
+    """Check that subnets have the addresses that a service takes, where all of their blocks are known.
+
+    Args:
+        at: The option that says which subnets they are.
+        blocks: Their blocks. None: not known.
+        addresses: What is taken.
+        whose: Who takes them, in the message.
+    """
+    known = [block for block in blocks if block is not None]
+    free = sum(usable_addresses(block.prefixlen) for block in known)
+    if known and len(known) == len(blocks) and free < addresses.needed:
+        text = f"must have {addresses.needed} addresses for {whose}, got {free}: {addresses.arithmetic}"
+        yield Problem(at, f"{text}; name more or larger subnets, or lower the tasks")
 
 
 def _without(zones: Sequence[str], tasks: Sequence[str]) -> list[str]:

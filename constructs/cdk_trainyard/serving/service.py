@@ -42,6 +42,7 @@ from cdk_trainyard.serving.scaling import engine_metric, scale
 from cdk_trainyard.serving.spec_load_balancer import ClientAuthentication, ConcurrencyLimit
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ScalingMetric, ServiceScaling, ServiceSpec, ServingHosts
+from cdk_trainyard.serving.subnets import room_problems
 from cdk_trainyard.serving.task import InferenceTask, TaskPlan
 from cdk_trainyard.serving.warnings import no_route_to_internet, zone_without_type
 from cdk_trainyard.surroundings import surroundings
@@ -133,7 +134,8 @@ class InferenceService(Construct):
             else ()
         )
         token = within(("engine",), hub_token_problems(spec.engine.hub_token, judge.environment.account))
-        raise_problems(self, [*judge.problems, *bucket, *scraped, *findings.problems, *token])
+        room = room_problems(subnets or network.service_subnets, spec)
+        raise_problems(self, [*judge.problems, *bucket, *scraped, *findings.problems, *token, *room])
         for slug, text in findings.warnings:
             Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
         self.network, self.spec, self._metrics = network, spec, metrics

@@ -25,6 +25,7 @@ from cdk_trainyard.serving.rules_place import (
     LEAST_FREE,
     Addresses,
     Place,
+    address_problems,
     size_problems,
     zones_problems,
 )
@@ -34,7 +35,6 @@ from cdk_trainyard.tokens import unresolved
 _Network = NetworkSpec | ExistingNetworkSpec
 _Side = Literal["public", "service"]
 _CIDR: Final = ("cidr",)
-_LOWER: Final = "or lower the tasks"
 
 
 def place_problems(section: ServingSection, network: _Network, region: str) -> Iterator[Problem]:
@@ -84,10 +84,7 @@ def _existing(network: ExistingNetworkSpec, side: _Side, addresses: Addresses) -
     doors = {index: parse_cidr(subnet.cidr) for index, subnet in _subnets(network, side).items()}
     yield from size_problems({(f"{side}_subnets", index, "cidr"): block for index, block in doors.items() if block})
     blocks = [parse_cidr(subnet.cidr) for subnet in _subnets(network, "service").values()]
-    known = [block for block in blocks if block is not None]
-    if known and len(known) == len(blocks) and (free := _free(known)) < addresses.needed:
-        text = f"must have {addresses.needed} addresses for 'serving', got {free}: {addresses.arithmetic}"
-        yield Problem(("service_subnets",), f"{text}; name more or larger subnets, {_LOWER}")
+    yield from address_problems(("service_subnets",), blocks, addresses, whose="'serving'")
 
 
 def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
@@ -103,7 +100,7 @@ def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
         free = _free([*plan_subnets(_of_size(request, LARGEST_SUBNET)).service.values()])
         zones = f"{len({*request.service_zones})} zones with {free} at most"
         text = f"must have {addresses.needed} addresses for 'serving', got {zones}: {addresses.arithmetic}"
-        yield Problem(("service_zones",), f"{text}; add zones, {_LOWER}")
+        yield Problem(("service_zones",), f"{text}; add zones, or lower the tasks")
     least, why = door, f"each subnet must be a /{LARGEST_PREFIX} or larger, with {LEAST_FREE} free addresses"
     if room is not None and (door is None or room < door):
         least, why = room, f"its service subnets must have {addresses.needed} addresses, as {addresses.arithmetic}"
