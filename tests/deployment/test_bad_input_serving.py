@@ -211,6 +211,11 @@ AT_LOAD = [
         "22:19: 'serving.load_balancer.authentication.secret_arn' must be of Region eu-north-1, got 'arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf'",
     ),
     row(
+        "a key of a secret",
+        [(KEY, KEY.replace(" arn:", " 'arn:").replace("AbCdEf", "AbCdEf:token::'"))],
+        "22:19: 'serving.load_balancer.authentication.secret_arn' must be the ARN of a secret alone, got 'arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf:token::', with […]",
+    ),
+    row(
         "limits that are none",
         [(CERTIFICATE, CERTIFICATE + "    web_acl: {requests_per_address: 1}\n    concurrency: {requests: 0}\n")],
         "20:37: 'serving.load_balancer.web_acl.requests_per_address' must be 10 to 2000000000, got 1",

@@ -157,6 +157,16 @@ def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None
     )
 
 
+@pytest.mark.parametrize("part", [":password::", "::AWSCURRENT:", ":password", ":::"])
+def test_a_part_of_a_secret_is_answered_with_all_of_it(part: str) -> None:
+    whole = "arn:aws:secretsmanager:us-east-1:111111111111:secret:db/key-AbCdEf"
+    assert stand_ins.Secret.kind.problem(whole, HERE) is None
+    assert stand_ins.Secret.kind.problem(whole + part, HERE) == (
+        f"must be the ARN of a secret alone, got {whole + part!r}, with the key, stage or version that a task definition "
+        f"adds: all of its value is read; use {whole!r}"
+    )
+
+
 def test_a_role_that_is_linked_to_a_service_is_nobody_s_to_give() -> None:
     said = "arn:aws:iam::111111111111:role/aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS"
     assert stand_ins.Role.kind.problem(said, HERE) == (

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
-from cdk_trainyard.options.kinds import Arn, Choice, NodePath, Number, Open, Text
+from cdk_trainyard.options.kinds import Choice, NodePath, Number, Open, Text
 from cdk_trainyard.options.stand_ins import DataBucket
 from cdk_trainyard.options.texts import FetchedUrl
 
@@ -96,7 +97,7 @@ class DatabaseAccounting:
     ]
     """Its host name."""
     secret_arn: Annotated[
-        str, Arn(service="secretsmanager", resource=r"secret:\S+", form="secret:<name>", what="a secret")
+        str, SecretArn(service="secretsmanager", resource=r"secret:[^\s:]+", form="secret:<name>", what="a secret")
     ]
     """ARN of the secret with ``username`` and ``password``."""
     port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306

@@ -230,18 +230,6 @@ class Arn:
         return f"arn:{partition}:{self.service}:{region}:{account}:{self.form}"
 
 
-class TopicArn(Arn):
-    """The ARN of a standard topic (Amazon EventBridge user guide, "Event bus targets": no FIFO topics)."""
-
-    __slots__ = ()
-
-    def problem(self, value: Any, environment: Environment) -> str | None:
-        """Say of a FIFO topic why it is none."""
-        if not value.endswith(".fifo") or Arn.problem(self, value.removesuffix(".fifo"), environment):
-            return Arn.problem(self, value, environment)
-        return f"must be the ARN of a standard topic, got {shown(value)}: EventBridge tells no FIFO topic"
-
-
 _AWS: Final = "aws"
 _ARN: Final = re.compile(
     r"(?!.*(\{\{resolve:|\$\{))arn:(?P<partition>[a-z0-9-]+):(?P<service>[a-z0-9-]+)"

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
-from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, TopicArn, resource_id
+from cdk_trainyard.options.arns import SecretArn, TopicArn
+from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.problems import shown
 
@@ -85,7 +86,7 @@ class Secret(StandIn):
     """A secret of Secrets Manager."""
 
     what, member = "a secretsmanager.ISecret", "secret_arn"
-    kind = Arn(
+    kind = SecretArn(
         service="secretsmanager",
         resource=r"secret:[A-Za-z0-9/_+=.@-]{1,512}-[A-Za-z0-9]{6}",  # NameType (botocore)
         form="secret:<name>-<six characters>",

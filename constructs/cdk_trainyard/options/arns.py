@@ -1,0 +1,37 @@
+"""ARNs that are near to what is asked for, and answered with what they are."""
+
+from typing import Any
+
+from cdk_trainyard.options.kinds import Arn, Environment
+from cdk_trainyard.problems import shown
+
+
+class TopicArn(Arn):
+    """The ARN of a standard topic (Amazon EventBridge user guide, "Event bus targets": no FIFO topics)."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Say of a FIFO topic why it is none."""
+        if not value.endswith(".fifo") or Arn.problem(self, value.removesuffix(".fifo"), environment):
+            return Arn.problem(self, value, environment)
+        return f"must be the ARN of a standard topic, got {shown(value)}: EventBridge tells no FIFO topic"
+
+
+class SecretArn(Arn):
+    """The ARN of a secret, all of whose value is read.
+
+    Source: Amazon ECS developer guide, "Pass Secrets Manager secrets through Amazon ECS environment variables", read
+    2026-11: a task definition may name a key, a stage and a version behind the ARN; Secrets Manager's own API takes
+    none of them there.
+    """
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Say of a part of a secret which ARN is that of all of it."""
+        whole = ":".join(value.split(":")[:7])
+        if whole == value or Arn.problem(self, whole, environment):
+            return Arn.problem(self, value, environment)
+        text = f"must be the ARN of {self.what} alone, got {shown(value)}, with the key, stage or version that a task"
+        return f"{text} definition adds: all of its value is read; use {shown(whole)}"
