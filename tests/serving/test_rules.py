@@ -132,7 +132,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "sequence that the model was not made for": (
         {"of_model": {"preset": "llama-2-7b", "sequence_length": 8192, "batch": 1, "presharded": True}},
         [
-            "'model.sequence_length' must be at most 4096, the longest sequence that llama-2-7b was made for (max_position_embeddings of its config.json), got 8192; for a model of that size that was made for more, give 'shape' instead of 'preset'"
+            "'model.sequence_length' must be at most 4096, the longest sequence that llama-2-7b was made for (config.json and model card), got 8192; for a model of that size that was made for more, give 'shape' instead of 'preset'"
         ],
     ),
     "prompt as long as the sequence": (

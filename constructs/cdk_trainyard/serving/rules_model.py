@@ -102,8 +102,8 @@ def sequence_problems(model: NeuronModel) -> Iterator[Problem]:
     if most is None or said is None or unresolved(model.preset, said) or said <= most:
         return
     text = (
-        f"must be at most {most}, the longest sequence that {model.preset} was made for (max_position_embeddings of "
-        f"its config.json), got {said}; for a model of that size that was made for more, give {option('shape')} "
+        f"must be at most {most}, the longest sequence that {model.preset} was made for (config.json and model card), "
+        f"got {said}; for a model of that size that was made for more, give {option('shape')} "
         f"instead of {option('preset')}"
     )
     yield Problem(("model", "sequence_length"), text)
