@@ -849,7 +849,9 @@ def test_an_engine_listens_where_the_variable_of_its_own_says(engine: TextGenera
     assert bool([*listening_problems(engine, None)]) is refused
 
 
-@pytest.mark.parametrize("host", ["10.0.0.1", "localhost", "keycloak", "KEYS.LOCAL"])
+@pytest.mark.parametrize(
+    "host", ["10.0.0.1", "localhost", "keycloak", "KEYS.LOCAL", "nas.home.arpa", "x.onion", "a.test"]
+)
 def test_fails_keys_that_are_not_on_the_internet(host: str) -> None:
     (found,) = of_load_balancer(**jwt(key_set_url=f"https://{host}/keys"))
     assert found.startswith("'authentication.key_set_url' must be at a domain of the internet")

@@ -27,7 +27,7 @@ _OF_KIND = {
 }
 _REQUIRED = {AuthenticationKind.JWT: ("issuer", "key_set_url"), AuthenticationKind.API_KEY: ("secret",)}
 _HTTPS_PORT: Final = 443
-_NOT_PUBLIC: Final = frozenset({"internal", "invalid", "local", "localhost", "test"})
+_NOT_PUBLIC: Final = (".alt", ".home.arpa", ".internal", ".invalid", ".local", ".localhost", ".onion", ".test")
 _DISCOVERY: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _MOST_CLAIMS: Final = 10
 _MOST_VALUES: Final = 10
@@ -132,7 +132,7 @@ def _key_set_url(url: str | None) -> Iterator[Problem]:
     parts = urlsplit(url)
     host, got = parts.hostname or "", f"got {shown(url)}"
     labels = host.split(".")
-    if len(labels) == 1 or labels[-1].isdigit() or labels[-1] in _NOT_PUBLIC:
+    if len(labels) == 1 or labels[-1].isdigit() or host.endswith(_NOT_PUBLIC):
         text = f"must be at a domain of the internet, {got}: the load balancer fetches the keys from there"
         yield Problem(("key_set_url",), text)
     elif parts.port not in (None, _HTTPS_PORT):
