@@ -616,6 +616,21 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
         jwt(claims=[JwtClaim(name=f"claim{number}", values=["a"]) for number in range(11)]),
         ["'authentication.claims' must be 10 or fewer, got 11"],
     ),
+    "claims that stand twice": (
+        jwt(
+            claims=[
+                *(JwtClaim(name="aud", values=[value]) for value in "ab"),
+                *(
+                    JwtClaim(name="scope", values=list(values), format=ClaimFormat.SPACE_SEPARATED)
+                    for values in ("ab", "ba")
+                ),
+            ]
+        ),
+        [
+            "'authentication.claims[1].name' must be another than those of the claims before it, got 'aud' again; give all of its values in one claim",
+            "'authentication.claims[3].name' must be another than those of the claims before it, got 'scope' again; give all of its values in one claim",
+        ],
+    ),
     "claim that is always checked": (
         claim("iss"),
         [
@@ -868,6 +883,7 @@ def test_takes_clients(clients: list[str] | None) -> None:
         {"clients": ["10.0.0.0/8"]},
         jwt(issuer="https://10.0.0.1:8443", key_set_url="https://issuer.example:443/.well-known/jwks.json"),
         {"clients": [f"10.{number // 256}.{number % 256}.0/24" for number in range(1000)]},
+        jwt(claims=[JwtClaim(name="scope", values=[word], format=ClaimFormat.SPACE_SEPARATED) for word in "ab"]),
         {"paths": ["/rerank", "/v1/*/*/*"]},
         {"paths": ["/v1/chat/*", "/v1/*/*?", "/v1/??"], **key()},
     ],
@@ -875,6 +891,7 @@ def test_takes_clients(clients: list[str] | None) -> None:
         "private, of an internal one",
         "an issuer that is a name",
         "as many as rules",
+        "two words of one claim",
         "another route behind tokens",
         "six wildcards behind a key",
     ],

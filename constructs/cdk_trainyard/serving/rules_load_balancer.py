@@ -153,6 +153,20 @@ def _claims(claims: Sequence[JwtClaim]) -> Iterator[Problem]:
         yield Problem(("claims",), f"must be 1 to {_MOST_CLAIMS}, got none: {why}")
     for index, claim in enumerate(claims):
         yield from within(("claims", index), _claim(claim))
+    yield from _claims_again(claims)
+
+
+def _claims_again(claims: Sequence[JwtClaim]) -> Iterator[Problem]:
+    """Check that a claim is said once: a token has one such text, and may have several values of the other formats."""
+    known: list[tuple[str, ClaimFormat, list[str]]] = []
+    for index, claim in enumerate(claims):
+        if unresolved(claim.name, claim.format, claim.values) or unresolved(*claim.values):
+            continue
+        values = [] if claim.format is ClaimFormat.SINGLE_STRING else sorted(claim.values)
+        if (said := (claim.name, claim.format, values)) in known:
+            text = f"must be another than those of the claims before it, got {shown(claim.name)} again"
+            yield Problem(("claims", index, "name"), f"{text}; give all of its values in one claim")
+        known.append(said)
 
 
 def _claim(claim: JwtClaim) -> Iterator[Problem]:
