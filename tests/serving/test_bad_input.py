@@ -16,9 +16,21 @@ from cdk_trainyard.serving import (
     NeuronNodeHealth,
     PromptWebAcl,
     ServiceMonitoring,
+    ServiceScaling,
     TextGenerationEngine,
 )
-from tests.serving.parts import JWT, REGION, certificate, load_balancer, model, network, new_stack, service, warnings
+from tests.serving.parts import (
+    JWT,
+    REGION,
+    SCHEDULES,
+    certificate,
+    load_balancer,
+    model,
+    network,
+    new_stack,
+    service,
+    warnings,
+)
 
 
 def problems(build: Callable[[], object]) -> list[str]:
@@ -133,6 +145,16 @@ def test_disputed_images_and_multiplied_heads_are_warnings(stack: Stack) -> None
     found = " ".join(warnings(stack))
     assert "sources contradict each other" in found
     assert "takes 36 heads instead of 8; inf2.8xlarge with 'tensor_parallel' 2 does without" in found
+
+
+def test_bounds_that_leave_no_choice_are_a_warning(stack: Stack) -> None:
+    served = network(stack)
+    service(stack, network=served, tasks=3, scaling=ServiceScaling(min_tasks=3, max_tasks=3))
+    (text,) = warnings(stack)
+    assert text.startswith("'scaling' with 'min_tasks' and 'max_tasks' 3 never changes the number of tasks: widen")
+    scaling = ServiceScaling(min_tasks=1, max_tasks=1, schedules=SCHEDULES)
+    service(Construct(stack, "Scheduled"), network=served, scaling=scaling)
+    assert len(warnings(stack)) == 1
 
 
 def test_choices_that_weaken_a_door_are_warnings(stack: Stack) -> None:

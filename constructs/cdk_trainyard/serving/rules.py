@@ -27,7 +27,7 @@ from cdk_trainyard.serving.rules_model import (
 from cdk_trainyard.serving.rules_service import hosts_problems, scaling_problems, tasks_problems, timeout_problems
 from cdk_trainyard.serving.sizing import fitting, size
 from cdk_trainyard.serving.spec_model import NeuronModel
-from cdk_trainyard.serving.spec_service import INF2_TYPES, ServiceSpec
+from cdk_trainyard.serving.spec_service import INF2_TYPES, ServiceScaling, ServiceSpec
 from cdk_trainyard.tokens import unresolved
 
 
@@ -55,7 +55,8 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
     hosts, model, engine = spec.hosts, spec.model, spec.engine
     if unresolved(hosts, model, engine, hosts.instance_type) or hosts.instance_type not in INF2_TYPES:
         return Findings(problems=tuple(problems))
-    known, warnings = InstanceType.of(hosts.instance_type), list[tuple[str, str]]()
+    known = InstanceType.of(hosts.instance_type)
+    warnings = [("fixed-scaling", text) for text in _fixed(spec.scaling)]
     problems += degree_problems(model, known)
     problems += variable_problems(spec, known)
     doubtful: list[Problem] = []
@@ -93,6 +94,15 @@ def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:
     if spec.scaling is not None and not unresolved(spec.scaling):
         yield from within(("scaling",), scaling_problems(spec.scaling))
     yield from timeout_problems(spec)
+
+
+def _fixed(scaling: ServiceScaling | None) -> Iterator[str]:
+    """Say of bounds that leave no choice, and that no schedule changes, that nothing comes of them."""
+    if scaling is None or unresolved(scaling, scaling.min_tasks, scaling.max_tasks) or scaling.schedules:
+        return
+    if scaling.min_tasks == scaling.max_tasks:
+        text = f"'scaling' with 'min_tasks' and 'max_tasks' {scaling.max_tasks} never changes the number of tasks"
+        yield f"{text}: widen the bounds, or leave it out"
 
 
 def _multi_head(model: NeuronModel, known: InstanceType) -> Iterator[str]:
