@@ -385,6 +385,18 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             f"'engine.environment.NEURON_RT_NUM_CORES' must be 2, the NeuronCores that the task has, got {shown('7' * 5000)}; leave it out"
         ],
     ),
+    "cores that run backwards": (
+        tgi(environment={"NEURON_RT_VISIBLE_CORES": "1-0"}),
+        [
+            "'engine.environment.NEURON_RT_VISIBLE_CORES' must name 2 or more of 0-1, the NeuronCores that the task has, got '1-0'; leave it out"
+        ],
+    ),
+    "thousands of lists of cores": (
+        tgi(environment={"NEURON_RT_VISIBLE_CORES": ",".join(["0-9999"] * 8000)}),
+        [
+            f"'engine.environment.NEURON_RT_VISIBLE_CORES' must name 2 or more of 0-1, the NeuronCores that the task has, got {shown(','.join(['0-9999'] * 8000))}; leave it out"
+        ],
+    ),
     "connections that end before the load balancer's": (
         {"engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "5"})},
         [

@@ -9,7 +9,7 @@ Balancers", HTTP 502, read 2026-11: a target that closes connections before the 
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -101,9 +101,16 @@ def _cores(name: str, value: str, model: NeuronModel, known: InstanceType) -> st
     if name == _COUNT and (count := _number(value)) and not needed <= count <= most:
         bounds = str(most) if needed == most else f"{needed} to {most}"
         return f"must be {bounds}, the NeuronCores that the task has"
-    if name == _NAMED and (cores := _listed(value)) and (max(cores) >= most or len(cores) < needed):
+    if name == _NAMED and not _are_of(_listed(value), needed, most):
         return f"must name {needed} or more of 0-{most - 1}, the NeuronCores that the task has"
     return None
+
+
+def _are_of(runs: Sequence[tuple[int, int]], needed: int, most: int) -> bool:
+    """Say whether runs of cores are of so many, and enough of them; of none nothing is known."""
+    if not runs or max(last for _, last in runs) >= most:
+        return not runs
+    return len({core for first, last in runs for core in range(first, last + 1)}) >= needed
 
 
 def _number(value: str) -> int | None:
@@ -111,10 +118,9 @@ def _number(value: str) -> int | None:
     return int(value.lstrip("0")[:_MOST_DIGITS] or 0) if re.fullmatch("[0-9]+", value) else None
 
 
-def _listed(value: str) -> set[int]:
-    """Return the cores of a list of numbers and ranges (``0-3,8``); none when it is written in another way."""
+def _listed(value: str) -> list[tuple[int, int]]:
+    """Return the ends of each part of a list of numbers and ranges (``0-3,8``); none when it is written otherwise."""
     parts = value.split(",")
     if not all(re.fullmatch(r"[0-9]{1,4}(-[0-9]{1,4})?", part) for part in parts):
-        return set()
-    ends = [(int(part.partition("-")[0]), int(part.rpartition("-")[2])) for part in parts]
-    return {core for first, last in ends for core in range(first, last + 1)}
+        return []
+    return [(int(part.partition("-")[0]), int(part.rpartition("-")[2])) for part in parts]
