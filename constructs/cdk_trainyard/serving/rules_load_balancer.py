@@ -35,7 +35,8 @@ _LONGEST_VALUE: Final = 256
 """``JwtValidationActionConfig`` and ``JwtValidationActionAdditionalClaim`` of ELB's API."""
 _CONDITION_VALUES: Final = 5
 _WILDCARDS: Final = 6
-"""ELB user guide, "Quotas for your Application Load Balancers": condition values and wildcards per rule."""
+"""ELB user guide, "Quotas for your Application Load Balancers", read 2026-11: condition values and wildcards per rule.
+Some translations of the page have 5 wildcards, so no page takes more than 6."""
 _GUARDED: Final = "/v1/"
 """Where every engine asks for its key. vLLM, "Security", "API Key Authentication Limitations", read 2026-11: the key is
 asked for under this prefix alone, and many sensitive routes stand beside it."""
