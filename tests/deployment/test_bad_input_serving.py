@@ -378,9 +378,10 @@ def test_fails_in_an_existing_network(network: str, says: list[str], write: Call
     [
         [("zone: usw2-az4", "cidr: 10.1.0.0/21\n  zone: usw2-az4"), ("tasks: 2", "tasks: 19")],
         [("tasks: 2", "tasks: 1011")],
+        [("zone: usw2-az4", "zone: us-west-2-lax-1q"), ("[usw2-az1, usw2-az2]", "[us-west-2a, us-west-2b]")],
         [(CERTIFICATE, CERTIFICATE + "    public: true\n"), ("  service", "  public_zones: [usw2-az1, usw2-az2]\n  service")],
     ],
-    ids=["the smallest network", "full subnets", "public, in the zones of the tasks and in another"],
+    ids=["the smallest network", "full subnets", "a Local Zone with a late letter", "public, in the zones of the tasks and in another"],
 )  # fmt: skip
 def test_takes_where_it_stands(edits: list[Edit], write: Callable[[str], Path]) -> None:
     Deployment.load(write(edited(*edits, good=GOOD_SERVING)))

@@ -15,9 +15,10 @@ from cdk_trainyard.network.subnet_layout import (
     LayoutRequest,
     SubnetLayout,
     plan_subnets,
+    public_slot,
+    service_slot,
     slot_count,
     usable_addresses,
-    zone_ordinal,
 )
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.serving.rules_place import (
@@ -124,8 +125,9 @@ def _smallest(request: LayoutRequest, fits: Callable[[SubnetLayout], bool]) -> i
 
 
 def _fits(request: LayoutRequest, fits: Callable[[SubnetLayout], bool]) -> bool:
-    zones = (*request.public_zones, *request.service_zones)
-    return slot_count(request) > max(map(zone_ordinal, zones), default=0) and fits(plan_subnets(request))
+    public = (public_slot(request, zone) for zone in request.public_zones)
+    slots = [*public, *map(service_slot, request.service_zones)]
+    return slot_count(request) > max(slots, default=0) and fits(plan_subnets(request))
 
 
 def _of_size(request: LayoutRequest, prefix: int) -> LayoutRequest:
