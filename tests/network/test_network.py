@@ -415,12 +415,15 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
         {"secondary_cidr": "172.16.0.0/16"},
         (
             "'secondary_cidr' must be within 10.0.0.0/8 or 100.64.0.0/10 beside 'cidr' 10.1.0.0/16, got 172.16.0.0/16; "
-            "EC2 adds no other"
+            "EC2 adds no other private one"
         ),
     ),
     (
         {"cidr": "100.64.0.0/16", "secondary_cidr": "10.0.0.0/16"},
-        "'secondary_cidr' must be within 100.64.0.0/10 beside 'cidr' 100.64.0.0/16, got 10.0.0.0/16; EC2 adds no other",
+        (
+            "'secondary_cidr' must be within 100.64.0.0/10 beside 'cidr' 100.64.0.0/16, got 10.0.0.0/16; "
+            "EC2 adds no other private one"
+        ),
     ),
     (
         {"secondary_cidr": "10.0.0.0/16"},

@@ -110,7 +110,7 @@ def secondary_cidr_problems(spec: NetworkSpec) -> Iterator[Problem]:
         yield Problem(at, f"must not overlap {option('cidr')} {first}, got {second}")
     elif own is not None and not second.subnet_of(own) and not second.subnet_of(_CARRIER_GRADE):
         allowed = f"{own} or {_CARRIER_GRADE}" if own != _CARRIER_GRADE else str(own)
-        yield Problem(at, f"must be within {allowed} {beside}, got {second}; EC2 adds no other")
+        yield Problem(at, f"must be within {allowed} {beside}, got {second}; EC2 adds no other private one")
     else:
         for blocks, barred in _NOT_TOGETHER:
             if first.subnet_of(blocks) and second.subnet_of(barred):
