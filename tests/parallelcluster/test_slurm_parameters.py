@@ -73,9 +73,18 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None, **more
         {"queue": {"PriorityTier": 65535, "PreemptMode": "off", "SelectTypeParameters": "CR_Core_Memory"}},
         {"compute": {"Port": 6818}},
         {"queue": {"Hidden": True, "MaxTime": '"1-12"', "PriorityTier": '"9"'}},
-        {"queue": {"MaxNodes": Token.as_number({"Ref": "Nodes"}), "MinNodes": 3, "PreemptMode": TOKEN}},
-        {"custom": [{"PriorityWeightQOS": TOKEN}, {"SelectTypeParameters": TOKEN}], "memory_scheduling": True},
-        {"custom": [{"PreemptType": TOKEN}, {"PartitionName": "own", "Nodes": TOKEN, "Alternate": TOKEN}]},
+        pytest.param(
+            {"queue": {"MaxNodes": Token.as_number({"Ref": "Nodes"}), "MinNodes": 3, "PreemptMode": TOKEN}},
+            id="Tokens of a queue",
+        ),
+        pytest.param(
+            {"custom": [{"PriorityWeightQOS": TOKEN}, {"SelectTypeParameters": TOKEN}], "memory_scheduling": True},
+            id="Tokens of the cluster",
+        ),
+        pytest.param(
+            {"custom": [{"PreemptType": TOKEN}, {"PartitionName": "own", "Nodes": TOKEN, "Alternate": TOKEN}]},
+            id="Tokens of a partition",
+        ),
         {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
         {"queue": {"MaxTime": 9000, "DefaultTime": "2-", "Hidden": "NO"}},
         {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
