@@ -10,7 +10,7 @@ import botocore.session
 import jsonschema
 import pytest
 
-from cdk_trainyard.options import stand_ins
+from cdk_trainyard.options import schedules, stand_ins
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.schedules import TimeZone
 
@@ -193,6 +193,13 @@ def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
 @pytest.mark.parametrize("name", ["Factory", "localtime", "europe/berlin", ""])
 def test_a_time_zone_is_one_of_a_place(name: str) -> None:
     assert (TimeZone().problem(name, HERE) or "").startswith("must be a time zone, as Europe/Berlin, got ")
+
+
+def test_a_machine_without_time_zones_judges_their_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedules, "_time_zones", set)
+    assert [name for name in ("Etc/GMT+5", "America/Port-au-Prince", "UTC") if TimeZone().problem(name, HERE)] == []
+    assert TimeZone().problem("Factory", HERE)
+    assert TimeZone().problem("europe/berlin", HERE)
 
 
 @pytest.mark.parametrize(
