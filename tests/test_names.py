@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import botocore.session
@@ -29,6 +28,7 @@ from cdk_trainyard import (
 )
 from cdk_trainyard.names import _NAMED, _conventional
 from tests.serving import parts
+from tools import cfn_lint
 
 PREFIX = "acme-ml-"
 PROPERTIES = {
@@ -183,11 +183,8 @@ def test_every_path_makes_a_name_that_aws_takes(prefix: str, ids: list[str], kin
 
 # ---------------------------------------------------------------- sources
 def test_the_longest_names_are_those_of_cloudformation_and_of_the_services() -> None:
-    schemas = files("cfnlint.data.schemas")
-    assert schemas.is_dir()
-    manager = __import__("cfnlint.schema", fromlist=["PROVIDER_SCHEMA_MANAGER"]).PROVIDER_SCHEMA_MANAGER
     for kind, name in PROPERTIES.items():
-        schema = manager.get_resource_schema("us-west-2", kind).schema
+        schema = cfn_lint.resource_schema(kind, "us-west-2")
         said = schema["properties"][name].get("maxLength")
         assert said in {None, _NAMED[kind].longest}
         assert f"/properties/{name}" in schema["createOnlyProperties"]  # another name is another resource

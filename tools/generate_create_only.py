@@ -7,9 +7,10 @@ again and compares. A change of a create-only property replaces the resource; on
 import json
 from collections.abc import Iterator
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from tools import cfn_lint
 
 OUTPUT = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "report" / "data" / "create_only.json"
 _REGION = "us-east-1"
@@ -21,14 +22,14 @@ def create_only() -> dict[str, Any]:
     return {
         "source": f"CloudFormation's provider schemas of {_REGION}, as cfn-lint {version('cfn-lint')} ships them, by "
         "tools/generate_create_only.py",
-        "date": _read("version.json")["schema_date"],
+        "date": cfn_lint.read("version.json")["schema_date"],
         "types": dict(_types()),
     }
 
 
 def _types() -> Iterator[tuple[str, dict[str, list[str]]]]:
-    for kind, name in sorted(_read("providers", f"{_REGION}.json").items()):
-        schema = _read("resources", f"{name}.json")
+    for kind, name in sorted(cfn_lint.read("providers", f"{_REGION}.json").items()):
+        schema = cfn_lint.read("resources", f"{name}.json")
         found = {
             key: sorted(
                 path.removeprefix("/properties/").replace("/properties/", "/") for path in schema.get(listed, [])
@@ -37,10 +38,6 @@ def _types() -> Iterator[tuple[str, dict[str, list[str]]]]:
         }
         if any(found.values()):
             yield kind, {key: paths for key, paths in found.items() if paths}
-
-
-def _read(*path: str) -> Any:
-    return json.loads(files("cfnlint").joinpath("data", "schemas", *path).read_text())
 
 
 def text() -> str:

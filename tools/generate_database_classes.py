@@ -7,15 +7,15 @@ made; which Regions have it is not in it.
 
 import json
 from importlib.metadata import version
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from tools import cfn_lint
+
 OUTPUT: Final = (
     Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "storage" / "data" / "database_classes.json"
 )
-_DATA: Final = files("cfnlint.data.schemas.extensions.aws_rds_dbinstance")
 _ENGINES: Final = {"mysql": r"^(8\.4\..+|8\.4)$", "mariadb": r"^(11\.4\..+|11\.4)$"}
 """The versions that ``AccountingDatabase`` makes, as cfn-lint's data has them."""
 
@@ -38,7 +38,7 @@ def _by_size(parts: list[str]) -> tuple[str, int, int]:
 
 
 def _orderable(engine: str, asked: str) -> set[str]:
-    for row in json.loads(_DATA.joinpath("db_instance_class.json").read_bytes())["allOf"]:
+    for row in cfn_lint.read("extensions", "aws_rds_dbinstance", "db_instance_class.json")["allOf"]:
         said = row["if"]["properties"]
         if (said["Engine"].get("const"), said["EngineVersion"].get("pattern")) == (engine, asked):
             return set(row["then"]["properties"]["DBInstanceClass"]["enum"])

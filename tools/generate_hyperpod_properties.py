@@ -7,9 +7,10 @@ What only the service itself knows, CloudFormation refuses: it learns it some we
 
 import json
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from tools import cfn_lint
 
 OUTPUT = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "hyperpod" / "data" / "properties.json"
 _REGION = "us-east-1"
@@ -21,13 +22,12 @@ _KEPT = (
 
 def properties() -> dict[str, Any]:
     """Return the properties, with where they come from."""
-    name = _read("providers", f"{_REGION}.json")[_TYPE]
-    schema = _read("resources", f"{name}.json")
+    schema = cfn_lint.resource_schema(_TYPE, _REGION)
     shape = _shape(schema, schema["definitions"])
     return {
         "source": f"{_TYPE} among CloudFormation's provider schemas of {_REGION}, as cfn-lint {version('cfn-lint')} "
         f"ships it, by tools/generate_hyperpod_properties.py",
-        "date": _read("version.json")["schema_date"],
+        "date": cfn_lint.read("version.json")["schema_date"],
         "properties": shape["properties"],
     }
 
@@ -46,10 +46,6 @@ def _shape(shape: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]
     if known := shape.get("properties"):
         found["properties"] = {name: _shape(below, definitions) for name, below in sorted(known.items())}
     return found
-
-
-def _read(*path: str) -> Any:
-    return json.loads(files("cfnlint.data.schemas").joinpath(*path).read_text(encoding="utf-8"))
 
 
 def text() -> str:

@@ -8,14 +8,13 @@ provider schemas is in neither list; one without a price list is not among the p
 import json
 from collections import defaultdict
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from cdk_trainyard.instances import hyperpod_type_names
+from tools import cfn_lint
 
 OUTPUT: Final = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "hyperpod" / "data" / "regions.json"
-_SCHEMAS: Final = files("cfnlint.data.schemas")
 _TYPE: Final = "AWS::SageMaker::Cluster"
 _NO_REGION: Final = "sam"
 """What cfn-lint has beside the Regions: the types of AWS SAM."""
@@ -25,7 +24,7 @@ def regions() -> dict[str, Any]:
     """Return Regions with and without clusters, and Regions by the types that have a price there."""
     has = {
         path.name.removesuffix(".json"): _TYPE in json.loads(path.read_bytes())
-        for path in _SCHEMAS.joinpath("providers").iterdir()
+        for path in cfn_lint.SCHEMAS.joinpath("providers").iterdir()
         if path.name.endswith(".json")
     }
     has.pop(_NO_REGION)
@@ -33,7 +32,7 @@ def regions() -> dict[str, Any]:
         "source": f"{_TYPE} among CloudFormation's provider schemas of each Region, and AWS's price list of its types "
         f"(aws_sagemaker_cluster/instancetype_enum.json), as cfn-lint {version('cfn-lint')} ships them, by "
         "tools/generate_hyperpod_regions.py",
-        "date": json.loads(_SCHEMAS.joinpath("version.json").read_bytes())["schema_date"][:10],
+        "date": cfn_lint.read("version.json")["schema_date"][:10],
         "with": sorted(region for region, known in has.items() if known),
         "without": sorted(region for region, known in has.items() if not known),
         "prices": _prices(),
@@ -42,8 +41,7 @@ def regions() -> dict[str, Any]:
 
 def _prices() -> list[dict[str, list[str]]]:
     """Return the types that HyperPod accepts, those together that have a price in the same Regions."""
-    path = _SCHEMAS.joinpath("extensions", "aws_sagemaker_cluster", "instancetype_enum.json")
-    listed = json.loads(path.read_bytes())
+    listed = cfn_lint.read("extensions", "aws_sagemaker_cluster", "instancetype_enum.json")
     listed.pop("description")
     priced = {region: set(said["enum"]) for region, said in listed.items()}
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)

@@ -5,20 +5,16 @@
 
 import json
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import cdk_trainyard.local
 from cdk_trainyard.local import supported_types
+from tools import cfn_lint
 
 FACTS = Path(cdk_trainyard.local.__file__).parent / "resources" / "facts.json"
 _REGION = "us-east-1"
 _OPEN_TYPES = frozenset({"AWS::CloudFormation::CustomResource"})
-
-
-def _read(*path: str) -> Any:
-    return json.loads(files("cfnlint.data.schemas").joinpath(*path).read_text(encoding="utf-8"))
 
 
 def _paths(schema: dict[str, Any], key: str) -> list[str]:
@@ -39,12 +35,11 @@ def _facts(schema: dict[str, Any]) -> dict[str, Any]:
 
 def extract() -> dict[str, Any]:
     """Return the facts of every supported type."""
-    index = _read("providers", f"{_REGION}.json")
     return {
         "source": f"CloudFormation provider schemas of {_REGION}, as shipped by cfn-lint {version('cfn-lint')}",
-        "date": _read("version.json")["schema_date"],
+        "date": cfn_lint.read("version.json")["schema_date"],
         "types": {
-            name: _facts(_read("resources", f"{index[name]}.json")) for name in sorted(supported_types() - _OPEN_TYPES)
+            name: _facts(cfn_lint.resource_schema(name, _REGION)) for name in sorted(supported_types() - _OPEN_TYPES)
         },
     }
 
