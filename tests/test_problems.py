@@ -16,7 +16,7 @@ def test_a_problem_of_a_part_is_one_of_the_whole() -> None:
 def test_a_value_cannot_pass_for_the_name_of_an_option() -> None:
     hostile = f"{option('count')}"
     text = sentence(Problem(("size",), f"got {shown(hostile)}"), called=lambda _: ("other",))
-    assert text == r"'other' got '\ue000count\ue001'"
+    assert text == r"'other' got '\ue0001:count\ue001'"
 
 
 def test_a_problem_of_everything_has_no_subject() -> None:
@@ -37,3 +37,9 @@ def test_choices_are_listed_up_to_eight() -> None:
     assert either("a") == "a"
     assert either("abc") == "a, b or c"
     assert either("abcdefghi", all_in="the list") == "a, b, c, d, e, f, g, h, … (all are in the list)"
+
+
+def test_an_option_of_a_section_around_is_named_from_there() -> None:
+    problem = Problem(("cluster", "raw_overrides", "A", "B"), f"use {option('slurm.idle_time', up=3)}")
+    text = sentence(problem, called=lambda at: tuple(str(part).replace("idle_time", "idle_minutes") for part in at))
+    assert text == "'cluster.raw_overrides.A.B' use 'slurm.idle_minutes'"

@@ -14,7 +14,7 @@ At = tuple[str | int, ...]
 ``("groups", "workers", "volumes", 1, "size_gb")``."""
 
 _OPEN, _CLOSE = "\ue000", "\ue001"  # private characters: no value has them, since a value is shown by its repr
-_REFERENCE: Final = re.compile(f"{_OPEN}(.*?){_CLOSE}")
+_REFERENCE: Final = re.compile(f"{_OPEN}([0-9]+):(.*?){_CLOSE}")
 _LONGEST: Final = 100
 _MOST_CHOICES: Final = 8
 
@@ -45,9 +45,14 @@ def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
     return (replace(problem, at=(*around, *problem.at)) for problem in problems)
 
 
-def option(name: str) -> str:
-    """Return what names another option of the same section in a sentence, whatever it is called there."""
-    return f"{_OPEN}{name}{_CLOSE}"
+def option(name: str, *, up: int = 1) -> str:
+    """Return what names another option in a sentence, whatever it is called there.
+
+    Args:
+        name: The option, with dots when it is deeper: ``"slurm.idle_time"``.
+        up: How many steps up from the option that is wrong the section is that has it. Default - the same section.
+    """
+    return f"{_OPEN}{up}:{name}{_CLOSE}"
 
 
 def shown(value: Any) -> str:
@@ -89,7 +94,8 @@ def sentence(problem: Problem, *, called: Callable[[At], At] = lambda at: at) ->
     """
 
     def named(reference: re.Match[str]) -> str:
-        return repr(str(called((*problem.at[:-1], reference[1]))[-1]))
+        section = problem.at[: -int(reference[1])]
+        return repr(dotted(called((*section, *reference[2].split(".")))[len(called(section)) :]))
 
     text = _REFERENCE.sub(named, problem.text)
     subject = dotted(called(problem.at))

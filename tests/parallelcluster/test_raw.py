@@ -38,6 +38,9 @@ def group(identity: str) -> dict[str, Any]:
 
 CACHE = {"FileCacheId": "fc-0123456789abcdef0"}
 EFS = {"FileSystemId": "fs-0123456789abcdef0"}
+POLICY = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
+POLICIES = {"Iam": {"AdditionalIamPolicies": [{"Policy": POLICY}]}}
+ROLE = "arn:aws:iam::111111111111:role/x"
 EXTERNAL = {"Host": "10.0.0.1"}
 
 
@@ -48,6 +51,8 @@ EXTERNAL = {"Host": "10.0.0.1"}
         directory(DomainName="dc=corp,dc=example"),
         slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
+        slurm(ScaledownIdletime=-1),
+        cluster(queue(raw_overrides={"Iam": {"S3Access": [{"BucketName": "*"}, {"BucketName": "data-*"}]}})),
         storage("FileCache", CACHE),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
         raw(CustomS3Bucket="my-bucket"),
@@ -78,6 +83,31 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         ),
         (raw(Tags=[{"Key": "a", "Value": "b"}, {"Key": "a", "Value": "c"}]), "Tags' has an option: use 'tags'"),
         (cluster(queue(cpu(raw_overrides={"Efa": {"Enabled": True}}))), "Efa.Enabled' has an option: use 'efa'"),
+        (cluster(head=head(raw_overrides={"Ssh": {"KeyName": "x"}})), "Ssh.KeyName' has an option: use 'key_pair'"),
+        (cluster(head=head(raw_overrides=POLICIES)), "AdditionalIamPolicies' has an option: use 'policies'"),
+        (cluster(queue(raw_overrides=POLICIES)), "AdditionalIamPolicies' has an option: use 'policies'"),
+        (
+            cluster(login_pools=[login(raw_overrides={"GracetimePeriod": 5})]),
+            "GracetimePeriod' has an option: use 'grace_period'",
+        ),
+        (
+            raw(DevSettings={"Timeouts": {"HeadNodeBootstrapTimeout": 100}}),
+            "HeadNodeBootstrapTimeout' has an option: use 'timeouts.head_node'",
+        ),
+        (raw(Monitoring={"DetailedMonitoring": True}), "DetailedMonitoring' has an option: use 'monitoring.detailed'"),
+        (
+            raw(Iam={"PermissionsBoundary": POLICY}),
+            "PermissionsBoundary' has an option: use 'iam.permissions_boundary'",
+        ),
+        (
+            raw(Iam={"Roles": {"LambdaFunctionsRole": ROLE}}),
+            "LambdaFunctionsRole' has an option: use 'iam.lambda_role'",
+        ),
+        (slurm(ScaledownIdletime=5), "ScaledownIdletime' has an option: use 'slurm.idle_time'"),
+        (
+            cluster(head=head(raw_overrides={"Iam": {"S3Access": [{"BucketName": "x"}]}})),
+            "S3Access[0].BucketName' must be the name of a bucket, got 'x'",
+        ),
         (
             cluster(head=head(raw_overrides={"LocalStorage": {"EphemeralVolume": {"MountDir": "/etc"}}})),
             "MountDir' has an option: use 'scratch_at'",

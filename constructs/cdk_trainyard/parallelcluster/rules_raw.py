@@ -15,7 +15,7 @@ from cdk_trainyard.parallelcluster.resolve import known, volumes
 from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
 from cdk_trainyard.parallelcluster.rules_raw_lustre import lustre_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
-from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
@@ -29,6 +29,7 @@ _LOCAL: Final = {
 _SOFTWARE: Final = {
     "CustomActions.OnNodeStart": "on_start",
     "CustomActions.OnNodeConfigured": "on_configured",
+    "Iam.AdditionalIamPolicies": "policies",
     "Image.CustomAmi": "image_id",
 }
 _LOGIN: Final = {**_SOFTWARE, "CustomActions.OnNodeUpdated": "on_updated", "Dcv": "dcv", "Ssh.AllowedIps": "ssh_from"}
@@ -42,17 +43,31 @@ _BOTH: Final = {
 _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "cluster": {
         "HeadNode": "head_node",
+        "DevSettings.Timeouts.ComputeNodeBootstrapTimeout": "timeouts.compute_node",
+        "DevSettings.Timeouts.HeadNodeBootstrapTimeout": "timeouts.head_node",
         "Image.CustomAmi": "image_id",
+        "Monitoring.DetailedMonitoring": "monitoring.detailed",
+        "Monitoring.Logs.CloudWatch.DeletionPolicy": "monitoring.keep_logs",
+        "Monitoring.Logs.CloudWatch.RetentionInDays": "monitoring.log_retention_days",
         "Scheduling.ScalingStrategy": "slurm.scaling",
         "Scheduling.SlurmSettings.EnableMemoryBasedScheduling": "slurm.memory_scheduling",
         "Scheduling.SlurmSettings.Database": "slurm.accounting",
         "Scheduling.SlurmSettings.CustomSlurmSettings": "slurm.custom",
         "Scheduling.SlurmSettings.Dns.DisableManagedDns": "slurm.managed_dns",
+        "Scheduling.SlurmSettings.ScaledownIdletime": "slurm.idle_time",
+        "Iam.PermissionsBoundary": "iam.permissions_boundary",
         "Iam.ResourcePrefix": "iam.resource_prefix",
+        "Iam.Roles.LambdaFunctionsRole": "iam.lambda_role",
         "Tags": "tags",
     },
-    "head node": {**_LOGIN, **_LOCAL, "DisableSimultaneousMultithreading": "threads_per_core"},
-    "login pool": {**_LOGIN, "Networking.SubnetIds": "subnet"},
+    "head node": {
+        **_LOGIN,
+        **_LOCAL,
+        "DisableSimultaneousMultithreading": "threads_per_core",
+        "Networking.ElasticIp": "elastic_ip",
+        "Ssh.KeyName": "key_pair",
+    },
+    "login pool": {**_LOGIN, "GracetimePeriod": "grace_period", "Networking.SubnetIds": "subnet"},
     "queue": {
         **_SOFTWARE,
         **_BOTH,
@@ -77,6 +92,8 @@ _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """What may have raw keys: the paths of ParallelCluster that have an option there, whether it was said or not."""
+_NEVER: Final = (("Scheduling.SlurmSettings.ScaledownIdletime", -1),)
+"""Values of such keys that no option can say: idle nodes never go."""
 _KINDS: Final[Mapping[At, str]] = {(): "cluster", ("HeadNode",): "head node"}
 _SECRET: Final = Arn(service="secretsmanager", resource=r"secret:\S+", form="secret:<name>", what="a secret")
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
@@ -94,6 +111,7 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
 """Values by their path, and what each must be (``DomainNameValidator``, ``DIRECTORY_SERVICE_RESERVED_SETTINGS``; names
 of buckets and proxies as the user guide has them)."""
 _NO_SECRET: Final = "must be no reference to a secret, which CloudFormation does not resolve in a cluster"  # noqa: S105
+_BUCKET: Final = _FORMS["CustomS3Bucket"]
 _ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
 _INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
 _EXTERNAL: Final = "Scheduling.SlurmSettings.ExternalSlurmdbd"
@@ -119,6 +137,7 @@ def raw_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems
             if _at(level.raw, path) is not None:
                 text = "must be left out: these nodes have policies of the cluster, and no role fits beside them"
                 yield Problem((*at, *path.split(".")), text, of_key=True)
+        yield from _bucket_problems((*at, "Iam", "S3Access"), _at(level.raw, "Iam.S3Access"))
         if level.config == ():
             yield from _cluster_problems(at, level.raw, spec, context)
         efs_of_head, kind = _at(level.raw, "SharedStorageEfsSettings"), _at(level.raw, "SharedStorageType")
@@ -155,9 +174,19 @@ def _option_problems(at: At, level: Level) -> Problems:
     answered = set(conflicts(level.rendered, level.raw))
     for path, name in _OPTIONS[_kind(level.config)].items():
         place = tuple(path.split("."))
-        inside = _at(level.raw, path) is not None
+        inside = _at(level.raw, path) is not None and (path, _at(level.raw, path)) not in _NEVER
         if inside and not any(place[: len(one)] == one or one[: len(place)] == place for one in answered):
-            yield Problem((*at, *place), f"has an option: use {shown(name)}", of_key=True)
+            used = option(name, up=len(place) + 1)
+            yield Problem((*at, *place), f"has an option: use {used}", of_key=True)
+
+
+def _bucket_problems(at: At, access: Any) -> Problems:
+    """What nodes may read is in buckets that can be; a star stands for any part of a name."""
+    form, words = _BUCKET
+    for index, entry in enumerate(access if is_list(access) else ()):
+        name = entry.get("BucketName") if isinstance(entry, Mapping) else None
+        if isinstance(name, str) and not unresolved(name) and "*" not in name and not re.fullmatch(form, name):
+            yield Problem((*at, index, "BucketName"), f"must be {words}, got {shown(name)}")
 
 
 def _kind(config: At) -> str:
