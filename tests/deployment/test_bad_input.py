@@ -87,7 +87,7 @@ AT_LOAD = [
     row(
         "wrong-type-text",
         [("name: demo", "name: 5")],
-        "1:7: 'name' must be text, got 5; put it in quotes: \"5\"",
+        "1:7: 'name' must be letters, digits and hyphens, beginning with a letter, as llama2, got '5'",
     ),
     row(
         "wrong-type-account",

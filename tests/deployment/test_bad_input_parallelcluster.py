@@ -34,6 +34,24 @@ EXISTING = (
 
 AT_LOAD = [
     row(
+        "keys of other sections",
+        [
+            ("capacity_gib: 1200", "storage_capacity: 1200"),
+            ("cluster:\n", "cluster:\n  accounting: {}\n  vpc_id: vpc-1\n  ami_id: ami-1\n"),
+            ("- name: cpu\n", "- name: cpu\n      min_count: 1\n"),
+        ],
+        "7:5: 'storage.lustre.storage_capacity' is no key here; use 'capacity_gib'",
+        "10:3: 'cluster.accounting' is no key here; there is 'cluster.slurm.accounting'",
+        "11:3: 'cluster.vpc_id' is no key here; there is 'network.vpc_id'",
+        "12:3: 'cluster.ami_id' is no key here; use 'image_id'",
+        "19:7: 'cluster.queues[0].min_count' is no key here; there is 'cluster.queues[0].compute[…].min_count'",
+    ),
+    row(
+        "a version with two numbers",
+        [("cluster:\n", "cluster:\n  version: 3.16\n")],
+        "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",
+    ),
+    row(
         "PyTorch for Neuron on Amazon Linux",
         [("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /fsx/neuron]}]")],
         "14:30: 'cluster.head_node.on_configured[0].script' must not be neuron.sh with --venv on operating system 'alinux2023' with Python 3.9: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; use ubuntu2404, or leave --venv out and train in containers",
@@ -192,7 +210,7 @@ AT_LOAD = [
     row(
         "a Lustre of the cluster's own",
         [("    ebs:", "    lustre: [{at: /fsx}]\n    ebs:")],
-        "26:5: 'cluster.shared_storage.lustre' is no key here; there are ebs, efs, openzfs or ontap",
+        "26:5: 'cluster.shared_storage.lustre' is no key here; there is 'storage.lustre' or 'monitoring.exporters.lustre'",
     ),
     row(
         "no queue",

@@ -10,7 +10,8 @@ from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
 from cdk_trainyard.options.writing import written
-from cdk_trainyard.problems import At, sentence
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
+from cdk_trainyard.problems import At, sentence, shown
 from cdk_trainyard.tokens import Unknown
 from tests.options.example_spec import Capacity, Cluster, Day, ExistingStore, Group, Job, NewStore, Volume
 from tests.options.test_schema import as_read
@@ -154,9 +155,7 @@ def test_a_file_is_a_mapping() -> None:
 
 def test_text_that_yaml_read_as_something_else_is_shown_as_it_is_written() -> None:
     at: At = ("tags", "a")
-    assert read(group() | {"tags": {"a": 12}}, {at: "012"})[1] == [
-        "'tags.a' must be text, got 012; put it in quotes: \"012\""
-    ]
+    assert read(group() | {"tags": {"a": 12}}, {at: "012"})[1] == ["'tags.a' must be letters, as Word, got '012'"]
 
 
 @pytest.mark.parametrize(
@@ -208,6 +207,21 @@ def test_what_should_be_a_list_is_shown_as_one() -> None:
     at: At = ("groups", "workers", "alarm_arns")
     says = "'groups.workers.alarm_arns' must be a list, got 'loud'; write [loud]"
     assert read(group(alarm_arns="loud"), {at: "loud"})[1] == [says]
+
+
+@pytest.mark.parametrize(("value", "remedy"), [("--venv /fsx", "[--venv, /fsx]"), ("a, b", "[a, b]"), ("one", "[one]")])
+def test_words_of_a_command_are_told_apart(value: str, remedy: str) -> None:
+    reader = Reader(environment=Environment(), sources={("args",): value})
+    reader.read(CustomAction, {"script": "a.sh", "args": value}, ())
+    assert [sentence(problem) for problem in reader.problems] == [
+        f"'args' must be a list, got {value!r}; write {remedy}"
+    ]
+
+
+@pytest.mark.parametrize("value", ["9" * 20, "1e+300", 1e300])
+def test_a_number_with_more_digits_than_can_be_read_is_not_written_out(value: Any) -> None:
+    [said] = read(group(count=value))[1]
+    assert said == f"'groups.workers.count' must be a whole number of at most 18 digits, got {shown(value)}"
 
 
 def test_what_is_wrong_is_unknown_and_the_rest_is_there() -> None:

@@ -358,7 +358,7 @@ GRID: dict[str, tuple[Changes, str]] = {
     ),
     "an old version": (
         given(version="2.11.9"),
-        "'version' must be ParallelCluster's version 3, as '3.16.1', got '2.11.9'",
+        "'version' must be ParallelCluster's version 3, as 3.16.1, got '2.11.9'",
     ),
     "a version without SuppressValidators": (given(version="3.6.0"), "'version' must be 3.10.0 or later, got '3.6.0'"),
     "more nodes than addresses": (

@@ -34,7 +34,7 @@ class Deployment(DeploymentSpec):
             ConfigurationError: With every problem of the file, each with file, line and column.
         """
         document = read_document(read_text(Path(path)), str(path))
-        reader = Reader(environment=_environment(document.data), sources=document.sources)
+        reader = Reader(environment=_environment(document.data), sources=document.sources, whole=(cls, document.data))
         deployment: Self = replace(reader.read(cls, document.data, ()), _document=document)
         of_form = [problem for problem in reader.problems if problem.at not in document.reported]
         answered = {*document.reported, *(problem.at for problem in reader.problems)}

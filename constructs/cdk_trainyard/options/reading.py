@@ -14,6 +14,7 @@ from math import isfinite, nan
 from typing import Any, Final, cast
 
 from cdk_trainyard.errors import did_you_mean, nearest
+from cdk_trainyard.options.elsewhere import elsewhere
 from cdk_trainyard.options.fields import (
     Chosen,
     Field,
@@ -35,12 +36,16 @@ from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
-_LONGEST_NUMBER: Final = 20
+_MOST_DIGITS: Final = 18
+"""Digits of a number that a file is read with; a longer one is text to it."""
+_LONG: Final = f" of at most {_MOST_DIGITS} digits"
 _NOTHING: Final[Mapping[str, Any]] = {}
 _FORMER: Final = "FORMER_KEYS"
 """A specification may have a table of keys that it had, or never will have: key → what to do instead."""
 _FORMER_VALUES: Final = "FORMER_VALUES"
 """So may an enumeration, of values that it had."""
+_WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
+"""What is between the words of a command."""
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
@@ -52,10 +57,12 @@ class Reader:
         environment: Where the deployment goes.
         sources: Every scalar as it is written in the file, for those that must be put in quotes.
         problems: What was found, with the file's own keys as paths.
+        whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
     """
 
     environment: Environment
     sources: Mapping[At, str] = field(default_factory=dict)
+    whole: tuple[type, Mapping[str, Any]] | None = None
     problems: list[Problem] = field(default_factory=list)
 
     def read(self, spec: type, data: object, at: At, *, part: Part | None = None) -> Any:
@@ -126,8 +133,9 @@ class Reader:
         if isinstance(shape, Items) and shape.by_name is None:
             if isinstance(data, tuple):
                 return True
-            remedy = f"; write [{self.sources[at]}]" if at in self.sources else ""
-            self._refused(at, f"must be a list, got {self._got(data, at)}{remedy}")
+            source = self.sources.get(at, "")
+            items = _WORDS.sub(", ", source) if shape.repeats else source
+            self._refused(at, f"must be a list, got {self._got(data, at)}{f'; write [{items}]' if items else ''}")
             return False
         if isinstance(data, Mapping):
             return True
@@ -175,15 +183,23 @@ class Reader:
             return self._member(wanted, data, at)
         fits = isinstance(data, (int, float) if wanted is float else wanted)
         if not fits or (isinstance(data, bool) and wanted is not bool):
-            quoted = wanted is str and at in self.sources
-            remedy = f'; put it in quotes: "{self.sources[at]}"' if quoted else _plainly(wanted, data)
-            return self._refused(at, f"must be {_SYMBOLS[wanted]}, got {self._got(data, at)}{remedy}")
+            if wanted is str and at in self.sources:
+                return self._refused(at, self._in_quotes(kinds, data, at))
+            is_long = wanted in {int, float} and _is_long(data)
+            what, remedy = (_LONG, "") if is_long else ("", _plainly(wanted, data))
+            return self._refused(at, f"must be {_SYMBOLS[wanted]}{what}, got {self._got(data, at)}{remedy}")
         if dummy(data):
             return self._refused(at, f"must be a value, got {shown(data)}, which CDK writes until it has looked one up")
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
         for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
             self.problems.append(Problem(at, text))
         return Unknown() if malformed else data
+
+    def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> str:
+        """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""
+        source = self.sources[at]
+        text = next(filter(None, (kind.problem(source, NOWHERE) for kind in kinds)), None)
+        return text or f'must be text, got {self._got(data, at)}; put it in quotes: "{source}"'
 
     def _member(self, wanted: type[Enum], data: Any, at: At) -> Any:
         words = spellings(wanted)
@@ -206,7 +222,10 @@ class Reader:
                 self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
             instead = getattr(spec, _FORMER, {}).get(key)
-            hint = f"; {instead}" if instead else did_you_mean(key, known) or f"; there are {either(known)}"
+            hint = f"; {instead}" if instead else elsewhere(key, spec, at, data=data) or did_you_mean(key, known)
+            if not hint and self.whole:
+                hint = elsewhere(key, self.whole[0], (), data=self.whole[1])
+            hint = hint or f"; there are {either(known)}"
             self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
             named = _QUOTED.findall(instead) if instead else nearest(key, known)
             meant |= set(named[:1]) & (set(known) - data.keys())
@@ -227,11 +246,17 @@ class Reader:
 
 def _plainly(wanted: type, data: object) -> str:
     """Return how to write a number, or a truth value, that YAML reads as something else."""
-    if not isinstance(data, str | float) or len(str(data)) > _LONGEST_NUMBER:
+    if not isinstance(data, str | float):
         return ""
     text = _SWITCHES.get(str(data).lower(), "") if wanted is bool else _number(wanted, data)
     quoted = isinstance(data, str) and data.strip().lower() == text
     return f"; write {text}{', without quotes' if quoted else ''}" if text else ""
+
+
+def _is_long(data: object) -> bool:
+    """Say whether text, or a number, is a number with more digits than a file is read with."""
+    number = next(_numbers(data), nan) if isinstance(data, str) else data
+    return isinstance(number, int | float) and isfinite(number) and abs(number) >= 10**_MOST_DIGITS
 
 
 def _number(wanted: type, data: str | float) -> str:

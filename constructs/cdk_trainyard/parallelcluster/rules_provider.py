@@ -38,7 +38,7 @@ def provider_version_problems(version: str) -> Iterator[Problem]:
         version: Version of ParallelCluster.
     """
     if unresolved(version) or not limits.VERSION.fullmatch(version):
-        text = f"must be ParallelCluster's version 3, as {shown(parallelcluster_version())}, got {shown(version)}"
+        text = f"must be ParallelCluster's version 3, as {parallelcluster_version()}, got {shown(version)}"
         yield Problem(("version",), text)
     elif tuple(int(part) for part in version.split(".")[:2]) < limits.FIRST_VERSION:
         first = ".".join(map(str, limits.FIRST_VERSION))

@@ -11,7 +11,7 @@ from cdk_trainyard.options.stand_ins import Removal
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.spec_nodes import (
-    FORMER_OVERRIDES,
+    FORMER_IMAGE,
     HeadNode,
     ImageId,
     LoginPool,
@@ -185,7 +185,7 @@ class Timeouts:
 class ParallelClusterSpec:
     """A cluster of AWS ParallelCluster: Slurm, a head node, and queues of nodes that come and go."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_OVERRIDES, "storage": "use 'shared_storage'"}
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_IMAGE, "storage": "use 'shared_storage'"}
 
     head_node: HeadNode
     """The head node."""
@@ -206,7 +206,10 @@ class ParallelClusterSpec:
     cluster_name: Annotated[str | None, Open(rule="cluster_name_problems", examples=("train",))] = None
     """Its name, at most 60 characters (40 with accounting); another name is another cluster. Default - a unique name
     made of stack and construct path."""
-    version: Annotated[str | None, Open(rule="provider_version_problems", examples=(parallelcluster_version(),))] = None
+    version: Annotated[
+        str | None,
+        Text(pattern=r"3\.\d+\.\d+", words="ParallelCluster's version 3", example=parallelcluster_version()),
+    ] = None
     """Version of ParallelCluster; never changed, a new version is a new cluster. Default - the provider's, or the one
     whose rules are checked here."""
     slurm: SlurmSettings = SlurmSettings()

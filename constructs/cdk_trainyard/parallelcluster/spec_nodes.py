@@ -63,6 +63,7 @@ _BLOCK_OR_LIST: Final = f"an IPv4 block or a prefix list, as {_BLOCK}"
 Addresses = Annotated[str, BlockOrList()]
 """Who may connect (``AllowedIps``)."""
 FORMER_OVERRIDES: Final[Mapping[str, str]] = {"extra": "use 'raw_overrides'"}
+FORMER_IMAGE: Final[Mapping[str, str]] = {**FORMER_OVERRIDES, "ami_id": "use 'image_id'"}
 FORMER_THREADS: Final[Mapping[str, str]] = {
     "simultaneous_multithreading": "use 'threads_per_core', 1 for false and 2 for true"
 }
@@ -124,7 +125,7 @@ class Dcv:
 class NodeSoftware:
     """What every kind of nodes says of its software."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = FORMER_OVERRIDES
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = FORMER_IMAGE
 
     on_start: Sequence[CustomAction] = ()
     """What runs before a node is set up. Default - nothing."""
@@ -162,7 +163,7 @@ class HeadNode(LoginNode):
     Files of a `NodeScripts` folder are the exception: they are fetched through a fixed address.
     """
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_OVERRIDES, **FORMER_THREADS, "key_name": "use 'key_pair'"}
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_IMAGE, **FORMER_THREADS, "key_name": "use 'key_pair'"}
 
     public: bool = False
     """Whether it stands in the network's first public subnet. Default: false."""

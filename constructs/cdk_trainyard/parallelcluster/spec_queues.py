@@ -10,6 +10,7 @@ from cdk_trainyard.options.fields import Said
 from cdk_trainyard.options.kinds import Arn, Number, resource_id
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.parallelcluster.spec_nodes import (
+    FORMER_IMAGE,
     FORMER_OVERRIDES,
     FORMER_THREADS,
     MOST_NODES,
@@ -127,7 +128,7 @@ class ComputeResource(NodeAllocation):
 class Queue(NodeSoftware, NodeAllocation):
     """A queue of Slurm, which Slurm calls a partition."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = FORMER_OVERRIDES
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = FORMER_IMAGE
 
     name: NodeName
     """Its name. Another name is another queue."""

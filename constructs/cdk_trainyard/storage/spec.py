@@ -230,7 +230,10 @@ class DataRepository:
 class LustreSpec:
     """A new FSx for Lustre file system."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"read_cache_gib": "use 'read_cache', with 'mode' and 'size_gib'"}
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
+        "read_cache_gib": "use 'read_cache', with 'mode' and 'size_gib'",
+        "storage_capacity": "use 'capacity_gib'",
+    }
 
     deployment: Annotated[LustreDeployment, INLINE] = LustreDeployment()  # noqa: RUF009  a frozen value
     """Deployment type, storage class and throughput; another type is another, empty file system.
