@@ -47,6 +47,41 @@ AT_LOAD = [
         "19:7: 'cluster.queues[0].min_count' is no key here; there is 'cluster.queues[0].compute[…].min_count'",
     ),
     row(
+        "a scratch directory inside a mounted one",
+        [("placement: cluster\n", "placement: cluster\n      scratch_at: /fsx/scratch\n")],
+        "21:19: 'cluster.queues[1].scratch_at' must not be inside another mounted directory, got /fsx/scratch in /fsx",
+    ),
+    row(
+        "alerts of nothing, told to nobody",
+        [("name: demo\n", "name: demo\nalerts: {}\n")],
+        "2:1: 'alerts' must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see 'alarms' in its 'monitoring'",
+    ),
+    row(
+        "an access point for an EFS file system",
+        [
+            (
+                "shared_storage:\n",
+                "shared_storage:\n    efs: [{at: /e, file_system_id: fsap-0123456789abcdef0, security_group_id: sg-0123456789abcdef0}]\n",
+            )
+        ],
+        "26:36: 'cluster.shared_storage.efs[0].file_system_id' must be the id of a file system of EFS, as fs-0123456789abcdef0, got 'fsap-0123456789abcdef0'",
+    ),
+    row(
+        "a Region with one neighbor",
+        [("us-east-1\n", "me-central-1\n"), ("us-east-1a", "me-central-1a")],
+        "2:9: 'region' must be one that ParallelCluster 3.16.1 supports, got 'me-central-1'; the one of its area is me-south-1",
+    ),
+    row(
+        "a Region without a neighbor",
+        [("us-east-1\n", "mx-central-1\n"), ("us-east-1a", "mx-central-1a")],
+        "2:9: 'region' must be one that ParallelCluster 3.16.1 supports, got 'mx-central-1'; all are in ParallelCluster's user guide, 'Supported Regions'",
+    ),
+    row(
+        "a type named many times",
+        [("- instance_type: c5.xlarge\n", f"- instance_types: [{', '.join(['c5.xlarge'] * 45)}]\n")],
+        "17:39: 'cluster.queues[0].compute[0].instance_types[1]' must be another than those before it, got 'c5.xlarge' 45 times",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

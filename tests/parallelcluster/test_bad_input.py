@@ -390,7 +390,7 @@ def test_fails_in_a_region_without_parallelcluster() -> None:
     with pytest.raises(ConfigurationError) as error:
         ParallelCluster(stack, "Cluster", network=network, head_node=head(), queues=[queue()])
     assert error.value.problems[0] == (
-        "'region' must be one that ParallelCluster 3.16.1 supports, got 'ap-south-2'; its nearest are ap-east-1, "
+        "'region' must be one that ParallelCluster 3.16.1 supports, got 'ap-south-2'; those of its area are ap-east-1, "
         "ap-northeast-1, ap-northeast-2, ap-south-1, ap-southeast-1, ap-southeast-2, ap-southeast-3, ap-southeast-5, … "
         "(all are in ParallelCluster's user guide, 'Supported Regions')"
     )

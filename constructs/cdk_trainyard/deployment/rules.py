@@ -102,7 +102,8 @@ def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 
 def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
-    if deployment.alerts is not None:
+    alarms = (deployment.serving, deployment.monitoring) != (None, None)
+    if deployment.alerts is not None and (alarms or deployment.orchestrator != "parallelcluster"):  # else left out
         yield from alerts_problems(deployment.alerts, deployment.environment.account, deployment.orchestrator)
 
 

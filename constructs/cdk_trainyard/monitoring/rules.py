@@ -23,6 +23,7 @@ from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _LITERAL: Final = re.compile(r"""-?[0-9.]+|"[^"]*"|'[^']*'""")
+_OFFERED: Final = "the AWS General Reference, 'Amazon Managed Grafana endpoints and quotas'"
 _MOST_LISTED: Final = 5
 """Prefix lists, and endpoints (AWS::Grafana::Workspace NetworkAccessControl, ``maxItems``)."""
 
@@ -126,7 +127,8 @@ def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator
     """
     offered = load("monitoring", "grafana_regions")["regions"]
     if region is not None and not unresolved(region) and region not in offered:
-        text = f"must be left out in {region}: Amazon Managed Grafana is offered in {', '.join(offered)}"
+        offered = sorted(offered, key=lambda other: other.split("-")[0] != region.split("-")[0])  # the nearest first
+        text = f"must be left out in {region}: Amazon Managed Grafana is offered in {either(offered, all_in=_OFFERED)}"
         yield Problem((), f"{text}; Grafana of your own imports the same dashboards")
     yield from _access_problems(spec)
     if unresolved(spec.authentication, *spec.authentication):

@@ -14,7 +14,7 @@ from cdk_trainyard.tokens import unresolved
 def repeated_problems(
     shape: Items, values: Sequence[Any], at: At, environment: Environment = NOWHERE
 ) -> Iterator[Problem]:
-    """Say which values of a list stand before in it; parts have names, and rules of their own.
+    """Say which values of a list stand before in it, each once; parts have names, and rules of their own.
 
     Args:
         shape: The list; one that is marked `Repeats` may repeat.
@@ -28,8 +28,10 @@ def repeated_problems(
     said = [_said(item, value) for value in values]
     known = [_known_by(item, value, environment) for value in said]
     for index, value in enumerate(known):
-        if not unresolved(value) and value in known[:index]:
-            yield Problem((*at, index), f"must be another than those before it, got {shown(said[index])} again")
+        if not unresolved(value) and known[:index].count(value) == 1:
+            count = known.count(value)
+            again = "again" if count == 2 else f"{count} times"  # noqa: PLR2004  the first and this one
+            yield Problem((*at, index), f"must be another than those before it, got {shown(said[index])} {again}")
 
 
 def _said(shape: Scalar | Object, value: Any) -> Any:

@@ -85,11 +85,11 @@ def region_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems
     region = context.region
     if region is None or unresolved(region) or region in fact("regions"):
         return
-    nearest = either(_near(region) or fact("regions"), all_in="ParallelCluster's user guide, 'Supported Regions'")
-    yield Problem(
-        ("region",),
-        f"must be one that ParallelCluster {fact('version')} supports, got {shown(region)}; its nearest are {nearest}",
-    )
+    near, listed = _near(region), "ParallelCluster's user guide, 'Supported Regions'"
+    remedy = f"those of its area are {either(near, all_in=listed)}" if near[1:] else f"all are in {listed}"
+    remedy = f"the one of its area is {near[0]}" if len(near) == 1 else remedy
+    text = f"must be one that ParallelCluster {fact('version')} supports, got {shown(region)}"
+    yield Problem(("region",), f"{text}; {remedy}")
 
 
 def operating_system_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:

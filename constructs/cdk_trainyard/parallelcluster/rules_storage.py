@@ -1,7 +1,7 @@
 """Whether shared directories can be mounted. Pure: nothing is created here."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cdk_trainyard.instances import InstanceType
@@ -49,26 +49,36 @@ def mount_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
     """Every directory is mounted where nothing else is: not over, under or instead of another."""
     system = [place for place in fact("reserved_directories") if place not in _ROOMS]
     before: list[str] = []
-    scratch = sorted({at for at in _scratch_places(spec) if not unresolved(at)})
+    local = [(at, place) for at, place in _scratch_places(spec) if not unresolved(place)]
     for at, place in _places(spec, context):
         if at[0] == "mounts" and (text := NodePath().problem(place, NOWHERE)):
             yield Problem(at, text)
             continue
         if taken := next((other for other in before if place == other), None):
             yield Problem(at, f"must be another for every shared directory, got {taken} a second time")
-        for other in [*before, *scratch]:
+        for other in before:
             if place.startswith(f"{other}/") or other.startswith(f"{place}/"):
                 yield Problem(at, f"must not be inside another mounted directory, got {place} and {other}")
-        if place in scratch:
-            yield Problem(
-                at, f"must not be where local disks are mounted, got {place}; give {shown('scratch_at')} another"
-            )
+        yield from _local_problems(at, place, local)
         needed = any(place.startswith(f"{other}/") or other.startswith(f"{place}/") for other in system)
         if place in fact("reserved_directories") or needed or place == "/NONE":
             yield Problem(at, f"must not be a directory of the system, got {place}")
         if "/." in place:
             yield Problem(at, f"must have no part that begins with '.', which ParallelCluster refuses, got {place}")
         before.append(place)
+
+
+def _local_problems(at: At, place: str, local: Sequence[tuple[At, str]]) -> Problems:
+    """A shared directory and local disks are not mounted in one another, nor at the same place."""
+    for inner, other in local:
+        if other.startswith(f"{place}/"):
+            yield Problem(inner, f"must not be inside another mounted directory, got {other} in {place}")
+    for other in dict.fromkeys(other for _, other in local):
+        if place.startswith(f"{other}/"):
+            yield Problem(at, f"must not be inside another mounted directory, got {place} and {other}")
+        elif place == other:
+            text = f"must not be where local disks are mounted, got {place}; give {shown('scratch_at')} another"
+            yield Problem(at, text)
 
 
 _ROOMS = ("/opt", "/srv", "/mnt", "/media", "/root", "/var", "/run", "/tmp", "/usr")  # noqa: S108  what is compared, not used
@@ -197,12 +207,13 @@ def scratch_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             yield Problem((*at, "scratch_at"), f"must be left out for {names}: there is no local disk")
 
 
-def _scratch_places(spec: ParallelClusterSpec) -> Iterator[str]:
+def _scratch_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, str]]:
     """Where local disks are mounted: on nodes that have them, ParallelCluster takes ``/scratch`` unless told."""
-    nodes: list[HeadNode | Queue] = [spec.head_node, *(queue for _, queue in known(spec.queues))]
-    for node in nodes:
+    nodes: list[tuple[At, HeadNode | Queue]] = [(("head_node",), spec.head_node)]
+    nodes += [(("queues", index), queue) for index, queue in known(spec.queues)]
+    for at, node in nodes:
         if any(each is not None and each.nvme_gb for each in _types(node)):
-            yield node.scratch_at or "/scratch"
+            yield (*at, "scratch_at"), node.scratch_at or "/scratch"
 
 
 def _types(node: HeadNode | Queue) -> list[InstanceType | None]:

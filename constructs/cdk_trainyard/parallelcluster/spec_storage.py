@@ -8,7 +8,6 @@ from cdk_trainyard.options.fields import As
 from cdk_trainyard.options.kinds import Number, Text, resource_id
 from cdk_trainyard.options.stand_ins import Removal, VolumeRemoval
 from cdk_trainyard.parallelcluster.spec_nodes import MountDir, VolumeType
-from cdk_trainyard.storage.spec import FileSystemId
 
 if TYPE_CHECKING:
     from aws_cdk import RemovalPolicy
@@ -25,6 +24,7 @@ VolumeName = Annotated[
     ),
 ]
 """A name that is the value of a tag (``SHARED_STORAGE_NAME_REGEX`` of ParallelCluster's validators)."""
+EfsId = Annotated[str, resource_id("fs", "a file system of EFS")]
 FsxVolumeId = Annotated[
     str, Text(pattern=r"fsvol-[0-9a-f]{17}", words="the id of a volume of FSx", example="fsvol-0123456789abcdef0")
 ]
@@ -73,7 +73,7 @@ class SharedEbs(SharedVolume):
 class SharedEfs(SharedVolume):
     """An EFS file system: one that exists, or with no ``file_system_id`` one that ParallelCluster makes."""
 
-    file_system_id: FileSystemId | None = None
+    file_system_id: EfsId | None = None
     """One that exists, with mount targets in the zones of the nodes. Default - ParallelCluster makes one, which goes
     with the cluster unless ``removal_policy`` says otherwise."""
     security_group: "ec2.ISecurityGroup | None" = None
