@@ -82,6 +82,29 @@ AT_LOAD = [
         "17:39: 'cluster.queues[0].compute[0].instance_types[1]' must be another than those before it, got 'c5.xlarge' 45 times",
     ),
     row(
+        "a name for instances that have one",
+        [
+            ("- instance_type: c5.xlarge\n", "- instance_type: c5.xlarge\n          tags: {Name: x}\n"),
+            ("placement: cluster\n", "placement: cluster\n      tags: {Name: x, team: y}\n"),
+        ],
+        "18:18: 'cluster.queues[0].compute[0].tags.Name' must be left out: ParallelCluster names every instance of a queue 'Compute', whatever this says",
+        "22:14: 'cluster.queues[1].tags.Name' must be left out: […]",
+    ),
+    row(
+        "too many tags of all, and a reserved one",
+        [("name: demo\n", f"name: demo\ntags: {{'parallelcluster:a': b{''.join(f', k{i}: v' for i in range(50))}}}\n")],
+        "2:1: 'tags' must be at most 40 tags beside 10 that are added, got 51",
+        "2:8: 'tags.parallelcluster:a' must not begin with parallelcluster:, which is ParallelCluster's own",
+    ),
+    row(
+        "too many tags together",
+        [
+            ("name: demo\n", f"name: demo\ntags: {{{', '.join(f'k{i}: v' for i in range(30))}}}\n"),
+            ("cluster:\n", f"cluster:\n  tags: {{{', '.join(f'l{i}: v' for i in range(11))}}}\n"),
+        ],
+        "11:3: 'cluster.tags' must be at most 40 together with those around it, got 41",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

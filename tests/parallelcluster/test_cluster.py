@@ -365,6 +365,7 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"queues": [queue(ComputeResource(instance_types=["g4dn.xlarge", "g5.xlarge"]))]},
         "compute resource 'g4dn-xlarge' of queue 'compute' has types with T4 and A10G: a job gets either",
     ),
+    "name-tag": ({"tags": {"Name": "x"}}, "'tags' have a Name, which the head node alone takes"),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "many-policies": (
         {"queues": [queue(cpu(), policies=POLICIES)]},

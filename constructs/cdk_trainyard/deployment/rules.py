@@ -28,6 +28,8 @@ from cdk_trainyard.tokens import unresolved
 
 _ADDED_TAGS: Final = 3
 """That CDK gives a subnet (``Name``, ``aws-cdk:subnet-name`` and ``-type``), and a fleet its group."""
+_ADDED_BY_PARALLELCLUSTER: Final = 10
+"""That ParallelCluster adds to those of its nodes, and room for more: its rules take 40."""
 _WITH_ALARMS: Final = ("alerts", "monitoring", "serving")
 """Sections with resources whose tags must have a value (CloudFormation's schemas, 2026-11): ``AWS::CloudWatch::Alarm``,
 ``CompositeAlarm`` and ``Dashboard``, ``AWS::ECS::CapacityProvider``. The other types take an empty one.
@@ -71,7 +73,8 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def _tags_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if unresolved(deployment.tags):
         return
-    yield from tags_problems(("tags",), deployment.tags, added=_ADDED_TAGS)
+    added = _ADDED_BY_PARALLELCLUSTER if deployment.orchestrator == "parallelcluster" else _ADDED_TAGS
+    yield from tags_problems(("tags",), deployment.tags, added=added)
     made_by = [name for name in _WITH_ALARMS if getattr(deployment, name) is not None]
     for key, value in deployment.tags.items():
         if made_by and value == "":

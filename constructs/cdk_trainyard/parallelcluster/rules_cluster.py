@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType
@@ -260,24 +260,30 @@ def suppressed_validator_problems(spec: ParallelClusterSpec, _: ClusterContext) 
             yield Problem(at, f"must be the name of a check of ParallelCluster, or ALL, got {shown(name)}{hint}")
 
 
+_NAME: Final = "Name"
+"""A tag of instances that launch templates have already, and EC2 keeps: ``get_default_instance_tags`` of
+ParallelCluster 3.16.1; aws/aws-parallelcluster#5369, 2025-01-24. Of the cluster's tags it names the head node."""
+
+
 def tag_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """Tags are told apart, none is ParallelCluster's own, and no instance has more than there is room for."""
     places: list[tuple[At, Any]] = [(("tags",), spec.tags)]
     places += [(("queues", index, "tags"), queue.tags) for index, queue in known(spec.queues)]
     places += [((*at, "tags"), compute.tags) for at, _, compute in computes(spec)]
     for at, tags in places:
-        yield from tags_problems(at, tags or {})
+        yield from (problem for problem in tags_problems(at, tags or {}) if problem.at != at)  # how many: below
         for key in tags or ():
             if not unresolved(key) and key.startswith(limits.RESERVED_TAG):
                 text = f"must not begin with {limits.RESERVED_TAG}, which is ParallelCluster's own"
                 yield Problem((*at, key), text, of_key=True)
+            elif key == _NAME and at != ("tags",):
+                text = "must be left out: ParallelCluster names every instance of a queue 'Compute', whatever this says"
+                yield Problem((*at, key), text, of_key=True)
     for at, queue, compute in computes(spec):
         count = len({*(spec.tags or ()), *(queue.tags or ()), *(compute.tags or ())})
         if count > limits.TAGS:
-            yield Problem(
-                (*at, "tags"),
-                f"must be at most {limits.TAGS} together with those of queue and cluster, got {count}",
-            )
+            where = (*at, "tags") if compute.tags else (*at[:2], "tags") if queue.tags else ("tags",)
+            yield Problem(where, f"must be at most {limits.TAGS} together with those around it, got {count}")
 
 
 def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:

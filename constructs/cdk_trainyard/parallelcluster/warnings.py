@@ -126,6 +126,15 @@ def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
+def name_of_head_node(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """A name for all that the head node alone takes: the launch templates of other nodes have one.
+
+    Source: ``get_default_instance_tags`` of ParallelCluster 3.16.1; aws/aws-parallelcluster#5369 (2025-01-24).
+    """
+    if not unresolved(spec.tags) and "Name" in (spec.tags or {}):
+        yield "'tags' have a Name, which the head node alone takes: ParallelCluster names the other nodes itself"
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
     "zone-without-type": zone_without_type,
     "other-version": other_version,
@@ -135,6 +144,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,
     "open-ssh": open_ssh,
+    "name-tag": name_of_head_node,
     "no-way-out": no_route_to_internet,
     "many-policies": many_policies,
 }

@@ -74,6 +74,10 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
                 yield problem
             case ("metrics", *inner):
                 yield replace(problem, at=("monitoring", *inner))
+            case ("tags", str(key)) if key not in (section.tags or {}):
+                yield problem  # of the whole deployment
+            case ("tags",) if not section.tags:
+                pass  # said of those of the whole deployment
             case ("mounts", int(), *inner) | ("mounts", *inner):
                 yield replace(problem, at=("storage", "lustre", *inner))
             case _:
