@@ -105,6 +105,15 @@ AT_LOAD = [
         "11:3: 'cluster.tags' must be at most 40 together with those around it, got 41",
     ),
     row(
+        "what an older version has not",
+        [
+            ("cluster:\n", "cluster:\n  version: 3.10.1\n  login_pools: [{name: a, instance_type: c5.xlarge}]\n"),
+            ("alinux2023", "ubuntu2404"),
+        ],
+        "11:3: 'cluster.login_pools' must be left out with 'version' 3.10.1: who may connect to login nodes can be said from 3.11.0 on",
+        "12:21: 'cluster.operating_system' must be another with 'version' 3.10.1, got 'ubuntu2404', which ParallelCluster has from 3.13.0 on",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

@@ -14,6 +14,14 @@ FIRST_VERSION = (3, 10)
 GONE_SYSTEMS = {"alinux2": "3.16.0", "ubuntu2004": "3.14.0"}
 """Operating systems that earlier versions had, and the first version without them."""
 
+NEW_SYSTEMS = {"ubuntu2404": (3, 13)}
+"""Operating systems that earlier versions had not: the first version with them (aws-parallelcluster-cookbook,
+``CHANGELOG.md`` of 3.13.0, 2025-03-12)."""
+
+LOGIN_POOLS_SINCE = (3, 11)
+"""``LoginNodes/Pools/Ssh/AllowedIps``, which is always said, lest everybody can connect; so are custom actions, DCV and
+a second pool from there on (aws-parallelcluster, ``CHANGELOG.md`` and ``cluster_schema.py`` of 3.10.0 and 3.11.0)."""
+
 NEURON_SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404")
 """Where AWS publishes the Neuron SDK."""
 

@@ -26,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.version_problems,
     rules_cluster.region_problems,
     rules_cluster.operating_system_problems,
+    rules_cluster.older_version_problems,
     rules_cluster.count_problems,
     rules_cluster.unique_name_problems,
     rules_cluster.architecture_problems,
