@@ -114,6 +114,12 @@ AT_LOAD = [
         "12:21: 'cluster.operating_system' must be another with 'version' 3.10.1, got 'ubuntu2404', which ParallelCluster has from 3.13.0 on",
     ),
     row(
+        "logs that are kept, and not there",
+        [("cluster:\n", "cluster:\n  monitoring: {logs: false, log_retention_days: 180, keep_logs: true}\n")],
+        "10:29: 'cluster.monitoring.log_retention_days' must be left out when 'logs' is false: there are none",
+        "10:54: 'cluster.monitoring.keep_logs' must be left out when 'logs' is false: there are none",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

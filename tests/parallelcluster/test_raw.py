@@ -52,6 +52,7 @@ EXTERNAL = {"Host": "10.0.0.1"}
         slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
         slurm(ScaledownIdletime=-1),
+        slurm(Dns={"HostedZoneId": "Z1"}),
         cluster(queue(raw_overrides={"Iam": {"S3Access": [{"BucketName": "*"}, {"BucketName": "data-*"}]}})),
         storage("FileCache", CACHE),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
@@ -141,6 +142,13 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             slurm([{"KillWait": 60}], CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
             ("CustomSlurmSettingsIncludeFile' must be left out beside 'custom' of 'slurm': ParallelCluster takes one"),
+        ),
+        (
+            cluster(
+                slurm=SlurmSettings(managed_dns=False),
+                raw_overrides={"Scheduling": {"SlurmSettings": {"Dns": {"HostedZoneId": "Z1"}}}},
+            ),
+            "HostedZoneId' must be left out where node names are in no zone of Route 53",
         ),
         (
             slurm(ExternalSlurmdbd=EXTERNAL),

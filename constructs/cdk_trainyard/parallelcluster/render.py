@@ -37,6 +37,7 @@ CAPACITY: Final = {
     UsageClass.CAPACITY_BLOCK: "CAPACITY_BLOCK",
 }
 """``UsageClass`` as ParallelCluster spells it."""
+_LOG_DAYS: Final = 180
 HEAD, LOGIN, COMPUTE = "head", "login", "compute"
 """Kinds of nodes."""
 
@@ -266,8 +267,8 @@ def _monitoring(spec: ParallelClusterSpec) -> Config:
     monitoring = spec.monitoring
     logs = {
         "Enabled": True,
-        "RetentionInDays": monitoring.log_retention_days,
-        "DeletionPolicy": "Retain" if monitoring.keep_logs else "Delete",
+        "RetentionInDays": _LOG_DAYS if monitoring.log_retention_days is None else monitoring.log_retention_days,
+        "DeletionPolicy": "Delete" if monitoring.keep_logs is False else "Retain",
     }
     return {
         "DetailedMonitoring": monitoring.detailed or None,

@@ -23,7 +23,7 @@ from cdk_trainyard.parallelcluster.resolve import (
     volumes,
 )
 from cdk_trainyard.parallelcluster.rules_provider import provider_version_problems
-from cdk_trainyard.parallelcluster.spec import ParallelClusterMonitoring, ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_storage import SharedVolume
 from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.storage.spec import AccountingSpec
@@ -252,9 +252,10 @@ def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
         if given is not None and not unresolved(given) and given.to_seconds() < 1:
             yield Problem(("timeouts", name), "must be longer than nothing, got 0")
     logs = spec.monitoring
-    for name, default in (("log_retention_days", ParallelClusterMonitoring().log_retention_days), ("keep_logs", True)):
-        if logs.logs is False and getattr(logs, name) != default and not unresolved(getattr(logs, name)):
-            yield Problem(("monitoring", name), f"must be left out when {option('logs')} is false: there are none")
+    for name in ("log_retention_days", "keep_logs"):
+        if logs.logs is False and getattr(logs, name) is not None and not unresolved(getattr(logs, name)):
+            text = f"must be left out when {option('logs')} is false: there are none"
+            yield Problem(("monitoring", name), text, of_key=True)
     compute, idle = spec.timeouts.compute_node, spec.slurm.idle_time
     for at, said, longest in ((("timeouts", "compute_node"), compute, 1092), (("slurm", "idle_time"), idle, 525_600)):
         if said is not None and not unresolved(said) and said.to_minutes() > longest:

@@ -11,7 +11,7 @@ from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged
-from cdk_trainyard.parallelcluster.resolve import known, volumes
+from cdk_trainyard.parallelcluster.resolve import known, managed_dns, volumes
 from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
 from cdk_trainyard.parallelcluster.rules_raw_lustre import lustre_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -113,6 +113,7 @@ of buckets and proxies as the user guide has them)."""
 _NO_SECRET: Final = "must be no reference to a secret, which CloudFormation does not resolve in a cluster"  # noqa: S105
 _BUCKET: Final = _FORMS["CustomS3Bucket"]
 _ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
+_ZONE: Final = "Scheduling.SlurmSettings.Dns.HostedZoneId"
 _INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
 _EXTERNAL: Final = "Scheduling.SlurmSettings.ExternalSlurmdbd"
 _MUNGE: Final = "Scheduling.SlurmSettings.MungeKeySecretArn"
@@ -206,6 +207,11 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
         if text := _SECRET.problem(value, environment):
             yield Problem((*at, *path.split(".")), text)
     for path, stop, text in (
+        (
+            _ZONE,
+            managed_dns(spec, context.place) is False,
+            "must be left out where node names are in no zone of Route 53",
+        ),
         (_INCLUDED, bool(spec.slurm.custom), "must be left out beside 'custom' of 'slurm': ParallelCluster takes one"),
         (_EXTERNAL, spec.slurm.accounting is not None, "must be left out beside 'accounting' of 'slurm'"),
         (_EXTERNAL, _at(raw, _MUNGE) is None, "must be given with 'MungeKeySecretArn', the key that both share"),

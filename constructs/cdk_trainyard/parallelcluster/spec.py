@@ -143,11 +143,11 @@ class ParallelClusterMonitoring:
     logs: bool = True
     """Whether logs go to CloudWatch; cannot be changed. Default: true."""
     log_retention_days: Annotated[
-        int, Choice(values=(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653))
-    ] = 180
-    """How long they are kept, in days. Default: 180."""
-    keep_logs: bool = True
-    """Whether they outlive the cluster. Default: true."""
+        int | None, Choice(values=(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653))
+    ] = None
+    """How long they are kept, in days. Default - 180."""
+    keep_logs: bool | None = None
+    """Whether they outlive the cluster. Default - true."""
     dashboard: bool = True
     """Whether there is a dashboard. Default: true."""
     alarms: bool = True
