@@ -120,6 +120,25 @@ AT_LOAD = [
         "10:54: 'cluster.monitoring.keep_logs' must be left out when 'logs' is false: there are none",
     ),
     row(
+        "names of nodes that cannot be told apart",
+        [
+            ("- instance_type: c5.xlarge\n", "- instance_type: c5.xlarge\n          name: a-dy-b\n"),
+            (TRN1, f"{TRN1}\n          name: st-1"),
+        ],
+        "18:17: 'cluster.queues[0].compute[0].name' must have no part 'st' or 'dy' with another behind it, by which nodes are told apart, got 'a-dy-b'",
+        "24:17: 'cluster.queues[1].compute[0].name' must have no part 'st' […]",
+    ),
+    row(
+        "GPUDirect without EFA",
+        [
+            (
+                "- instance_type: c5.xlarge\n",
+                "- instance_type: c5.xlarge\n          raw_overrides: {Efa: {GdrSupport: true}}\n",
+            )
+        ],
+        "18:33: 'cluster.queues[0].compute[0].raw_overrides.Efa.GdrSupport' must be left out without EFA",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

@@ -1,7 +1,8 @@
 """Whether each queue and its kinds of nodes can work. Pure: nothing is created here."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.instances import InstanceType
@@ -36,6 +37,7 @@ from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
+_KIND_OF_NODE: Final = re.compile(r"(^|-)(st|dy)-.")
 _ALLOCATIONS: Final = {
     UsageClass.ON_DEMAND: (AllocationStrategy.LOWEST_PRICE, AllocationStrategy.PRIORITIZED),
     UsageClass.SPOT: tuple(one for one in AllocationStrategy if one is not AllocationStrategy.PRIORITIZED),
@@ -130,6 +132,7 @@ def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
         yield from _type_problems(at, compute, spec)
         if compute.name is not None:
             yield from name_problems((*at, "name"), compute.name)
+            yield from _node_name_problems((*at, "name"), compute.name)
         yield from _group_problems(at, compute, compute.placement)
         yield from thread_problems((*at, "threads_per_core"), compute.threads_per_core, types_of(compute))
         yield from _count_problems(at, queue, compute)
@@ -143,6 +146,16 @@ def compute_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
         yield from _memory_problems(at, compute)
         yield from _priority_problems(at, queue, compute)
         yield from _gpu_check_problems((*at, "gpu_health_check"), compute.gpu_health_check, types_of(compute))
+
+
+def _node_name_problems(at: At, name: str) -> Problems:
+    """Names of nodes are taken apart at the last ``-st-`` or ``-dy-``, which stands before that of the kind of nodes.
+
+    Source: ``parse_nodename`` of aws-parallelcluster-node, ``src/slurm_plugin/slurm_resources.py`` (2024-10).
+    """
+    if not unresolved(name) and _KIND_OF_NODE.search(name):
+        text = "must have no part 'st' or 'dy' with another behind it, by which nodes are told apart"
+        yield Problem(at, f"{text}, got {shown(name)}")
 
 
 def _type_problems(at: At, compute: ComputeResource, spec: ParallelClusterSpec) -> Problems:
@@ -196,6 +209,10 @@ def _usage_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
 
 def _efa_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
     """EFA is where the hardware has it, and somebody said how close the nodes are."""
+    if compute.efa is False and types_of(compute) and not unresolved(compute.raw_overrides):
+        efa = (compute.raw_overrides or {}).get("Efa")
+        if isinstance(efa, Mapping) and str(efa.get("GdrSupport")).lower() == "true":  # EfaValidator, 3.16.1
+            yield Problem((*at, "raw_overrides", "Efa", "GdrSupport"), "must be left out without EFA", of_key=True)
     if compute.efa is not True:
         return
     for each in types_of(compute):
