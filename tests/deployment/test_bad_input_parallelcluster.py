@@ -139,6 +139,18 @@ AT_LOAD = [
         "18:33: 'cluster.queues[0].compute[0].raw_overrides.Efa.GdrSupport' must be left out without EFA",
     ),
     row(
+        "policies that the provider may not attach",
+        [
+            ("public: true\n", 'public: true\n    policy_arns: ["arn:aws:iam::123456789012:policy/mine"]\n'),
+            (
+                "placement: cluster\n",
+                'placement: cluster\n      policy_arns: ["arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess", "arn:aws:iam::123456789012:policy/parallelcluster-mine", "arn:aws:iam::123456789012:policy/mine/parallelcluster"]\n',
+            ),
+        ],
+        "14:19: 'cluster.head_node.policy_arns[0]' must be one whose path or name begins with 'parallelcluster', got 'arn:aws:iam::123456789012:policy/mine'; the provider may attach no other of an account",
+        "22:128: 'cluster.queues[1].policy_arns[2]' must be one whose path […]",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

@@ -84,6 +84,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
                 yield replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), venv_place_problems(spec, context))
     yield from within(("cluster",), _subnet_problems(section, network))
+    yield from within(("cluster",), _policy_problems(section))
     yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
@@ -231,6 +232,20 @@ def _nodes(section: ParallelClusterSection) -> Iterator[tuple[At, Any]]:
     yield ("head_node",), section.head_node
     yield from ((("login_pools", index), pool) for index, pool in known(section.login_pools))
     yield from ((("queues", index), queue) for index, queue in known(section.queues))
+
+
+def _policy_problems(section: ParallelClusterSection) -> Iterator[Problem]:
+    """Policies are ones that the provider may attach; a file gives it no further right.
+
+    Source: ``cloudformation/policies/parallelcluster-policies.yaml`` of 3.12.0 (condition of ``iam:AttachRolePolicy``);
+    aws/aws-parallelcluster#6127 (2024-02-28) and #6998 (2025-09-17). Of AWS's own policies it may attach some.
+    """
+    for at, node in _nodes(section):
+        for index, policy in known(getattr(node, "policies", ())):
+            arn = policy.managed_policy_arn
+            if not unresolved(arn) and ":iam::aws:" not in arn and ":policy/parallelcluster" not in arn:
+                text = f"must be one whose path or name begins with 'parallelcluster', got {shown(arn)}"
+                yield Problem((*at, "policies", index), f"{text}; the provider may attach no other of an account")
 
 
 def _subnet_problems(section: ParallelClusterSection, network: object) -> Iterator[Problem]:
