@@ -151,6 +151,24 @@ AT_LOAD = [
         "22:128: 'cluster.queues[1].policy_arns[2]' must be one whose path […]",
     ),
     row(
+        "an existing subnet that is too small",
+        [
+            ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),
+            ("public: true", "public: false"),
+        ],
+        "5:85: 'network.accelerator_subnet.cidr' must hold 41 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, other = 1, reserve = 16), got 10.0.0.0/28 with 11; one that exists cannot grow: name another, a /26 or larger",
+    ),
+    row(
+        "a mask that leaves too few addresses",
+        [("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 28")],
+        "5:21: 'network.accelerator_mask' must hold 40 addresses […]",
+    ),
+    row(
+        "more nodes than any subnet has addresses",
+        [("max_count: 8", "max_count: 65531"), ("c5.xlarge\n    public", "c5.4xlarge\n    public")],
+        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65563 […]",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",
@@ -404,7 +422,7 @@ AT_LOAD = [
             ("max_count: 16", "max_count: 500"),
             ("c5.xlarge\n    p", "m5.8xlarge\n    p"),
         ],
-        "3:1: 'network.accelerator_cidr' must hold 524 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger",
+        "5:9: 'network.cidr' must hold 524 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger for the accelerator subnet, which has half of it",
     ),
     row(
         "an accounting database in one zone",

@@ -1,12 +1,14 @@
 """What follows from the ``network:`` section for what stands in it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network.rules import layout_request, network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.network.subnet_layout import plan_subnets
+from cdk_trainyard.problems import Problem
 from cdk_trainyard.tokens import unresolved
 
 
@@ -24,6 +26,23 @@ def accelerator_cidr(network: object, region: str | None) -> str | None:
         return None
     request = layout_request(network)
     return str(plan_subnets(request).accelerator) if request else None
+
+
+def address_problem(network: object, problem: Problem) -> Problem:
+    """Return that the accelerator subnet is too small, said of the key that says how large it is.
+
+    Args:
+        network: The section, of whatever form.
+        problem: The problem.
+    """
+    if isinstance(network, ExistingNetworkSpec):
+        text = problem.text.replace("; use a /", "; one that exists cannot grow: name another, a /")
+        return replace(problem, at=("network", "accelerator_subnet", "cidr"), text=text)
+    keys = ("accelerator_cidr", "accelerator_mask", "secondary_cidr", "cidr")
+    default = NetworkSpec(zone="")
+    key = next((each for each in keys if getattr(network, each, None) != getattr(default, each)), "accelerator_mask")
+    half = " for the accelerator subnet, which has half of it" if key == "cidr" else ""
+    return replace(problem, at=("network", key), text=f"{problem.text}{half}")
 
 
 def accelerator_zone(network: object, region: str | None) -> str | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from cdk_trainyard.fleet.quotas import quota_text
 from cdk_trainyard.fleet.rules_image import route_problems
 from cdk_trainyard.fleet.rules_nodes import (
     image_problems,
@@ -238,7 +237,7 @@ def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Pro
     plan = AddressPlan([use], lustre_file_servers=servers, other=_MASTERS)
     short = plan.shortage(cidr, remedy=f"leave {option('interfaces')} out, for one address a node")
     if short:
-        yield Problem(("network",), f"{short}; {quota_text(largest, most, spec.capacity)}")
+        yield Problem(("network", "accelerator_cidr"), short)
 
 
 def addresses_per_node(spec: FleetSpec) -> int:

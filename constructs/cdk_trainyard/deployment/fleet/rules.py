@@ -7,7 +7,7 @@ from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone
+from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.rules_nodes import master_problems
@@ -37,7 +37,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         exporters=exporters(deployment.monitoring),
     )
     for problem in fleet_problems(section, around):
-        yield _placed(problem, list(mounts))
+        of_size = problem.at == ("network", "accelerator_cidr")
+        yield address_problem(network, problem) if of_size else _placed(problem, list(mounts))
     if isinstance(section.master, MasterSpec):
         yield from within(("cluster", "master"), master_problems(section.master, section.image, environment))
     yield from fleet_reach_problems(section, network, environment.region, deployment.monitoring)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from cdk_trainyard.deployment.accounting import new_accounting_problems
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, zones_of
+from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem, zones_of
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
 from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
 from cdk_trainyard.deployment.parallelcluster.venv import venv_place_problems
@@ -69,25 +69,32 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     tags = {} if unresolved(deployment.tags) else deployment.tags
     spec = prepared(section, network, tags=tags)
     for problem in room.cluster_problems(resolve_cluster(spec, context), context):
-        match problem.at:
-            case ("region" | "network", *_):
-                yield problem
-            case ("metrics", *inner):
-                yield replace(problem, at=("monitoring", *inner))
-            case ("tags", str(key)) if key not in (section.tags or {}):
-                yield problem  # of the whole deployment
-            case ("tags",) if not section.tags:
-                pass  # said of those of the whole deployment
-            case ("mounts", int(), *inner) | ("mounts", *inner):
-                yield replace(problem, at=("storage", "lustre", *inner))
-            case _:
-                yield replace(problem, at=("cluster", *problem.at))
+        yield from _in_file(problem, section, network)
     yield from within(("cluster",), venv_place_problems(spec, context))
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from within(("cluster",), _policy_problems(section))
     yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
+
+
+def _in_file(problem: Problem, section: ParallelClusterSection, network: object) -> Iterator[Problem]:
+    """Yield a problem of the cluster with its path in the file; what is said of the whole deployment is left out."""
+    match problem.at:
+        case ("network", "accelerator_cidr"):
+            yield address_problem(network, problem)
+        case ("region" | "network", *_):
+            yield problem
+        case ("metrics", *inner):
+            yield replace(problem, at=("monitoring", *inner))
+        case ("tags", str(key)) if key not in (section.tags or {}):
+            yield problem
+        case ("tags",) if not section.tags:
+            return
+        case ("mounts", int(), *inner) | ("mounts", *inner):
+            yield replace(problem, at=("storage", "lustre", *inner))
+        case _:
+            yield replace(problem, at=("cluster", *problem.at))
 
 
 # ---------------------------------------------------------------- what the cluster stands in
