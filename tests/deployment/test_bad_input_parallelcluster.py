@@ -169,6 +169,23 @@ AT_LOAD = [
         "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65563 […]",
     ),
     row(
+        "a database in a VPC that has no subnets for it",
+        [("zone: us-east-1a", EXISTING), ("public: true", "public: false"), ACCOUNTING],
+        "3:1: 'network.service_subnets' must be in at least 2 zones for the accounting database, got none; name private subnets of the VPC in two zones",
+    ),
+    row(
+        "a database in a VPC whose subnets for it are in one zone",
+        [
+            (
+                "zone: us-east-1a",
+                f"{EXISTING}\n  service_subnets: [{{subnet_id: subnet-0123456789abcdef1, zone: us-east-1b}}]",
+            ),
+            ("public: true", "public: false"),
+            ACCOUNTING,
+        ],
+        "6:3: 'network.service_subnets' must stand in at least 2 zones, got us-east-1b alone; add a subnet, or leave them out",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

@@ -190,7 +190,9 @@ class AccountingDatabase(AccountingDatabaseBase):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(AccountingSpec, locals()))
         zones = [subnet.availability_zone for subnet in network.service_subnets]
-        of_zones = subnet_zone_problems(("network", "service_subnets"), zones)
+        of_zones = subnet_zone_problems(
+            ("network", "service_subnets"), zones, remedy=f"; give a new network its {option('service_zones')}"
+        )
         of_version = _version_problems(spec.engine, engine_version)
         raise_problems(self, [*judge.problems, *accounting_problems(spec), *of_zones, *of_version])
         group = ec2.SecurityGroup(

@@ -186,15 +186,15 @@ def _class_problems(spec: AccountingSpec) -> Iterator[Problem]:
         yield Problem(("instance_type",), f"{text}{of_family or near}")
 
 
-def subnet_zone_problems(at: At, zones: Sequence[str]) -> Iterator[Problem]:
+def subnet_zone_problems(at: At, zones: Sequence[str], *, remedy: str = "") -> Iterator[Problem]:
     """Check that a subnet group of RDS spans two zones.
 
     Args:
         at: The option of the network that says where its service subnets stand.
         zones: Zones of those subnets.
+        remedy: What to do, after a semicolon. Default - that is clear.
     """
     if not unresolved(*zones) and len(set(zones)) < _ZONES_OF_A_SUBNET_GROUP:
         found = ", ".join(sorted(set(zones))) or "none"
         text = f"must be in at least {_ZONES_OF_A_SUBNET_GROUP} zones for the accounting database, got {found}"
-        of_new = "" if at[-1] == "service_zones" else f"; give a new network its {option('service_zones')}"
-        yield Problem(at, f"{text}{of_new}")
+        yield Problem(at, f"{text}{remedy}")
