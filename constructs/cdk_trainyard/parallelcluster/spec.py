@@ -122,7 +122,8 @@ class SlurmSettings:
     """What happens to nodes that a change of their queue replaces: jobs end first (DRAIN), are cut off (TERMINATE), or
     the change is refused while nodes run (COMPUTE_FLEET_STOP). Default: DRAIN."""
     idle_time: Annotated["Duration | None", Unit("minutes"), Said("idle_minutes")] = None
-    """How long a node may be idle before it goes, in minutes. Default - 10 minutes."""
+    """How long a node may be idle before it goes, in minutes; for ever is ``ScaledownIdletime: -1`` of
+    ``SlurmSettings`` in ``raw_overrides``. Default - 10 minutes."""
     memory_scheduling: bool = False
     """Whether Slurm shares out memory too. Default: false."""
     scaling: ScalingStrategy | None = None
