@@ -186,6 +186,18 @@ AT_LOAD = [
         "6:3: 'network.service_subnets' must stand in at least 2 zones, got us-east-1b alone; add a subnet, or leave them out",
     ),
     row(
+        "names in a zone that the head node cannot reach",
+        [
+            (
+                "zone: us-east-1a",
+                "zone: us-east-1a\n  nat: none\n  interface_endpoints: [cloudformation, ec2, logs, ssm, ssmmessages, ec2messages]",
+            ),
+            ("public: true", "public: false"),
+            ("cluster:\n", "cluster:\n  slurm: {managed_dns: true}\n"),
+        ],
+        "12:24: 'cluster.slurm.managed_dns' must be left out, or false: without NAT the head node cannot reach Route 53, got true",
+    ),
+    row(
         "a version with two numbers",
         [("cluster:\n", "cluster:\n  version: 3.16\n")],
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",

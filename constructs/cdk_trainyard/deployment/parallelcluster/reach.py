@@ -52,7 +52,20 @@ def parallelcluster_reach_problems(
             found += [replace(each, at=("cluster", *each.at)) for each in own]
             if nodes.at != "login":
                 found += metrics("parallelcluster", monitoring, place, at)
-    return [*reach_problems(found, at)]
+    return [*reach_problems(found, at), *_dns_problems(cluster, network)]
+
+
+def _dns_problems(cluster: ParallelClusterSection, network: NetworkSpec) -> Iterator[Problem]:
+    """Where the head node has no way out, names of nodes are in no zone: Route 53 is none of the endpoints.
+
+    Source: wiki of aws-parallelcluster, "(3.1.1) Issue with clusters in isolated networks": ``DisableManagedDns`` true.
+    """
+    head = cluster.head_node
+    if isinstance(head, Unknown) or network.has_nat is not False or cluster.slurm.managed_dns is not True:
+        return
+    if head.public is False and "Networking" not in (head.raw_overrides or {}):  # there may be a proxy
+        text = "must be left out, or false: without NAT the head node cannot reach Route 53, got true"
+        yield Problem(("cluster", "slurm", "managed_dns"), text)
 
 
 def _nodes(cluster: ParallelClusterSection) -> Iterator[_Nodes]:
