@@ -51,5 +51,5 @@ def test_fails_to_add_a_policy_to_a_role_of_yours(stack: Stack) -> None:
 
 @pytest.mark.parametrize("version", ["3.16", "latest", "2.11.0"])
 def test_fails_with_a_version_that_is_none(stack: Stack, version: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"'version' must be ParallelCluster's version 3, as '3\.16\.1'"):
+    with pytest.raises(ConfigurationError, match=r"'version' must be ParallelCluster's version 3, as 3\.16\.1"):
         ParallelClusterProvider(stack, "Provider", version=version)
