@@ -17,7 +17,11 @@ from tools.contract.table import rows
 GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
 KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
 TOKEN = Token.as_string({"Ref": "Value"})
-OF_SLURM = [rule for rule in RULES if rule.__module__.endswith(("rules_slurm", "rules_partitions", "rules_node_names"))]
+OF_SLURM = [
+    rule
+    for rule in RULES
+    if rule.__module__.rpartition(".")[2].startswith(("rules_slurm", "rules_partitions", "rules_node_names"))
+]
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
 

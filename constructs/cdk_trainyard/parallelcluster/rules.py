@@ -13,6 +13,7 @@ from cdk_trainyard.parallelcluster import (
     rules_queues,
     rules_raw,
     rules_slurm,
+    rules_slurm_combinations,
     rules_storage,
     rules_venv,
 )
@@ -34,6 +35,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.resource_prefix_problems,
     rules_cluster.accounting_problems,
     rules_slurm.slurm_settings_problems,
+    rules_slurm_combinations.combination_problems,
     rules_partitions.partition_name_problems,
     rules_partitions.partition_limit_problems,
     rules_partitions.partition_choice_problems,

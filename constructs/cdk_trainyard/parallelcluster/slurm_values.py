@@ -1,0 +1,113 @@
+"""What Slurm's parameters take. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cdk_trainyard.problems import shown
+
+_FORMS: Final = {
+    "number": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 or more, or UNLIMITED"),
+    "short": (
+        r"(?i:0x[0-9a-f]{1,4}|UNLIMITED|INFINITE)|0*(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])",
+        "a whole number of 0 to 65535, or UNLIMITED",
+    ),
+    "boolean": (r"(?i:yes|no|up|down|true|false|1|0)", "YES or NO"),
+    "time": (
+        r"(?i:-1|INFINITE|UNLIMITED|\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
+        "minutes, hours:minutes:seconds, days-hours or UNLIMITED, as 1-12",
+    ),
+    "text": (r'"[^"#]*"|[^\s#]+', "one word without '#', or words in double quotes"),
+}
+"""What Slurm reads (``parse_value.c``, ``parse_time.c`` and ``parse_config.c`` of Slurm 25.11)."""
+_LEVEL: Final = (r"(?i:quiet|fatal|error|info|verbose|debug[2-5]?)|[0-9]", "a level from quiet to debug5, as info")
+_PREEMPT: Final = "within|priority"
+_MODES: Final = f"gang|{_PREEMPT}|off|cluster|cancel|requeue|on|suspend"
+_PREEMPT_MODES: Final = (
+    rf"(?i:(?!.*gang.*({_PREEMPT})|.*({_PREEMPT}).*gang)((gang|{_PREEMPT}),)*({_MODES})(,(gang|{_PREEMPT}))*)",
+    "OFF, CANCEL, REQUEUE or SUSPEND, with GANG, WITHIN or PRIORITY behind a comma",
+)
+_FLAGS: Final = (
+    "CR_(ONE_TASK_PER_CORE|CORE_DEFAULT_DIST_BLOCK|NO_DIST_TOPO_BLOCK|LLN|PACK_NODES)|LL_SHARED_GRES|"
+    "MULTIPLE_SHARING_GRES_PJ|ENFORCE_BINDING_GRES|ONE_TASK_PER_SHARING_GRES|OTHER_CONS_(RES|TRES)"
+)
+_ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
+_PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
+_POSITIVE: Final = (r"(?!0+$)\S+", "1 or more")
+_VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
+    ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
+    ("cluster", "preempttype"): (
+        "preempt/(none|partition_prio|qos)",
+        "preempt/none, preempt/partition_prio or preempt/qos",
+    ),
+    ("cluster", "selecttype"): (
+        "select/(cons_tres|linear|cray_aries|other)",
+        "select/cons_tres or select/linear",
+    ),
+    ("cluster", "selecttypeparameters"): (
+        rf"(?i:(?!.*CR_CPU.*TASK_PER_CORE|.*TASK_PER_CORE.*CR_CPU)(({_FLAGS}),)*CR_((CPU|Core|Socket)(_Memory)?|Memory)(,({_FLAGS}))*)",
+        (
+            "CR_CPU, CR_Core or CR_Socket, each with or without _Memory, and flags as CR_LLN behind a comma, "
+            "CR_ONE_TASK_PER_CORE not with CR_CPU"
+        ),
+    ),
+    ("cluster", "proctracktype"): (
+        "proctrack/(cgroup|linuxproc|pgid|cray_aries)",
+        "proctrack/cgroup, proctrack/linuxproc or proctrack/pgid",
+    ),
+    ("cluster", "jobcomptype"): (
+        "jobcomp/(none|elasticsearch|filetxt|kafka|lua|mysql|script)",
+        "jobcomp/ and none, elasticsearch, filetxt, kafka, lua, mysql or script",
+    ),
+    ("cluster", "accountingstorageenforce"): (
+        rf"(?i:({_ENFORCE})(,({_ENFORCE}))*)",
+        "associations, limits, safe, wckeys, qos, all, nojobs or nosteps",
+    ),
+    ("cluster", "preemptmode"): _PREEMPT_MODES,
+    ("partition", "preemptmode"): _PREEMPT_MODES,
+    ("cluster", "prologflags"): (
+        rf"(?i:(?!.*nohold.*(contain|x11)|.*(contain|x11).*nohold)({_PROLOG})(,({_PROLOG}))*)",
+        f"{_PROLOG.replace('|', ', ')}, but NoHold not with Contain or X11",
+    ),
+    ("cluster", "slurmctlddebug"): _LEVEL,
+    ("cluster", "slurmddebug"): _LEVEL,
+    ("cluster", "slurmctldsyslogdebug"): _LEVEL,
+    ("cluster", "slurmdsyslogdebug"): _LEVEL,
+    ("cluster", "maxjobcount"): _POSITIVE,
+    ("cluster", "maxstepcount"): _POSITIVE,
+    ("cluster", "firstjobid"): _POSITIVE,
+    ("partition", "selecttypeparameters"): (
+        r"(?i:CR_(Core|Socket)).*",
+        "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory",
+    ),
+    ("partition", "state"): ("(?i:up|down|drain|inactive)", "UP, DOWN, DRAIN or INACTIVE"),
+    ("node", "port"): (rf"{_FORMS['short'][0]}|.*\[.*", "a port of 1 to 65535"),
+}
+"""What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
+``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
+
+
+def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
+    """Return what is wrong with the value of a parameter, or None.
+
+    Args:
+        table: What the line defines.
+        name: The parameter, in small letters.
+        kind: How Slurm reads it.
+        value: The value; not a Token.
+    """
+    text = _value_problem(value, *_FORMS[kind])
+    if narrower := None if text else _VALUES.get((table, name)):
+        text = _value_problem(value, *narrower)
+    return text
+
+
+def _value_problem(value: Any, form: str, words: str) -> str | None:
+    if isinstance(value, bool):
+        return f"must be one value as Slurm writes it, in quotes, got {shown(value)}"
+    if not isinstance(value, str | int | float):
+        return f"must be one value, got {'a mapping' if hasattr(value, 'keys') else 'a list'}"
+    if isinstance(value, str) and not (value.isprintable() and value.strip()):
+        return f"must be one line that says something, got {shown(value)}"
+    return None if re.fullmatch(rf'("?)(?:{form})\1', str(value)) else f"must be {words}, got {shown(value)}"
