@@ -1,4 +1,4 @@
-"""Generate the names of Slurm's parameters, and what each takes, from Slurm's own source.
+"""Generate the names of Slurm's parameters, and what each takes, and of its plugins, from Slurm's own source.
 
 ``python -m tools.generate_slurm_parameters CHECKOUT`` rewrites ``cdk_trainyard/parallelcluster/data/slurm.json`` from a
 clone of SchedMD/slurm with its tags. A name is there when one of ``VERSIONS`` knows it: which of them runs on a head
@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 OUTPUT = Path(__file__).parent.parent / "constructs" / "cdk_trainyard" / "parallelcluster" / "data" / "slurm.json"
@@ -28,10 +29,14 @@ FIRST = {"partition": "PartitionName", "node": "NodeName", "nodeset": "NodeSet",
 KINDS = {
     "S_P_UINT16": "short",
     "S_P_UINT32": "number",
-    "S_P_UINT64": "number",
-    "S_P_LONG": "number",
+    "S_P_UINT64": "long",
+    "S_P_LONG": "long",
     "S_P_BOOLEAN": "boolean",
 }
+PLUGINS = "src/plugins"
+NO_PLUGINS = ("common", "common_xkcp")
+"""Folders beside plugins that are none."""
+LIMITS = "src/common/slurm_rlimits_info.c"
 
 
 def main() -> None:
@@ -58,10 +63,13 @@ def text(checkout: Path) -> str:
     for table, name in FIRST.items():
         kinds[table][name].add("text")
     content = {
-        "source": f"SchedMD/slurm, {SOURCE}",
+        "source": f"SchedMD/slurm, {SOURCE}, {LIMITS} and {PLUGINS}",
         "versions": list(VERSIONS),
         "date": _git(checkout, "log", "-1", "--format=%cs", f"slurm-{VERSIONS[-1]}").strip(),
         **{table: {name: _widest(kind) for name, kind in sorted(rows.items())} for table, rows in kinds.items()},
+        "debug_flags": _union(checkout, _debug_flags),
+        "resource_limits": _union(checkout, _resource_limits),
+        "plugins": _plugins(checkout),
     }
     return json.dumps(content, indent=1) + "\n"
 
@@ -70,7 +78,36 @@ def _widest(kinds: set[str]) -> str:
     """Return what holds the values of every version."""
     if len(kinds) == 1:
         return next(iter(kinds))
-    return "number" if kinds == {"short", "number"} else "text"
+    return next((kind for kind in ("long", "number") if kind in kinds and "text" not in kinds), "text")
+
+
+def _union(checkout: Path, words: Callable[[Path, str], list[str]]) -> list[str]:
+    """Return the words of every version, each once, whatever its letters."""
+    found = {word.lower(): word for version in VERSIONS for word in words(checkout, version)}
+    return sorted(found.values(), key=str.lower)
+
+
+def _debug_flags(checkout: Path, version: str) -> list[str]:
+    """Return what ``debug_str2flags`` knows, without what it calls removed."""
+    source = _git(checkout, "show", f"slurm-{version}:{SOURCE}")
+    function = re.search(r"debug_str2flags\(const char[^;]*?\n\{.*?\n\}", source, re.DOTALL)
+    assert function, f"{SOURCE} has no debug_str2flags"  # noqa: S101
+    return re.findall(r'xstrcasecmp\(tok, "(\w+)"\)(?! == 0\)\s+error)', function[0])
+
+
+def _resource_limits(checkout: Path, version: str) -> list[str]:
+    return re.findall(r'\{ RLIMIT_\w+,\s+"(\w+)"', _git(checkout, "show", f"slurm-{version}:{LIMITS}"))
+
+
+def _plugins(checkout: Path) -> dict[str, list[str]]:
+    """Return the plugins of each kind, of every version."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for version in VERSIONS:
+        for folder in _git(checkout, "ls-tree", "-rd", "--name-only", f"slurm-{version}", f"{PLUGINS}/").splitlines():
+            kind, _, name = folder.removeprefix(PLUGINS).strip("/").partition("/")
+            if kind and name and "/" not in name and name not in NO_PLUGINS:
+                found[kind].add(name)
+    return {kind: sorted(names) for kind, names in sorted(found.items())}
 
 
 def _rows(source: str, table: str) -> list[tuple[str, str]]:

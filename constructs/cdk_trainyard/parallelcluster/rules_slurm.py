@@ -1,10 +1,7 @@
 """Whether Slurm reads the parameters that a file hands to it. Pure: nothing is created here."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
@@ -13,7 +10,7 @@ from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.slurm_lines import said, table_of
-from cdk_trainyard.parallelcluster.slurm_values import value_problem
+from cdk_trainyard.parallelcluster.slurm_values import slurm_facts, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -56,12 +53,6 @@ _OTHER_NAMES: Final = {"queue": ("shared",)}
 """Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
 _TIMES: Final = {"maxtime", "defaulttime"}
-
-
-@cache
-def _tables() -> Mapping[str, Any]:
-    text = files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
 
 
 def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -126,13 +117,13 @@ def _again(at: At, parameters: Mapping[str, Any], before: set[str]) -> Problems:
 
 def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
     """Each parameter has a name that Slurm knows, and one value in one line that Slurm reads."""
-    kinds = {name.lower(): kind for name, kind in _tables()[table].items()}
+    kinds = {name.lower(): kind for name, kind in slurm_facts()[table].items()}
     for name, value in parameters.items():
         if not limits.SLURM_PARAMETER.fullmatch(str(name)):
             yield Problem((*at, name), "must be the name of a parameter of Slurm, as PriorityTier", of_key=True)
             continue
         if name.lower() not in kinds:
-            hint = did_you_mean(name, _tables()[table])
+            hint = did_you_mean(name, slurm_facts()[table])
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
             continue
         if table == "cluster" and (remedy := _GONE.get(name.lower())):

@@ -1,13 +1,18 @@
 """What Slurm's parameters take. Pure."""
 
+import json
+import math
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
 from cdk_trainyard.problems import shown
 
 _FORMS: Final = {
-    "number": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 or more, or UNLIMITED"),
+    "long": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 or more, or UNLIMITED"),
+    "number": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 to 4294967295, or UNLIMITED"),
     "short": (
         r"(?i:0x[0-9a-f]{1,4}|UNLIMITED|INFINITE)|0*(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])",
         "a whole number of 0 to 65535, or UNLIMITED",
@@ -33,7 +38,6 @@ _FLAGS: Final = (
 )
 _ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
 _PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
-_POSITIVE: Final = (r"(?!0+$)\S+", "1 or more")
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
     ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
@@ -74,9 +78,6 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "slurmddebug"): _LEVEL,
     ("cluster", "slurmctldsyslogdebug"): _LEVEL,
     ("cluster", "slurmdsyslogdebug"): _LEVEL,
-    ("cluster", "maxjobcount"): _POSITIVE,
-    ("cluster", "maxstepcount"): _POSITIVE,
-    ("cluster", "firstjobid"): _POSITIVE,
     ("partition", "selecttypeparameters"): (
         r"(?i:CR_(Core|Socket)).*",
         "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory",
@@ -86,6 +87,25 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
 }
 """What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
 ``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
+_RANGES: Final[Mapping[tuple[str, str], tuple[int, float]]] = {
+    ("cluster", "firstjobid"): (1, math.inf),
+    ("cluster", "maxdbdmsgs"): (10_000, math.inf),
+    ("cluster", "maxjobcount"): (1, math.inf),
+    ("cluster", "maxstepcount"): (1, math.inf),
+    ("cluster", "propagateprioprocess"): (0, 2),
+    ("cluster", "slurmdport"): (1, 65_535),
+    ("partition", "maxnodes"): (1, math.inf),
+}
+"""Least and most of a number where Slurm's daemons end at others, cannot be reached at them, or run no job
+(``read_config.c`` and ``job_mgr.c``, Slurm 23.11 to 26.05)."""
+_MOST: Final = 0xFFFF_FFFF
+
+
+@cache
+def slurm_facts() -> Mapping[str, Any]:
+    """Return the names of parameters with their kinds, and of plugins, as Slurm's source has them."""
+    text = files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
 
 
 def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
@@ -100,7 +120,26 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
     text = _value_problem(value, *_FORMS[kind])
     if narrower := None if text else _VALUES.get((table, name)):
         text = _value_problem(value, *narrower)
+    if text is None and kind in ("short", "number"):
+        text = _range_problem(table, name, value)
     return text
+
+
+def _range_problem(table: str, name: str, value: Any) -> str | None:
+    """Return what is wrong with the size of a number, or None."""
+    number = _number(str(value).strip('"').lower())
+    least, most = _RANGES.get((table, name), (0, math.inf))
+    if least <= number <= most and (number <= _MOST or number == math.inf):
+        return None
+    words = f"{least} or more" if number < least and most == math.inf else f"{least} to {min(most, _MOST)}"
+    return f"must be {words}, got {shown(value)}"
+
+
+def _number(text: str) -> float:
+    if text in ("unlimited", "infinite"):
+        return math.inf
+    digits = text.removesuffix("k")
+    return int(digits, 16 if digits.startswith("0x") else 10) * (1024 if digits != text else 1)
 
 
 def _value_problem(value: Any, form: str, words: str) -> str | None:
