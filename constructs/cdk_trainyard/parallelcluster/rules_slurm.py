@@ -52,7 +52,6 @@ _GONE: Final = {
 _OTHER_NAMES: Final = {"queue": ("shared",)}
 """Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
-_TIMES: Final = {"maxtime", "defaulttime"}
 
 
 def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -129,7 +128,7 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
         if table == "cluster" and (remedy := _GONE.get(name.lower())):
             yield Problem((*at, name), f"is removed from Slurm; {remedy}", of_key=True)
             continue
-        kind = "time" if table == "partition" and name.lower() in _TIMES else kinds[name.lower()]
+        kind = kinds[name.lower()]
         if unresolved(value) or (kind == "boolean" and isinstance(value, bool)):  # CloudFormation writes it
             continue
         if text := value_problem(table, name.lower(), kind, value):

@@ -3,18 +3,21 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.problems import shown
 
+_UP_TO_65535: Final = r"\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]"
+_PORT: Final = f"(?!0)({_UP_TO_65535})"
 _FORMS: Final = {
     "long": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 or more, or UNLIMITED"),
     "number": (r"(?i:(0x[0-9a-f]+|[0-9]+)k?|UNLIMITED|INFINITE)", "a whole number of 0 to 4294967295, or UNLIMITED"),
     "short": (
-        r"(?i:0x[0-9a-f]{1,4}|UNLIMITED|INFINITE)|0*(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])",
+        rf"(?i:0x[0-9a-f]{{1,4}}|UNLIMITED|INFINITE)|0*({_UP_TO_65535})",
         "a whole number of 0 to 65535, or UNLIMITED",
     ),
     "boolean": (r"(?i:yes|no|up|down|true|false|1|0)", "YES or NO"),
@@ -38,6 +41,16 @@ _FLAGS: Final = (
 )
 _ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
 _PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
+_HEALTH: Final = "ANY|ALLOC|CYCLE|IDLE|MIXED|NONDRAINED_IDLE"
+_UNIT: Final = "none|sockets|cores|threads"
+_BINDING: Final = f"{_UNIT}|autobind=({_UNIT})|verbose|SlurmdOffSpec|SlurmdSpecOverride|OOMKillStep"
+_TWICE: Final = (
+    rf"(.*,)?({_UNIT}),(.*,)?({_UNIT})(?![^,\"])|.*autobind.*autobind|.*OffSpec.*SpecOver|.*SpecOver.*OffSpec"
+)
+_TASK: Final = (
+    rf"(?i:(?!{_TWICE})({_BINDING})(,({_BINDING}))*)",
+    "one of none, sockets, cores and threads, one autobind= of these, and flags as verbose, behind commas",
+)
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
     ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
@@ -68,6 +81,38 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         rf"(?i:({_ENFORCE})(,({_ENFORCE}))*)",
         "associations, limits, safe, wckeys, qos, all, nojobs or nosteps",
     ),
+    ("cluster", "accountingstoragetype"): (
+        r"(?i:(?!.*mysql).*)",
+        "accounting_storage/none or accounting_storage/slurmdbd",
+    ),
+    ("cluster", "bcastexclude"): ("(?i:none)|/[^,]*(,/[^,]*)*", "none, or absolute paths with commas"),
+    ("cluster", "communicationparameters"): (
+        "(?i:(?!.*DisableIPv4).*|.*EnableIPv6.*)",
+        "without DisableIPv4, or with EnableIPv6 behind a comma",
+    ),
+    ("cluster", "enforcepartlimits"): ("(?i:all|any|yes|no|up|down|true|false|1|0)", "ALL, ANY or NO"),
+    ("cluster", "healthchecknodestate"): (
+        rf"(?i:START_ONLY|REBOOT_ONLY|({_HEALTH})(,({_HEALTH}))*)",
+        f"{_HEALTH.replace('|', ', ')} with commas, or START_ONLY alone",
+    ),
+    ("cluster", "jobacctgatherparams"): (
+        "(?i:(?!.*UsePSS.*NoShared|.*NoShared.*UsePSS).*)",
+        "without UsePss or without NoShared, which exclude one another",
+    ),
+    ("cluster", "licenses"): (
+        r"[,;|]*[^\s,;:=]+([:=]\+?\d*)?([,;|]+[^\s,;:=|]+([:=]\+?\d*)?)*[,;|]*",
+        "names with counts, as matlab:5,ansys:2",
+    ),
+    ("cluster", "prioritycalcperiod"): (
+        r"(?=.*[1-9])(\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
+        "1 minute or more, as 5 or 1:00:00",
+    ),
+    ("cluster", "priorityusageresetperiod"): (
+        "(?i:none|now|daily|weekly|monthly|quarterly|yearly)",
+        "NONE, NOW, DAILY, WEEKLY, MONTHLY, QUARTERLY or YEARLY",
+    ),
+    ("cluster", "slurmctldport"): (rf"{_PORT}(-{_PORT})?", "a port, or two with a hyphen, as 6820-6829"),
+    ("cluster", "taskpluginparam"): _TASK,
     ("cluster", "preemptmode"): _PREEMPT_MODES,
     ("partition", "preemptmode"): _PREEMPT_MODES,
     ("cluster", "prologflags"): (
@@ -87,6 +132,16 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
 }
 """What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
 ``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
+_TIMES: Final = {
+    ("cluster", "preemptexempttime"),
+    ("cluster", "prioritydecayhalflife"),
+    ("cluster", "prioritymaxage"),
+    ("partition", "defaulttime"),
+    ("partition", "maxtime"),
+}
+"""Parameters that Slurm's parser takes as text, and its daemons as a time."""
+_LARGEST: Final = {"max_script_size": 512 << 20, "max_submit_line_size": 2 << 20}
+"""What SchedulerParameters may ask for at most, in bytes: ``read_config.h`` of Slurm 23.11 to 26.05."""
 _RANGES: Final[Mapping[tuple[str, str], tuple[int, float]]] = {
     ("cluster", "firstjobid"): (1, math.inf),
     ("cluster", "maxdbdmsgs"): (10_000, math.inf),
@@ -117,11 +172,13 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
         kind: How Slurm reads it.
         value: The value; not a Token.
     """
-    text = _value_problem(value, *_FORMS[kind])
+    text = _value_problem(value, *_FORMS["time" if (table, name) in _TIMES else kind])
     if narrower := None if text else _VALUES.get((table, name)):
         text = _value_problem(value, *narrower)
     if text is None and kind in ("short", "number"):
         text = _range_problem(table, name, value)
+    if text is None and (words_problem := _OF_WORDS.get((table, name))):
+        text = words_problem(value.strip('"') if isinstance(value, str) else str(value))
     return text
 
 
@@ -140,6 +197,41 @@ def _number(text: str) -> float:
         return math.inf
     digits = text.removesuffix("k")
     return int(digits, 16 if digits.startswith("0x") else 10) * (1024 if digits != text else 1)
+
+
+def _flags_problem(text: str) -> str | None:
+    """Slurm knows every flag of what its daemons tell."""
+    flags = slurm_facts()["debug_flags"]
+    for word in filter(None, text.split(",")):
+        if word.lower() not in map(str.lower, flags):
+            return f"must be flags of Slurm with commas, as Backfill,Gres, got {shown(word)}{did_you_mean(word, flags)}"
+    return None
+
+
+def _limits_problem(text: str) -> str | None:
+    """Slurm knows every limit of resources, in capital letters."""
+    names = slurm_facts()["resource_limits"]
+    for word in () if text in ("ALL", "NONE") else filter(None, re.split(r"[,\s]", text)):
+        if word.removeprefix("RLIMIT_") not in names:
+            more = did_you_mean(word.upper(), names)
+            return f"must be ALL, NONE, or limits in capitals with commas, as STACK,MEMLOCK, got {shown(word)}{more}"
+    return None
+
+
+def _sizes_problem(text: str) -> str | None:
+    """A script and a command line are no longer than Slurm's daemon takes."""
+    for name, number in re.findall(r"(?i)(max_script_size|max_submit_line_size)=(\d+)", text):
+        if int(number) > _LARGEST[name.lower()]:
+            return f"must have {name} of at most {_LARGEST[name.lower()]}, got {number}"
+    return None
+
+
+_OF_WORDS: Final[Mapping[tuple[str, str], Callable[[str], str | None]]] = {
+    ("cluster", "debugflags"): _flags_problem,
+    ("cluster", "propagateresourcelimits"): _limits_problem,
+    ("cluster", "propagateresourcelimitsexcept"): _limits_problem,
+    ("cluster", "schedulerparameters"): _sizes_problem,
+}
 
 
 def _value_problem(value: Any, form: str, words: str) -> str | None:
