@@ -11,6 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.slurm_lines import lines_of, said
+from cdk_trainyard.parallelcluster.slurm_values import ENDLESS, minutes_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import unresolved
@@ -23,7 +24,6 @@ _IGNORED: Final = {
     "DenyQos": "AllowQos",
 }
 """What Slurm ignores beside another parameter, which it takes alone."""
-_ENDLESS: Final = ("infinite", "unlimited", "-1")
 _TRUE: Final = ("yes", "up", "true", "1")
 
 
@@ -43,7 +43,7 @@ def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
         yield from _ignored_problems({name: (*at, name) for name in parameters}, parameters)
         for low, high, read, why in (
             ("MinNodes", "MaxNodes", _count, "no job would run"),
-            ("DefaultTime", "MaxTime", _minutes, "Slurm would ignore it"),
+            ("DefaultTime", "MaxTime", minutes_of, "Slurm would ignore it"),
         ):
             names = given.get(low.lower()), given.get(high.lower())
             least, most = (None if name is None else read(parameters[name]) for name in names)
@@ -101,20 +101,6 @@ def _ignored_problems(places: Mapping[str, At], parameters: Mapping[str, Any]) -
 def _count(value: Any) -> float | None:
     """Return a number of nodes. None: it is not known, or has a wrong form."""
     text = str(value).lower()
-    if text in _ENDLESS:
+    if text in ENDLESS:
         return math.inf
     return int(text) if re.fullmatch(r"0|[1-9][0-9]*", text) else None
-
-
-def _minutes(value: Any) -> float | None:
-    """Return a time in minutes, as Slurm rounds it (``time_str2mins`` of ``parse_time.c``). None: as of `_count`."""
-    text = str(value).lower()
-    if text in _ENDLESS:
-        return math.inf
-    if not re.fullmatch(r"\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?", text):
-        return None
-    days, dash, rest = text.rpartition("-")
-    parts = [int(part) for part in rest.split(":") if part]
-    units = (3600, 60, 1) if dash or len(parts) > 2 else (60, 1)  # noqa: PLR2004  hours, minutes and seconds
-    seconds = int(days or 0) * 86_400 + sum(part * unit for part, unit in zip(parts, units, strict=False))
-    return math.ceil(seconds / 60)

@@ -1,19 +1,30 @@
-"""Whether parameters of ``slurm.conf`` go together. Pure: nothing is created here."""
+"""Whether parameters of ``slurm.conf`` go together. Pure: nothing is created here.
 
+Source: ``read_config.c`` of ``src/common`` and ``src/slurmctld``, Slurm 23.11 to 26.05: the daemon ends at each.
+"""
+
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from cdk_trainyard.parallelcluster.context import ClusterContext
-from cdk_trainyard.parallelcluster.slurm_lines import said
+from cdk_trainyard.parallelcluster.slurm_lines import is_said, said, texts
+from cdk_trainyard.parallelcluster.slurm_values import minutes_of, number_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
+_LAST_JOB: Final = 0x03FF_0000
+_HIGHEST_JOB: Final = 0x03FF_FFFF
+"""The number of the last job unless MaxJobId is said, and at most (``read_config.h`` and ``slurm.h``)."""
+_CONTAINED: Final = ("contain", "x11", "runinjob")
+"""Flags of prologs that give a job a container of processes."""
 
 
 def combination_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """What is said in one line does not undo, or forbid, what is said in another."""
-    for problems in (_preemption_problems, _selection_problems, _tracking_problems, _completion_problems):
+    for problems in _COMBINATIONS:
         yield from problems(spec)
 
 
@@ -57,5 +68,102 @@ def _tracking_problems(spec: ParallelClusterSpec) -> Problems:
 def _completion_problems(spec: ParallelClusterSpec) -> Problems:
     """A head node has no MySQL of its own, and slurmctld ends without the one that jobs are told to."""
     for at, value in said(spec, "jobcomptype"):
-        if value == "jobcomp/mysql" and not any(True for _ in said(spec, "jobcomphost")):
+        if value == "jobcomp/mysql" and not is_said(spec, "jobcomphost"):
             yield Problem(at, "must be given with JobCompHost, the database's, in a line of its own, got jobcomp/mysql")
+
+
+def _identifier_problems(spec: ParallelClusterSpec) -> Problems:
+    """Jobs have numbers from the first to the last."""
+    most, _ = _number(spec, "maxjobid", _LAST_JOB)
+    for at, value in texts(spec, "firstjobid"):
+        first, word = _number(spec, "firstjobid", 1)
+        if first > min(most, _HIGHEST_JOB):
+            text = f"must be at most MaxJobId, {min(most, _HIGHEST_JOB):.0f}, got {word or value}"
+            yield Problem(at, f"{text}; Slurm would not start")
+
+
+def _number(spec: ParallelClusterSpec, name: str, default: int) -> tuple[float, str]:
+    for _, value in texts(spec, name):
+        if re.fullmatch(r"(?i)(0x[0-9a-f]+|\d+)k?|unlimited|infinite", value):
+            return number_of(value), value
+    return default, ""
+
+
+def _label_problems(spec: ParallelClusterSpec) -> Problems:
+    """Labels of jobs (MCS) have a plugin and what it takes."""
+    plugins, parameters = list(texts(spec, "mcsplugin")), list(said(spec, "mcsparameters"))
+    none = any("none" in plugin.lower() for _, plugin in plugins)
+    for at, value in parameters:
+        if none or not is_said(spec, "mcsplugin"):
+            text = "must be given with MCSPlugin, as mcs/group, in a line of its own"
+            yield Problem(at, f"{text}, got {shown(value)} without")
+    for at, plugin in plugins:
+        if plugin == "mcs/group" and not parameters:
+            text = "must be given with MCSParameters, the groups, in a line of its own, got mcs/group without"
+            yield Problem(at, f"{text}; Slurm would not start")
+
+
+def _log_problems(spec: ParallelClusterSpec) -> Problems:
+    """The scheduler's log has a file."""
+    for at, value in texts(spec, "slurmschedloglevel"):
+        if value.strip("0") and not is_said(spec, "slurmschedlogfile"):
+            text = "must be given with SlurmSchedLogFile in a line of its own"
+            yield Problem(at, f"{text}, got {value} without; Slurm would not start")
+
+
+def _decay_problems(spec: ParallelClusterSpec) -> Problems:
+    """Usage is forgotten by and by, or at times: its sum would overflow."""
+    for at, value in texts(spec, "prioritydecayhalflife"):
+        if minutes_of(value) == 0 and not is_said(spec, "priorityusageresetperiod"):
+            text = "must be given with PriorityUsageResetPeriod, as MONTHLY, in a line of its own"
+            yield Problem(at, f"{text}, got {value} without; Slurm would not start")
+
+
+def _container_problems(spec: ParallelClusterSpec) -> Problems:
+    """Jobs have a directory of their own for temporary files where each has a container for its processes."""
+    flags = [set(value.lower().split(",")) for _, value in texts(spec, "prologflags")]
+    if is_said(spec, "prologflags") and (not flags or not flags[0].isdisjoint(_CONTAINED)):
+        return
+    for name in ("jobcontainertype", "namespacetype"):
+        for at, value in texts(spec, name):
+            if "tmpfs" in value and "none" not in value.lower():
+                text = "must be given with PrologFlags Contain in a line of its own"
+                yield Problem(at, f"{text}, got {shown(value)} without; Slurm would not start")
+
+
+def _limit_problems(spec: ParallelClusterSpec) -> Problems:
+    """One alone ends jobs that need more memory than they asked for."""
+    for at, value in texts(spec, "jobacctgatherparams"):
+        if spec.slurm.memory_scheduling is True and "overmemorykill" in value.lower().split(","):
+            text = "must be without OverMemoryKill with 'memory_scheduling' of 'slurm', which limits memory by itself"
+            yield Problem(at, f"{text}, got {shown(value)}; Slurm would not start")
+
+
+def _port_problems(spec: ParallelClusterSpec) -> Problems:
+    """A range of ports begins with its lowest."""
+    for at, value in texts(spec, "slurmctldport"):
+        if (ports := re.fullmatch(r"(\d+)-(\d+)", value)) and int(ports[1]) >= int(ports[2]):
+            yield Problem(at, f"must have the lower port first, got {shown(value)}; Slurm would not start")
+
+
+def _node_count_problems(spec: ParallelClusterSpec) -> Problems:
+    """Nodes that join by themselves are for one of the plugins that select nodes."""
+    if any(value == "select/linear" for _, value in texts(spec, "selecttype")):
+        for at, _ in said(spec, "maxnodecount"):
+            yield Problem(at, "must be left out beside select/linear; Slurm would not start", of_key=True)
+
+
+_COMBINATIONS: Final = (
+    _preemption_problems,
+    _selection_problems,
+    _tracking_problems,
+    _completion_problems,
+    _identifier_problems,
+    _label_problems,
+    _log_problems,
+    _decay_problems,
+    _container_problems,
+    _limit_problems,
+    _port_problems,
+    _node_count_problems,
+)

@@ -6,6 +6,7 @@ from typing import Any, Final
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At
+from cdk_trainyard.tokens import unresolved
 
 _LINES: Final = {"partitionname": "partition", "nodename": "node", "nodeset": "nodeset", "downnodes": "downnodes"}
 """What a line with parameters of its own begins with, in small letters, and their table."""
@@ -27,3 +28,15 @@ def said(spec: ParallelClusterSpec, wanted: str, table: str = "cluster") -> Iter
     """Yield where a parameter, in small letters, is said in lines of a kind, and its value."""
     for at, line in lines_of(spec, table):
         yield from (((*at, name), value) for name, value in line.items() if name.lower() == wanted)
+
+
+def texts(spec: ParallelClusterSpec, wanted: str) -> Iterator[tuple[At, str]]:
+    """Yield where a parameter of the cluster, in small letters, is said, and its value without quotes; no Tokens."""
+    for at, value in said(spec, wanted):
+        if not unresolved(value) and isinstance(value, str | int):
+            yield at, str(value).strip('"')
+
+
+def is_said(spec: ParallelClusterSpec, wanted: str) -> bool:
+    """Return whether a parameter of the cluster, in small letters, is said."""
+    return any(True for _ in said(spec, wanted))

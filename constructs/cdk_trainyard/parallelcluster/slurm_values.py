@@ -154,6 +154,8 @@ _RANGES: Final[Mapping[tuple[str, str], tuple[int, float]]] = {
 """Least and most of a number where Slurm's daemons end at others, cannot be reached at them, or run no job
 (``read_config.c`` and ``job_mgr.c``, Slurm 23.11 to 26.05)."""
 _MOST: Final = 0xFFFF_FFFF
+ENDLESS: Final = ("infinite", "unlimited", "-1")
+"""A time, or a number, without end."""
 
 
 @cache
@@ -161,6 +163,24 @@ def slurm_facts() -> Mapping[str, Any]:
     """Return the names of parameters with their kinds, and of plugins, as Slurm's source has them."""
     text = files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
+
+
+def minutes_of(value: Any) -> float | None:
+    """Return a time in minutes, as Slurm rounds it (``time_str2mins`` of ``parse_time.c``), or None for none.
+
+    Args:
+        value: What was said.
+    """
+    text = str(value).lower()
+    if text in ENDLESS:
+        return math.inf
+    if not re.fullmatch(r"\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?", text):
+        return None
+    days, dash, rest = text.rpartition("-")
+    parts = [int(part) for part in rest.split(":") if part]
+    units = (3600, 60, 1) if dash or len(parts) > 2 else (60, 1)  # noqa: PLR2004  hours, minutes and seconds
+    seconds = int(days or 0) * 86_400 + sum(part * unit for part, unit in zip(parts, units, strict=False))
+    return math.ceil(seconds / 60)
 
 
 def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
@@ -184,7 +204,7 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
 
 def _range_problem(table: str, name: str, value: Any) -> str | None:
     """Return what is wrong with the size of a number, or None."""
-    number = _number(str(value).strip('"').lower())
+    number = number_of(value)
     least, most = _RANGES.get((table, name), (0, math.inf))
     if least <= number <= most and (number <= _MOST or number == math.inf):
         return None
@@ -192,8 +212,14 @@ def _range_problem(table: str, name: str, value: Any) -> str | None:
     return f"must be {words}, got {shown(value)}"
 
 
-def _number(text: str) -> float:
-    if text in ("unlimited", "infinite"):
+def number_of(value: Any) -> float:
+    """Return a number as Slurm reads it, or infinity.
+
+    Args:
+        value: What was said, in the form of a number.
+    """
+    text = str(value).strip('"').lower()
+    if text in ENDLESS:
         return math.inf
     digits = text.removesuffix("k")
     return int(digits, 16 if digits.startswith("0x") else 10) * (1024 if digits != text else 1)
