@@ -25,13 +25,16 @@ OF_SLURM = [
 TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "compute_resource": "node"}
 
 
-def problems(*, custom: Any = (), queue: Any = None, compute: Any = None, **more: Any) -> list[str]:
+def problems(
+    *, custom: Any = (), queue: Any = None, compute: Any = None, image_id: str | None = None, **more: Any
+) -> list[str]:
     first = GOOD.said.queues[0]
     changed = replace(first, slurm=queue, compute=[replace(first.compute[0], slurm=compute)])
     said = replace(
         GOOD.said,
         slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),
         queues=[changed],
+        image_id=image_id,
     )
     spec = resolve_cluster(said, GOOD.context)
     return [sentence(problem) for rule in OF_SLURM for problem in rule(spec, GOOD.context)]
@@ -96,6 +99,11 @@ def problems(*, custom: Any = (), queue: Any = None, compute: Any = None, **more
         {"custom": [{"JobContainerType": "job_container/tmpfs"}, {"PrologFlags": TOKEN}]},
         {"custom": [{"JobAcctGatherParams": "OverMemoryKill"}, {"PriorityDecayHalfLife": "14-0"}]},
         {"custom": [{"MCSParameters": "enforced"}, {"MCSPlugin": TOKEN}], "memory_scheduling": True},
+        {"custom": [{"JobSubmitPlugins": "lua,own"}, {"AuthType": "auth/own"}], "image_id": "ami-12345678"},
+        {"custom": [{"JobSubmitPlugins": "job_submit/lua,own"}, {"PluginDir": "/opt/slurm/lib/slurm:/shared/slurm"}]},
+        {"custom": [{"JobSubmitPlugins": "lua,pbs"}, {"MpiDefault": "pmix_v4"}, {"AuthAltTypes": "jwt"}]},
+        {"custom": [{"TopologyPlugin": "topology/default"}, {"SwitchType": "switch/none"}, {"MpiDefault": "none"}]},
+        {"custom": [{"AcctGatherEnergyType": "acct_gather_energy/rsmi"}, {"TopologyPlugin": TOKEN}]},
         {"queue": {"Hidden": True, "MaxTime": '"1-12"', "PriorityTier": '"9"'}},
         pytest.param(
             {"queue": {"MaxNodes": Token.as_number({"Ref": "Nodes"}), "MinNodes": 3, "PreemptMode": TOKEN}},
@@ -224,6 +232,23 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ),
         ({"custom": [{"SlurmctldPort": "6829-6820"}]}, "must have the lower port first, got '6829-6820'"),
         ({"custom": [{"SelectType": "select/linear"}, {"MaxNodeCount": 9}]}, "must be left out beside select/linear"),
+        (
+            {"custom": [{"TopologyPlugin": "topology/trees"}]},
+            (
+                "'slurm.custom[0].TopologyPlugin' must be one of Slurm's plugins, topology/3d_torus, topology/block, "
+                "topology/default, topology/flat, topology/ring, topology/torus3d or topology/tree, got "
+                "'topology/trees'; did you mean 'topology/tree'"
+            ),
+        ),
+        ({"custom": [{"CredType": "munge"}]}, "be cred/munge or cred/none, with what is before the slash, got 'munge'"),
+        ({"custom": [{"CredType": "munge"}], "image_id": "ami-12345678"}, "before the slash, got 'munge'"),
+        ({"custom": [{"AuthType": "mung"}]}, "auth/none or auth/slurm, got 'mung'; did you mean 'auth/munge'"),
+        ({"custom": [{"JobSubmitPlugins": "lua,own"}]}, "job_submit/require_timelimit, …, got 'own'"),
+        ({"custom": [{"MpiDefault": "pmi3"}]}, "mpi/cray_shasta, mpi/pmi2 or mpi/pmix, got 'pmi3'"),
+        (
+            {"custom": [{"PropagateResourceLimits": "CORE"}, {"PropagateResourceLimitsExcept": "STACK"}]},
+            "'slurm.custom[0].PropagateResourceLimits' must be left out beside PropagateResourceLimitsExcept",
+        ),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
         ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),
         ({"custom": [{"SchedulerType": "sched/fifo"}]}, "must be sched/backfill or sched/builtin, got 'sched/fifo'"),

@@ -14,6 +14,7 @@ from cdk_trainyard.parallelcluster import (
     rules_raw,
     rules_slurm,
     rules_slurm_combinations,
+    rules_slurm_plugins,
     rules_storage,
     rules_venv,
 )
@@ -36,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.accounting_problems,
     rules_slurm.slurm_settings_problems,
     rules_slurm_combinations.combination_problems,
+    rules_slurm_plugins.plugin_problems,
     rules_partitions.partition_name_problems,
     rules_partitions.partition_limit_problems,
     rules_partitions.partition_choice_problems,

@@ -22,6 +22,7 @@ _IGNORED: Final = {
     "MaxMemPerCPU": "MaxMemPerNode",
     "DenyAccounts": "AllowAccounts",
     "DenyQos": "AllowQos",
+    "PropagateResourceLimits": "PropagateResourceLimitsExcept",
 }
 """What Slurm ignores beside another parameter, which it takes alone."""
 _TRUE: Final = ("yes", "up", "true", "1")

@@ -1,0 +1,69 @@
+"""Whether Slurm has the plugins that ``slurm.conf`` names. Pure: nothing is created here.
+
+Source: the folders of ``src/plugins``, and the loaders of ``src/interfaces``, Slurm 23.11 to 26.05.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.slurm_lines import is_said, texts
+from cdk_trainyard.parallelcluster.slurm_values import slurm_facts
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.problems import Problem, either, shown
+from cdk_trainyard.tokens import Unknown
+
+Problems = Iterator[Problem]
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "accountingstoragetype": ("accounting_storage",),
+    "acctgatherenergytype": ("acct_gather_energy",),
+    "acctgatherfilesystemtype": ("acct_gather_filesystem",),
+    "acctgatherinterconnecttype": ("acct_gather_interconnect",),
+    "acctgatherprofiletype": ("acct_gather_profile",),
+    "authalttypes": ("auth",),
+    "authtype": ("auth",),
+    "burstbuffertype": ("burst_buffer",),
+    "clifilterplugins": ("cli_filter",),
+    "credtype": ("cred",),
+    "hashplugin": ("hash",),
+    "jobacctgathertype": ("jobacct_gather",),
+    "jobcontainertype": ("job_container", "namespace"),
+    "jobsubmitplugins": ("job_submit",),
+    "mcsplugin": ("mcs",),
+    "mpidefault": ("mpi",),
+    "namespacetype": ("namespace",),
+    "nodefeaturesplugins": ("node_features",),
+    "prepplugins": ("prep",),
+    "switchtype": ("switch",),
+    "tlstype": ("tls",),
+    "topologyplugin": ("topology",),
+}
+"""Parameters that name plugins, in small letters, and the kinds of these."""
+_SHORT: Final = {"auth", "burst_buffer", "cli_filter", "job_submit", "mpi", "node_features", "prep"}
+"""Kinds of which a plugin may be named without its kind."""
+_NO_FILES: Final = r"(?i).*none.*|openmpi|pmix_v\d+|(topology/)?default|.*(infiniband|rsmi).*"
+"""Names that Slurm reads without a plugin of that name: none, other names of the same, and one for each library."""
+
+
+def plugin_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """A plugin is one of Slurm's, unless an image, a script or a folder of yours may bring it."""
+    for parameter, kinds in _KINDS.items():
+        known = [f"{kind}/{name}" for kind in kinds for name in slurm_facts()["plugins"].get(kind, ())]
+        for at, value in texts(spec, parameter):
+            for word in filter(None, value.split(",")):
+                full = f"{kinds[0]}/{word}" if kinds[0] in _SHORT and "/" not in word else word
+                if full in known or re.fullmatch(_NO_FILES, word):
+                    continue
+                if not full.startswith(tuple(f"{kind}/" for kind in kinds)):
+                    yield Problem(at, f"must be {either(known)}, with what is before the slash, got {shown(word)}")
+                elif not _brings_plugins(spec):
+                    text = f"must be one of Slurm's plugins, {either(known)}, got {shown(word)}"
+                    yield Problem(at, text + did_you_mean(full, known))
+
+
+def _brings_plugins(spec: ParallelClusterSpec) -> bool:
+    head = spec.head_node
+    own = (spec.image_id, spec.raw_overrides, head.image_id, head.on_start, head.on_configured, head.raw_overrides)
+    return any(isinstance(one, Unknown) or one for one in own) or is_said(spec, "plugindir")
