@@ -26,10 +26,17 @@ TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "
 
 
 def problems(
-    *, custom: Any = (), queue: Any = None, compute: Any = None, image_id: str | None = None, **more: Any
+    *,
+    custom: Any = (),
+    queue: Any = None,
+    compute: Any = None,
+    memory: int | None = None,
+    image_id: str | None = None,
+    **more: Any,
 ) -> list[str]:
     first = GOOD.said.queues[0]
-    changed = replace(first, slurm=queue, compute=[replace(first.compute[0], slurm=compute)])
+    nodes = replace(first.compute[0], slurm=compute, schedulable_memory_mib=memory)
+    changed = replace(first, slurm=queue, compute=[nodes])
     said = replace(
         GOOD.said,
         slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),
@@ -104,6 +111,11 @@ def problems(
         {"custom": [{"JobSubmitPlugins": "lua,pbs"}, {"MpiDefault": "pmix_v4"}, {"AuthAltTypes": "jwt"}]},
         {"custom": [{"TopologyPlugin": "topology/default"}, {"SwitchType": "switch/none"}, {"MpiDefault": "none"}]},
         {"custom": [{"AcctGatherEnergyType": "acct_gather_energy/rsmi"}, {"TopologyPlugin": TOKEN}]},
+        {"compute": {"Sockets": 1, "CoresPerSocket": 2, "ThreadsPerCore": 2, "CoreSpecCount": 1, "RealMemory": 8192}},
+        {"compute": {"CoresPerSocket": 2}},
+        {"compute": {"ThreadsPerCore": 2, "MemSpecLimit": 1024, "CPUSpecList": "0-1"}},
+        {"compute": {"Sockets": TOKEN, "CoresPerSocket": 64, "RealMemory": Token.as_number({"Ref": "Memory"})}},
+        {"compute": {"RealMemory": 99999, "Sockets": 9}, "custom": [{"SlurmdParameters": "config_overrides"}]},
         {"queue": {"Hidden": True, "MaxTime": '"1-12"', "PriorityTier": '"9"'}},
         pytest.param(
             {"queue": {"MaxNodes": Token.as_number({"Ref": "Nodes"}), "MinNodes": 3, "PreemptMode": TOKEN}},
@@ -249,6 +261,36 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"custom": [{"PropagateResourceLimits": "CORE"}, {"PropagateResourceLimitsExcept": "STACK"}]},
             "'slurm.custom[0].PropagateResourceLimits' must be left out beside PropagateResourceLimitsExcept",
         ),
+        ({"custom": [{"ControlMachine": "a"}]}, "'slurm.custom[0].ControlMachine' is ParallelCluster's own to set"),
+        ({"compute": {"Procs": 4}}, "'queues[0].compute[0].slurm.Procs' is ParallelCluster's own to set"),
+        ({"compute": {"features": "fast"}}, "slurm.features' must be Feature: beside ParallelCluster's own, Slurm"),
+        (
+            {"compute": {"RealMemory": 999999}},
+            "must be the memory of c5.xlarge, 8192, or less, got 999999; Slurm would drain every node",
+        ),
+        ({"compute": {"RealMemory": 4000, "MemSpecLimit": 4000}}, "less than the node's memory, 4000, got 4000; Slurm"),
+        ({"compute": {"MemSpecLimit": 8192}}, "MemSpecLimit' must be less than the node's memory, 8192, got 8192"),
+        ({"custom": [{"NodeName": "a", "RealMemory": 100, "MemSpecLimit": 200}]}, "node's memory, 100, got 200"),
+        (
+            {"compute": {"CoreSpecCount": 2}},
+            "CoreSpecCount' must be less than the 2 cores of c5.xlarge, got 2; Slurm would ignore it",
+        ),
+        ({"compute": {"CoreSpecCount": 1, "CPUSpecList": "0"}}, "must be left out beside CpuSpecList, which Slurm"),
+        (
+            {"compute": {"Sockets": 2, "CoresPerSocket": 64}},
+            (
+                "'queues[0].compute[0].slurm.Sockets' must make 4 CPUs of c5.xlarge with what else is said of them, "
+                "got Sockets 2, CoresPerSocket 64; Slurm would drain every node"
+            ),
+        ),
+        ({"compute": {"Sockets": 1}}, "must make 4 CPUs of c5.xlarge"),
+        (
+            {"compute": {"RealMemory": 4000}, "memory": 4000},
+            "slurm.RealMemory' must be left out beside 'schedulable_memory_mib', which it would undo",
+        ),
+        ({"compute": {"MemSpecLimit": 4000}, "memory": 4000}, "must be less than the node's memory, 4000, got 4000"),
+        ({"compute": {"Sockets": 4, "ThreadsPerCore": 2}}, "must make 4 CPUs of c5.xlarge"),
+        ({"compute": {"CoresPerSocket": 3}}, "must make 4 CPUs of c5.xlarge"),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
         ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),
         ({"custom": [{"SchedulerType": "sched/fifo"}]}, "must be sched/backfill or sched/builtin, got 'sched/fifo'"),

@@ -49,15 +49,20 @@ _GONE: Final = {
     "sallocdefaultcommand": "leave it out",
 }
 """Parameters that Slurm still knows, and ends at or ignores: they are removed (``read_config.c``, 23.11 to 26.05)."""
-_OTHER_NAMES: Final = {"queue": ("shared",)}
-"""Older names of what ParallelCluster keeps for itself, which Slurm still reads: ``Shared`` is ``OverSubscribe``."""
+_OTHER_NAMES: Final = {
+    "cluster": ("backupaddr", "backupcontroller", "controladdr", "controlmachine"),
+    "queue": ("shared",),
+    "compute_resource": ("procs",),
+}
+"""Older names of what ParallelCluster keeps for itself, which Slurm reads, or ignores beside the new: of
+``SlurmctldHost``, ``OverSubscribe`` and ``CPUs``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
 
 
 def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """Every parameter is one of Slurm's, has a value that Slurm reads, once, and is not ParallelCluster's to set."""
     denied = fact("denied_slurm_settings")
-    names = [*denied["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
+    names = [*denied["cluster"], *_OTHER_NAMES["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
     before: set[str] = set()
     has_accounts = _has_accounts(spec)
     for index, line in known(spec.slurm.custom):

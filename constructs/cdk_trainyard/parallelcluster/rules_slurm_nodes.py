@@ -1,0 +1,126 @@
+"""Whether what is said of nodes in ``slurm.conf`` is what their types have. Pure: nothing is created here.
+
+Sources: ``read_config.c``, ``node_mgr.c`` and ``slurmd.c`` of Slurm 23.11 to 26.05; ``config_renderer.py`` of
+ParallelCluster's cookbooks, whose ``CPUs``, ``RealMemory`` and ``Feature`` stand in the same line.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.resolve import computes, type_names, types_of
+from cdk_trainyard.parallelcluster.slurm_lines import is_said, lines_of, texts
+from cdk_trainyard.parallelcluster.slurm_values import number_of, value_problem
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
+from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.tokens import unresolved
+
+Problems = Iterator[Problem]
+_REGISTERED: Final = 0.75
+"""Of a node's memory, what it must have to be taken (``node_reg_mem_percent`` of ParallelCluster's cookbooks)."""
+_SHAPE: Final = ("Boards", "SocketsPerBoard", "Sockets", "CoresPerSocket", "ThreadsPerCore")
+_DRAINED: Final = "Slurm would drain every node"
+
+
+def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """Nodes are said to have what they have, and keep no more of it for the system."""
+    for at, line in lines_of(spec, "node"):
+        yield from _kept_problems(at, _Said(line), None)
+    overridden = is_said(spec, "slurmdparameters") and all(
+        "config_override" in value.lower() for _, value in texts(spec, "slurmdparameters")
+    )
+    for at, _queue, compute in computes(spec):
+        if compute.slurm is None or unresolved(compute.slurm):
+            continue
+        said, place, types = _Said(compute.slurm), (*at, "slurm"), types_of(compute)
+        known = types if len(types) == len(type_names(compute)) else ()
+        yield from _memory_problems(place, said, compute, () if overridden else known)
+        yield from _kept_problems(place, said, _memory(said, compute, known))
+        yield from _kept_core_problems(place, said, known)
+        if known and not overridden:
+            yield from _shape_problems(place, said, known, single=compute.threads_per_core == 1)
+        if name := said.name("Features"):
+            text = "must be Feature: beside ParallelCluster's own, Slurm would ignore it"
+            yield Problem((*place, name), text, of_key=True)
+
+
+class _Said:
+    """What is said of a kind of nodes, by whatever letters."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._values = {str(name).lower(): (str(name), value) for name, value in parameters.items()}
+
+    def name(self, parameter: str) -> str | None:
+        return self._values.get(parameter.lower(), (None,))[0]
+
+    def number(self, parameter: str) -> float | None:
+        """Return a number. None: it is not said, not known, or has a wrong form."""
+        _, value = self._values.get(parameter.lower(), ("", None))
+        is_number = not unresolved(value) and value_problem("node", parameter.lower(), "long", value) is None
+        return number_of(value) if is_number else None
+
+
+def _memory(said: _Said, compute: ComputeResource, types: tuple[InstanceType, ...]) -> float | None:
+    """Return the memory that Slurm gives to jobs, at most."""
+    if said.name("RealMemory"):
+        return said.number("RealMemory")
+    if compute.schedulable_memory_mib is not None:
+        return None if unresolved(compute.schedulable_memory_mib) else compute.schedulable_memory_mib
+    return max((each.memory_mib for each in types), default=0) or None
+
+
+def _memory_problems(at: At, said: _Said, compute: ComputeResource, types: tuple[InstanceType, ...]) -> Problems:
+    name, wanted = said.name("RealMemory"), said.number("RealMemory")
+    if name and compute.schedulable_memory_mib is not None:
+        yield Problem((*at, name), "must be left out beside 'schedulable_memory_mib', which it would undo", of_key=True)
+    if not name or wanted is None or not types:
+        return
+    most = min(types, key=lambda each: each.memory_mib)
+    if 0 < most.memory_mib < wanted * _REGISTERED:
+        text = f"must be the memory of {most.name}, {most.memory_mib}, or less"
+        yield Problem((*at, name), f"{text}, got {_shown(wanted)}; {_DRAINED}")
+
+
+def _kept_problems(at: At, said: _Said, memory: float | None) -> Problems:
+    """Memory is kept for the system of what there is, and cores by number or by name."""
+    memory = said.number("RealMemory") if memory is None else memory
+    name, kept = said.name("MemSpecLimit"), said.number("MemSpecLimit")
+    if name and kept is not None and memory is not None and kept >= memory:
+        text = f"must be less than the node's memory, {_shown(memory)}"
+        yield Problem((*at, name), f"{text}, got {_shown(kept)}; Slurm would ignore it")
+    if (name := said.name("CoreSpecCount")) and said.name("CpuSpecList") and said.number("CoreSpecCount") != 0:
+        yield Problem((*at, name), "must be left out beside CpuSpecList, which Slurm takes alone", of_key=True)
+
+
+def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...]) -> Problems:
+    name, kept = said.name("CoreSpecCount"), said.number("CoreSpecCount")
+    cores = max((each.vcpus // max(each.threads_per_core, 1) for each in types), default=0)
+    if name and kept is not None and cores and kept >= cores:
+        text = f"must be less than the {cores} cores of {types[0].name}"
+        yield Problem((*at, name), f"{text}, got {_shown(kept)}; Slurm would ignore it")
+
+
+def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, single: bool) -> Problems:
+    """Sockets, cores and threads make the CPUs that ParallelCluster says; Slurm would say others, and drain nodes."""
+    given = {name: number for name in _SHAPE if (number := said.number(name)) is not None}
+    most = max(each.vcpus for each in types)
+    if not given or not most or any(said.name(name) and name not in given for name in _SHAPE):
+        return
+    each = max(types, key=lambda one: one.vcpus)
+    cpus = most // each.threads_per_core if single else most
+    boards, per_board, sockets, cores, threads = (max(given.get(name, 1), 1) for name in _SHAPE)
+    if "SocketsPerBoard" in given:
+        sockets = boards * per_board
+    elif "Sockets" not in given:
+        sockets = boards if cpus % (cores * threads) else cpus / (cores * threads)
+    if cpus in (sockets, sockets * cores, sockets * cores * threads) and sockets * cores * threads <= most:
+        return
+    words = ", ".join(f"{name} {_shown(number)}" for name, number in given.items())
+    text = f"must make {cpus} CPUs of {each.name} with what else is said of them"
+    yield Problem((*at, str(said.name(next(iter(given))))), f"{text}, got {words}; {_DRAINED}")
+
+
+def _shown(number: float) -> str:
+    return shown(int(number)) if number < float("inf") else "UNLIMITED"
