@@ -291,6 +291,10 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"compute": {"MemSpecLimit": 4000}, "memory": 4000}, "must be less than the node's memory, 4000, got 4000"),
         ({"compute": {"Sockets": 4, "ThreadsPerCore": 2}}, "must make 4 CPUs of c5.xlarge"),
         ({"compute": {"CoresPerSocket": 3}}, "must make 4 CPUs of c5.xlarge"),
+        (
+            {"queue": {"minnodes": 9999}},
+            "'queues[0].slurm.minnodes' must be at most 8, the nodes of the queue, got 9999; no job would run",
+        ),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
         ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),
         ({"custom": [{"SchedulerType": "sched/fifo"}]}, "must be sched/backfill or sched/builtin, got 'sched/fifo'"),

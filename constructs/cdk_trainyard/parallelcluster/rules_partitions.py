@@ -56,6 +56,19 @@ def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
     yield from _ignored_problems(places, {name: value for _, line in lines for name, value in line.items()})
 
 
+def partition_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """A job may have as few nodes as its queue has."""
+    for index, queue in known(spec.queues):
+        nodes = [compute.max_count for compute in queue.compute]
+        if unresolved(queue.slurm, queue.compute, *queue.compute, *nodes):
+            continue
+        for name, value in (queue.slurm or {}).items():
+            least = _count(value) if name.lower() == "minnodes" else None
+            if least is not None and least > sum(nodes):
+                text = f"must be at most {sum(nodes)}, the nodes of the queue, got {value}; no job would run"
+                yield Problem(("queues", index, "slurm", name), text)
+
+
 def partition_choice_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """One partition is the default, and one that stands in for another is there."""
     names = [queue.name for _, queue in known(spec.queues)]
