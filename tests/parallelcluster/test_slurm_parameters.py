@@ -295,6 +295,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"queue": {"minnodes": 9999}},
             "'queues[0].slurm.minnodes' must be at most 8, the nodes of the queue, got 9999; no job would run",
         ),
+        ({"custom": [{"KillWait": 60}, {}]}, "'slurm.custom[1]' must be a parameter with its value, as KillWait: 60"),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
         ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),
         ({"custom": [{"SchedulerType": "sched/fifo"}]}, "must be sched/backfill or sched/builtin, got 'sched/fifo'"),

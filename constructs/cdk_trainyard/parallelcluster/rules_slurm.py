@@ -68,6 +68,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
     for index, line in known(spec.slurm.custom):
         at: At = ("slurm", "custom", index)
         table = table_of(line)
+        if not line:
+            yield Problem(at, "must be a parameter with its value, as KillWait: 60, got nothing; remove it")
         yield from _parameter_problems(at, line, table)
         for name, value in line.items():
             if name.lower() == "nodename" and any(mark in str(value) for mark in ("-st-", "-dy-")):
