@@ -279,18 +279,18 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         (
             {"compute": {"Sockets": 2, "CoresPerSocket": 64}},
             (
-                "'queues[0].compute[0].slurm.Sockets' must make 4 CPUs of c5.xlarge with what else is said of them, "
-                "got Sockets 2, CoresPerSocket 64; Slurm would drain every node"
+                "'queues[0].compute[0].slurm.Sockets' must make the 4 CPUs of c5.xlarge with what else is said of "
+                "them, got Sockets 2, CoresPerSocket 64; Slurm would drain every node"
             ),
         ),
-        ({"compute": {"Sockets": 1}}, "must make 4 CPUs of c5.xlarge"),
+        ({"compute": {"Sockets": 1}}, "said of them, got Sockets 1; Slurm would give jobs 1 of them"),
         (
             {"compute": {"RealMemory": 4000}, "memory": 4000},
             "slurm.RealMemory' must be left out beside 'schedulable_memory_mib', which it would undo",
         ),
         ({"compute": {"MemSpecLimit": 4000}, "memory": 4000}, "must be less than the node's memory, 4000, got 4000"),
-        ({"compute": {"Sockets": 4, "ThreadsPerCore": 2}}, "must make 4 CPUs of c5.xlarge"),
-        ({"compute": {"CoresPerSocket": 3}}, "must make 4 CPUs of c5.xlarge"),
+        ({"compute": {"Sockets": 4, "ThreadsPerCore": 2}}, "must make the 4 CPUs of c5.xlarge"),
+        ({"compute": {"CoresPerSocket": 3}}, "must make the 4 CPUs of c5.xlarge"),
         (
             {"queue": {"minnodes": 9999}},
             "'queues[0].slurm.minnodes' must be at most 8, the nodes of the queue, got 9999; no job would run",

@@ -103,7 +103,7 @@ def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...]) ->
 
 
 def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, single: bool) -> Problems:
-    """Sockets, cores and threads make the CPUs that ParallelCluster says; Slurm would say others, and drain nodes."""
+    """Sockets, cores and threads make the CPUs that ParallelCluster says; or Slurm drains the nodes, or takes fewer."""
     given = {name: number for name in _SHAPE if (number := said.number(name)) is not None}
     most = max(each.vcpus for each in types)
     if not given or not most or any(said.name(name) and name not in given for name in _SHAPE):
@@ -115,11 +115,13 @@ def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, sin
         sockets = boards * per_board
     elif "Sockets" not in given:
         sockets = boards if cpus % (cores * threads) else cpus / (cores * threads)
-    if cpus in (sockets, sockets * cores, sockets * cores * threads) and sockets * cores * threads <= most:
+    made = sockets * cores * threads
+    if made <= most and cpus in (sockets, sockets * cores, made):
         return
     words = ", ".join(f"{name} {_shown(number)}" for name, number in given.items())
-    text = f"must make {cpus} CPUs of {each.name} with what else is said of them"
-    yield Problem((*at, str(said.name(next(iter(given))))), f"{text}, got {words}; {_DRAINED}")
+    text = f"must make the {cpus} CPUs of {each.name} with what else is said of them"
+    effect = _DRAINED if made > most else f"Slurm would give jobs {_shown(made)} of them"
+    yield Problem((*at, str(said.name(next(iter(given))))), f"{text}, got {words}; {effect}")
 
 
 def _shown(number: float) -> str:

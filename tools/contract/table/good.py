@@ -135,7 +135,7 @@ def good(parts: Imported) -> dict[str, Candidate]:
             slurm=SlurmSettings(memory_scheduling=True, idle_time=Duration.minutes(60)),
         ),
         "Slurm's own parameters": cluster(
-            queue(cpu(slurm={"Sockets": 1}), slurm={"PriorityTier": 10}),
+            queue(cpu(slurm={"Sockets": 1, "CoresPerSocket": 2, "ThreadsPerCore": 2}), slurm={"PriorityTier": 10}),
             slurm=SlurmSettings(custom=[{"JobCompType": "jobcomp/filetxt"}, {"NodeName": "external[1-2]", "CPUs": 4}]),
         ),
         "no DNS of its own": cluster(slurm=SlurmSettings(managed_dns=False)),
