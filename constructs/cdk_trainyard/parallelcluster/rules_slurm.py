@@ -136,7 +136,8 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
             yield Problem((*at, name), f"is removed from Slurm; {remedy}", of_key=True)
             continue
         kind = kinds[name.lower()]
-        if unresolved(value) or (kind == "boolean" and isinstance(value, bool)):  # CloudFormation writes it
+        is_boolean = kind == "boolean" or name.lower() == "enforcepartlimits"  # which takes ALL and ANY, too
+        if unresolved(value) or (isinstance(value, bool) and is_boolean):  # CloudFormation writes it
             continue
         if text := value_problem(table, name.lower(), kind, value):
             yield Problem((*at, name), text)

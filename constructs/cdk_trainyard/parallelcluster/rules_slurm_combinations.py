@@ -141,9 +141,10 @@ def _limit_problems(spec: ParallelClusterSpec) -> Problems:
 
 def _port_problems(spec: ParallelClusterSpec) -> Problems:
     """A range of ports begins with its lowest."""
-    for at, value in texts(spec, "slurmctldport"):
-        if (ports := re.fullmatch(r"(\d+)-(\d+)", value)) and int(ports[1]) >= int(ports[2]):
-            yield Problem(at, f"must have the lower port first, got {shown(value)}; Slurm would not start")
+    for name, effect in (("slurmctldport", "Slurm would not start"), ("srunportrange", "Slurm would ignore it")):
+        for at, value in texts(spec, name):
+            if (ports := re.fullmatch(r"(\d+)-(\d+)", value)) and int(ports[1]) >= int(ports[2]):
+                yield Problem(at, f"must have the lower port first, got {shown(value)}; {effect}")
 
 
 def _node_count_problems(spec: ParallelClusterSpec) -> Problems:

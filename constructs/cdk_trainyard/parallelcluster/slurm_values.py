@@ -41,6 +41,7 @@ _FLAGS: Final = (
 )
 _ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
 _PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
+_COUNTED: Final = "billing|cpu|energy|mem|node|pages|vmem|(bb|fs|gres|ic|license)/[^,]+"
 _HEALTH: Final = "ANY|ALLOC|CYCLE|IDLE|MIXED|NONDRAINED_IDLE"
 _UNIT: Final = "none|sockets|cores|threads"
 _BINDING: Final = f"{_UNIT}|autobind=({_UNIT})|verbose|SlurmdOffSpec|SlurmdSpecOverride|OOMKillStep"
@@ -51,6 +52,13 @@ _TASK: Final = (
     rf"(?i:(?!{_TWICE})({_BINDING})(,({_BINDING}))*)",
     "one of none, sockets, cores and threads, one autobind= of these, and flags as verbose, behind commas",
 )
+
+
+def _holding(words: str) -> str:
+    """Return the form of a list of which each item holds one of some words: Slurm looks for no more."""
+    return rf"(?i:[^,]*({words})[^,]*(,[^,]*({words})[^,]*)*)"
+
+
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
     ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
@@ -81,6 +89,14 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         rf"(?i:({_ENFORCE})(,({_ENFORCE}))*)",
         "associations, limits, safe, wckeys, qos, all, nojobs or nosteps",
     ),
+    ("cluster", "accountingstoragetres"): (
+        rf"(?i:({_COUNTED})(,({_COUNTED}))*)",
+        "cpu, mem, node, energy, vmem or a name behind gres/, license/ or fs/, with commas, as gres/gpu",
+    ),
+    ("cluster", "accountingstoreflags"): (
+        _holding("job_comment|job_env|job_extra|job_script|no_stdio"),
+        "job_comment, job_env, job_extra, job_script or no_stdio, with commas",
+    ),
     ("cluster", "accountingstoragetype"): (
         r"(?i:(?!.*mysql).*)",
         "accounting_storage/none or accounting_storage/slurmdbd",
@@ -103,10 +119,26 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         r"[,;|]*[^\s,;:=]+([:=]\+?\d*)?([,;|]+[^\s,;:=|]+([:=]\+?\d*)?)*[,;|]*",
         "names with counts, as matlab:5,ansys:2",
     ),
+    ("cluster", "logtimeformat"): (
+        "(?i:.*(iso8601|rfc5424|rfc3339|clock|short|thread_id|format_stderr).*)",
+        "iso8601, iso8601_ms, rfc5424, rfc5424_ms, rfc3339, clock, short or thread_id",
+    ),
     ("cluster", "prioritycalcperiod"): (
         r"(?=.*[1-9])(\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
         "1 minute or more, as 5 or 1:00:00",
     ),
+    ("cluster", "priorityflags"): (
+        _holding(
+            "ACCRUE_ALWAYS|CALCULATE_RUNNING|DEPTH_OBLIVIOUS|INCR_ONLY|MAX_TRES|FAIR_TREE|SMALL_RELATIVE_TO_TIME|"
+            "NO_NORMAL_(ALL|ASSOC|PART|QOS|TRES)"
+        ),
+        "flags of Slurm with commas, as MAX_TRES,NO_FAIR_TREE",
+    ),
+    ("cluster", "privatedata"): (
+        _holding("account|event|job|node|partition|reservation|usage|user|all|cloud"),
+        "accounts, events, jobs, nodes, partitions, reservations, usage or users, with commas",
+    ),
+    ("cluster", "srunportrange"): (rf"{_PORT}-{_PORT}", "two ports with a hyphen, as 60001-63000"),
     ("cluster", "priorityusageresetperiod"): (
         "(?i:none|now|daily|weekly|monthly|quarterly|yearly)",
         "NONE, NOW, DAILY, WEEKLY, MONTHLY, QUARTERLY or YEARLY",
@@ -128,6 +160,7 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         "CR_Core, CR_Core_Memory, CR_Socket or CR_Socket_Memory",
     ),
     ("partition", "state"): ("(?i:up|down|drain|inactive)", "UP, DOWN, DRAIN or INACTIVE"),
+    ("node", "nodename"): ("(?i:(?!all$).*)", "another name than ALL, which is Slurm's own word"),
     ("node", "port"): (rf"{_FORMS['short'][0]}|.*\[.*", "a port of 1 to 65535"),
 }
 """What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
