@@ -108,14 +108,14 @@ def problems(
         {"custom": [{"MCSParameters": "enforced"}, {"MCSPlugin": TOKEN}], "memory_scheduling": True},
         {"custom": [{"JobSubmitPlugins": "lua,own"}, {"AuthType": "auth/own"}], "image_id": "ami-12345678"},
         {"custom": [{"JobSubmitPlugins": "job_submit/lua,own"}, {"PluginDir": "/opt/slurm/lib/slurm:/shared/slurm"}]},
-        {"custom": [{"JobSubmitPlugins": "lua,pbs"}, {"MpiDefault": "pmix_v4"}, {"AuthAltTypes": "jwt"}]},
+        {"custom": [{"JobSubmitPlugins": "lua,pbs"}, {"MpiDefault": "mpi/pmix_v4"}, {"AuthAltTypes": "jwt"}]},
         {"custom": [{"TopologyPlugin": "topology/default"}, {"SwitchType": "switch/none"}, {"MpiDefault": "none"}]},
         {"custom": [{"AcctGatherEnergyType": "acct_gather_energy/rsmi"}, {"TopologyPlugin": TOKEN}]},
         {"compute": {"Sockets": 1, "CoresPerSocket": 2, "ThreadsPerCore": 2, "CoreSpecCount": 1, "RealMemory": 8192}},
         {"compute": {"CoresPerSocket": 2}},
         {"compute": {"ThreadsPerCore": 2, "MemSpecLimit": 1024, "CPUSpecList": "0-1"}},
         {"compute": {"Sockets": TOKEN, "CoresPerSocket": 64, "RealMemory": Token.as_number({"Ref": "Memory"})}},
-        {"compute": {"RealMemory": 99999, "Sockets": 9}, "custom": [{"SlurmdParameters": "config_overrides"}]},
+        {"compute": {"RealMemory": 99999, "CoreSpecCount": 9}, "custom": [{"SlurmdParameters": "config_overrides"}]},
         {"custom": [{"AccountingStoreFlags": "job_comment,JOB_SCRIPT"}, {"LogTimeFormat": "iso8601_ms,format_stderr"}]},
         {"custom": [{"PriorityFlags": "FAIR_TREE,max_tres_gres"}, {"PrivateData": "cloud,jobs,users"}]},
         {"custom": [{"SrunPortRange": "60001-63000"}, {"EnforcePartLimits": True}, {"NodeName": "allnodes"}]},
@@ -269,7 +269,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"compute": {"features": "fast"}}, "slurm.features' must be Feature: beside ParallelCluster's own, Slurm"),
         (
             {"compute": {"RealMemory": 999999}},
-            "must be the memory of c5.xlarge, 8192, or less, got 999999; Slurm would drain every node",
+            "must be the memory of c5.xlarge, 8192, or less, got 999999; Slurm would drain the nodes",
         ),
         ({"compute": {"RealMemory": 4000, "MemSpecLimit": 4000}}, "less than the node's memory, 4000, got 4000; Slurm"),
         ({"compute": {"MemSpecLimit": 8192}}, "MemSpecLimit' must be less than the node's memory, 8192, got 8192"),
@@ -283,7 +283,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"compute": {"Sockets": 2, "CoresPerSocket": 64}},
             (
                 "'queues[0].compute[0].slurm.Sockets' must make the 4 CPUs of c5.xlarge with what else is said of "
-                "them, got Sockets 2, CoresPerSocket 64; Slurm would drain every node"
+                "them, got Sockets 2, CoresPerSocket 64; Slurm would drain the nodes"
             ),
         ),
         ({"compute": {"Sockets": 1}}, "said of them, got Sockets 1; Slurm would give jobs 1 of them"),

@@ -21,7 +21,7 @@ Problems = Iterator[Problem]
 _REGISTERED: Final = 0.75
 """Of a node's memory, what it must have to be taken (``node_reg_mem_percent`` of ParallelCluster's cookbooks)."""
 _SHAPE: Final = ("Boards", "SocketsPerBoard", "Sockets", "CoresPerSocket", "ThreadsPerCore")
-_DRAINED: Final = "Slurm would drain every node"
+_DRAINED: Final = "Slurm would drain the nodes"
 
 
 def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -36,10 +36,11 @@ def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
             continue
         said, place, types = _Said(compute.slurm), (*at, "slurm"), types_of(compute)
         known = types if len(types) == len(type_names(compute)) else ()
-        yield from _memory_problems(place, said, compute, () if overridden else known)
         yield from _kept_problems(place, said, _memory(said, compute, known))
+        known = () if overridden else known
+        yield from _memory_problems(place, said, compute, known)
         yield from _kept_core_problems(place, said, known)
-        if known and not overridden:
+        if known:
             yield from _shape_problems(place, said, known, single=compute.threads_per_core == 1)
         if name := said.name("Features"):
             text = "must be Feature: beside ParallelCluster's own, Slurm would ignore it"

@@ -43,7 +43,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 """Parameters that name plugins, in small letters, and the kinds of these."""
 _SHORT: Final = {"auth", "burst_buffer", "cli_filter", "job_submit", "mpi", "node_features", "prep"}
 """Kinds of which a plugin may be named without its kind."""
-_NO_FILES: Final = r"(?i).*none.*|openmpi|pmix_v\d+|(topology/)?default|.*(infiniband|rsmi).*"
+_NO_FILES: Final = r"(?i).*none.*|openmpi|(mpi/)?pmix_v\d+|(topology/)?default|.*(infiniband|rsmi).*"
 """Names that Slurm reads without a plugin of that name: none, other names of the same, and one for each library."""
 
 
