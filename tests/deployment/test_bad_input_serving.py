@@ -116,6 +116,18 @@ AT_LOAD = [
         "7:28: 'serving.request_timeout_seconds' must be 30 to 3600 seconds, got 7200",
     ),
     row(
+        "a limit that leaves no queue to scale by, nor to ring",
+        [
+            (CERTIFICATE, CERTIFICATE + "    concurrency: {}\n"),
+            (
+                "  load_balancer:",
+                "  scaling: {min_tasks: 1, max_tasks: 2}\n  monitoring: {waiting: 3}\n  load_balancer:",
+            ),
+        ],
+        "19:25: 'serving.monitoring.waiting' must be left out, got 3 […]",
+        "22:5: 'serving.load_balancer.concurrency.requests' must be more than 8 with metric queue, got 4 […]",
+    ),
+    row(
         "a secret as text",
         [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: abc}")],
         "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",

@@ -174,7 +174,7 @@ def test_callers_limits_and_waf(new: Template) -> None:
     rates = [rule["Statement"].get("RateBasedStatement") for rule in acl["Properties"]["Rules"]]
     assert {"AggregateKeyType": "IP", "Limit": 1000} in rates
     new.resource_count_is("AWS::WAFv2::WebACLAssociation", 1)
-    assert environment(new, "agent")["TARGET_CONTROL_MAX_CONCURRENCY"] == "6"
+    assert environment(new, "agent")["TARGET_CONTROL_MAX_CONCURRENCY"] == "24"
     assert container(new, "agent")["Image"] == "registry.example/agent:1"
     attributes = json.dumps(new.find_resources("AWS::ElasticLoadBalancingV2::LoadBalancer"))
     assert '{"Key": "deletion_protection.enabled", "Value": "true"}' in attributes

@@ -99,6 +99,7 @@ class InferenceLoadBalancer(Construct):
         listener: Its listener.
         target_group: The tasks behind it.
         access_logs: The bucket of its access logs.
+        concurrency: How many requests a task gets at a time. None: as many as come.
         base_url: What the ``openai`` client takes as ``base_url``.
 
     Raises:
@@ -149,7 +150,7 @@ class InferenceLoadBalancer(Construct):
                 *region_problems(judge.environment.region),
             ],
         )
-        self._spec, self._service = spec, service
+        self._spec, self._service, self.concurrency = spec, service, concurrency
         self._warn()
         self._security_group = self._define_security_group(
             [_ANYBODY if public else str(block)] if clients is None else clients

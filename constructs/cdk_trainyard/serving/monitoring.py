@@ -14,6 +14,7 @@ from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.load_balancer import InferenceLoadBalancer
+from cdk_trainyard.serving.rules_concurrency import waiting_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.serving.scaling import engine_metric
 from cdk_trainyard.serving.service import InferenceService
@@ -77,7 +78,9 @@ class ServiceMonitoring(Construct):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MonitoringSpec, locals()))
         longest = service.request_timeout.to_seconds()
-        raise_problems(self, [*judge.problems, *monitoring_problems(spec, longest)])
+        limit = load_balancer.concurrency if load_balancer else None
+        never = waiting_problems(spec, limit, service.model)
+        raise_problems(self, [*judge.problems, *monitoring_problems(spec, longest), *never])
         latency = longest / 2 if latency_seconds is None else latency_seconds
         queue = 2.0 * service.model.batch if waiting is None else waiting
         self._service, self._topic = service, topic

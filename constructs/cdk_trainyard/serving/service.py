@@ -35,6 +35,7 @@ from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.model_layout import layout
 from cdk_trainyard.serving.rollout import healthy_percent, least_tasks, most_hosts
 from cdk_trainyard.serving.rules import service_findings
+from cdk_trainyard.serving.rules_concurrency import queue_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_model import bucket_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
@@ -259,8 +260,9 @@ class InferenceService(Construct):
             concurrency: How many requests a task gets at a time. None: as many as come.
         """
         listening = within(("engine",), listening_problems(self.spec.engine, concurrency))
+        queue = within(("concurrency",), queue_problems(concurrency, self.model, self.spec.scaling))
         secret = within(("authentication",), key_problems(authentication, surroundings(self).account))
-        raise_problems(self, [*listening, *secret])
+        raise_problems(self, [*listening, *queue, *secret])
         if concurrency is None:
             self.service.attach_to_application_target_group(target_group)
         else:

@@ -12,6 +12,7 @@ from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
+from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
@@ -52,7 +53,11 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
     yield from service_findings(section, region).problems
     if not unresolved(section.load_balancer):
         yield from within(("load_balancer",), load_balancer_problems(section.load_balancer))
-        yield from within(("engine",), listening_problems(section.engine, section.load_balancer.concurrency))
+        limit, model = section.load_balancer.concurrency, section.model
+        yield from within(("engine",), listening_problems(section.engine, limit))
+        yield from within(("load_balancer", "concurrency"), queue_problems(limit, model, section.scaling))
+        if not unresolved(section.monitoring):
+            yield from within(("monitoring",), waiting_problems(section.monitoring, limit, model))
     if not unresolved(section.monitoring):
         seconds = None if unresolved(section.request_timeout) else section.request_timeout.to_seconds()
         yield from within(("monitoring",), monitoring_problems(section.monitoring, seconds))

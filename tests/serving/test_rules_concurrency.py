@@ -1,0 +1,63 @@
+# ruff: noqa: E501  the messages are the point, each on its line
+"""What a limit at the load balancer keeps from the engine's queue, and so from scaling and alarms."""
+
+import pytest
+from aws_cdk import Stack
+
+from cdk_trainyard import ConfigurationError
+from cdk_trainyard.problems import sentence
+from cdk_trainyard.serving import ConcurrencyLimit, ScalingMetric, ServiceMonitoring, ServiceScaling
+from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
+from cdk_trainyard.serving.spec_service import MonitoringSpec
+from tests.serving.parts import load_balancer, model, new_stack, service
+
+BATCH_OF_4 = model(batch=4)
+
+
+@pytest.mark.parametrize(
+    ("requests", "target", "least"),
+    [(None, None, 8), (4, 1, 5), (8, None, 8), (6, 2, 6), (3, 0.5, 4.5)],
+)
+def test_fails_a_limit_that_leaves_no_queue_to_scale_by(
+    requests: int | None, target: float | None, least: float
+) -> None:
+    scaling = ServiceScaling(min_tasks=1, max_tasks=4, target=target)
+    (found,) = queue_problems(ConcurrencyLimit(requests=requests), BATCH_OF_4, scaling)
+    assert found.at == ("requests",)
+    assert found.text.startswith(f"must be more than {least:g} with metric queue, got {requests or 4}: ")
+
+
+@pytest.mark.parametrize(
+    ("requests", "target", "metric"),
+    [(9, None, ScalingMetric.QUEUE), (6, 1, ScalingMetric.QUEUE), (None, None, ScalingMetric.ALB_REQUESTS)],
+)
+def test_takes_a_limit_that_leaves_one(requests: int | None, target: float | None, metric: ScalingMetric) -> None:
+    scaling = ServiceScaling(min_tasks=1, max_tasks=4, target=target, metric=metric)
+    assert [*queue_problems(ConcurrencyLimit(requests=requests), BATCH_OF_4, scaling)] == []
+    assert [*queue_problems(None, BATCH_OF_4, scaling)] == []
+    assert [*queue_problems(ConcurrencyLimit(), BATCH_OF_4, None)] == []
+
+
+@pytest.mark.parametrize(("requests", "says"), [(None, "be left out, got 3"), (6, "be at most 2, got 3"), (7, None)])
+def test_judges_an_alarm_by_what_may_wait(requests: int | None, says: str | None) -> None:
+    found = [*waiting_problems(MonitoringSpec(waiting=3), ConcurrencyLimit(requests=requests), BATCH_OF_4)]
+    assert [f"'waiting' must {says}" in sentence(each) for each in found] == ([True] if says else [])
+    assert [*waiting_problems(MonitoringSpec(), ConcurrencyLimit(), BATCH_OF_4)] == []
+
+
+def test_constructors_ask_the_same() -> None:
+    stack: Stack = new_stack()
+    scaled = service(stack, scaling=ServiceScaling(min_tasks=1, max_tasks=2))
+    with pytest.raises(ConfigurationError) as raised:
+        load_balancer(stack, scaled, concurrency=ConcurrencyLimit())
+    assert raised.value.problems == (
+        "'concurrency.requests' must be more than 8 with metric queue, got 4: an engine computes 4 of them, so at most 0 wait, and more than 4 add a task; raise it, or scale by metric alb-requests",
+    )
+    stack = new_stack()
+    served = service(stack)
+    door = load_balancer(stack, served, concurrency=ConcurrencyLimit(requests=6))
+    with pytest.raises(ConfigurationError) as raised:
+        ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=door, waiting=3)
+    assert raised.value.problems == (
+        "'waiting' must be at most 2, got 3: a task gets 6 requests at a time and computes 4, so such an alarm never rings; or raise 'requests' of 'concurrency'",
+    )
