@@ -4,7 +4,7 @@ import botocore.loaders
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE
-from cdk_trainyard.options.schedules import Schedule
+from cdk_trainyard.options.schedules import Schedule, last_month
 
 _SIX = (
     "of 6 fields (minute, hour, day of the month, month, day of the week, year) where 5 are, as "
@@ -97,3 +97,20 @@ def test_a_long_list_of_days_that_never_come_is_answered() -> None:
     says = Schedule().problem(f"cron(0 6 {days} 2 ? *)", NOWHERE)
     assert says is not None
     assert says.startswith("must be a schedule, of a day that comes, got 'cron(0 6 31,")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "month"),
+    [
+        ("rate(1 day)", None),
+        ("cron(0 20 ? * MON-FRI *)", None),
+        ("cron(0 20 ? * MON-FRI 2027-2199)", None),
+        ("at(2026-12-24T18:00:00)", (2026, 12)),
+        ("at(2027-1-2T3:04:05)", (2027, 1)),
+        ("cron(0 6 1 1 ? 2027)", (2027, 1)),
+        ("cron(0 6 31 * ? 2027,2028)", (2028, 12)),
+        ("cron(0 6 29 2 ? 2027-2030)", (2028, 2)),
+    ],
+)
+def test_says_when_a_schedule_comes_for_the_last_time(schedule: str, month: tuple[int, int] | None) -> None:
+    assert last_month(schedule) == month

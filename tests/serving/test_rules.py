@@ -468,7 +468,36 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "to zero every evening and back once": (
         scaled(schedules=[NIGHT, replace(DAY, schedule="at(2027-01-01T00:00:00)")]),
         [
-            "'scaling.schedules[0]' must not end the last task again and again where tasks are brought back once, by 'at(2027-01-01T00:00:00)'; give 'day' a cron(…)"
+            "'scaling.schedules[0]' must not end the last task again and again where tasks are brought back for the last time by 'at(2027-01-01T00:00:00)'; give 'day' a cron(…) of every year"
+        ],
+    ),
+    "to zero every evening and back in one year": (
+        scaled(schedules=[NIGHT, replace(DAY, schedule="cron(0 6 1 1 ? 2027)")]),
+        [
+            "'scaling.schedules[0]' must not end the last task again and again where tasks are brought back for the last time by 'cron(0 6 1 1 ? 2027)'; give 'day' a cron(…) of every year"
+        ],
+    ),
+    "back for a year before it goes to zero": (
+        scaled(
+            schedules=[
+                replace(NIGHT, schedule="at(2028-01-01T00:00:00)"),
+                replace(DAY, schedule="cron(0 6 ? * MON-FRI 2026-2027)"),
+            ]
+        ),
+        [
+            "'scaling.schedules[0].schedule' must be before 'cron(0 6 ? * MON-FRI 2026-2027)', the last time that tasks are brought back, got 'at(2028-01-01T00:00:00)'; bring them back later"
+        ],
+    ),
+    "two bounds at one time": (
+        scaled(schedules=[DAY, replace(DAY, name="more", max_tasks=4)]),
+        [
+            "'scaling.schedules[1].schedule' must be another time than that of 'day', got 'cron(0 6 ? * MON-FRI *)' again, with other bounds: nobody knows which of both hold from then on"
+        ],
+    ),
+    "more schedules than there are": (
+        scaled(schedules=[replace(DAY, name=f"day{number}") for number in range(201)]),
+        [
+            "'scaling.schedules' must be 200 or fewer, got 201: Application Auto Scaling takes no more; a cron(…) may name several days and hours"
         ],
     ),
     "back before it goes to zero": (
@@ -810,6 +839,14 @@ RIGHT: dict[str, dict[str, Any]] = {
             replace(DAY, schedule="at(2027-01-01T00:00:00)"),
         ]
     ),
+    "to zero and back for a year": scaled(
+        schedules=[
+            replace(NIGHT, schedule="cron(0 20 ? * MON-FRI 2027)"),
+            replace(DAY, schedule="cron(0 6 ? * MON-FRI 2027)"),
+        ]
+    ),
+    "to zero every evening and back by the hour": scaled(schedules=[NIGHT, replace(DAY, schedule="rate(12 hours)")]),
+    "one time in two zones": scaled(schedules=[DAY, replace(DAY, name="more", max_tasks=4, time_zone="Europe/Berlin")]),
     "to zero in one year and back once": scaled(
         schedules=[
             replace(NIGHT, schedule="cron(0 20 24 12 ? 2026)"),

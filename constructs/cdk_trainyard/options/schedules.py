@@ -106,6 +106,25 @@ class TimeZone:
         return {"examples": ["Etc/UTC", "Europe/Berlin"]}
 
 
+def last_month(schedule: str) -> tuple[int, int] | None:
+    """Return the year and the month in which a right schedule comes for the last time; None when it always comes again.
+
+    Args:
+        schedule: The schedule.
+    """
+    kind, _, text = schedule.removesuffix(")").partition("(")
+    if kind == "at":
+        year, month, _ = text.split("-")
+        return int(year), int(month)
+    if kind == "rate":
+        return None
+    _, _, day, month, weekday, year = text.split(" ")
+    years, months = _all(_FIELDS[5], year), _all(_FIELDS[3], month)
+    if _LAST_YEAR in years:
+        return None
+    return max((each, number) for each in years for number in months if _has(each, number, day, weekday))
+
+
 def _cron(text: str) -> str | None:
     fields = text.split(" ")
     if len(fields) != len(_FIELDS):

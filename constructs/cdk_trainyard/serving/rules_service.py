@@ -1,15 +1,14 @@
 """What a service needs of its hosts and its bounds, and its alarms of it. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 
-from cdk_trainyard.problems import At, Problem, option, shown, within
+from cdk_trainyard.problems import Problem, option
 from cdk_trainyard.serving.rollout import hosts_needed, least_tasks, most_tasks
+from cdk_trainyard.serving.rules_schedules import schedules_problems
 from cdk_trainyard.serving.spec_service import (
     MonitoringSpec,
     Rollout,
     ScalingMetric,
-    ScalingSchedule,
     ServiceScaling,
     ServiceSpec,
     ServingHosts,
@@ -80,69 +79,7 @@ def scaling_problems(scaling: ServiceScaling) -> Iterator[Problem]:
         yield Problem(("max_tasks",), f"must be {max(1, low)} or more, got {high}")
     if scaling.target is not None and not unresolved(scaling.target) and scaling.target <= 0:
         yield Problem(("target",), f"must be more than 0, got {scaling.target:g}")
-    yield from _schedules(scaling.schedules)
-
-
-def _schedules(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem]:
-    names = [schedule.name for schedule in schedules]
-    for index, schedule in enumerate(schedules):
-        if schedule.name in names[:index]:
-            text = f"must be another than those of the schedules before it, got {shown(schedule.name)} again"
-            yield Problem(("schedules", index, "name"), text)
-        yield from within(("schedules", index), _schedule(schedule))
-    numbers = [number for each in schedules for number in (each.min_tasks, each.max_tasks)]
-    to_zero = [index for index, each in enumerate(schedules) if each.max_tasks == 0]
-    if to_zero and not unresolved(*numbers) and not any(each.min_tasks > 0 for each in schedules):
-        text = "must not end the last task without a schedule that brings tasks back, with 'min_tasks' 1 or more"
-        yield Problem(("schedules", to_zero[0]), text)
-    elif to_zero and not unresolved(*numbers):
-        yield from _not_brought_back([(("schedules", index), schedules[index]) for index in to_zero], schedules)
-
-
-def _not_brought_back(
-    ends: Sequence[tuple[At, ScalingSchedule]], schedules: Sequence[ScalingSchedule]
-) -> Iterator[Problem]:
-    """Check that what ends the last task does not come after everything that brings tasks back, if that comes once."""
-    back = [each for each in schedules if each.min_tasks > 0]
-    if not all(_is_once(each.schedule) for each in back):
-        return
-    last = max(back, key=lambda each: _when(each.schedule))
-    for at, end in ends:
-        if _comes_again(end.schedule):
-            text = "must not end the last task again and again where tasks are brought back once, by"
-            yield Problem(at, f"{text} {shown(last.schedule)}; give {shown(last.name)} a cron(…)")
-        elif _is_once(end.schedule) and _is_after(end, last, back):
-            text = f"must be before {shown(last.schedule)}, the last time that tasks are brought back, got"
-            yield Problem((*at, "schedule"), f"{text} {shown(end.schedule)}; bring them back later")
-
-
-def _is_after(end: ScalingSchedule, last: ScalingSchedule, back: Sequence[ScalingSchedule]) -> bool:
-    same_zone = {end.time_zone} == {each.time_zone for each in back}
-    return same_zone and _when(end.schedule) >= _when(last.schedule)
-
-
-def _when(schedule: str) -> datetime:
-    return datetime.strptime(schedule, "at(%Y-%m-%dT%H:%M:%S)")  # noqa: DTZ007  its zone is said apart
-
-
-def _is_once(schedule: str) -> bool:
-    return not unresolved(schedule) and schedule.startswith("at(")
-
-
-def _comes_again(schedule: str) -> bool:
-    """Say whether a schedule is of every year, or a rate."""
-    return not unresolved(schedule) and (schedule.startswith("rate(") or schedule.endswith(" *)"))
-
-
-def _schedule(schedule: ScalingSchedule) -> Iterator[Problem]:
-    low, high = schedule.min_tasks, schedule.max_tasks
-    if unresolved(low, high):
-        return
-    if low > high:
-        yield Problem(("min_tasks",), f"must be at most {option('max_tasks')} {high}, got {low}")
-    elif low == 0 < high:
-        text = f"must be 1 or more, or {option('max_tasks')} 0 as well, got 0 and {high}: from zero tasks no metric"
-        yield Problem(("min_tasks",), f"{text} starts one")
+    yield from schedules_problems(scaling.schedules)
 
 
 def timeout_problems(spec: ServiceSpec) -> Iterator[Problem]:
