@@ -39,3 +39,7 @@ def test_tags_together() -> None:
     assert [sentence(problem) for problem in tags_problems(("tags",), {"team": "", "Team": ""})] == [
         "'tags.Team' must differ from 'team' in more than case, as IAM demands"
     ]
+    assert [*tags_problems(("tags",), {"Key": "a"})] == []
+    assert [sentence(problem) for problem in tags_problems(("tags",), {"Key": "team", "Value": "research"})] == [
+        "'tags' must be a mapping of keys to values, got the keys 'Key' and 'Value' themselves; write team: research"
+    ]

@@ -37,6 +37,8 @@ TagValue = Annotated[
     ),
 ]
 Tags = Mapping[TagKey, TagValue]
+_OF_A_LIST: Final = {"Key", "Value"}
+"""What CloudFormation's templates have of a tag (``Tag`` of its resource types)."""
 
 
 def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterator[Problem]:
@@ -50,6 +52,10 @@ def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterato
     if len(tags) + added > MOST_TAGS:
         beside = f" beside {added} that are added" if added else ""
         yield Problem(at, f"must be at most {MOST_TAGS - added} tags{beside}, got {len(tags)}")
+    if {*tags} == _OF_A_LIST:
+        pair = ": ".join(str(tags[name]) for name in ("Key", "Value") if not unresolved(tags[name]))
+        remedy = f"write {pair}" if ": " in pair else "write what is behind them, <key>: <value>"
+        yield Problem(at, f"must be a mapping of keys to values, got the keys 'Key' and 'Value' themselves; {remedy}")
     known: dict[str, str] = {}
     for key in tags:
         if unresolved(key):
