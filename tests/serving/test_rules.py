@@ -762,6 +762,10 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'paths[2]' must begin with '/v1/' for kind api-key, got '/load': elsewhere an engine may ask nobody for the key; use '/v1/*'",
         ],
     ),
+    "a path in upper case": (
+        {"paths": ["/V1/*"]},
+        ["'paths[0]' must begin with '/v1/' in lower case, got '/V1/*': paths are told apart by case; use '/v1/*'"],
+    ),
     "clients of nobody's internet": (
         {"public": True, "clients": ["10.0.0.0/8", "100.64.0.0/10"]},
         [
@@ -933,7 +937,7 @@ def test_takes_clients(clients: list[str] | None) -> None:
         jwt(issuer="https://10.0.0.1:8443", key_set_url="https://issuer.example:443/.well-known/jwks.json"),
         {"clients": [f"10.{number // 256}.{number % 256}.0/24" for number in range(1000)]},
         jwt(claims=[JwtClaim(name="scope", values=[word], format=ClaimFormat.SPACE_SEPARATED) for word in "ab"]),
-        {"paths": ["/rerank", "/v1/*/*/*"]},
+        {"paths": ["/rerank", "/v1/*/*/*", "/v2/rerank"]},
         {"paths": ["/v1/chat/*", "/v1/*/*?", "/v1/??"], **key()},
     ],
     ids=[

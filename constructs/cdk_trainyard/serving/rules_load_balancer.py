@@ -204,6 +204,8 @@ def caller_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
 def path_problems(paths: Sequence[str], kind: AuthenticationKind) -> Iterator[Problem]:
     """Check the list of paths that are let in, all others being refused.
 
+    Source: ELB's API, ``PathPatternConditionConfig.Values``: "The comparison is case sensitive".
+
     Args:
         paths: The patterns.
         kind: Who looks at callers: an engine does it for some of its routes alone.
@@ -219,6 +221,9 @@ def path_problems(paths: Sequence[str], kind: AuthenticationKind) -> Iterator[Pr
             why = "elsewhere an engine may ask nobody for the key"
             text = f"must begin with '{_GUARDED}' for kind {kind}, got {shown(path)}: {why}; use '/v1/*'"
             yield Problem(("paths", index), text)
+        elif not unresolved(path) and path[: len(_GUARDED)].lower() == _GUARDED != path[: len(_GUARDED)]:
+            text = f"must begin with '{_GUARDED}' in lower case, got {shown(path)}: paths are told apart by case"
+            yield Problem(("paths", index), f"{text}; use '{_GUARDED}{path[len(_GUARDED) :]}'")
     if not paths:
         yield Problem(("paths",), "must name 1 path or more, got none; use '/v1/*'")
     if len(paths) + len(METHODS) > _CONDITION_VALUES:
