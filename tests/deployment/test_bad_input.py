@@ -391,7 +391,34 @@ AT_LOAD = [
     row(
         "zones-mixed",
         [("zone: use1-az4", "zone: use1-az4\n  service_zones: [us-east-1a, us-east-1b]")],
-        "4:9: 'network.zone' must be a name like 'public_zones' and 'service_zones', or an id like them, got 'us-east-1a' and 'use1-az4'; which name stands for which id differs from account to account",
+        "4:9: 'network.zone' must be a name like those of services and public subnets, 'us-east-1a', got 'use1-az4'; which name stands for which id differs from account to account",
+    ),
+    row(
+        "zones-mixed-one",
+        [("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az1, us-east-1b]")],
+        "5:29: 'network.service_zones[1]' must be an id like 'zone', 'use1-az4', got 'us-east-1b' […]",
+    ),
+    row(
+        "endpoints",
+        [("zone: use1-az4", "zone: use1-az4\n  interface_endpoints: [kms, s3, com.amazonaws.us-east-1.ecr.api]")],
+        "5:25: 'network.interface_endpoints[0]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 'kms'",
+        "5:30: 'network.interface_endpoints[1]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 's3'; leave it out: S3 is always reached inside the VPC, for free",
+        "5:34: 'network.interface_endpoints[2]' must be autoscaling, cloudformation, dynamodb, ec2, ec2messages, ecr.api, ecr.dkr, elasticloadbalancing, … (all are in the reference of the deployment file), got 'com.amazonaws.us-east-1.ecr.api'; did you mean 'ecr.api'?",
+    ),
+    row(
+        "what-cdk-writes",
+        [
+            (
+                "zone: use1-az4",
+                "vpc_id: vpc-12345\n  accelerator_subnet: {subnet_id: subnet-0123456789abcdef0, zone: use1-az4}",
+            )
+        ],
+        "4:11: 'network.vpc_id' must be the id of a VPC, as vpc-0123456789abcdef0, got 'vpc-12345', which CDK writes until it has looked one up",
+    ),
+    row(
+        "no-flow-logs",
+        [("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: none")],
+        "5:29: 'network.flow_logs_retention_days' must be a whole number, got 'none'; write 0 for none",
     ),
     row(
         "cidr",
@@ -515,7 +542,7 @@ AT_LOAD = [
     row(
         "no-room-for-a-zone",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/25\n  service_zones: [use1-az5, use1-az6]")],
-        "5:9: 'network.cidr' must be larger for 'service_zones' in use1-az5, use1-az6, got 10.1.0.0/25 with room for 2 public and 2 service subnets, which go by letter or number of the zone; use a /22 or larger, or a /21 or larger where load balancers stand in them",
+        "5:9: 'network.cidr' must be larger for 'service_zones' in use1-az5, use1-az6, got 10.1.0.0/25 with room for 2 public and 2 service subnets, which go by letter or number of the zone; use a /23 or larger, or a /21 or larger where load balancers stand in them",
     ),
     row(
         "existing2",

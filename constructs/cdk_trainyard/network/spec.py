@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cdk_trainyard.options.fields import NoneAs
@@ -74,6 +74,8 @@ class Nat(StrEnum):
 
 class Endpoint(StrEnum):
     """Services that a network can reach through an endpoint. S3 always has one."""
+
+    FORMER_VALUES = nonmember({"s3": "leave it out: S3 is always reached inside the VPC, for free"})
 
     AUTOSCALING = "autoscaling"
     """Amazon EC2 Auto Scaling. Nodes of a fleet tell it that they are set up."""

@@ -49,6 +49,10 @@ _PARTITIONS: Final = (
 )  # botocore's partitions.json, which a test compares
 
 
+ALL_IN: Final = "the reference of the deployment file"
+"""Where all choices are listed."""
+
+
 class Kind(Protocol):
     """What a value must be. What is wrong without an environment is wrong in form; the rest is out of place there."""
 
@@ -106,7 +110,7 @@ class Choice:
 
     values: tuple[Any, ...]
     open: bool = False
-    where: str = "the reference of the deployment file"
+    where: str = ALL_IN
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Look for the value."""

@@ -28,7 +28,7 @@ from cdk_trainyard.options.fields import (
     fields_of,
     keys_of,
 )
-from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
+from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, either, shown
@@ -36,6 +36,7 @@ from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+_NONE: Final = frozenset({"none", "never", "no", "off", "false", "null"})
 _MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _LONG: Final = f" of at most {_MOST_DIGITS} digits"
@@ -172,6 +173,9 @@ class Reader:
             return None
         if shape.section is not None:
             return self.read(shape.section.spec, data, at)
+        if shape.nothing is not None and str(data).lower() in _NONE:
+            symbol = _SYMBOLS[shape.type.written]
+            return self._refused(at, f"must be {symbol}, got {self._got(data, at)}; write {shape.nothing} for none")
         stand_in: type[StandIn] = shape.type
         value = self._scalar(stand_in.written, (stand_in.kind,), data, at)
         if isinstance(value, Unknown):
@@ -189,7 +193,9 @@ class Reader:
             what, remedy = (_LONG, "") if is_long else ("", _plainly(wanted, data))
             return self._refused(at, f"must be {_SYMBOLS[wanted]}{what}, got {self._got(data, at)}{remedy}")
         if dummy(data):
-            return self._refused(at, f"must be a value, got {shown(data)}, which CDK writes until it has looked one up")
+            forms = filter(None, (kind.problem(data, NOWHERE) for kind in kinds))
+            text = next(forms, f"must be a value, got {shown(data)}")
+            return self._refused(at, f"{text}, which CDK writes until it has looked one up")
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
         for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
             self.problems.append(Problem(at, text))
@@ -206,8 +212,9 @@ class Reader:
         if isinstance(data, str) and data in words:
             return words[data]
         former = getattr(wanted, _FORMER_VALUES, {}).get(data) if isinstance(data, str) else None
-        hint = f"; {former}" if former else did_you_mean(data, words) if isinstance(data, str) else ""
-        return self._refused(at, f"must be {either(words)}, got {self._got(data, at)}{hint}")
+        hint = f"; {former}" if former else _meant(data, words) if isinstance(data, str) else ""
+        choices = either(words, all_in=ALL_IN)
+        return self._refused(at, f"must be {choices}, got {self._got(data, at)}{hint}")
 
     def _unknown_keys(
         self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "", part: Part | None = None
@@ -242,6 +249,12 @@ class Reader:
             case tuple():
                 return "a list"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
+
+
+def _meant(text: str, words: Iterable[str]) -> str:
+    """Return what a word was most likely meant for: one that it ends with, as names of endpoints do, or one like it."""
+    last = max((word for word in words if text.endswith(f".{word}")), key=len, default="")
+    return f"; did you mean {shown(last)}?" if last else did_you_mean(text, words)
 
 
 def _plainly(wanted: type, data: object) -> str:
