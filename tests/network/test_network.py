@@ -320,6 +320,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
             "got 'use1-az9'"
         ),
     ),
+    ({"zone": "us-east-1g"}, "'zone' must be one of us-east-1a to us-east-1f (as of 2026-10-27), got 'us-east-1g'"),
     (
         {"zone": "us-east-1-wl1-bos-wlz-1"},
         "'zone' must be an Availability Zone or a Local Zone, got the Wavelength Zone 'us-east-1-wl1-bos-wlz-1'",
@@ -342,7 +343,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     (
         {"public_zones": ["use1-az1"]},
         (
-            f"'zone' must be a name like {OTHERS}, or an id like them, got 'us-east-1a' and 'use1-az1'; "
+            "'public_zones[0]' must be a name like 'zone', 'us-east-1a', got 'use1-az1'; "
             "which name stands for which id differs from account to account"
         ),
     ),
@@ -366,20 +367,31 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"cidr": "10.1.5.0/16"}, "'cidr' must begin where its mask says, got '10.1.5.0/16'; use 10.1.0.0/16"),
     ({"cidr": "10.0.0.0/15"}, "'cidr' must have a mask of /16 to /28, got '10.0.0.0/15'"),
     ({"cidr": "8.8.0.0/16"}, f"'cidr' must be private, within one of {PRIVATE}, got 8.8.0.0/16"),
-    ({"cidr": "10.1.0.0/28"}, f"'cidr' must be a /27 or larger without 'secondary_cidr', got 10.1.0.0/28{HALF}"),
+    (
+        {"cidr": "10.1.0.0/28", "nat": Nat.NONE, "accelerator_mask": 28},
+        f"'cidr' must be a /27 or larger without 'secondary_cidr', got 10.1.0.0/28{HALF}",
+    ),
+    (
+        {"cidr": "10.1.0.0/28", "secondary_cidr": "100.64.0.0/24"},
+        (
+            "'cidr' must be larger for the public subnet of its NAT gateway in us-east-1a, got 10.1.0.0/28 with room "
+            "for 0 public and 0 service subnets, which go by letter or number of the zone; use a /27 or larger, or a "
+            "/22 or larger where load balancers stand in them"
+        ),
+    ),
     (
         {"cidr": "10.1.0.0/27"},
         (
-            "'cidr' must be larger for 'public_zones' in us-east-1a, got 10.1.0.0/27 with room for 0 public "
-            "and 0 service subnets, which go by letter or number of the zone; use a /22 or larger, or a /21 or "
-            "larger where load balancers stand in them"
+            "'cidr' must be larger for the public subnet of its NAT gateway in us-east-1a, got 10.1.0.0/27 with room "
+            "for 0 public and 0 service subnets, which go by letter or number of the zone; use a /26 or larger, or a "
+            "/21 or larger where load balancers stand in them"
         ),
     ),
     (
         {"cidr": "10.1.0.0/24", "service_zones": ["us-east-1a", "us-east-1f"]},
         (
             "'cidr' must be larger for 'service_zones' in us-east-1f, got 10.1.0.0/24 with room for 4 public "
-            "and 4 service subnets, which go by letter or number of the zone; use a /22 or larger, or a /21 or "
+            "and 4 service subnets, which go by letter or number of the zone; use a /23 or larger, or a /21 or "
             "larger where load balancers stand in them"
         ),
     ),
@@ -481,7 +493,7 @@ def test_a_second_block_that_cannot_be_is_answered_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         new_network(secondary_cidr="198.19.0.0/16")
     [said] = caught.value.problems
-    assert said.startswith("'secondary_cidr' must be within 10.0.0.0/8 or 100.64.0.0/10 beside 'cidr' 10.1.0.0/16")
+    assert said == f"'secondary_cidr' must be private, within one of {PRIVATE}, got 198.19.0.0/16"
 
 
 def test_public_buckets_that_fit_a_policy_pass() -> None:

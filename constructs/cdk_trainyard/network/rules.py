@@ -14,9 +14,11 @@ from cdk_trainyard.network.subnet_layout import (
     SMALLEST_SUBNET,
     LayoutRequest,
     all_slots_mask,
+    least_mask,
     public_slot,
     service_slot,
     slot_count,
+    zone_ordinal,
 )
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, option, shown
@@ -30,9 +32,10 @@ _NOT_TOGETHER = (
     (IPv4Network("172.16.0.0/12"), IPv4Network("172.31.0.0/16")),
 )
 _REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+", re.ASCII)
-_LEAST_LETTERS = 4
+_USUAL_ZONES, _LEAST_LETTERS = 3, 4  # cn-north-1 has a zone d beside a and b
 _LOAD_BALANCERS_SUBNET = 27  # Elastic Load Balancing, "Subnets for your load balancer", read 2026-11
 _LONGEST_POLICY = 20_480
+_FURTHER = ("public_zones", "service_zones")
 ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 
 
@@ -108,6 +111,8 @@ def secondary_cidr_problems(spec: NetworkSpec) -> Iterator[Problem]:
     own = next((private for private in _PRIVATE if first.subnet_of(private)), None)
     if first.overlaps(second):
         yield Problem(at, f"must not overlap {option('cidr')} {first}, got {second}")
+    elif not any(second.subnet_of(private) for private in _PRIVATE):
+        return  # refused for that
     elif own is not None and not second.subnet_of(own) and not second.subnet_of(_CARRIER_GRADE):
         allowed = f"{own} or {_CARRIER_GRADE}" if own != _CARRIER_GRADE else str(own)
         yield Problem(at, f"must be within {allowed} {beside}, got {second}; EC2 adds no other private one")
@@ -128,31 +133,34 @@ def accelerator_block_problems(spec: NetworkSpec) -> Iterator[Problem]:
         )
     elif whole is not None and (spec.secondary_cidr is None or second is not None):
         request = LayoutRequest(cidr=whole, secondary_cidr=second, zone="")
+        if request.largest_mask > SMALLEST_SUBNET:  # the VPC is too small, whatever is said of its parts
+            return
         if mask is not None:
             yield from _mask_problems(request, mask)
         elif block is not None:
             yield from _block_problems(request, parse_cidr(block))
-        elif request.largest_mask > SMALLEST_SUBNET:
-            larger = f"must be a /{SMALLEST_SUBNET - 1} or larger without {option('secondary_cidr')}"
-            yield Problem(("cidr",), f"{larger}, got {whole}{_why(request)}")
 
 
 def layout_problems(request: LayoutRequest) -> Iterator[Problem]:
     """Check that every public and service subnet finds a place. Asked when nothing else is wrong."""
-    slots = slot_count(request)
-    whole, wider = all_slots_mask(request), all_slots_mask(request, of=_LOAD_BALANCERS_SUBNET)
+    slots, least = slot_count(request), least_mask(request)
     wanted = {
         "public_zones": [zone for zone in request.public_zones if public_slot(request, zone) >= slots],
         "service_zones": [zone for zone in request.service_zones if service_slot(zone) >= slots],
     }
+    balanced = all_slots_mask(request, of=_LOAD_BALANCERS_SUBNET)
+    use = f"use a /{least} or larger, or a /{balanced} or larger where load balancers stand in them"
     for name, zones in wanted.items():
         if zones:
+            what = "the public subnet of its NAT gateway" if zones == [request.zone] else option(name)
             yield Problem(
                 ("cidr",),
-                f"must be larger for {option(name)} in {', '.join(zones)}, got {request.cidr} with room for {slots} "
-                f"public and {slots} service subnets, which go by letter or number of the zone; use a /{whole} or "
-                f"larger, or a /{wider} or larger where load balancers stand in them",
+                f"must be larger for {what} in {', '.join(zones)}, got {request.cidr} with room for {slots} "
+                f"public and {slots} service subnets, which go by letter or number of the zone; {use}",
             )
+    if request.largest_mask > SMALLEST_SUBNET and not any(wanted.values()):
+        text = f"must be a /{least} or larger without {option('secondary_cidr')}, got {request.cidr}{_why(request)}"
+        yield Problem(("cidr",), text)
 
 
 def layout_request(spec: NetworkSpec) -> LayoutRequest | None:
@@ -223,14 +231,16 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
         yield Problem(at, f"must be a zone of the stack's Region {region}, got {shown(zone)} of {found}")
     elif _REGION_ZONE_ID.fullmatch(zone) and known and zone not in known:
         yield Problem(at, f"must be one of {', '.join(known)} (as of {catalogue_date()}), got {shown(zone)}")
-    elif known and zone[:-1] == found and zone[-1] not in _letters(len(known)):
-        last = f"{found}{_letters(len(known))[-1]}"
+    elif known and zone[:-1] == found and zone[-1] not in _letters(known):
+        last = f"{found}{_letters(known)[-1]}"
         yield Problem(at, f"must be one of {found}a to {last} (as of {catalogue_date()}), got {shown(zone)}")
 
 
-def _letters(zones: int) -> str:
-    """Return the letters that names of so many zones may end with: an account may have all but the first of them."""
-    return ascii_lowercase[: max(zones + 1, _LEAST_LETTERS)]
+def _letters(ids: Sequence[str]) -> str:
+    """Return the letters that names of zones may end with: where ids leave out a number, names may leave out any."""
+    numbers = [zone_ordinal(each) for each in ids]
+    gapless = len(numbers) >= _USUAL_ZONES and max(numbers) == len(numbers)
+    return ascii_lowercase[: max(*numbers, 0 if gapless else _LEAST_LETTERS)]
 
 
 def further_zones_problems(name: str, zones: Sequence[str], region: str | None) -> list[Problem]:
@@ -257,13 +267,21 @@ def zones_together_problems(spec: NetworkSpec, region: str | None) -> Iterator[P
     if len(regions) > 1 and region is None:
         yield Problem(("zone",), f"must be of the Region of {others}, got {', '.join(regions)}")
     if names and ids:
-        got = (
-            f"got {shown(names[0])} and {shown(ids[0])}; which name stands for which id differs from account to account"
-        )
-        yield Problem(("zone",), f"must be a name like {others}, or an id like them, {got}")
+        yield _odd_one(spec)
     if 0 < len(spec.service_zones) < ZONES_OF_A_SERVICE:
         alone = f"got {shown(spec.service_zones[0])} alone; add a zone, or leave them out"
         yield Problem(("service_zones",), f"must be at least {ZONES_OF_A_SERVICE} zones, {alone}")
+
+
+def _odd_one(spec: NetworkSpec) -> Problem:
+    """Return what is wrong with the first zone that is written in another way than ``zone``, or than all others."""
+    zones: dict[At, str] = {(name, i): each for name in _FURTHER for i, each in enumerate(getattr(spec, name))}
+    odd = [at for at, zone in zones.items() if is_zone_id(zone) is not is_zone_id(spec.zone)]
+    at, like = (("zone",), "those of services and public subnets") if len(odd) == len(zones) > 1 else (odd[0], "'zone'")
+    zone, other = zones.get(at, spec.zone), zones[odd[0]] if at == ("zone",) else spec.zone
+    what = "a name" if is_zone_id(zone) else "an id"
+    why = "which name stands for which id differs from account to account"
+    return Problem(at, f"must be {what} like {like}, {shown(other)}, got {shown(zone)}; {why}")
 
 
 def nat_problems(spec: NetworkSpec) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ third), not from its place in a list, so zones can be added, removed and reorder
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
 from cdk_trainyard.instances import is_zone_id
@@ -96,6 +96,17 @@ def slot_count(request: LayoutRequest) -> int:
 def all_slots_mask(request: LayoutRequest, of: int = SMALLEST_SUBNET) -> int:
     """Return the prefix length of the smallest VPC that has every slot, each of a prefix length."""
     return of - _MOST_SLOTS - _halvings(request)
+
+
+def least_mask(request: LayoutRequest) -> int:
+    """Return the prefix length of the smallest VPC that holds every subnet, wherever the accelerator subnet is."""
+    slots = [*(public_slot(request, zone) for zone in request.public_zones), *map(service_slot, request.service_zones)]
+
+    def fits(prefix: int) -> bool:
+        wider = replace(request, cidr=IPv4Network((0, prefix)), accelerator_cidr=None, accelerator_mask=None)
+        return wider.largest_mask <= SMALLEST_SUBNET and slot_count(wider) > max(slots, default=-1)
+
+    return next(filter(fits, range(SMALLEST_SUBNET, LARGEST_SUBNET, -1)), LARGEST_SUBNET)
 
 
 def _halvings(request: LayoutRequest) -> int:
