@@ -17,7 +17,7 @@ from cdk_trainyard.serving import (
     PromptWebAcl,
     TextGenerationEngine,
 )
-from tests.serving.parts import CERTIFICATE, JWT, load_balancer, new_stack, only, service
+from tests.serving.parts import CERTIFICATE, JWT, load_balancer, new_stack, only, service, warnings
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +226,7 @@ def test_an_agent_of_a_private_registry_is_pulled_with_the_rights_that_takes(sta
     load_balancer(stack, concurrency=ConcurrencyLimit(image="222222222222.dkr.ecr.us-west-2.amazonaws.com/agent:1"))
     policies = json.dumps(Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy"))
     assert ":ecr:us-west-2:222222222222:repository/agent" in policies
+    assert not [text for text in warnings(stack) if "Proper policies" in text]
 
 
 def decision(acl: dict[str, Any], matched: dict[str, dict[str, str]]) -> str:

@@ -111,6 +111,7 @@ def test_images_of_a_private_registry_are_pulled_with_the_rights_that_takes() ->
     )
     policies = json.dumps(Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy"))
     assert all(f":222222222222:repository/{name}" in policies for name in ("detector", "recovery"))
+    assert not [text for text in warnings(stack) if "Proper policies" in text]
 
 
 def test_a_daemon_has_no_circuit_breaker_and_nobody_is_told_to_give_it_one() -> None:

@@ -308,6 +308,7 @@ def test_an_image_of_a_private_registry_is_pulled_with_the_rights_that_takes(
     statements = policy(Template.from_stack(stack), "ExecutionRole")
     (pull,) = [entry for entry in statements if "ecr:BatchGetImage" in entry["Action"]]
     assert pull["Resource"] == {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":ecr:{arn}"]]}
+    assert not [text for text in warnings(stack) if "Proper policies" in text]
 
 
 def test_a_public_registry_asks_for_no_rights(stack: Stack) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Aws, Stack
+from aws_cdk import Annotations, Aws, Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
+from constructs import Construct
 
 from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.serving.catalogue import registry_account
@@ -71,6 +72,13 @@ class ImageReference:
             return
         role.allow(*self._statements(self.repository_arn))
         role.acknowledge("a token for ECR is a token for all of it; the API knows no narrower one", "*")
+
+    @staticmethod
+    def has_rights(scope: Construct) -> None:
+        """Answer CDK's warning about images of ECR: whoever defines containers in this scope allowed their pulls."""
+        Annotations.of(scope).acknowledge_warning(
+            "@aws-cdk/aws-ecs:ecrImageRequiresPolicy", "the execution role has the rights that pulling takes"
+        )
 
     @staticmethod
     def _statements(repository_arn: str) -> Sequence[iam.PolicyStatement]:

@@ -90,6 +90,7 @@ class NeuronNodeHealth(Construct):
             execution_role=execution.role,
             task_role=self._recovery_role(service).role,
         )
+        detector.has_rights(self)
         self._detector(detector.uri)
         self._recovery(recovery_image, recover=recover)
         self.service = ecs.Ec2Service(

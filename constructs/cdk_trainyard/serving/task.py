@@ -106,6 +106,7 @@ class InferenceTask(Construct):
         )
         reference = ImageReference.of(engine, Stack.of(self))
         reference.allow_pull(self.execution_role)
+        reference.has_rights(self)
         image = ecs.ContainerImage.from_registry(reference.uri)
         self.engine = self._engine(image)
         self._collector(image)
