@@ -118,7 +118,8 @@ class Judge:
         if isinstance(shape, Json):
             return value
         for name in value:
-            self.problems.extend(Problem((*at, name), f"{text} as a name") for text in self._said(shape.names, name))
+            texts = self._said(shape.names, name)
+            self.problems.extend(Problem((*at, name), f"{text} as a name", of_key=True) for text in texts)
         found = {name: self._value(shape.item, item, (*at, name)) for name, item in value.items()}
         return value if all(found[name] is item for name, item in value.items()) else found
 

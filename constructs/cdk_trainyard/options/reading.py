@@ -155,7 +155,7 @@ class Reader:
     def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
         for kind in cast("Scalar", fields_of(spec)[name_field].shape).kinds:
             if text := kind.problem(name, self.environment):
-                self._refused(at, f"{text} as a name")
+                self._refused(at, f"{text} as a name", of_key=True)
         if not isinstance(data, Mapping):
             return self.read(spec, data, at)
         meant = self._unknown_keys(spec, data, at, without=name_field)
@@ -165,7 +165,7 @@ class Reader:
         for name, value in data.items():
             for kind in shape.names:
                 if text := kind.problem(name, self.environment):
-                    self._refused((*at, name), f"{text} as a name")
+                    self._refused((*at, name), f"{text} as a name", of_key=True)
             yield name, self._value(shape.item, value, (*at, name))
 
     def _object(self, shape: Object, data: Any, at: At) -> Any:
@@ -238,8 +238,8 @@ class Reader:
             meant |= set(named[:1]) & (set(known) - data.keys())
         return meant
 
-    def _refused(self, at: At, text: str) -> Any:
-        self.problems.append(Problem(at, text))
+    def _refused(self, at: At, text: str, *, of_key: bool = False) -> Any:
+        self.problems.append(Problem(at, text, of_key=of_key))
         return Unknown()
 
     def _got(self, data: Any, at: At) -> str:
@@ -277,7 +277,8 @@ def _number(wanted: type, data: str | float) -> str:
     number = data if isinstance(data, float) else next(_numbers(data), nan)
     if not isfinite(number) or (wanted is int and number != int(number)):
         return ""
-    return str(int(number) if wanted is int else number)
+    text = str(int(number) if wanted is int else number)
+    return text if "." in text else text.replace("e", ".0e")  # YAML takes what has no point for text
 
 
 def _numbers(text: str) -> Iterator[float]:

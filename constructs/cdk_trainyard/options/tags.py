@@ -62,4 +62,4 @@ def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterato
             continue
         first = known.setdefault(key.lower(), key)
         if first != key:
-            yield Problem((*at, key), f"must differ from {shown(first)} in more than case, as IAM demands")
+            yield Problem((*at, key), f"must differ from {shown(first)} in more than case, as IAM demands", of_key=True)
