@@ -530,7 +530,7 @@ AT_LOAD = [
     row(
         "tags",
         [("name: demo", "name: demo\ntags: {aws:x: y, n: 5}")],
-        "2:15: 'tags.aws:x' must be letters, digits, spaces and _ . : / = + - @, not beginning with aws: or trainyard:, as team, got 'aws:x' as a name",
+        "2:8: 'tags.aws:x' must be letters, digits, spaces and _ . : / = + - @, not beginning with aws: or trainyard:, as team, got 'aws:x' as a name",
         "2:21: 'tags.n' must be text, got 5; put it in quotes: \"5\"",
     ),
     row(
@@ -588,7 +588,7 @@ AT_LOAD = [
     row(
         "workspace",
         [("cluster:", "cluster:\n  prometheus_workspace_arn: ws-1")],
-        "10:29: 'cluster.prometheus_workspace_arn' must be the ARN of a workspace of Amazon Managed Service for Prometheus, arn:aws:aps:us-east-1:<account>:workspace/<id>, got 'ws-1'",
+        "10:29: 'cluster.prometheus_workspace_arn' must be the ARN of a workspace of Amazon Managed Service for Prometheus, arn:aws:aps:<region>:<account>:workspace/<id>, got 'ws-1'",
     ),
     row(
         "accounting",

@@ -229,8 +229,10 @@ class Arn:
         }
 
     def _form(self, environment: Environment) -> str:
-        region = (environment.region or "<region>") if self.regional else ""
-        partition, account = environment.partition or "<partition>", environment.account or "<account>"
+        own = None if self.any_region else environment.region
+        region = (own or "<region>") if self.regional else ""
+        account = (None if self.any_account else environment.account) or "<account>"
+        partition = environment.partition or "<partition>"
         return f"arn:{partition}:{self.service}:{region}:{account}:{self.form}"
 
 

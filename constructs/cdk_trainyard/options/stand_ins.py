@@ -138,7 +138,7 @@ def _repository(name: str) -> Arn:
         service="ecr",
         resource=f"repository/{name}",
         form="repository/<name>",
-        what="a repository of Amazon ECR",
+        what="a repository of Amazon ECR, whose name has 2 to 256 small letters, digits and any of . _ - /",
         any_region=True,
     )
 
