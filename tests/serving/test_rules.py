@@ -309,6 +309,18 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.image' must be in a registry that is known in eu-north-1, got hf-vllm-0.4.5; use hf-vllm-0.4.5-ghcr or a repository of yours"
         ],
     ),
+    "registry of a Region without such hosts": (
+        {"engine": TextGenerationEngine.hf_vllm(), "region": "us-west-1"},
+        [
+            "'engine.image' is in no registry of us-west-1 that is known, got hf-vllm-0.4.5; inf2 is not known to be offered there either (data of 2026-10-27); use another Region, or an image of yours where you know better"
+        ],
+    ),
+    "repository with a name of one letter": (
+        {"engine": TextGenerationEngine.tgi(repository=Repository("arn:aws:ecr:us-west-2:111111111111:repository/x"))},
+        [
+            "'engine.repository' must be the ARN of a repository of Amazon ECR, whose name has 2 to 256 small letters, digits and any of . _ - /, arn:aws:ecr:<region>:<account>:repository/<name>, got 'arn:aws:ecr:us-west-2:111111111111:repository/x'"
+        ],
+    ),
     "repository of another partition": (
         {
             "engine": TextGenerationEngine.tgi(

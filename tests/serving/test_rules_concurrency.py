@@ -51,7 +51,7 @@ def test_constructors_ask_the_same() -> None:
     with pytest.raises(ConfigurationError) as raised:
         load_balancer(stack, scaled, concurrency=ConcurrencyLimit())
     assert raised.value.problems == (
-        "'concurrency.requests' must be more than 8 with metric queue, got 4: an engine computes 4 of them, so at most 0 wait, and more than 4 add a task; raise it, or scale by metric alb-requests",
+        "'concurrency.requests' must be more than 8 with metric queue, got 4: an engine computes 4 of them, so 0 wait at most, and over 4 add a task; raise it, or scale by metric alb-requests",
     )
     stack = new_stack()
     served = service(stack)

@@ -169,5 +169,5 @@ def _threshold_problems(override: AlarmOverride, alarm: Alarm) -> Iterator[Probl
             ("threshold",), f"must be left out: {alarm.name} compares with no number; {option('minutes')} says how long"
         )
     elif not alarm.bounds[0] <= said <= alarm.bounds[1]:
-        least, most = (f"{bound:g}" for bound in alarm.bounds)
-        yield Problem(("threshold",), f"must be {least} to {most} {alarm.unit}, got {said:g}")
+        least, most = (f"{bound:.15g}" for bound in alarm.bounds)
+        yield Problem(("threshold",), f"must be {least} to {most} {alarm.unit}, got {said:.15g}")

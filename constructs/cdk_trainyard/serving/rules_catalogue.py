@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from datetime import date
+from typing import Final
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.instances import InstanceType, catalogue_date, zone_ids
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.problems import Problem, either, option, shown
@@ -44,6 +46,7 @@ _SECRETS = (
     "a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with "
     "a secret of Secrets Manager"
 )
+_SMALLEST: Final = "inf2.xlarge"
 _SWITCHES = frozenset({"", "true", "false", "on", "off", "yes", "no"})
 
 
@@ -89,6 +92,11 @@ def _unknown_image(said: str, engine: TextGenerationEngine) -> str | None:
 def _registry_problems(image: EngineImage, region: str | None) -> Iterator[Problem]:
     """Check that AWS's registry is known in the Region, for an image that is pulled from it."""
     if unresolved(region) or (region is not None and registry_account(region) is not None):
+        return
+    if region is not None and not InstanceType.of(_SMALLEST).offered_in(region) and zone_ids(region):
+        text = f"is in no registry of {region} that is known, got {image.key}; inf2 is not known to be offered there"
+        use = "use another Region, or an image of yours where you know better"
+        yield Problem(("image",), f"{text} either (data of {catalogue_date()}); {use}")
         return
     others = [row.key for row in images_for(image.server, "inf2") if row.reference is not None]
     where = region or "a stack whose Region is not given"

@@ -67,7 +67,7 @@ def compilation_problems(spec: CompilationSpec, model: NeuronModel, engine: Text
     low, high = _HOURS
     hours = None if unresolved(spec.timeout) else spec.timeout.to_seconds() / 3600
     if hours is not None and not low <= hours <= high:
-        yield Problem(("timeout",), f"must be {low} to {high} hours, got {hours:g}")
+        yield Problem(("timeout",), f"must be {low} to {high} hours, got {hours:.15g}")
     largest = BUILD_HOSTS[-1].memory_gib
     if judgeable(model) and needed_gib(model) > largest:
         text = (

@@ -32,8 +32,8 @@ def queue_problems(
         return
     most = max(0, requests - model.batch)
     if most <= target:
-        text = f"must be more than {model.batch + target:g} with metric {scaling.metric}, got {requests}"
-        why = f"an engine computes {model.batch} of them, so at most {most} wait, and more than {target:g} add a task"
+        text = f"must be more than {model.batch + target:.15g} with metric {scaling.metric}, got {requests}"
+        why = f"an engine computes {model.batch} of them, so {most} wait at most, and over {target:.15g} add a task"
         yield Problem(("requests",), f"{text}: {why}; raise it, or scale by metric {ScalingMetric.ALB_REQUESTS}")
 
 
@@ -52,7 +52,7 @@ def waiting_problems(
         return
     most = max(0, requests - model.batch)
     if most < waiting:
-        text = f"must be at most {most}, got {waiting:g}" if most else f"must be left out, got {waiting:g}"
+        text = f"must be at most {most}, got {waiting:.15g}" if most else f"must be left out, got {waiting:.15g}"
         why = f"a task gets {requests} requests at a time and computes {model.batch}, so such an alarm never rings"
         yield Problem(("waiting",), f"{text}: {why}; or raise 'requests' of 'concurrency'")
 

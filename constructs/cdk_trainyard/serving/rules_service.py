@@ -78,7 +78,7 @@ def scaling_problems(scaling: ServiceScaling) -> Iterator[Problem]:
     if not unresolved(low, high) and high < max(1, low):
         yield Problem(("max_tasks",), f"must be {max(1, low)} or more, got {high}")
     if scaling.target is not None and not unresolved(scaling.target) and scaling.target <= 0:
-        yield Problem(("target",), f"must be more than 0, got {scaling.target:g}")
+        yield Problem(("target",), f"must be more than 0, got {scaling.target:.15g}")
     yield from schedules_problems(scaling.schedules)
 
 
@@ -102,10 +102,10 @@ def monitoring_problems(spec: MonitoringSpec, request_seconds: float | None) -> 
     for name in ("latency_seconds", "waiting", "error_percent"):
         value = getattr(spec, name)
         if value is not None and not unresolved(value) and value <= 0:
-            yield Problem((name,), f"must be more than 0, got {value:g}")
+            yield Problem((name,), f"must be more than 0, got {value:.15g}")
     latency = spec.latency_seconds
     if latency is None or request_seconds is None or unresolved(latency, request_seconds):
         return
     if latency > request_seconds:
-        text = f"must be at most {request_seconds:g}, the longest that a request may take, got {latency:g}"
+        text = f"must be at most {request_seconds:g}, the longest that a request may take, got {latency:.15g}"
         yield Problem(("latency_seconds",), f"{text}: such an alarm never rings")
