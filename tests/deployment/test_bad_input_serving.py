@@ -59,7 +59,6 @@ AT_LOAD = [
         "one service zone",
         [("[usw2-az1, usw2-az2]", "[usw2-az1]")],
         "5:3: 'network.service_zones' must be at least 2 zones, got 'usw2-az1' alone; add a zone, or leave them out",
-        "5:3: 'network.service_zones' must be in 2 zones or more for an internal load balancer, got usw2-az1",
     ),
     row(
         "no service zones",
@@ -69,7 +68,7 @@ AT_LOAD = [
     row(
         "a public door in one zone",
         [(CERTIFICATE, CERTIFICATE + "    public: true\n")],
-        "3:1: 'network.public_zones' must be in usw2-az1 and usw2-az2, where the tasks are, got usw2-az4 […]",
+        "20:13: 'serving.load_balancer.public' needs 'public_zones' of the network, which must be in usw2-az1 and usw2-az2, where the tasks are, got usw2-az4 […]",
     ),
     row(
         "a public door in other zones than its tasks",

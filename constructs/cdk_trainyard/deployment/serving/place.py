@@ -36,10 +36,13 @@ from cdk_trainyard.tokens import unresolved
 _Network = NetworkSpec | ExistingNetworkSpec
 _Side = Literal["public", "service"]
 _CIDR: Final = ("cidr",)
+_PUBLIC: Final = ("serving", "load_balancer", "public")
 
 
 def place_problems(section: ServingSection, network: _Network, region: str) -> Iterator[Problem]:
     """A load balancer stands in two zones of the network: an internal one beside the tasks, or a public one.
+
+    Problems are at keys of the network, or at one of ``serving``.
 
     Args:
         section: What is served.
@@ -55,13 +58,24 @@ def place_problems(section: ServingSection, network: _Network, region: str) -> I
     if places is None or tasks is None:
         return
     standing = [each.zone for each in tasks] or [network.zone]
-    yield from zones_problems((name,), places, public=balancer.public, tasks=standing if balancer.public else ())
+    zones = {each.zone for each in places}
+    if balancer.public or len(zones) != 1 or unresolved(*zones):  # the rules of networks speak of one service zone
+        found = zones_problems((name,), places, public=balancer.public, tasks=standing if balancer.public else ())
+        yield from (_asked_for(each, network) if balancer.public else each for each in found)
     hosts = most_hosts_at_once(section.hosts, section.scaling)
     addresses = Addresses(hosts=hosts or 0, doors=0 if balancer.public else len(places))
     if isinstance(network, ExistingNetworkSpec):
         yield from _existing(network, side, addresses)
     elif all(each.at == _CIDR for each in network_problems(network, region)) and (request := layout_request(network)):
         yield from _new(request, addresses)
+
+
+def _asked_for(problem: Problem, network: _Network) -> Problem:
+    """Return a problem of what is not said at all as one of what asks for it."""
+    name = str(problem.at[0])
+    if len(problem.at) > 1 or getattr(network, name):
+        return problem
+    return Problem(_PUBLIC, f"needs '{name}' of the network, which {problem.text}")
 
 
 def _places(network: _Network, side: _Side) -> Sequence[Place] | None:

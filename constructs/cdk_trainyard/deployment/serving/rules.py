@@ -40,7 +40,8 @@ def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if isinstance(network, NetworkSpec | ExistingNetworkSpec):
         balancer, monitored = section.load_balancer, deployment.monitoring is not None
         known = isinstance(network, NetworkSpec) or network.cidr is not None
-        yield from within(("network",), place_problems(section, network, region))
+        for problem in place_problems(section, network, region):
+            yield problem if problem.at[0] == "serving" else replace(problem, at=("network", *problem.at))
         yield from within(("network",), serving_reach_problems(network, region, section, monitored=monitored))
         yield from within(("serving", "load_balancer"), known_client_problems(balancer, cidr_known=known))
 
