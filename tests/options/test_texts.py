@@ -11,7 +11,7 @@ RIGHT: list[tuple[Kind, list[str]]] = [
         HTTPS_URL,
         ["https://issuer.example/pool/.well-known/jwks.json", "https://i.example:8443", "https://i.example/@me"],
     ),
-    (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "localhost:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
+    (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "registry:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
     (IMAGE_TAG, ["latest", "3.3.7-neuron", f"sha256:{'0' * 64}"]),
     (LINE, ["", "WARNING", "{{ message }}", "costs $5"]),
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),

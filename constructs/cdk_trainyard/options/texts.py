@@ -18,7 +18,30 @@ DNS_NAME: Final = Text(
     longest=253,
 )
 """RFC 1123, section 2.1; a last label of digits would be an address."""
-IMAGE_REFERENCE: Final = Text(
+
+
+class ImageText(Text):
+    """An image that a host pulls: of another machine than itself, and of its own partition."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match it, and look at its registry."""
+        if text := Text.problem(self, value, environment):
+            return text
+        host = value.partition("/")[0].partition(":")[0]
+        if host == "localhost":
+            return f"must be in a registry that hosts reach, got {shown(value)}, which is one on the host itself"
+        found, wanted = PRIVATE_IMAGE.fullmatch(value), environment.partition
+        if found is None or wanted is None:
+            return None
+        there = Environment(region=found["region"]).partition
+        if there == wanted:
+            return None
+        return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one of yours"
+
+
+IMAGE_REFERENCE: Final = ImageText(
     pattern=rf"{_LABEL}([.]{_LABEL})*(:[0-9]{{1,5}})?(/{_PART})+(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?"
     r"(@sha256:[0-9a-f]{64})?",
     words="an image with its registry, and a tag or a digest",

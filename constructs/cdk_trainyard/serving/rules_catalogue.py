@@ -7,7 +7,7 @@ from typing import Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType, catalogue_date, zone_ids
-from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import (
@@ -65,7 +65,7 @@ def image_problems(engine: TextGenerationEngine, region: str | None) -> Iterator
     if unresolved(said, kind):
         return
     image = engine.container
-    if said is not None and not image.known and (text := _unknown_image(said, engine)):
+    if said is not None and not image.known and (text := _unknown_image(said, engine, region)):
         yield Problem(("image",), text)
         return
     if said is not None and "/" in said and engine.repository is not None:
@@ -80,10 +80,10 @@ def image_problems(engine: TextGenerationEngine, region: str | None) -> Iterator
         yield from _registry_problems(image, region)
 
 
-def _unknown_image(said: str, engine: TextGenerationEngine) -> str | None:
+def _unknown_image(said: str, engine: TextGenerationEngine, region: str | None) -> str | None:
     """What is no key of the catalogue is at least a reference."""
     if "/" in said:
-        return IMAGE_REFERENCE.problem(said, NOWHERE)
+        return IMAGE_REFERENCE.problem(said, Environment(region=None if unresolved(region) else region))
     keys = [row.key for row in engine_images() if row.server is engine.kind]
     allowed = either([*keys, "a reference with its registry"])
     return f"must be {allowed}, got {shown(said)}{did_you_mean(said, keys)}"
