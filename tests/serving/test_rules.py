@@ -127,7 +127,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "batch 0": ({"of_model": {"batch": 0}}, ["'model.batch' must be 1 to 100000000, got 0"]),
     "sequence length 0": (
         {"of_model": {"sequence_length": 0}},
-        ["'model.sequence_length' must be 1 to 100000000, got 0"],
+        ["'model.sequence_length' must be 2 to 100000000, got 0"],
     ),
     "sequence that the model was not made for": (
         {"of_model": {"preset": "llama-2-7b", "sequence_length": 8192, "batch": 1, "presharded": True}},
@@ -389,6 +389,43 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.MODEL_ID' must be /model, where the task has the compiled model, got 'gpt2'; leave it out",
             "'engine.environment.NEURON_RT_NUM_CORES' must be 2, the NeuronCores that the task has, got '24'; leave it out",
             "'engine.environment.NEURON_RT_VISIBLE_CORES' must name 2 or more of 0-1, the NeuronCores that the task has, got '0-23'; leave it out",
+        ],
+    ),
+    "variables that the launcher ends for": (
+        tgi(
+            environment={
+                "MAX_INPUT_LENGTH": "1024",
+                "MAX_INPUT_TOKENS": "4096",
+                "MAX_BATCH_TOTAL_TOKENS": "10",
+                "SHARDED": "true",
+                "NUM_SHARD": "2",
+            }
+        ),
+        [
+            "'engine.environment.MAX_INPUT_LENGTH' must not stand beside MAX_INPUT_TOKENS, which 'max_input_tokens' of 'model' decides, got '1024'; leave it out",
+            "'engine.environment.MAX_INPUT_TOKENS' must be 1 to 4095, less than 'sequence_length' of 'model', got '4096'; leave it out",
+            "'engine.environment.MAX_BATCH_TOTAL_TOKENS' must be 4096 or more, 'sequence_length' of 'model', got '10'; leave it out",
+            "'engine.environment.SHARDED' must be false: 'tensor_parallel' of 'model' shares it, in one process, got 'true'; leave it out",
+            "'engine.environment.NUM_SHARD' must be 1: 'tensor_parallel' of 'model' shares it, in one process, got '2'; leave it out",
+        ],
+    ),
+    "NeuronCores that are grouped": (
+        tgi(environment={"NEURON_LOGICAL_NC_CONFIG": "2", "NEURON_CC_FLAGS": "--verbose=1 --lnc=2"}),
+        [
+            "'engine.environment.NEURON_LOGICAL_NC_CONFIG' must be 1 on inf2, whose NeuronCores cannot be grouped, got '2'; leave it out",
+            "'engine.environment.NEURON_CC_FLAGS' must take each NeuronCore for one on inf2, whose NeuronCores cannot be grouped, got '--verbose=1 --lnc=2'; leave it out",
+        ],
+    ),
+    "image on the host itself": (
+        tgi(image="localhost:5000/x:1"),
+        [
+            "'engine.image' must be in a registry that hosts reach, got 'localhost:5000/x:1', which is one on the host itself"
+        ],
+    ),
+    "image of another partition": (
+        tgi(image="111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/x:1"),
+        [
+            "'engine.image' must be in a registry of partition aws, got '111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/x:1' of aws-cn; copy it to one of yours"
         ],
     ),
     "a number of thousands of digits": (
@@ -792,6 +829,12 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"concurrency": ConcurrencyLimit(requests=0)},
         ["'concurrency.requests' must be 1 to 1000, got 0"],
     ),
+    "agent of another partition": (
+        {"concurrency": ConcurrencyLimit(image="111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/agent:1")},
+        [
+            "'concurrency.image' must be in a registry of partition aws, got '111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/agent:1' of aws-cn; copy it to one of yours"
+        ],
+    ),
     "agent that is no image": (
         {"concurrency": ConcurrencyLimit(image="agent latest")},
         [
@@ -869,6 +912,20 @@ RIGHT: dict[str, dict[str, Any]] = {
             replace(DAY, schedule="at(2027-01-01T00:00:00)"),
         ]
     ),
+    "variables that the launcher takes": tgi(
+        environment={
+            "MAX_INPUT_TOKENS": "4095",
+            "MAX_BATCH_TOTAL_TOKENS": "16384",
+            "SHARDED": "false",
+            "NUM_SHARD": "1",
+            "NEURON_LOGICAL_NC_CONFIG": "1",
+            "NEURON_CC_FLAGS": "--lnc=1",
+        }
+    ),
+    "variables of another engine": {
+        "engine": TextGenerationEngine.hf_vllm(environment={"MAX_INPUT_LENGTH": "1", "SHARDED": "true"})
+    },
+    "an image of another Region": tgi(image="111111111111.dkr.ecr.eu-west-1.amazonaws.com/x:1"),
     "as many variables as a task definition holds": tgi(environment={"A": "x" * 61_439}),
     "the longest sequence that a model was made for": {
         "of_model": {"preset": "tinyllama-1.1b", "sequence_length": 2048, "batch": 1},

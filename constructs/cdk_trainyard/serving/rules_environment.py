@@ -1,10 +1,12 @@
 """What variables of an engine must not contradict: compiled shapes, cores, and where and how long it is asked. Pure.
 
-Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on) and
-backends/neuron/tgi_env.py (what is compared with the compiled model); optimum-neuron v0.4.5, docker/vllm/entrypoint.sh
+Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on; what it
+ends for: ``LauncherError::ArgumentValidation``), backends/neuron/tgi_env.py (what is compared with the compiled model)
+and server/text_generation_server/cli.py ("Sharding is not supported"); optimum-neuron v0.4.5, docker/vllm/entrypoint.sh
 (each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there); AWS Neuron
-documentation, "Neuron Runtime configuration", read 2026-11; ELB user guide, "Troubleshoot your Application Load
-Balancers", HTTP 502, read 2026-11: a target that closes connections before the idle time-out.
+documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration" (of Trainium2) and "NCC_EARG001", read
+2026-11; ELB user guide, "Troubleshoot your Application Load Balancers", HTTP 502, read 2026-11: a target that closes
+connections before the idle time-out.
 """
 
 import math
@@ -38,6 +40,8 @@ _FOLDERS: Final = ("MODEL_ID", "SM_ON_MODEL")
 _LISTENING: Final = {Server.TGI: "HOSTNAME", Server.HF_VLLM: "SM_ON_HOST"}
 _KEEP_ALIVE: Final = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
 _MOST_DIGITS: Final = 9
+_PROMPT, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
+_GROUPED = re.compile(r"(--lnc|-lnc|--logical-nc-config)[ =]*([02-9]|1[0-9])")
 _COUNT, _NAMED = "NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"
 
 
@@ -56,7 +60,9 @@ def variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Proble
         if unresolved(value):
             continue
         text = _keep_alive(value, spec) if name == _KEEP_ALIVE else _of_model(name, value, ours, model)
-        text = text or _cores(name, value, model, known)
+        text = text or _cores(name, value, model, known) or _grouped(name, value, known)
+        if text is None and engine.kind is Server.TGI:
+            text = _of_launcher(name, value, model)
         if text is not None:
             yield Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
 
@@ -84,6 +90,29 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
     if name in _FOLDERS and name in ours and model.precompiled and not f"{value}/".startswith(f"{MODEL_PATH}/"):
         return f"must be {MODEL_PATH}, where the task has the compiled model"
     return None
+
+
+def _of_launcher(name: str, value: str, model: NeuronModel) -> str | None:
+    """Compare with what TGI's launcher ends for."""
+    number = _number(value)
+    if name == "MAX_INPUT_LENGTH":
+        return f"must not stand beside {_PROMPT}, which 'max_input_tokens' of 'model' decides"
+    if name == _PROMPT and number is not None and not 1 <= number < model.tokens:
+        return f"must be 1 to {model.tokens - 1}, less than 'sequence_length' of 'model'"
+    if name == _TOTAL and number is not None and number < model.tokens:
+        return f"must be {model.tokens} or more, 'sequence_length' of 'model'"
+    if (name, value) == ("SHARDED", "true") or (name == "NUM_SHARD" and number not in {None, 1}):
+        return f"must be {'false' if name == 'SHARDED' else 1}: 'tensor_parallel' of 'model' shares it, in one process"
+    return None
+
+
+def _grouped(name: str, value: str, known: InstanceType) -> str | None:
+    """Return what is wrong with NeuronCores that are taken for one, which Trainium2 can."""
+    flag = _GROUPED.search(value) if name == "NEURON_CC_FLAGS" else None
+    if flag is None and (name != "NEURON_LOGICAL_NC_CONFIG" or _number(value) in {None, 1}):
+        return None
+    what = "must take each NeuronCore for one" if flag else "must be 1"
+    return f"{what} on {known.family}, whose NeuronCores cannot be grouped"
 
 
 def _keep_alive(value: str, spec: ServiceSpec) -> str | None:

@@ -23,6 +23,7 @@ from cdk_trainyard.serving.spec_model import NeuronDtype, NeuronModel
 from cdk_trainyard.serving.spec_service import INF2_TYPES, ServingHosts
 from cdk_trainyard.tokens import unresolved
 
+_SHORTEST = 2
 _EIGHT_BITS = frozenset({NeuronDtype.FP8, NeuronDtype.INT8})
 
 
@@ -30,7 +31,7 @@ def model_problems(model: NeuronModel, kind: Server) -> Iterator[Problem]:
     """Check what a model says of itself, whatever it runs on."""
     yield from shape_problems(model)
     longest, total = model.longest_prompt, model.tokens
-    if not unresolved(longest, total) and total > 1 and not 1 <= longest < total:
+    if not unresolved(longest, total) and total >= _SHORTEST and not 1 <= longest < total:
         text = f"must be 1 to {total - 1}, less than {option('sequence_length')}, got {longest}"
         yield Problem(("max_input_tokens",), text)
     if model.max_input_tokens is not None and not unresolved(kind) and kind is not Server.TGI:

@@ -80,7 +80,7 @@ class ModelShape:
 
 
 _ROWS: Final = sorted(load("serving", "models")["models"].items())
-_PRESETS: Final = {
+PRESETS: Final = {
     name: ModelShape(
         parameters_billions=parameters,
         layers=layers,
@@ -112,7 +112,7 @@ class NeuronModel:
         ),
     ]
     """The name by which clients ask for it."""
-    preset: Annotated[str | None, Choice(values=tuple(_PRESETS), where="serving/README.md, 'What fits'")] = None
+    preset: Annotated[str | None, Choice(values=tuple(PRESETS), where="serving/README.md, 'What fits'")] = None
     """The shape of a well-known model. Default - ``shape`` is given instead."""
     shape: ModelShape | None = None
     """A shape of your own. Default - ``preset`` is given instead."""
@@ -137,7 +137,7 @@ class NeuronModel:
     """NeuronCores that share it; as it was compiled."""
     batch: _Positive = 1
     """Sequences that are computed together; as it was compiled. Default: 1."""
-    sequence_length: _Positive | None = None
+    sequence_length: Annotated[int | None, Number(minimum=2, maximum=100_000_000)] = None
     """Tokens of a sequence, the prompt's and the new ones; as it was compiled. Default - 4096, or as many as the preset
     was made for when that is less."""
     max_input_tokens: Annotated[int | None, Number(minimum=1)] = None
@@ -153,7 +153,7 @@ class NeuronModel:
     @property
     def dimensions(self) -> ModelShape:
         """Its shape, whichever way it was said; a rule demands one of both."""
-        return self.shape or _PRESETS.get(self.preset or "") or next(iter(_PRESETS.values()))
+        return self.shape or PRESETS.get(self.preset or "") or next(iter(PRESETS.values()))
 
     @property
     def label(self) -> str:
