@@ -278,7 +278,7 @@ def test_fails_for_engines_that_compile_on_devices_only() -> None:
 
 
 def test_fails_for_what_no_build_host_holds() -> None:
-    assert problems(of_model={"preset": "qwen3-32b"}) == [
+    assert problems(of_model={"preset": "qwen3-32b"}, source="Qwen/Qwen3-32B") == [
         (
             "'model' must be small enough for a build host of 145 GiB: qwen3-32b takes 2 GiB + 3 x its weights = 185 "
             "GiB; compile it on an instance with that memory and copy it to 'prefix'"

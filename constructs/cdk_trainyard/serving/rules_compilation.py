@@ -8,11 +8,11 @@ once in pieces per core, and in memory while they are cut.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cdk_trainyard.problems import Problem, either, option
+from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import Server, engine_images
 from cdk_trainyard.serving.rules_model import judgeable
 from cdk_trainyard.serving.sizing import COMPILE_FACTOR, GIB, HOST_RESERVE_GIB
-from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.spec_model import PRESETS, NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.tokens import unresolved
 
@@ -60,6 +60,7 @@ def compilation_problems(spec: CompilationSpec, model: NeuronModel, engine: Text
         engine: The engine that serves it.
     """
     yield from source_problems(spec)
+    yield from _model_problems(spec, model)
     yield from _engine_problems(engine)
     if model.precompiled is False:
         text = "must be true for a model that a build compiles: the engine then only loads what it made"
@@ -95,6 +96,21 @@ def source_problems(spec: CompilationSpec) -> Iterator[Problem]:
         yield Problem(("hub_token",), text)
     elif spec.source is not None and spec.revision is None:
         yield Problem(("revision",), f"must be given beside {option('source')}: a commit of it, which a branch is not")
+
+
+def _model_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Problem]:
+    """Check that what is compiled is the model that is served, and no result of a build."""
+    source, exported = spec.source, spec.exported
+    if source is not None and model.shape is None and not unresolved(source, model.preset):
+        named = source.partition("/")[2].lower().removesuffix("-instruct")
+        if named != model.preset and named in PRESETS:
+            text = f"must be the model of {option('preset')} {model.preset} in 'model', got {shown(source)}"
+            yield Problem(("source",), f"{text}, which is {named}; give one of both as the other says")
+    if exported is None or unresolved(exported, model.prefix, model.build):
+        return
+    if model.build is not None and f"{exported.strip('/')}/" == model.folder:
+        text = f"must be a folder with an export, got {shown(exported)}, which is where the build of 'model' is"
+        yield Problem(("exported",), f"{text}; name what jobs/export-for-serving wrote")
 
 
 def _engine_problems(engine: TextGenerationEngine) -> Iterator[Problem]:

@@ -1,0 +1,43 @@
+# ruff: noqa: E501  the messages are the point, each on its line
+"""What a build must not compile: another model than the one that is served, or its own result."""
+
+from typing import Any
+
+import pytest
+
+from cdk_trainyard.problems import sentence
+from cdk_trainyard.serving import TextGenerationEngine
+from cdk_trainyard.serving.rules_compilation import compilation_problems
+from cdk_trainyard.serving.spec_service import CompilationSpec
+from tests.serving.parts import model
+
+COMMIT = "40c069824f4251a91eefaf281ebe4c544efd3e18"
+
+
+@pytest.mark.parametrize(
+    ("source", "of_model", "says"),
+    [
+        (
+            {"source": "Qwen/Qwen3-14B", "revision": COMMIT},
+            {},
+            [
+                "'source' must be the model of 'preset' llama-3.2-3b in 'model', got 'Qwen/Qwen3-14B', which is qwen3-14b; give one of both as the other says"
+            ],
+        ),
+        ({"source": "meta-llama/Llama-3.1-8B-Instruct", "revision": COMMIT}, {}, ["'source' must be the model of"]),
+        ({"source": "meta-llama/Llama-3.2-3B-Instruct", "revision": COMMIT}, {}, []),
+        ({"source": "acme/our-llama", "revision": COMMIT}, {}, []),
+        (
+            {"exported": "/models/llama/7"},
+            {"build": "7"},
+            [
+                "'exported' must be a folder with an export, got '/models/llama/7', which is where the build of 'model' is; name what jobs/export-for-serving wrote"
+            ],
+        ),
+        ({"exported": "models/llama/8"}, {"build": "7"}, []),
+    ],
+)
+def test_what_is_compiled_is_what_is_served(source: Any, of_model: dict[str, Any], says: list[str]) -> None:
+    engine = TextGenerationEngine.hf_vllm()
+    found = [sentence(each) for each in compilation_problems(CompilationSpec(**source), model(**of_model), engine)]
+    assert [text[: len(wanted)] for text, wanted in zip(found, says, strict=True)] == says
