@@ -117,7 +117,24 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         GOOD,
         "a property that there is not",
         [(WORKERS, f"{WORKERS}      raw_overrides: {{OverrideVpcConfig.SubnetIds: [subnet-1]}}\n")],
-        "raw_overrides.OverrideVpcConfig.SubnetIds' 'SubnetIds' is no property of CloudFormation there; did you mean",
+        "raw_overrides.OverrideVpcConfig.SubnetIds' is no property of CloudFormation there; did you mean 'Subnets'",
+    ),
+    (
+        GOOD,
+        "a property in one that there is not",
+        [(WORKERS, f"{WORKERS}      raw_overrides: {{OverrideVpcConf.Subnets: [subnet-1]}}\n")],
+        "raw_overrides.OverrideVpcConf.Subnets' 'OverrideVpcConf' is no property of CloudFormation there; did you mean",
+    ),
+    (
+        GOOD,
+        "an id that is none",
+        [
+            (
+                WORKERS,
+                f"{WORKERS}      raw_overrides: {{OverrideVpcConfig: {{Subnets: [subnet-xyz], SecurityGroupIds: []}}}}\n",
+            )
+        ],  # noqa: E501
+        "19:53: 'cluster.groups.workers.raw_overrides.OverrideVpcConfig.Subnets[0]' must be the id of a subnet",
     ),
     (
         GOOD,

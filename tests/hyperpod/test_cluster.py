@@ -46,6 +46,7 @@ from tests.parts import existing_network, subnet_id
 Build = Callable[..., HyperPodCluster]
 ZFS = OpenZfs(dns_name="fs-0abcdef0.fsx.us-west-2.example")
 PLAN = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1"
+OTHER_NETWORK = {"Subnets": ["subnet-0123456789abcdef0"], "SecurityGroupIds": ["sg-0123456789abcdef0"]}
 
 
 def role_arn() -> dict[str, Any]:
@@ -155,8 +156,8 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
                 interface_type=InterfaceType.EFA_ONLY,
                 image_id="ami-0123456789abcdef0",
                 raw_overrides={
-                    "OverrideVpcConfig.Subnets": ["subnet-1"],
-                    "OverrideVpcConfig.SecurityGroupIds": ["sg-1"],
+                    "OverrideVpcConfig.Subnets": ["subnet-0123456789abcdef0"],
+                    "OverrideVpcConfig.SecurityGroupIds": ["sg-0123456789abcdef0"],
                 },
             ),
             worker(
@@ -215,7 +216,7 @@ def test_every_property_of_a_group(stack: Stack, build: Build) -> None:
         "NetworkInterface": {"InterfaceType": "efa-only"},
         "ImageId": "ami-0123456789abcdef0",
         "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["trainium"]},
-        "OverrideVpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]},
+        "OverrideVpcConfig": {"Subnets": ["subnet-0123456789abcdef0"], "SecurityGroupIds": ["sg-0123456789abcdef0"]},
     }
     assert plan["TrainingPlanArn"] == PLAN
     assert "CapacityRequirements" not in plan
@@ -349,7 +350,7 @@ def test_mount_adds_to_every_group_without_mounts_of_its_own(stack: Stack, build
         security_group=shared,
         groups=[
             controller(),
-            worker(raw_overrides={"ImageReleaseVersion": "1.2.3"}),
+            worker(raw_overrides={"OverrideVpcConfig": OTHER_NETWORK}),
             worker(name="bare", mounts=[], image_id="default"),
         ],
     )
@@ -359,7 +360,7 @@ def test_mount_adds_to_every_group_without_mounts_of_its_own(stack: Stack, build
     paths = [next(iter(entry.values())).get("MountPath") for entry in head["InstanceStorageConfigs"]]
     assert paths == [None, "/fsx", "/home/all"]
     assert workers["InstanceStorageConfigs"] == head["InstanceStorageConfigs"]
-    assert workers["ImageReleaseVersion"] == "1.2.3"
+    assert workers["OverrideVpcConfig"] == OTHER_NETWORK
     assert len(bare["InstanceStorageConfigs"]) == 1
     assert "ImageId" not in bare
 

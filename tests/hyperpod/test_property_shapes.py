@@ -13,6 +13,13 @@ CLUSTER = {"properties": load("hyperpod", "properties")["properties"]}
 TIERED = CLUSTER["properties"]["TieredStorageConfig"]
 VPC = CLUSTER["properties"]["InstanceGroups"]["items"]["properties"]["OverrideVpcConfig"]
 
+MOUNT = {
+    "properties": {
+        "MountName": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,8}$"},
+        "MountPath": {"type": "string", "pattern": "^/", "maxLength": 1024},
+    }
+}
+
 
 @pytest.mark.parametrize(
     ("value", "shape"),
@@ -20,8 +27,9 @@ VPC = CLUSTER["properties"]["InstanceGroups"]["items"]["properties"]["OverrideVp
         ({"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}, TIERED),
         ({"Mode": {"Ref": "Mode"}, "InstanceMemoryAllocationPercentage": "20"}, TIERED),
         ({"Fn::If": ["Own", {"Mode": "Enable"}, {"Ref": "AWS::NoValue"}]}, TIERED),
-        ({"Subnets": ["subnet-1", {"Ref": "Other"}], "SecurityGroupIds": ("sg-1",)}, VPC),
-        ({"Subnets": {"0": "subnet-1"}}, VPC),
+        ({"Subnets": ["subnet-01234567", {"Ref": "Other"}], "SecurityGroupIds": ("sg-0123456789abcdef0",)}, VPC),
+        ({"SecurityGroupIds": ["{{resolve:ssm:/network/group}}"]}, VPC),
+        ({"Subnets": {"0": "subnet-01234567"}}, VPC),
         ({"RootVolume": "true"}, {"properties": {"RootVolume": {"type": "boolean"}}}),
         ({"Labels": {"any": "thing"}}, {"properties": {"Labels": {"type": "object"}}}),
         (1.5, {"type": "number"}),
@@ -48,8 +56,12 @@ def test_what_cloudformation_takes_passes(value: Any, shape: Shape) -> None:
         ("Enable", TIERED, "must be a mapping, got 'Enable'"),
         ({"Subnets": "subnet-1"}, VPC, "'Subnets' must be a list, got 'subnet-1'"),
         ({"Subnets": []}, VPC, "'Subnets' must have 1 to 16 items, got 0"),
-        ({"Subnets": ["s" * 33]}, VPC, "'Subnets[0]' must be at most 32, got 33 characters"),
-        ({"Subnets": ["_"]}, VPC, "'Subnets[0]' must be of the form that CloudFormation documents, got '_'"),
+        ({"Subnets": ["_" * 33]}, VPC, "'Subnets[0]' must be the id of a subnet, as subnet-0123456789abcdef0, got '__"),
+        ({"Subnets": [7]}, VPC, "'Subnets[0]' must be the id of a subnet"),
+        ({"Subnets": {"0": "subnet-xyz"}}, VPC, "'Subnets.0' must be the id of a subnet, as subnet-0123456789abcdef0"),
+        ({"SecurityGroupIds": ["sg-xyz"]}, VPC, "'SecurityGroupIds[0]' must be the id of a security group, as sg-01"),
+        ({"MountName": "_" * 9}, MOUNT, "'MountName' must be 1 to 8 letters, digits, '_' and '-', got '_________'"),
+        ({"MountPath": "/" + "a" * 1024}, MOUNT, "'MountPath' must be at most 1024, got 1025 characters"),
         ("perhaps", {"type": "boolean"}, "must be true or false, got 'perhaps'"),
     ],
     ids=str,

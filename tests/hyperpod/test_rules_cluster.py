@@ -176,12 +176,12 @@ REFUSALS = [
 
 
 def test_fails_with_other_subnets_than_the_network_s(stack: Stack, build: Build) -> None:
-    problems = refusal(build, network=existing_network(stack), raw_overrides={"VpcConfig.Subnets": ["subnet-1"]})
+    problems = refusal(build, network=existing_network(stack), raw_overrides={"VpcConfig.Subnets": ["subnet-01234567"]})
     assert problems == ("'raw_overrides.VpcConfig.Subnets' must not be overridden: 'network' says its subnets",)
 
 
 def test_a_security_group_may_be_put_beside_those_of_the_network(stack: Stack, build: Build) -> None:
-    build(network=existing_network(stack), raw_overrides={"VpcConfig.SecurityGroupIds.1": "sg-1"})
+    build(network=existing_network(stack), raw_overrides={"VpcConfig.SecurityGroupIds.1": "sg-0123456789abcdef0"})
 
 
 def test_fails_when_every_node_could_read_the_password(stack: Stack, build: Build) -> None:

@@ -248,6 +248,11 @@ OVERRIDES = [
         "must not be overridden: it is for clusters with Amazon EKS, and this one has Slurm",
     ),
     (
+        "ImageReleaseVersion",
+        "1.2.3",
+        "must not be overridden: it is for clusters with Amazon EKS, and this one has Slurm",
+    ),
+    (
         "ExecutionRole",
         "arn:aws:iam::111111111111:role/x",
         "must not be overridden: it is the role that the cluster is given, or makes",
@@ -260,16 +265,6 @@ def test_fails_with_an_override_of_what_is_said(build: Build, path: str, value: 
     with pytest.raises(ConfigurationError) as refusal:
         build(groups=[controller(), worker(raw_overrides={path: value})])
     assert refusal.value.problems == (f"'groups.worker-group.raw_overrides.{path}' {text}",)
-
-
-def test_fails_with_a_version_of_an_image_beside_another_image(build: Build) -> None:
-    versioned = worker(image_id="ami-0123456789abcdef0", raw_overrides={"ImageReleaseVersion": "1.2.3"})
-    with pytest.raises(ConfigurationError) as refusal:
-        build(groups=[controller(), versioned])
-    where = "'groups.worker-group.raw_overrides.ImageReleaseVersion'"
-    assert refusal.value.problems == (
-        f"{where} must not be given beside 'image_id': it is a version of HyperPod's own image",
-    )
 
 
 @pytest.mark.parametrize(("changes", "problem"), REFUSALS, ids=[problem[:70] for _, problem in REFUSALS])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.kinds import NOWHERE, Kind, resource_id
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import unresolved
 
@@ -18,6 +19,21 @@ _SCALARS: Final = {
     "number": (r"-?[0-9]+(\.[0-9]+)?", "a number"),
     "boolean": (r"(?i:true|false)", "true or false"),
 }
+_IDS: Final[Mapping[str, Kind]] = {
+    "SecurityGroupIds": resource_id("sg", "a security group"),
+    "Subnets": resource_id("subnet", "a subnet"),
+}
+"""Lists of ids of EC2, of which CloudFormation's schema says letters, digits and hyphens."""
+_FORMS: Final = {
+    "ExecutionRole": "the ARN of an IAM role",
+    "TrainingPlanArn": "the ARN of a training plan",
+    "InstanceGroupName": "letters, digits and inner hyphens",
+    "VolumeKmsKeyId": "the ARN or the id of a KMS key",
+    "DnsName": "a DNS name of FSx, which begins with fs-",
+    "MountName": "1 to 8 letters, digits, '_' and '-'",
+    "MountPath": "an absolute path without a slash at its end",
+}
+"""Properties with a pattern in CloudFormation's schema that an override may write, in words."""
 
 _NOTHING: Final = {"Ref": "AWS::NoValue"}
 """What CloudFormation takes for a property that is not there."""
@@ -37,7 +53,7 @@ def shape_problems(value: Any, shape: Shape, at: At = ()) -> Iterator[Problem]:
         yield from _list_problems(value, shape, at)
     elif "properties" in shape:
         yield from _mapping_problems(value, shape, at)
-    elif text := _scalar_problem(value, shape):
+    elif text := _id_problem(value, name := _name(at)) or _scalar_problem(value, shape, name):
         yield Problem(at, text)
 
 
@@ -60,8 +76,15 @@ def lacking(value: Any, shape: Shape, at: At = ()) -> Iterator[At]:
             yield from lacking(below, shape.get("properties", {}).get(name, {}), (*at, name))
 
 
+def _name(at: At) -> str:
+    """Return the property that a path leads to, also from an item of it."""
+    return next((str(part) for part in reversed(at) if not str(part).isdecimal()), "")
+
+
 def _is_function(value: Any) -> bool:
-    """Return whether a value is a function of CloudFormation's templates."""
+    """Return whether a value is a function, or a dynamic reference, of CloudFormation's templates."""
+    if isinstance(value, str):
+        return value.startswith("{{resolve:")
     if not isinstance(value, Mapping) or len(value) != 1:
         return False
     name = str(next(iter(value)))
@@ -99,13 +122,13 @@ def _mapping_problems(value: Any, shape: Shape, at: At) -> Iterator[Problem]:
             yield Problem((*at, name), text, of_key=True)
 
 
-def _scalar_problem(value: Any, shape: Shape) -> str | None:
+def _scalar_problem(value: Any, shape: Shape, name: str) -> str | None:
     kind, text = shape.get("type"), str(value)
     if kind in {None, "object", "array"}:
         return None
     if isinstance(value, Mapping | list | tuple) or value is None:
         return f"must be one value, got {_said(value)}"
-    form, words = _SCALARS.get(kind, (shape.get("pattern", ""), "of the form that CloudFormation documents"))
+    form, words = _SCALARS.get(kind, (shape.get("pattern", ""), _FORMS.get(name, "of CloudFormation's form")))
     if "enum" in shape and text not in shape["enum"]:
         return f"must be {either(shape['enum'])}, got {shown(value)}{did_you_mean(text, shape['enum'])}"
     if not (re.fullmatch if kind in _SCALARS else re.search)(form, text):
@@ -113,6 +136,10 @@ def _scalar_problem(value: Any, shape: Shape) -> str | None:
     if kind == "string":
         return _bounds_problem(len(text), shape, "Length", f"{len(text)} characters")
     return None if kind == "boolean" else _bounds_problem(float(text), shape, "imum", shown(value))
+
+
+def _id_problem(value: Any, name: str) -> str | None:
+    return _IDS[name].problem(str(value), NOWHERE) if name in _IDS and isinstance(value, str | int | float) else None
 
 
 def _bounds_problem(size: float, shape: Shape, bound: str, got: str) -> str | None:

@@ -17,6 +17,7 @@ from cdk_trainyard.tokens import unresolved
 
 _GROUPS = "InstanceGroups"
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_OF_EKS = "it is for clusters with Amazon EKS, and this one has Slurm"
 _SAID_OF_GROUPS = {
     "InstanceCount": "'count' says it",
     "InstanceGroupName": "'name' says it",
@@ -32,18 +33,17 @@ _SAID_OF_GROUPS = {
     "SlurmConfig": "'role' says it",
     "SlurmConfig.PartitionNames": "'partition' says it",
     "ExecutionRole": "it is the role that the cluster is given, or makes",
-    "KubernetesConfig": "it is for clusters with Amazon EKS, and this one has Slurm",
+    **dict.fromkeys(("ImageReleaseVersion", "KubernetesConfig"), _OF_EKS),
 }
-"""Properties of a group that are not to be overridden, with all that is below them: why, or what says them."""
+"""Properties of a group that are not to be overridden, with all that is below them: why, or what says them. Of
+``ImageReleaseVersion`` CloudFormation's schema says so (``CfnCluster`` of aws-cdk-lib 2.275.0)."""
 _SAID_OF_CLUSTERS = {
     "NodeProvisioningMode": "'provisioning' says it",
     "Orchestrator": "'slurm_config_strategy' says it",
     "Orchestrator.Slurm.AccountingDatabase": "'accounting' says it",
     "ClusterArn": "the service writes it",
     "Tags": "tags of the whole deployment stand there",
-    **dict.fromkeys(
-        ("AutoScaling", "ClusterRole", "Orchestrator.Eks"), "it is for clusters with Amazon EKS, and this one has Slurm"
-    ),
+    **dict.fromkeys(("AutoScaling", "ClusterRole", "Orchestrator.Eks"), _OF_EKS),
 }
 """The same of the cluster. Karpenter scales, with ``ClusterRole``, nodes of Kubernetes (botocore 1.44.5,
 ``CreateClusterRequest``)."""
@@ -59,10 +59,6 @@ def override_problems(group: ResolvedGroup) -> Iterator[Problem]:
     shape = load("hyperpod", "properties")["properties"][_GROUPS]["items"]
     own = {"OverrideVpcConfig"} if group.spec.network or group.spec.security_groups else set()
     yield from within(at, _problems(overrides, InstanceGroup, _SAID_OF_GROUPS, shape, own))
-    image = group.spec.image_id
-    if "ImageReleaseVersion" in overrides and not unresolved(image) and image not in {None, limits.IMAGE_BY_DEFAULT}:
-        text = "must not be given beside 'image_id': it is a version of HyperPod's own image"
-        yield Problem((*at, "ImageReleaseVersion"), text, of_key=True)
 
 
 def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
@@ -83,7 +79,7 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
 def _problems(
     overrides: Mapping[str, Any], spec: type, said: Mapping[str, str | None], shape: Shape, rendered: Collection[str]
 ) -> Iterator[Problem]:
-    """Check that overrides are paths of properties, as ``TieredStorageConfig.Mode``, which no option says.
+    """Check that overrides are paths of properties, as ``OverrideVpcConfig.Subnets``, which no option says.
 
     Args:
         overrides: Values by path.
@@ -95,7 +91,7 @@ def _problems(
     whole: dict[str, Any] = {}
     for path, value in overrides.items():
         if not limits.PROPERTY_PATH.fullmatch(str(path)):
-            example = "names of properties with a dot between two, as TieredStorageConfig.Mode"
+            example = "names of properties with a dot between two, as OverrideVpcConfig.Subnets"
             yield Problem((path,), f"must be {example}, got {shown(path)} as a name")
             continue
         names = str(path).split(".")
@@ -107,7 +103,7 @@ def _problems(
             continue
         for problem in found:
             at = problem.at
-            name = f"{shown(at[-1])} " if problem.of_key and len(at) == len(names) > 1 else ""
+            name = f"{shown(at[-1])} " if problem.of_key and len(at) < len(names) else ""
             yield replace(problem, at=(path, *at[len(names) :]), text=f"{name}{problem.text}")
         if not misspelt and names[0] not in rendered:
             _merge(whole, nested)
