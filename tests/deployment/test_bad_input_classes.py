@@ -115,6 +115,15 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     (
         GOOD,
+        "metrics of devices on nodes that other scripts set up",
+        [
+            hyperpod("node_setup: {job_hooks: false, exporters: {neuron: true}}"),
+            ("      role: controller\n", "      role: controller\n      lifecycle: {on_create: on_create.sh}\n"),
+        ],
+        "10:54: 'cluster.node_setup.exporters.neuron' must be left out when no instance type of nodes that run the",
+    ),
+    (
+        GOOD,
         "a property that there is not",
         [(WORKERS, f"{WORKERS}      raw_overrides: {{OverrideVpcConfig.SubnetIds: [subnet-1]}}\n")],
         "raw_overrides.OverrideVpcConfig.SubnetIds' is no property of CloudFormation there; did you mean 'Subnets'",
@@ -131,9 +140,9 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         [
             (
                 WORKERS,
-                f"{WORKERS}      raw_overrides: {{OverrideVpcConfig: {{Subnets: [subnet-xyz], SecurityGroupIds: []}}}}\n",
+                f"{WORKERS}      raw_overrides: {{OverrideVpcConfig: {{Subnets: [subnet-xyz]}}}}\n",
             )
-        ],  # noqa: E501
+        ],
         "19:53: 'cluster.groups.workers.raw_overrides.OverrideVpcConfig.Subnets[0]' must be the id of a subnet",
     ),
     (

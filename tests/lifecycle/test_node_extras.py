@@ -277,6 +277,14 @@ def tool(**given: object) -> NodeSetup:
             "'exporters.neuron_port' must be left out when 'neuron' is false; set 'neuron' to true, or remove it",
         ),
         (
+            NodeSetup(local_accounting=True, exporters=Exporters(neuron=True, neuron_port=3306)),
+            (),
+            (
+                "'exporters.neuron_port' must be another port than 3306, which MariaDB of 'local_accounting' has on "
+                "the controller, got 3306"
+            ),
+        ),
+        (
             tool(tool=NodeTool.PAM_SLURM_ADOPT),
             (),
             f"'tools[0]' must be left out without 'pam_slurm_adopt': {UNFETCHED}",
@@ -306,6 +314,11 @@ def tool(**given: object) -> NodeSetup:
                 (NodeTool.ENROOT_CAPS, "enroot", False),
                 (NodeTool.PYXIS, "pyxis", True),
             ]
+        ),
+        (
+            tool(architecture="arm64"),
+            (),
+            f"'tools[0]' must be left out where no node is arm64, got ml.m5.large, ml.trn1.32xlarge: {UNFETCHED}",
         ),
         (
             NodeSetup(exporters=Exporters(gpu=True, gpu_image="dcgm-exporter:latest")),
@@ -381,6 +394,10 @@ def test_fails_for_an_environment_without_a_shared_place() -> None:
     ]
     given = replace(setup, neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron"))
     assert problems_of(given, lustre=None) == []
+
+
+def test_the_port_of_mariadb_is_an_exporters_where_there_is_none() -> None:
+    assert problems_of(NodeSetup(exporters=Exporters(port=3306))) == []
 
 
 def test_a_tool_for_arm_lets_its_nodes_mount() -> None:

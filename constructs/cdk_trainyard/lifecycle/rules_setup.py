@@ -8,33 +8,34 @@ from pathlib import Path
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.bundle import is_there
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
-from cdk_trainyard.lifecycle.spec import SLURM_PORTS, Exporters, GroupRole, LogRotation, NodeSetup, NodeTool
+from cdk_trainyard.lifecycle.spec import SLURM_PORTS, Exporters, GroupRole, LogRotation, NodeSetup, NodeTool, ToolFile
 from cdk_trainyard.lifecycle.tools import pinned_architectures
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
+_MARIADB_PORT = 3306
+"""MariaDB's default (``port``, server system variables)."""
 _USUAL = Exporters()
 _HOMES = "/home"
 _USERS_HOME = "/home/ubuntu"
-_ASKED_BY = {
-    NodeTool.NODE_EXPORTER: "exporters",
-    NodeTool.VMAGENT: "metrics_agent",
-    NodeTool.MOUNTPOINT: "s3_mounts",
-    NodeTool.ENROOT: "containers",
-    NodeTool.ENROOT_CAPS: "containers",
-    NodeTool.PYXIS: "containers",
-    NodeTool.PAM_SLURM_ADOPT: "pam_slurm_adopt",
-}
-"""The options that nodes fetch tools for."""
-_PARTS_OF_CONTAINERS = {NodeTool.ENROOT: "enroot", NodeTool.ENROOT_CAPS: "enroot", NodeTool.PYXIS: "pyxis"}
-_OF_METRICS = (NodeTool.NODE_EXPORTER, NodeTool.VMAGENT)
 _HINTS = {
     NodeTool.PAM_SLURM_ADOPT: (
         f": build contribs/pam_slurm_adopt of the image's own Slurm version, or set {option('in_image')} of "
         f"{option('pam_slurm_adopt')} to true for an image of yours that has the module"
     )
 }
+_ASKING = {
+    NodeTool.NODE_EXPORTER: ("exporters", "", True),
+    NodeTool.VMAGENT: ("metrics_agent", "", True),
+    NodeTool.MOUNTPOINT: ("s3_mounts", "", True),
+    NodeTool.ENROOT: ("containers", "enroot", True),
+    NodeTool.ENROOT_CAPS: ("containers", "enroot", True),
+    NodeTool.PYXIS: ("containers", "pyxis", True),
+    NodeTool.PAM_SLURM_ADOPT: ("pam_slurm_adopt", "in_image", False),
+}
+"""What asks for a tool: an option, and one of its own with the value at which nodes fetch the tool."""
+_OF_METRICS = (NodeTool.NODE_EXPORTER, NodeTool.VMAGENT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,6 +167,10 @@ def exporter_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
         yield from _needs_device(ours, AcceleratorKind.GPU, (*at, "gpu"), f"{subject} has GPUs")
     yield from within(at, exporter_option_problems(asked))
     yield from within(at, slurm_port_problems(asked))
+    for name, port in ports_of(asked) if setup.local_accounting is True else ():
+        if not unresolved(port) and port == _MARIADB_PORT:
+            why = f"which MariaDB of 'local_accounting' has on the controller, got {shown(port)}"
+            yield Problem((*at, name), f"must be another port than {_MARIADB_PORT}, {why}")
 
 
 def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
@@ -232,7 +237,7 @@ def s3_mount_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
 
 
 def tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
-    """Check that each file is in one place, and the one of its tool and processor."""
+    """Check that each file is in one place, the one of its tool and processor, and that some node fetches it."""
     given: list[tuple[NodeTool, str]] = []
     for index, file in enumerate(setup.tools):
         at = ("tools", index)
@@ -245,22 +250,24 @@ def tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
         if (file.tool, file.architecture) in given and not unresolved(file.tool, file.architecture):
             yield Problem(at, f"must be the one file of {file.tool.value} for {file.architecture}, got a second")
         given.append((file.tool, file.architecture))
-        if not unresolved(file.tool) and (why := _unfetched(file.tool, setup, nodes)):
+        if not unresolved(file.tool, file.architecture) and (why := _unfetched(file, setup, nodes)):
             yield Problem(at, f"must be left out {why}: no node would fetch it")
 
 
-def _unfetched(tool: NodeTool, setup: NodeSetup, nodes: Nodes) -> str | None:
-    """Return why no node fetches a tool, as far as it is known what they are asked for."""
-    module, containers = setup.pam_slurm_adopt, setup.containers
-    if tool is NodeTool.PAM_SLURM_ADOPT and module is not None and not unresolved(module) and module.in_image is True:
-        return "when 'in_image' of 'pam_slurm_adopt' is true"
-    part = _PARTS_OF_CONTAINERS.get(tool)
-    if part and containers is not None and not unresolved(containers) and getattr(containers, part) is False:
-        return f"when '{part}' of 'containers' is false"
-    name = _ASKED_BY[tool]
-    if getattr(setup, name) or (nodes.metrics and tool in _OF_METRICS):
+def _unfetched(file: ToolFile, setup: NodeSetup, nodes: Nodes) -> str | None:
+    """Return why no node fetches a tool: none has its processor, or nothing that is known asks for it."""
+    types = _types(nodes.set_up)
+    if types and file.architecture not in {known.architecture for known in types}:
+        return f"where no node is {file.architecture}, got {', '.join(dict.fromkeys(n.sagemaker_name for n in types))}"
+    name, part, wanted = _ASKING[file.tool]
+    asked = getattr(setup, name)
+    if unresolved(asked) or (nodes.metrics and file.tool in _OF_METRICS):
         return None
-    return "without metrics that go to a workspace" if tool is NodeTool.VMAGENT else f"without '{name}'"
+    if not asked:
+        vmagent = file.tool is NodeTool.VMAGENT
+        return "without metrics that go to a workspace" if vmagent else f"without {shown(name)}"
+    unasked = part and getattr(asked, part) is (not wanted)
+    return f"when {shown(part)} of {shown(name)} is {shown(not wanted)}" if unasked else None
 
 
 def missing_tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
