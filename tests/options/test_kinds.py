@@ -167,10 +167,17 @@ def test_a_part_of_a_secret_is_answered_with_all_of_it(part: str) -> None:
     )
 
 
-def test_a_role_that_is_linked_to_a_service_is_nobody_s_to_give() -> None:
-    said = "arn:aws:iam::111111111111:role/aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS"
+@pytest.mark.parametrize(
+    "path",
+    [
+        "aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS",
+        "aws-reserved/sso.amazonaws.com/AWSReservedSSO_Admin_01234567",
+    ],
+)
+def test_a_role_that_aws_alone_can_change_is_nobody_s_to_give(path: str) -> None:
+    said = f"arn:aws:iam::111111111111:role/{path}"
     assert stand_ins.Role.kind.problem(said, HERE) == (
-        "must be the ARN of an IAM role (not of one that is linked to a service), "
+        "must be the ARN of an IAM role (not of one that is linked to a service or to IAM Identity Center), "
         f"arn:aws:iam::111111111111:role/<name>, got {said!r}"
     )
     assert stand_ins.Role.kind.problem("arn:aws:iam::111111111111:role/service-role/mine", HERE) is None

@@ -18,6 +18,7 @@ from cdk_trainyard.deployment.storage import storage_problems
 from cdk_trainyard.network import rules as network_rules
 from cdk_trainyard.network.rules_existing import existing_network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.options.accounts import one_account_problems
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.storage import rules as storage_rules
@@ -44,6 +45,7 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     return chain(
         purpose_problems(deployment),
+        one_account_problems(deployment) if deployment.account is None else (),
         _tags_problems(deployment),
         within(("network",), _network_problems(deployment)),
         within(("storage",), storage_problems(deployment.storage)),

@@ -69,14 +69,18 @@ class Key(StandIn):
 
 
 class Role(StandIn):
-    """An IAM role."""
+    """An IAM role that a service takes on and that policies can be attached to.
+
+    Those of services, and of IAM Identity Center below ``aws-reserved``, nobody but AWS can change: IAM answers
+    ``UnmodifiableEntity`` (its API reference, ``AttachRolePolicy``; rebuy-de/aws-nuke#441).
+    """
 
     what, member = "an iam.IRole", "role_arn"
     kind = Arn(
         service="iam",
-        resource=r"role(?!/aws-service-role/)(/[\x21-\x7e]+)?/[\w+=,.@-]{1,64}",
+        resource=r"role(?!/aws-(service-role|reserved)/)(/[\x21-\x7e]+)?/[\w+=,.@-]{1,64}",
         form="role/<name>",
-        what="an IAM role (not of one that is linked to a service)",
+        what="an IAM role (not of one that is linked to a service or to IAM Identity Center)",
         regional=False,
         any_account=False,
     )

@@ -1,0 +1,60 @@
+"""ARNs that must be of the deployment's own account, where the deployment does not say which one that is."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass
+from typing import Any
+
+from cdk_trainyard.options.fields import Items, Named, Scalar, Shape, fields_of
+from cdk_trainyard.options.kinds import Arn, Kind
+from cdk_trainyard.options.stand_ins import StandIn
+from cdk_trainyard.problems import At, Problem, shown
+from cdk_trainyard.tokens import unresolved
+
+_AWS = "aws"
+
+
+def one_account_problems(spec: Any) -> Iterator[Problem]:
+    """Check that everything that must be of the account of a deployment is of one.
+
+    Args:
+        spec: The deployment, which names no account.
+    """
+    first: str | None = None
+    for at, arn in _own_arns(spec, ()):
+        first = arn if first is None else first
+        if _account(arn) != _account(first):
+            text = f"must be of the account of {shown(first)}, got {shown(arn)}: a deployment is in one account"
+            yield Problem(at, text)
+
+
+def _account(arn: str) -> str:
+    return arn.split(":")[4]
+
+
+def _own_arns(spec: Any, at: At) -> Iterator[tuple[At, str]]:
+    """Yield the ARNs of a specification that must be of its own account, in the order of the options."""
+    for name, option in fields_of(type(spec)).items():
+        yield from _below(option.shape, getattr(spec, name), (*at, name))
+
+
+def _below(shape: Shape, value: Any, at: At) -> Iterator[tuple[At, str]]:
+    if value is None or unresolved(value):
+        return
+    match shape, value:
+        case _, StandIn():
+            yield from _own((type(value).kind,), value.value, at)
+        case Scalar(), str():
+            yield from _own(shape.kinds, value, at)
+        case Items(by_name=name), _:
+            for index, item in enumerate(value):
+                yield from _below(shape.item, item, (*at, getattr(item, name, index) if name else index))
+        case Named(), _:
+            for name, item in value.items():
+                yield from _below(shape.item, item, (*at, name))
+        case _ if is_dataclass(value):
+            yield from _own_arns(value, at)
+
+
+def _own(kinds: Sequence[Kind], value: Any, at: At) -> Iterator[tuple[At, str]]:
+    if any(isinstance(kind, Arn) and not kind.any_account for kind in kinds) and _account(value) != _AWS:
+        yield at, value
