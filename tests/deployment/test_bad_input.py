@@ -594,14 +594,14 @@ AT_LOAD = [
         "accounting",
         [("cluster:", "cluster:\n  accounting: {storage_gb: 5, port: 3}")],
         "3:1: 'network.service_zones' must be in at least 2 zones […]",
-        "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of the controller, whose scripts set it up",
+        "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of one controller, of the scripts that come with cdk-trainyard: they alone set it up",
         "10:28: 'cluster.accounting.storage_gb' must be 20 to 65536 GB, got 5",
         "10:37: 'cluster.accounting.port' must be 1150 to 65535, got 3",
     ),
     row(
         "accounting2",
         [("cluster:", "cluster:\n  accounting: {endpoint: x, port: 70000}")],
-        "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of the controller, whose scripts set it up",
+        "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or 'on_create' in the lifecycle of one controller, of the scripts that come with cdk-trainyard: they alone set it up",
         "10:3: 'cluster.accounting.secret_arn' is missing",
         "10:3: 'cluster.accounting.security_group_id' is missing",
         "10:26: 'cluster.accounting.endpoint' must be a domain name alone, without scheme, port, path or wildcard, as models.example.com, got 'x'",
@@ -638,6 +638,20 @@ AT_LOAD = [
         "3:1: 'network.service_zones' must be in at least 2 zones […]",
     ),
     row(
+        "accounting-of-another-region",
+        [
+            (
+                "cluster:",
+                (
+                    "cluster:\n  provisioning: Continuous\n  accounting:\n    endpoint: db.abcdefghijkl.eu-west-1.rds.amazonaws.com\n"
+                    "    secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-abcdef\n"
+                    "    security_group_id: sg-0123456789abcdef0"
+                ),
+            )
+        ],
+        "12:15: 'cluster.accounting.endpoint' must be of us-east-1, where its security group must be that lets the cluster in, got 'db.abcdefghijkl.eu-west-1.rds.amazonaws.com'",
+    ),
+    row(
         "accounting-with-one-role-for-all",
         [
             ("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az1, use1-az2]"),
@@ -646,7 +660,21 @@ AT_LOAD = [
                 "cluster:\n  provisioning: Continuous\n  accounting: {}\n  role_arn: arn:aws:iam::111111111111:role/nodes",
             ),
         ],
-        "10:1: 'cluster.controller_role_arn' must be given beside 'role_arn' when there is an accounting database; with one role for all, every node could read its password",
+        "13:13: 'cluster.role_arn' must have 'controller_role_arn' beside it when there is an accounting database; with one role for all, every node could read its password",
+    ),
+    row(
+        "arns-of-two-accounts",
+        [
+            (
+                "cluster:",
+                "cluster:\n  role_arn: arn:aws:iam::111111111111:role/nodes\n  controller_role_arn: arn:aws:iam::444444444444:role/head",
+            ),
+            (
+                "      count: 4",
+                "      count: 4\n      training_plan_arn: arn:aws:sagemaker:us-east-1:111111111111:training-plan/mine",
+            ),
+        ],
+        "11:24: 'cluster.controller_role_arn' must be of the account of 'arn:aws:sagemaker:us-east-1:111111111111:training-plan/mine', got 'arn:aws:iam::444444444444:role/head': a deployment is in one account",
     ),
     row(
         "node-setup-that-nobody-heeds",
@@ -673,7 +701,7 @@ AT_LOAD = [
                 f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: enroot, sha256: {'0' * 64}, key: enroot.deb}}\n      - {{tool: pyxis, sha256: {'0' * 64}}}\n    containers: {{}}",
             )
         ],
-        "14:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key', got neither",
+        "15:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key', got neither",
     ),
     row(
         "a-tool-that-no-node-would-fetch",

@@ -28,6 +28,10 @@ HEAD = "    public: true\n"
 TYPES = "instance_type: ml.trn1.32xlarge"
 WORKERS = "      count: 4\n"
 BUILD = ("image:\n    dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "image:\n    build:\n      base: BASE")
+DATABASE = (
+    "      endpoint: db.cluster-abcdefghijkl.eu-west-1.rds.amazonaws.com\n      user_name: slurm\n"
+    "      password_secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-abcdef\n"
+)
 HUB = "arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf"
 KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
 POLICIES = ", ".join(f"arn:aws:iam::111111111111:policy/parallelcluster/p{number}" for number in range(23))
@@ -112,6 +116,12 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             f"cluster.groups.workers.raw_overrides.{said}' must",
         )
         for said in ("InstanceCount", "LifeCycleConfig", "ImageId", "instanceCount")
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "a database of another Region with a security group",
+        [hyperpod("slurm:\n    accounting:\n" + DATABASE + "      security_group_id: sg-0123456789abcdef0")],
+        "12:17: 'cluster.slurm.accounting.endpoint' must be of us-east-1, where its security group must be",
     ),
     (
         GOOD,
@@ -399,3 +409,8 @@ def test_every_bucket_of_yours_leaves_nothing_to_encrypt(write: Callable[[str], 
         f"11:5: 'storage.buckets.access_logs' {none}",
         f"12:5: 'storage.buckets.auto_delete' {none}",
     ]
+
+
+def test_a_database_of_another_region_may_let_the_cluster_in_by_itself(write: Callable[[str], Path]) -> None:
+    text = edited(hyperpod("slurm:\n    accounting:\n" + DATABASE.rstrip()), good=GOOD_PARALLELCLUSTER)
+    assert problems_of(write(text)) == []

@@ -289,13 +289,13 @@ def test_repositories_are_named_in_three_ways_and_a_workspace_in_one(new: Built)
     ]
 
 
-def test_a_role_that_is_made_has_the_policy_of_aws_unless_that_is_left_out(other: Built, new: Built) -> None:
-    roles = other.training.find_resources(
+def test_a_role_that_is_made_has_the_policy_of_aws_unless_that_is_left_out(other: Built, existing: Built) -> None:
+    roles = existing.training.find_resources(
         "AWS::IAM::Role", {"Properties": {"Description": Match.string_like_regexp("HyperPod")}}
     )
     assert len(roles) == 2
     assert all("AmazonSageMakerClusterInstanceRolePolicy" in str(role) for role in roles.values())
-    assert "AmazonSageMakerClusterInstanceRolePolicy" not in str(new.training.to_json())
+    assert "AmazonSageMakerClusterInstanceRolePolicy" not in str(other.training.to_json())
 
 
 # ---------------------------------------------------------------- alerts

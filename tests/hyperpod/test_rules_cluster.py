@@ -189,8 +189,20 @@ def test_fails_when_every_node_could_read_the_password(stack: Stack, build: Buil
     role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/all")
     why = "with one role for all, every node could read its password"
     assert refusal(build, role=role, **options) == (
-        f"'controller_role' must be given beside 'role' when there is an accounting database; {why}",
+        f"'role' must have 'controller_role' beside it when there is an accounting database; {why}",
     )
+
+
+def test_fails_when_no_role_is_made_that_could_go_without_a_policy(stack: Stack, build: Build) -> None:
+    role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/all")
+    assert refusal(build, role=role, aws_managed_policy=False) == (
+        "'aws_managed_policy' must be left out beside 'role': only roles that are made have the policy, and none is",
+    )
+
+
+def test_nodes_whose_role_is_made_may_go_without_a_policy(stack: Stack, build: Build) -> None:
+    role = iam.Role.from_role_arn(stack, "Role", f"arn:aws:iam::{ACCOUNT}:role/controllers")
+    build(controller_role=role, aws_managed_policy=False)
 
 
 def test_fails_when_the_controllers_have_the_nodes_role_by_another_name(stack: Stack, build: Build) -> None:
@@ -227,7 +239,8 @@ def test_fails_with_too_many_groups(build: Build) -> None:
 
 def test_fails_with_accounting_without_continuous_provisioning(stack: Stack, build: Build) -> None:
     problems = refusal(build, accounting=database(stack), network=existing_network(stack))
-    script = "or 'on_create' in the lifecycle of the controller, whose scripts set it up"
+    ours = "of the scripts that come with cdk-trainyard: they alone set it up"
+    script = f"or 'on_create' in the lifecycle of one controller, {ours}"
     assert problems == (f"'accounting' needs 'provisioning' Continuous, {script}",)
 
 
@@ -274,8 +287,8 @@ def test_fails_with_accounting_of_the_api_and_multi_head_of_one(stack: Stack, bu
     assert problems == (
         "'groups.controller-group.count' must be 2 or more for several controllers, got 1",
         (
-            "'accounting' must not be given with 'topology' legacy; give one controller 'on_create', whose scripts set "
-            "it up"
+            "'accounting' must not be given with 'topology' legacy, but with 'on_create' in the lifecycle of one "
+            "controller, of the scripts that come with cdk-trainyard: they alone set it up"
         ),
     )
 

@@ -21,6 +21,11 @@ from cdk_trainyard.tokens import unresolved
 _CONTINUOUS = NodeProvisioning.CONTINUOUS.value
 _API, _LEGACY = SlurmTopology.API_DRIVEN.value, SlurmTopology.LEGACY.value
 _SEVERAL = 2
+_ACCOUNTING_SCRIPT = (
+    f"{option('on_create')} in the lifecycle of one controller, of the scripts that come with cdk-trainyard: they "
+    "alone set it up"
+)
+"""What accounting needs where HyperPod does not configure it."""
 _ONE_FOR_ALL = "with one role for all, every node could read its password"
 _IN_API = ClusterName(longest=limits.PARTITION_LENGTH)
 """``ClusterPartitionName`` of botocore's model, and the provider schema."""
@@ -108,8 +113,7 @@ def continuous_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if cluster.spec.provisioning is not None:
         return
     if cluster.is_whole and cluster.facts.accounting and not cluster.legacy and not cluster.scripts_account:
-        script = f"{option('on_create')} in the lifecycle of the controller, whose scripts set it up"
-        yield Problem(("accounting",), f"needs {option('provisioning')} {_CONTINUOUS}, or {script}")
+        yield Problem(("accounting",), f"needs {option('provisioning')} {_CONTINUOUS}, or {_ACCOUNTING_SCRIPT}")
     for group in cluster.groups:
         yield from within(group.at, _needing_continuous(group))
 
@@ -126,13 +130,16 @@ def _needing_continuous(group: ResolvedGroup) -> Iterator[Problem]:
 
 
 def password_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
-    """Check that only controllers read the password of the accounting database."""
+    """Check that only controllers read the password of the accounting database, and that a policy has a role."""
     spec = cluster.spec
+    if spec.aws_managed_policy is False and spec.role is not None:
+        text = f"must be left out beside {option('role')}: only roles that are made have the policy, and none is"
+        yield Problem(("aws_managed_policy",), text)
     served = any(group.spec.execution_role is None for group in cluster.of_role(GroupRole.CONTROLLER))
     databases = cluster.facts.accounting or spec.multi_head is not None
     if spec.role is not None and spec.controller_role is None and databases and served:
-        text = f"must be given beside {option('role')} when there is an accounting database; {_ONE_FOR_ALL}"
-        yield Problem(("controller_role",), text)
+        text = f"must have {option('controller_role')} beside it when there is an accounting database; {_ONE_FOR_ALL}"
+        yield Problem(("role",), text)
     elif spec.role is not None and databases and served and _are_one(spec.role, spec.controller_role):
         text = f"must be another role than {option('role')} when there is an accounting database; {_ONE_FOR_ALL}"
         yield Problem(("controller_role",), f"{text}, got {shown(spec.role.role_arn)} for both")
@@ -163,8 +170,8 @@ def legacy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     if not cluster.legacy:
         return
     if cluster.is_whole and cluster.facts.accounting and not cluster.scripts_account:
-        script = f"give one controller {option('on_create')}, whose scripts set it up"
-        yield Problem(("accounting",), f"must not be given with {option('topology')} {_LEGACY}; {script}")
+        text = f"must not be given with {option('topology')} {_LEGACY}, but with {_ACCOUNTING_SCRIPT}"
+        yield Problem(("accounting",), text)
     for group in cluster.groups:
         if group.lifecycle.script is None:
             own = group.spec.lifecycle is not None
@@ -205,10 +212,8 @@ def node_setup_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         why = "Slurm keeps its accounting in one place"
         yield Problem((*at, "local_accounting"), f"must be false beside an accounting database: {why}")
     elif setup.local_accounting is True and not cluster.scripts_account:
-        text = (
-            f"needs {option('on_create')} in the lifecycle of one controller: after HyperPod's image, the image's stays"
-        )
-        yield Problem((*at, "local_accounting"), text)
+        why = "after HyperPod's image, the image's stays"
+        yield Problem((*at, "local_accounting"), f"needs {_ACCOUNTING_SCRIPT}; {why}")
     yield from within(at, _module_problems(setup, cluster))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cdk_trainyard.deployment.accounting import new_accounting_problems
+from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems
 from cdk_trainyard.deployment.hyperpod.facts import surroundings
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.mounts import mounts_of
@@ -43,7 +43,9 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         else:
             yield problem if problem.at == ("region",) else replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path))
-    yield from new_accounting_problems(deployment, ("cluster", "accounting"))
+    at: At = ("cluster", "accounting")
+    yield from new_accounting_problems(deployment, at)
+    yield from existing_accounting_problems(cluster.accounting, environment.region, at)
 
 
 def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path]) -> Iterator[Problem]:

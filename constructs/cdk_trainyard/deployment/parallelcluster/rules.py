@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from cdk_trainyard.deployment.accounting import new_accounting_problems
+from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem, zones_of
@@ -73,7 +73,9 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     yield from within(("cluster",), venv_place_problems(spec, context))
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from within(("cluster",), _policy_problems(section))
-    yield from new_accounting_problems(deployment, ("cluster", "slurm", "accounting"))
+    at: At = ("cluster", "slurm", "accounting")
+    yield from new_accounting_problems(deployment, at)
+    yield from existing_accounting_problems(getattr(section.slurm, "accounting", None), region, at)
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
 
