@@ -19,6 +19,18 @@ _HOME = re.compile(r"(/[A-Za-z0-9._-]+)+")
 _FIELDS = (3, 4)
 _FIRST_ID = 1001  # 1000 is the user ubuntu of the machine image
 _LAST_ID = 2**31 - 2
+_SYSTEM_NAMES = frozenset((
+    "root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data",
+    "backup", "list", "irc", "_apt", "nobody", "adm", "tty", "disk", "kmem", "dialout", "fax", "voice", "cdrom",
+    "floppy", "tape", "sudo", "audio", "dip", "operator", "src", "shadow", "utmp", "video", "sasl", "plugdev",
+    "staff", "users", "nogroup", "slurm", "munge", "ubuntu",
+))  # fmt: skip
+"""Accounts and groups with numbers below 1001: Debian's passwd.master and group.master (base-passwd 3.6), and what the
+machine image has for Slurm and for log-ins."""
+_SYSTEM_TREES = (
+    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys", "/usr"),
+    "/tmp",  # noqa: S108  a name, to which nothing is written
+)
 _RESERVED_IDS = (65534, 65535)  # nobody, and (uid_t) -1 of 16 bits
 
 
@@ -62,13 +74,22 @@ class _Taken:
         self._users: dict[str, int] = {}
         self._group_ids: dict[str, tuple[int, int]] = {}
         self._group_names: dict[int, tuple[str, int]] = {}
+        self._homes: dict[str, int] = {}
 
     def add(self, user: User, line: int) -> list[str]:
         if user.name in self._users:
             return [f"user '{user.name}' is on line {self._users[user.name]} already"]
         self._users[user.name] = line
         own = (user.name, user.uid)
-        return [sentence for group in (own, *user.groups) for sentence in self._add_group(group, line)]
+        wrong = [sentence for group in (own, *user.groups) for sentence in self._add_group(group, line)]
+        return wrong + self._add_home(user.home, line)
+
+    def _add_home(self, home: str, line: int) -> list[str]:
+        for other, other_line in self._homes.items():
+            if _is_in(home, other) or _is_in(other, home):
+                return [f"home must not be '{other}' of line {other_line}, in it or around it, got '{home}'"]
+        self._homes[home] = line
+        return []
 
     def _add_group(self, group: tuple[str, int], line: int) -> list[str]:
         name, number = group
@@ -89,6 +110,8 @@ def _read_line(content: str) -> tuple[User | None, list[str]]:
     wrong = _name_problems("user", fields[0]) + _number_problems("uid", fields[1])
     if not _HOME.fullmatch(fields[2]) or ".." in fields[2]:
         wrong.append(f"home must be an absolute path of letters, digits, '.', '_' and '-', got '{fields[2]}'")
+    elif fields[2] == "/home" or any(_is_in(fields[2], tree) for tree in (*_SYSTEM_TREES, "/home/ubuntu")):
+        wrong.append(f"home must not be one of the system or of 'ubuntu', got '{fields[2]}'")
     for name, number in groups:
         wrong += _name_problems("group", name) + _number_problems("gid", number)
     if wrong:
@@ -97,12 +120,18 @@ def _read_line(content: str) -> tuple[User | None, list[str]]:
     return User(fields[0], int(fields[1]), fields[2], further), []
 
 
+def _is_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
+
+
 def _split_group(entry: str) -> tuple[str, str]:
     name, _, number = entry.partition(":")
     return name, number
 
 
 def _name_problems(kind: str, name: str) -> list[str]:
+    if name in _SYSTEM_NAMES:
+        return [f"{kind} must be another name than those that the system has, got '{name}'"]
     if _NAME.fullmatch(name):
         return []
     return [f"{kind} must be a name of at most 32 lower-case letters, digits, '_' and '-', got '{name}'"]

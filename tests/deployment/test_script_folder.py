@@ -34,6 +34,16 @@ OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n"
             "10:42: 'cluster.lifecycle.folder'",
             "shared_users.txt:2: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got '0'",
         ),
+        (
+            {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx/ada\nbob,1002,/fsx/ubuntu\n"},
+            "10:42: 'cluster.lifecycle.folder'",
+            "shared_users.txt: home of 'bob' must not be the file system /fsx, around it, or the home of 'ubuntu'",
+        ),
+        (
+            {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx\n"},
+            "10:42: 'cluster.lifecycle.folder'",
+            "shared_users.txt: home of 'ada' must not be the file system /fsx",
+        ),
         (None, "10:42: 'cluster.lifecycle.folder'", "must be an existing folder beside this file, got 'own'"),
     ],
 )

@@ -18,6 +18,11 @@ def test_the_format_of_awss_scripts_is_read() -> None:
     )
 
 
+def test_names_and_homes_beside_those_of_others_are_read() -> None:
+    text = "ada,2001,/home/ada\nada2,2002,/home/ada2\ndocker-team,2003,/home/ubuntu2,docker:3001\n"
+    assert MODULE.read(text).problems == []
+
+
 def test_groups_comments_blanks_and_spaces_are_read() -> None:
     text = "# people\n\n ada , 2001 , /fsx/ada , research:3001 admins:3002  # the first\n"
     assert MODULE.read(text) == ([("ada", 2001, "/fsx/ada", (("research", 3001), ("admins", 3002)))], [])
@@ -51,6 +56,22 @@ def test_groups_comments_blanks_and_spaces_are_read() -> None:
         (
             "ada,2001,/fsx/ada,research\n",
             [(1, "gid must be a number from 1001 to 2147483646, not 65534 or 65535, got ''")],
+        ),
+        ("slurm,2001,/fsx/slurm\n", [(1, "user must be another name than those that the system has, got 'slurm'")]),
+        (
+            "ada,2001,/fsx/ada,sudo:3001\n",
+            [(1, "group must be another name than those that the system has, got 'sudo'")],
+        ),
+        ("ada,2001,/etc/ada\n", [(1, "home must not be one of the system or of 'ubuntu', got '/etc/ada'")]),
+        ("ada,2001,/home\n", [(1, "home must not be one of the system or of 'ubuntu', got '/home'")]),
+        ("ada,2001,/home/ubuntu/a\n", [(1, "home must not be one of the system or of 'ubuntu', got '/home/ubuntu/a'")]),
+        (
+            "ada,2001,/fsx/ada\nbob,2002,/fsx/ada/bob\neve,2003,/fsx\nmel,2004,/fsx/ada\n",
+            [
+                (2, "home must not be '/fsx/ada' of line 1, in it or around it, got '/fsx/ada/bob'"),
+                (3, "home must not be '/fsx/ada' of line 1, in it or around it, got '/fsx'"),
+                (4, "home must not be '/fsx/ada' of line 1, in it or around it, got '/fsx/ada'"),
+            ],
         ),
         ("ada,2001,/fsx/ada\nada,2002,/fsx/ada\n", [(2, "user 'ada' is on line 1 already")]),
         ("ada,2001,/fsx/ada\nbob,2001,/fsx/bob\n", [(2, "number 2001 belongs to 'ada' on line 1, got 'bob'")]),

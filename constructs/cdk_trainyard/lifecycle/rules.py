@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES, Bundle, BundleFile, is_there
@@ -169,12 +170,13 @@ def node_group_problems(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
         yield Problem(("groups",), f"must have one of the role controller, got {', '.join(roles) or 'no group'}")
 
 
-def users_problems(bundle: Bundle, *, at: At) -> list[Problem]:
+def users_problems(bundle: Bundle, *, at: At, mounts: Sequence[str] = ()) -> list[Problem]:
     """Check the file of users, line by line, with the reader that the nodes use.
 
     Args:
         bundle: The folder's files.
         at: The option that the file came with.
+        mounts: Paths at which nodes mount shared file systems.
     """
     file = bundle.find(USERS_FILE)
     if file is None:
@@ -184,8 +186,18 @@ def users_problems(bundle: Bundle, *, at: At) -> list[Problem]:
     except UnicodeDecodeError as error:
         where = f"{USERS_FILE}:{_line_of(file.data, error.start)}"
         return [Problem(at, f"must hold users in UTF-8, got something else at {where}")]
-    read = node_module("shared_users").read
-    return [Problem(at, f"{USERS_FILE}:{line}: {sentence}") for line, sentence in read(text).problems]
+    listing = node_module("shared_users").read(text)
+    found = [f"{USERS_FILE}:{line}: {sentence}" for line, sentence in listing.problems]
+    return [Problem(at, sentence) for sentence in (*found, *_home_texts(listing.users, mounts))]
+
+
+def _home_texts(users: Sequence[Any], mounts: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with homes on shared file systems, on which ``ubuntu`` has one too."""
+    for user in users:
+        for mount in mounts:
+            if not unresolved(mount) and (f"{mount}/".startswith(f"{user.home}/") or user.home == f"{mount}/ubuntu"):
+                taken = f"must not be the file system {mount}, around it, or the home of 'ubuntu' on it"
+                yield f"{USERS_FILE}: home of '{user.name}' {taken}, got '{user.home}'"
 
 
 def _interpreter_problems(file: BundleFile) -> list[str]:

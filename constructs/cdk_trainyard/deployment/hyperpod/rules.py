@@ -34,6 +34,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     network, environment = deployment.network, deployment.environment
     mounts = mounts_of(deployment.storage, accelerator_zone(network, environment.region))
     places = list(mounts)
+    paths = [mount.path for mount in mounts.values()]
     facts = surroundings(cluster, network, list(mounts.values()), environment, deployment.monitoring)
     for problem in room.cluster_problems(resolve(cluster, facts)):
         if problem.at[:1] == ("mounts",):
@@ -42,18 +43,19 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             yield replace(problem, at=("monitoring", *problem.at[1:]))
         else:
             yield problem if problem.at == ("region",) else replace(problem, at=("cluster", *problem.at))
-    yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path))
+    yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path, paths))
     at: At = ("cluster", "accounting")
     yield from new_accounting_problems(deployment, at)
     yield from existing_accounting_problems(cluster.accounting, environment.region, at)
 
 
-def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path]) -> Iterator[Problem]:
+def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path], mounts: Sequence[str]) -> Iterator[Problem]:
     """Check folders of scripts: that they are there, that what is in them can run, and that something of them runs.
 
     Args:
         cluster: The cluster.
         find: Finds what stands beside the file.
+        mounts: Paths at which nodes mount shared file systems.
     """
     said: dict[At, LifecycleSection | None] = {("lifecycle",): cluster.lifecycle}
     groups = () if unresolved(cluster.groups) else cluster.groups
@@ -72,7 +74,7 @@ def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path]) -> It
         name = "on_init_complete" if lifecycle.on_create is None else "on_create"
         yield from entries_problems(bundle, {(*at, name): lifecycle.script})
         if bundle is not None:
-            yield from users_problems(bundle, at=of_folder)
+            yield from users_problems(bundle, at=of_folder, mounts=mounts)
             yield from _topology_problems(bundle, cluster.topology, of_folder)
             if cluster.topology is SlurmTopology.LEGACY and (file := bundle.find(LEGACY_FILE)) is not None:
                 known = {group.name: group.role for group in groups if not unresolved(group)}
