@@ -37,6 +37,7 @@ API, LEGACY = SlurmTopology.API_DRIVEN, SlurmTopology.LEGACY
 CONTROLLER = NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["ml.m5.large"])
 # written in two halves, so that this file holds no key
 KEY = b"-----BEGIN RSA " + b"PRIVATE KEY-----\n"
+SECRET_KEY = b"aB3dE5gH7j" * 2 + b"K9mN1pQ4sT" * 2  # of nobody
 ACCESS_KEY = b"AKIA" + b"ABCDEFGHIJKLMNOP"
 
 
@@ -80,12 +81,15 @@ def test_fails_for_an_entry_that_is_no_file_at_the_top(entry: str, problem: str)
         (b"set -e\n", "'set -e'"),
         (b"", "''"),
         (b"\n#!/bin/bash\n", "''"),
+        (b"#!C:\\bash\n", r"'#!C:\\bash'"),
+        (b"#!bash\n", "'#!bash'"),
+        (b"#!\n", "'#!'"),
         (b"\xef\xbb\xbf#!/bin/bash\n", "a byte order mark first; save it without"),
     ],
 )
 def test_fails_for_an_entry_without_interpreter(data: bytes, got: str) -> None:
     assert ASKED.entry_problems(bundle_of(("e.sh", data)), "e.sh") == [
-        f"'entry' must begin with '#!' and an interpreter, as '#!/bin/bash', at e.sh:1, got {got}"
+        f"'entry' must begin with '#!' and the path of an interpreter, as '#!/bin/bash', at e.sh:1, got {got}"
     ]
 
 
@@ -117,6 +121,20 @@ def test_fails_for_an_entry_that_is_a_token(stack: Stack) -> None:
         ),
         ("a.sh", b"echo\n" + KEY, NO_SECRETS.format("a private key at a.sh:2")),
         ("a.sh", b"export AWS_ACCESS_KEY_ID=" + ACCESS_KEY, NO_SECRETS.format("an AWS access key at a.sh:1")),
+        (
+            "a.sh",
+            b"\naws configure set aws_secret_access_key " + SECRET_KEY,
+            NO_SECRETS.format("an AWS secret access key at a.sh:2"),
+        ),
+        (
+            "a.py",
+            b"os.environ['AWS_SECRET_ACCESS_KEY'] = '" + SECRET_KEY + b"'",
+            NO_SECRETS.format("an AWS secret access key at a.py:1"),
+        ),
+        *(
+            ("a.sh", b"export TOKEN=" + begin + SECRET_KEY.replace(b"/", b""), NO_SECRETS.format("a token at a.sh:1"))
+            for begin in (b"hf_", b"ghp_", b"github_pat_", b"glpat-", b"xoxb-")
+        ),
         ("lib/id_rsa", b"x", NO_SECRETS.format("lib/id_rsa, whose name is one of keys or passwords")),
         ("tls.pem", b"x", NO_SECRETS.format("tls.pem, whose name is one of keys or passwords")),
         (".env", b"x", NO_SECRETS.format(".env, whose name is one of keys or passwords")),
@@ -139,6 +157,11 @@ def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem
         ("id_rsa.pub", b"ssh-rsa AAAA\n"),
         ("doc.md", b"AKIAIOSFODNN7EXAMPLE\n"),
         ("environment.sh", b"x\n"),
+        ("a.sh", b"export HF_TOKEN=hf_" + b"x" * 34),
+        ("a.sh", b"hf_download_model_and_its_tokenizer_from_hub() { :; }\n"),
+        ("a.sh", b"export HF_TOKEN=$(aws secretsmanager get-secret-value --secret-id hf_token)\n"),
+        ("a.sh", b"aws configure set aws_secret_access_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),
+        ("a.sh", b'export AWS_SECRET_ACCESS_KEY="${KEY}"\n'),
     ],
 )
 def test_what_only_looks_like_it_is_accepted(name: str, data: bytes) -> None:

@@ -12,6 +12,7 @@ from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
 from cdk_trainyard.node_scripts import node_module
+from cdk_trainyard.options.texts import TOKENS
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
@@ -31,7 +32,19 @@ _SECRET_NAMES = (
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _CERTIFICATE = re.compile(rb"-----BEGIN (TRUSTED )?CERTIFICATE-----")
 _ACCESS_KEY = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
-_SECRET_CONTENT = ((_PRIVATE_KEY, "a private key"), (_ACCESS_KEY, "an AWS access key"))
+_KEY_VALUE = rb"[\"']?\]?[ \t]*[=:, \t][ \t]*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+_SECRET_CONTENT = (
+    (_PRIVATE_KEY, "a private key"),
+    (_ACCESS_KEY, "an AWS access key"),
+    *(
+        (re.compile(name + _KEY_VALUE), "an AWS secret access key")
+        for name in (b"aws_secret_access_key", b"AWS_SECRET_ACCESS_KEY")
+    ),
+    *((re.compile(f"{begin}(?<![A-Za-z0-9_-]{begin}){rest}".encode()), "a token") for begin, rest in TOKENS.items()),
+)
+"""What secrets look like, each pattern with a literal beginning: so megabytes are searched at once."""
+_LEAST_SIGNS = 12
+"""Different characters of a secret; what has fewer holds its place, as ``hf_xxxx``."""
 _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
 
 
@@ -201,11 +214,11 @@ def _home_texts(users: Sequence[Any], mounts: Sequence[str]) -> Iterator[str]:
 
 
 def _interpreter_problems(file: BundleFile) -> list[str]:
-    if file.data.startswith(b"#!"):
+    if re.match(rb"#![ \t]*/", file.data):
         return []
     first = file.data.split(b"\n", 1)[0][:40].decode(errors="replace").strip()
     got = "a byte order mark first; save it without" if first.startswith("\ufeff") else f"{first!r}"
-    return [f"must begin with '#!' and an interpreter, as '#!/bin/bash', at {file.name}:1, got {got}"]
+    return [f"must begin with '#!' and the path of an interpreter, as '#!/bin/bash', at {file.name}:1, got {got}"]
 
 
 def _line_end_problems(file: BundleFile) -> list[str]:
@@ -238,7 +251,7 @@ def _secret_problems(file: BundleFile) -> list[str]:
     got = [
         f"{what} at {file.name}:{_line_of(file.data, match.start())}"
         for pattern, what in _SECRET_CONTENT
-        if (match := pattern.search(file.data))
+        if (match := next(filter(_is_real, pattern.finditer(file.data)), None))
     ]
     if not got and _has_secret_name(file):
         got = [f"{file.name}, whose name is one of keys or passwords"]
@@ -249,6 +262,12 @@ def _secret_problems(file: BundleFile) -> list[str]:
         )
         for found in got
     ]
+
+
+def _is_real(found: re.Match[bytes]) -> bool:
+    secret = found[found.lastindex or 0]
+    made_up = b"EXAMPLE" in secret.upper() or len(set(secret)) < _LEAST_SIGNS
+    return found.re in {_PRIVATE_KEY, _ACCESS_KEY} or not made_up
 
 
 def _has_secret_name(file: BundleFile) -> bool:

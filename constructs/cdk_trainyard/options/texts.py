@@ -69,6 +69,14 @@ LINE: Final = Text(
 """Free text that reaches a template."""
 VARIABLE: Final = Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", example="LEVEL")
 
+TOKENS: Final = {
+    **dict.fromkeys(("hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"), "[A-Za-z0-9]{30,}"),
+    "github_pat_": "[A-Za-z0-9_]{30,}",
+    **dict.fromkeys(("glpat-", "xoxb-", "xoxp-", "xapp-"), "[A-Za-z0-9_-]{20,}"),
+}
+"""Beginnings of tokens, as their makers document them, and patterns of what follows: Hugging Face ("User access
+tokens"), GitHub ("About authentication to GitHub"), GitLab ("Token prefixes"), Slack ("Tokens"); read 2026-11."""
+
 
 @dataclass(frozen=True, slots=True)
 class HttpsUrl:

@@ -8,7 +8,7 @@ from typing import Final
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType, catalogue_date, zone_ids
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.texts import IMAGE_REFERENCE
+from cdk_trainyard.options.texts import IMAGE_REFERENCE, TOKENS
 from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import (
     EngineImage,
@@ -31,11 +31,10 @@ _SECRET_WORDS = frozenset(
     | {"SECRETS", "TOKENS", "AUTH", "AUTHORIZATION", "KEY", "PWD", "PASS", "PASSKEY", "CREDS", "CRED", "JWT"}
 )
 _SECRET_BEGINNINGS = (
-    *("hf_", "sk-", "AKIA", "ASIA", "-----BEGIN", "Bearer ", "Basic ", "eyJ"),  # the last of a JSON Web Token
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-"),
+    *("sk-", "AKIA", "ASIA", "-----BEGIN", "Bearer ", "Basic ", "eyJ"),  # the last of a JSON Web Token
+    *TOKENS,
 )
-"""Beginnings of tokens, as their makers document them: GitHub ("About authentication to GitHub"), GitLab ("Token
-prefixes"), Slack ("Tokens"), RFC 6750, 7617 and 7519; read 2026-11."""
+"""Beginnings of secrets: of tokens, and of RFC 6750, 7617 and 7519; read 2026-11."""
 _WITH_PASSWORD = re.compile(r"[a-z0-9+.-]://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 """A URL with a password (RFC 3986, section 3.2.1)."""
 _LONGEST_PLAIN = 20
