@@ -1,5 +1,6 @@
 """Folders of scripts that a file names are read when the file is."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -63,39 +64,114 @@ def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:
     ]
 
 
+GOOD_LEGACY: dict[str, object] = {
+    "version": "1.0.0",
+    "workload_manager": "slurm",
+    "controller_group": "head",
+    "worker_groups": [{"instance_group_name": "workers", "partition_name": "ml.trn1"}],
+}
+IN_FILE = "in provisioning_parameters.json, got"
+
+
+def legacy(**changes: object) -> bytes:
+    return json.dumps({name: value for name, value in (GOOD_LEGACY | changes).items() if value is not None}).encode()
+
+
 @pytest.mark.parametrize(
     ("content", "texts"),
     [
-        (b"{not json", ["must hold provisioning_parameters.json as JSON, got Expecting property name […]"]),
+        (
+            b'{\n"a" 1}',
+            ["must hold provisioning_parameters.json as JSON, got something else at provisioning_parameters.json:2:5"],
+        ),
+        (b"\xff", ["must hold provisioning_parameters.json as JSON in UTF-8, got something else"]),
+        (
+            b"\xef\xbb\xbf" + legacy(),
+            ["must hold provisioning_parameters.json without a byte order mark, got one; save it without"],
+        ),
         (b"[]", ["must hold provisioning_parameters.json with one object in it, got []"]),
         (
-            b'{"controller_group": "heat", "worker_groups": [{"instance_group_name": "workers"}, {}, 1]}',
+            legacy(controller_group="heat"),
             [
-                f"{NAMES}, got 'heat' as its controller_group; […]",
-                f"{NAMES}, got nothing as its worker_groups[1].instance_group_name",
+                f"{NAMES}, got 'heat' as its controller_group; did you mean 'head'?",
+                f"must name every group of this file {IN_FILE} none of 'head'",
             ],
         ),
-        (b'{"controller_group": "head", "worker_groups": [{"instance_group_name": "workers"}]}', []),
-        (b'{"worker_groups": 1}', []),
-        (b'{"controller_group": "head", "login_group": "my-login-group"}', []),  # as AWS's examples have it
+        (legacy(version=None), [f"must hold 'version' '1.0.0' {IN_FILE} nothing"]),
+        (legacy(version="2"), [f"must hold 'version' '1.0.0' {IN_FILE} '2'"]),
+        (legacy(workload_manager="pbs"), [f"must hold 'workload_manager' 'slurm' {IN_FILE} 'pbs'"]),
+        (
+            legacy(controller_group="workers"),
+            [
+                f"must name a controller group as controller_group {IN_FILE} 'workers', whose role is compute",
+                f"must name every group of this file {IN_FILE} none of 'head'",
+            ],
+        ),
+        (
+            legacy(login_group="workers"),
+            [f"must name a login group as login_group {IN_FILE} 'workers', whose role is compute"],
+        ),
+        (
+            legacy(worker_groups=[]),
+            [
+                f"must hold a list of one group or more as 'worker_groups' {IN_FILE} another",
+                f"must name every group of this file {IN_FILE} none of 'workers'",
+            ],
+        ),
+        (
+            legacy(worker_groups=None, workers_groups=GOOD_LEGACY["worker_groups"]),
+            [
+                f"must hold 'worker_groups' {IN_FILE} none; rename 'workers_groups'",
+                f"must name every group of this file {IN_FILE} none of 'workers'",
+            ],
+        ),
+        (
+            legacy(worker_groups=[{"instance_group_name": "workers", "partition_name": "a b"}]),
+            [
+                (
+                    "must hold a name of letters, digits, '.', '_' and '-', as worker_groups[0].partition_name "
+                    f"{IN_FILE} 'a b'"
+                )
+            ],
+        ),
+        (
+            legacy(worker_groups=[1]),
+            [
+                (
+                    "must hold a name of letters, digits, '.', '_' and '-', as worker_groups[0].partition_name "
+                    f"{IN_FILE} nothing"
+                ),
+                f"{NAMES}, got nothing as its worker_groups[0].instance_group_name",
+                f"must name every group of this file {IN_FILE} none of 'workers'",
+            ],
+        ),
+        (legacy(), []),
+        (legacy(login_group="my-login-group"), []),  # as AWS's examples have it
+        (legacy(own_key=[1], fsx_dns_name="x"), []),
     ],
 )
 def test_a_legacy_file_is_read(content: bytes, texts: list[str], write: Callable[[str], Path]) -> None:
     path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n")))
     write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": content})
-    found = problems_of(path)
-    assert len(found) == len(texts)
-    for text in texts:
-        start = f"10:42: 'cluster.lifecycle.folder' {text.partition('[…]')[0]}"
-        assert [problem for problem in found if problem.startswith(start)], found
+    assert sorted(problems_of(path)) == sorted(f"10:42: 'cluster.lifecycle.folder' {text}" for text in texts)
+
+
+def test_a_partition_is_said_where_it_counts(write: Callable[[str], Path]) -> None:
+    count = "      count: 4\n"
+    path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n"), (count, f"{count}      partition: other\n")))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": legacy()})
+    assert problems_of(path) == [
+        "21:18: 'cluster.groups.workers.partition' must be 'ml.trn1', as provisioning_parameters.json in the folder says, got 'other'; leave it out"  # noqa: E501
+    ]
 
 
 def test_a_login_group_that_there_is_has_its_name_in_the_legacy_file(write: Callable[[str], Path]) -> None:
     door = "    door: {role: login, instance_type: ml.m5.large, count: 1}\n"
     path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n"), ("  groups:\n", f"  groups:\n{door}")))
-    write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": b'{"login_group": "dor"}'})
+    write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": legacy(login_group="dor")})
     assert problems_of(path) == [
-        f"10:42: 'cluster.lifecycle.folder' {NAMES}, got 'dor' as its login_group; did you mean 'door'?"
+        f"10:42: 'cluster.lifecycle.folder' {NAMES}, got 'dor' as its login_group; did you mean 'door'?",
+        f"10:42: 'cluster.lifecycle.folder' must name every group of this file {IN_FILE} none of 'door'",
     ]
 
 

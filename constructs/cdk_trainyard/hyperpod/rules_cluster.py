@@ -29,7 +29,7 @@ _ACCOUNTING_SCRIPT = (
 _ONE_FOR_ALL = "with one role for all, every node could read its password"
 _IN_API = ClusterName(longest=limits.PARTITION_LENGTH)
 """``ClusterPartitionName`` of botocore's model, and the provider schema."""
-_IN_SLURM = Text(
+PARTITION_IN_SLURM = Text(
     pattern=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     words="a name of letters, digits, '.', '_' and '-'",
     example="training",
@@ -89,7 +89,7 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
             why = "a name that Slurm and HyperPod have taken"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
-        elif said is not None and (form := (_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
+        elif said is not None and (form := (PARTITION_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
             yield Problem(at, form)
 
 

@@ -1,26 +1,24 @@
 """What is wrong with a HyperPod cluster as a file has it: its own rules, and what only a file can get wrong."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems
 from cdk_trainyard.deployment.hyperpod.facts import surroundings
+from cdk_trainyard.deployment.hyperpod.legacy_file import legacy_file_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_zone
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
-from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.hyperpod import rules as room
 from cdk_trainyard.hyperpod.resolved import resolve
 from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.lifecycle.rules import topology_problems, users_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
-from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
-from cdk_trainyard.problems import At, Problem, option, shown, within
+from cdk_trainyard.lifecycle.spec import SlurmTopology
+from cdk_trainyard.problems import At, Problem, option, within
 from cdk_trainyard.tokens import unresolved
 
 
@@ -77,35 +75,8 @@ def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path], mount
             yield from users_problems(bundle, at=of_folder, mounts=mounts)
             yield from _topology_problems(bundle, cluster.topology, of_folder)
             if cluster.topology is SlurmTopology.LEGACY and (file := bundle.find(LEGACY_FILE)) is not None:
-                known = {group.name: group.role for group in groups if not unresolved(group)}
-                yield from (Problem(of_folder, text) for text in _legacy_file_texts(file.data, known))
-
-
-def _legacy_file_texts(data: bytes, known: Mapping[str, Any]) -> Iterator[str]:
-    """Check that HyperPod can read the legacy file, and finds the groups that it names.
-
-    AWS's examples name a login group where there is none: its own check (``validate-config.py`` of
-    awsome-distributed-training) does not look at that name.
-    """
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        yield f"must hold {LEGACY_FILE} as JSON, got {error}"
-        return
-    if not isinstance(content, Mapping):
-        yield f"must hold {LEGACY_FILE} with one object in it, got {shown(content)}"
-        return
-    found = content.get("worker_groups")
-    workers = found if isinstance(found, list) else []
-    named = {f"worker_groups[{index}].instance_group_name": worker for index, worker in enumerate(workers)}
-    said = {name: worker.get("instance_group_name") for name, worker in named.items() if isinstance(worker, Mapping)}
-    logs_in = unresolved(*known.values()) or GroupRole.LOGIN in known.values()
-    ours = ("controller_group", "login_group") if logs_in else ("controller_group",)
-    said |= {name: content[name] for name in ours if name in content}
-    for name, group in said.items():
-        if group not in known:
-            hint = did_you_mean(str(group), known)
-            yield f"must name groups of this file in {LEGACY_FILE}, got {shown(group)} as its {name}{hint}"
+                named = [group for group in groups if not unresolved(group, group.name)]
+                yield from legacy_file_problems(file.data, named, of_folder)
 
 
 def _topology_problems(bundle: Bundle, topology: SlurmTopology, at: At) -> Iterator[Problem]:
