@@ -115,7 +115,10 @@ def groups(draw: st.DrawFn) -> dict[str, Any]:
                     {"volumes": []},
                     {
                         "raw_overrides": {
-                            "OverrideVpcConfig": {"Subnets": ["s-1", {"Ref": "c"}], "SecurityGroupIds": ["sg-1"]}
+                            "OverrideVpcConfig": {
+                                "Subnets": ["subnet-01234567", {"Ref": "c"}],
+                                "SecurityGroupIds": ["sg-01234567"],
+                            }
                         }
                     },
                 ]
