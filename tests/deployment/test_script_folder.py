@@ -170,8 +170,8 @@ def test_a_login_group_that_there_is_has_its_name_in_the_legacy_file(write: Call
     path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n"), ("  groups:\n", f"  groups:\n{door}")))
     write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": legacy(login_group="dor")})
     assert problems_of(path) == [
-        f"10:42: 'cluster.lifecycle.folder' {NAMES}, got 'dor' as its login_group; did you mean 'door'?",
         f"10:42: 'cluster.lifecycle.folder' must name every group of this file {IN_FILE} none of 'door'",
+        f"10:42: 'cluster.lifecycle.folder' {NAMES}, got 'dor' as its login_group; did you mean 'door'?",
     ]
 
 
