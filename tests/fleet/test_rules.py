@@ -27,6 +27,11 @@ BLOCK: dict[str, Any] = {
     "reservation_id": "cr-0123456789abcdef0",
 }
 ODCR = {"reservation_id": "cr-0123456789abcdef0"}
+TWENTY_ONE = [
+    *(f"c6{kind}.{size}" for kind in ("i", "id", "in") for size in ("32xlarge", "metal")),
+    *(f"{family}.{size}" for family in ("m6i", "m6id", "r6i", "r6id") for size in ("32xlarge", "metal")),
+    *("c5n.9xlarge", "c5n.18xlarge", "c5n.metal", "c6a.48xlarge", "c6a.metal", "c7a.48xlarge", "c7i.48xlarge"),
+]
 GROUP = f"arn:aws:resource-groups:{REGION}:{ACCOUNT}:group/mine"
 SPOT: dict[str, Any] = {"capacity": UsageClass.SPOT}
 TWO: dict[str, Any] = {"instance_type": None, "instance_types": ["p4d.24xlarge", "p5.48xlarge"]}
@@ -74,6 +79,11 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
         (
             {**TWO, **ODCR},
             "'instance_types' must be one type with capacity that is reserved, got 2: a reservation is of one type",
+        ),
+        (
+            {"instance_type": None, "instance_types": TWENTY_ONE, "image": ANY},
+            ("'instance_types' must be at most 20 types, got 21: Auto Scaling takes so many launch templates, and each "
+            "type has one; leave the last ones out"),
         ),
         ({"count": 0}, "'count' must be 1 to 5000 nodes, got 0"),
         ({"count": None}, "'count' or 'min_count' and 'max_count' must be given"),
@@ -185,6 +195,7 @@ def test_a_fleet_is_refused_with_one_clear_sentence(changes: dict[str, Any], say
         {**BLOCK, "starts": "2027-06-01T04:55:00Z", "ends": "2027-11-30T11:30:00Z"},
         {**BLOCK, "count": 64, "reserved_instances": 64},
         {**TWO, "reservation_group_arn": GROUP},
+        {"instance_type": None, "instance_types": TWENTY_ONE[:-1], "image": ANY},
         {"volume_gib": 8, "image": ANY},
     ],
 )

@@ -26,6 +26,9 @@ from cdk_trainyard.tokens import unresolved
 
 _MASTERS = 1
 _GROUPS = 5  # default quota "Security groups per network interface" (L-2AFB9258): VPC user guide
+_MOST_TYPES = 20
+"""Launch templates of a mixed instances policy, of which each type has one: ``LaunchTemplateSpecification`` of
+LaunchTemplateOverrides in botocore's model of Auto Scaling, 1.44.5."""
 _BLOCK_ONLY = ("reserved_instances", "starts", "ends")
 _ANYWHERE = FleetPlacement.ANYWHERE.value
 _NEEDED = ("/opt/trainyard", "/scratch", "/tmp", "/var")  # noqa: S108  nobody writes there
@@ -80,6 +83,9 @@ def types_problems(spec: FleetSpec) -> Iterator[Problem]:
     if spec.reserved and spec.reservation_group_arn is None and len(given) > 1:
         text = f"must be one type with capacity that is reserved, got {len(given)}: a reservation is of one type"
         yield Problem(("instance_types",), text)
+    if len(given) > _MOST_TYPES:
+        text = f"must be at most {_MOST_TYPES} types, got {len(given)}: Auto Scaling takes so many launch templates"
+        yield Problem(("instance_types",), f"{text}, and each type has one; leave the last ones out")
     for at, each in types.items():
         yield from known_type_problems(at, each)
     known = {at: kind for at, each in types.items() if not unresolved(each) and (kind := InstanceType.find(each))}
