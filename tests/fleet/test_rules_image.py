@@ -48,6 +48,9 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
             "'user' must be the name of a Linux user, 32 lowercase letters, digits, '_' and '-' at most, as ubuntu, got "
             "'a b'"
         )),
+        ({"ami_id": AMI, "user": "root"}, (
+            "'user' must be another user than root, who cannot log in to members of a fleet, got 'root'"
+        )),
         ({"parameter": "{{resolve:x}}"}, (
             "'parameter' must be the name of a parameter of Parameter Store, which begins with '/' where it has one, as "
             "/images/training, got '{{resolve:x}}'"
@@ -103,6 +106,9 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "ami-…)"
         )),
         ({"base": "ami-1"}, "'base' must be the id of an AMI, as ami-0123456789abcdef0, got 'ami-1'"),
+        ({"base": AMI, "user": "root"}, (
+            "'user' must be another user than root, who cannot log in to members of a fleet, got 'root'"
+        )),
         ({"user": "me"}, "'user' must be left out with the base 'neuron-base-ubuntu-24.04', whose it is known"),
         ({"efa_installer": EfaInstaller(version="latest")}, (
             "'efa_installer.version' must be a version of the EFA installer, as 1.50.0, got 'latest'"

@@ -89,6 +89,18 @@ class ShellCommand(Text):
         return f"must be a shell command, as {self.example}, got {shown(value)}; leave it out"
 
 
+class LoginUser(Text):
+    """A user as whom members of a fleet log in to members: ``PermitRootLogin no`` is what their sshd is told."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Say of root why it is none."""
+        if value != "root":
+            return Text.problem(self, value, environment)
+        return f"must be another user than root, who cannot log in to members of a fleet, got {shown(value)}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownImage:
     """What is known of an image.

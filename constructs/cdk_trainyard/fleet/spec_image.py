@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName, FamilyName, ShellCommand
+from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName, FamilyName, LoginUser, ShellCommand
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.instances.kind import InstanceTypeName, RegionName
 from cdk_trainyard.options.fields import InFile
@@ -21,8 +21,8 @@ VolumeSize = Annotated[int, Number(minimum=8, maximum=65536, unit="GiB")]
 """Sizes of gp3: EBS user guide, "General Purpose SSD volumes"; an image of Linux needs 8 GiB at least."""
 UserName = Annotated[
     str,
-    Text(
-        pattern=r"[a-z_][a-z0-9_-]{0,31}",
+    LoginUser(
+        pattern=r"(?!root$)[a-z_][a-z0-9_-]{0,31}",
         words="the name of a Linux user, 32 lowercase letters, digits, '_' and '-' at most",
         example="ubuntu",
     ),
