@@ -451,7 +451,7 @@ def test_fails_a_key_for_scratch_and_of_another_region(place: Place) -> None:
 def test_fails_links_that_overlap_or_are_too_many(place: Place) -> None:
     bucket = s3.Bucket.from_bucket_name(place.stack, "Data", "data")
     paths = [f"/d{number}" for number in range(8)] + ["/d0/inside"]
-    links = [DataRepository(file_system_path=path, bucket=bucket, prefix=path[1:]) for path in paths]
+    links = [DataRepository(file_system_path=path, bucket=bucket, prefix=path[1:].replace("/", "-")) for path in paths]
     with pytest.raises(ConfigurationError) as refused:
         lustre(place, data_repositories=links)
     assert [problem.split("'")[1] for problem in refused.value.problems] == [

@@ -101,10 +101,17 @@ def test_paths_side_by_side() -> None:
     assert list(overlap_problems(links("/a", "/ab", "/b/a"))) == []
 
 
-def test_fails_two_links_to_one_prefix() -> None:
-    repositories = [link("/a", prefix="x/"), link("/b", prefix="x"), link("/c", prefix="x", bucket=OTHER)]
-    text = "must differ from that of another data repository on the bucket, got 'x/' for '/a' and '/b'"
+@pytest.mark.parametrize(("one", "other"), [("x/", "x"), ("x/", "x/y/"), ("x/y", "x"), ("", "x/"), ("x/", "")])
+def test_fails_prefixes_of_a_bucket_that_overlap(one: str, other: str) -> None:
+    repositories = [link("/a", prefix=one), link("/b", prefix=other), link("/c", prefix=other, bucket=OTHER)]
+    got = f"got {one!r} and {other!r}; use prefixes side by side, or one link"
+    text = f"must not overlap that of another data repository on the bucket, {got}"
     assert said(overlap_problems(repositories)) == [f"'data_repositories[1].prefix' {text}"]
+
+
+def test_prefixes_side_by_side() -> None:
+    repositories = [link(f"/{number}", prefix=prefix) for number, prefix in enumerate(("x/", "xy/", "y/x/", "y/z"))]
+    assert list(overlap_problems(repositories)) == []
 
 
 def test_buckets_of_cdk_are_told_apart_too() -> None:

@@ -90,21 +90,32 @@ def _is_directory(path: str) -> bool:
 
 
 def overlap_problems(repositories: Sequence[DataRepository]) -> Iterator[Problem]:
-    """Check that no two links share a directory, or a prefix of a bucket."""
+    """Check that no two links share a directory, or a prefix of a bucket, nor is one of them within another.
+
+    Source: FSx for Lustre user guide, "Linking your file system to an Amazon S3 bucket" (read 2026-11).
+    """
     for (_, one), (index, other) in combinations(enumerate(repositories), 2):
         if unresolved(one, other, one.file_system_path, other.file_system_path, one.prefix, other.prefix):
             continue
         if not (_is_directory(one.file_system_path) and _is_directory(other.file_system_path)):
             continue
-        depth = min(len(one.segments), len(other.segments))
-        if one.segments[:depth] == other.segments[:depth]:
+        if _overlap(one.segments, other.segments):
             got = f"got {shown(one.file_system_path)} and {shown(other.file_system_path)}; use directories side by side"
             text = f"must not overlap that of another data repository, {got}"
             yield Problem(("data_repositories", index, "file_system_path"), text)
-        if _identity(one.bucket) == _identity(other.bucket) and one.prefix.strip("/") == other.prefix.strip("/"):
-            both = f"{shown(one.file_system_path)} and {shown(other.file_system_path)}"
-            text = f"must differ from that of another data repository on the bucket, got {shown(one.prefix)} for {both}"
+        if _identity(one.bucket) == _identity(other.bucket) and _overlap(_parts(one.prefix), _parts(other.prefix)):
+            got = f"got {shown(one.prefix)} and {shown(other.prefix)}; use prefixes side by side, or one link"
+            text = f"must not overlap that of another data repository on the bucket, {got}"
             yield Problem(("data_repositories", index, "prefix"), text)
+
+
+def _overlap(one: Sequence[str], other: Sequence[str]) -> bool:
+    depth = min(len(one), len(other))
+    return one[:depth] == other[:depth]
+
+
+def _parts(prefix: str) -> Sequence[str]:
+    return [part for part in prefix.split("/") if part]
 
 
 def _identity(bucket: Any) -> object:
