@@ -1,18 +1,17 @@
 """What can be said of storage: file systems, their links to S3, buckets, the accounting database. No CDK."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from cdk_trainyard.network.spec import BucketName, SecurityGroupId, Zone
 from cdk_trainyard.options.fields import INLINE, As, InFile, Said, Unit
-from cdk_trainyard.options.kinds import Arn, Environment, NodePath, Number, Open, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, NodePath, Number, Open, Text, resource_id
 from cdk_trainyard.options.stand_ins import DatabaseClass, ImageRepository, Retention, Span
 from cdk_trainyard.options.texts import LINE
-from cdk_trainyard.problems import shown
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
+from cdk_trainyard.storage.file_system_name import FileSystemName
 from cdk_trainyard.storage.lustre_deployment import LustreDeployment
 from cdk_trainyard.storage.lustre_facts import MAX_BACKUP_DAYS, METADATA_VERSION
 
@@ -27,35 +26,6 @@ if TYPE_CHECKING:
 MountPath = Annotated[str, NodePath()]
 """Where nodes mount a file system."""
 FileSystemId = Annotated[str, resource_id("fs", "a file system of FSx")]
-_EXAMPLE_NAME: Final = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
-
-
-@dataclass(frozen=True, slots=True)
-class FileSystemDnsName:
-    """The DNS name of a file system of FSx: in the domain of its Region, or of a directory of yours."""
-
-    def problem(self, value: Any, environment: Environment) -> str | None:
-        """Match it, and compare the Region where it says one."""
-        if len(value) > _LONGEST_NAME or re.fullmatch(_DNS_NAME, value, re.ASCII) is None:
-            return f"must be the DNS name that the FSx console shows, as {_EXAMPLE_NAME}, got {shown(value)}"
-        region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
-        if region is None or found is None:
-            return None
-        suffix = "amazonaws.com.cn" if environment.partition == "aws-cn" else "amazonaws.com"
-        isolated = environment.partition not in {"aws", "aws-cn", "aws-us-gov"}
-        if found["region"] != region or (found["suffix"] != suffix and not isolated):
-            return f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}, got {shown(value)}"
-        return None
-
-    def schema(self) -> dict[str, Any]:
-        """Return the form."""
-        return {"pattern": f"^{_DNS_NAME}$", "maxLength": _LONGEST_NAME, "examples": [_EXAMPLE_NAME]}
-
-
-_LONGEST_NAME: Final = 255
-_DNS_NAME: Final = r"fsi?-[0-9a-f]{8,}(\.[A-Za-z0-9-]{1,63}){2,}"
-_REGIONAL_NAME: Final = r"fsi?-[0-9a-f]+\.fsx\.(?P<region>[a-z0-9-]+)\.(?P<suffix>amazonaws\..+)"
-FileSystemName = Annotated[str, FileSystemDnsName()]
 MOST_DAYS: Final = 2**31 - 1
 """What a lifecycle rule of S3 may wait (``Days`` is an integer of XML Schema's ``int``)."""
 Hour = Annotated[int, Number(minimum=0, maximum=23)]

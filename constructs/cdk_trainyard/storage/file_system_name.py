@@ -1,0 +1,38 @@
+"""The DNS name of a file system of FSx: in the domain of its Region, or of a directory of yours. No CDK."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import shown
+
+_EXAMPLE_NAME: Final = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystemDnsName:
+    """The DNS name of a file system of FSx: in the domain of its Region, or of a directory of yours."""
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match it, and compare the Region where it says one."""
+        if len(value) > _LONGEST_NAME or re.fullmatch(_DNS_NAME, value, re.ASCII) is None:
+            return f"must be the DNS name that the FSx console shows, as {_EXAMPLE_NAME}, got {shown(value)}"
+        region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
+        if region is None or found is None:
+            return None
+        suffix = "amazonaws.com.cn" if environment.partition == "aws-cn" else "amazonaws.com"
+        isolated = environment.partition not in {"aws", "aws-cn", "aws-us-gov"}
+        if found["region"] != region or (found["suffix"] != suffix and not isolated):
+            return f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}, got {shown(value)}"
+        return None
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        return {"pattern": f"^{_DNS_NAME}$", "maxLength": _LONGEST_NAME, "examples": [_EXAMPLE_NAME]}
+
+
+_LONGEST_NAME: Final = 255
+_DNS_NAME: Final = r"fsi?-[0-9a-f]{8,}(\.[A-Za-z0-9-]{1,63}){2,}"
+_REGIONAL_NAME: Final = r"fsi?-[0-9a-f]+\.fsx\.(?P<region>[a-z0-9-]+)\.(?P<suffix>amazonaws\..+)"
+FileSystemName = Annotated[str, FileSystemDnsName()]
