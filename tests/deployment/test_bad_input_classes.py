@@ -37,6 +37,7 @@ KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcd
 POLICIES = ", ".join(f"arn:aws:iam::111111111111:policy/parallelcluster/p{number}" for number in range(23))
 TOPIC = "arn:aws:sns:us-east-1:111111111111:ops"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+OF_EFS = HERE.replace("fsx", "efs")
 
 
 def hyperpod(option: str) -> Edit:
@@ -239,6 +240,18 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             f"{HERE}.cn",
             f"{HERE}x",
             HERE.replace("cdef0", "cdef1"),
+        )
+    ),
+    *(
+        (
+            GOOD,
+            f"a file system of EFS as one of FSx, at line {place}",
+            [(old, new.replace("fs-NAME", OF_EFS))],
+            f"{place}: 'storage.{key}.dns_name' must be the name of a file system of FSx, as {HERE}, got '{OF_EFS}'",
+        )
+        for place, key, old, new in (
+            ("6:60", "lustre", "\n    capacity_gib: 1200", " " + LUSTRE),
+            ("6:24", "open_zfs", "storage:", "storage:\n  open_zfs: {dns_name: fs-NAME}"),
         )
     ),
     (GOOD, "subnets over one another", [("zone: use1-az4", EXISTING.replace("CIDR", "10.2.0.0/20"))], "overlap"),

@@ -18,6 +18,8 @@ class FileSystemDnsName:
         """Match it, and compare the Region where it says one."""
         if len(value) > _LONGEST_NAME or re.fullmatch(_DNS_NAME, value, re.ASCII) is None:
             return f"must be the DNS name that the FSx console shows, as {_EXAMPLE_NAME}, got {shown(value)}"
+        if re.match(_OF_EFS, value, re.ASCII):
+            return f"must be the name of a file system of FSx, as {_EXAMPLE_NAME}, got {shown(value)}, one of EFS"
         region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
         if region is None or found is None:
             return None
@@ -29,10 +31,12 @@ class FileSystemDnsName:
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
-        return {"pattern": f"^{_DNS_NAME}$", "maxLength": _LONGEST_NAME, "examples": [_EXAMPLE_NAME]}
+        return {"pattern": f"^(?!{_OF_EFS}){_DNS_NAME}$", "maxLength": _LONGEST_NAME, "examples": [_EXAMPLE_NAME]}
 
 
 _LONGEST_NAME: Final = 255
 _DNS_NAME: Final = r"fsi?-[0-9a-f]{8,}(\.[A-Za-z0-9-]{1,63}){2,}"
+_OF_EFS: Final = r"fs-[0-9a-f]+\.efs\.[a-z]+(-[a-z]+)+-[0-9]\."
+"""How file systems of EFS are called: Amazon EFS user guide, "Implementation summary" (read 2026-11)."""
 _REGIONAL_NAME: Final = r"fsi?-[0-9a-f]+\.fsx\.(?P<region>[a-z0-9-]+)\.(?P<suffix>amazonaws\..+)"
 FileSystemName = Annotated[str, FileSystemDnsName()]
