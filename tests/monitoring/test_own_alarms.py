@@ -63,6 +63,18 @@ def test_it_is_a_rule_beside_those_of_the_table(tmp_path: Path) -> None:
     Annotations.from_stack(rules.node.scope).has_no_info("*", Match.any_value())
 
 
+@pytest.mark.usefixtures("without_promtool")
+def test_a_group_has_as_many_rules_as_the_service_takes() -> None:
+    rules = made(*(own(name=f"Alarm{number}") for number in range(41)))
+    groups = {group["name"]: group["rules"] for group in yaml.safe_load(rules.rules)["groups"]}
+    assert {name: len(own) for name, own in groups.items() if "own" in name} == {
+        "c-own": 20,
+        "c-own-2": 20,
+        "c-own-3": 1,
+    }
+    assert max(map(len, groups.values())) <= 20
+
+
 @pytest.mark.usefixtures("with_promtool")
 @pytest.mark.parametrize(
     ("alarms", "answer"),

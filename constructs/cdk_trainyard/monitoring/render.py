@@ -11,6 +11,9 @@ from cdk_trainyard.monitoring.yaml_text import yaml_text
 
 AGENT: Final = "agent"
 """Whose metrics there always are, where one agent writes for all nodes; tasks that serve come and go with theirs."""
+_LARGEST_GROUP: Final = 20
+"""Rules of a group: quota "Rules per rule group" (Amazon Managed Service for Prometheus user guide, "Service quotas",
+read 2026-11)."""
 _OF_TASKS: Final = {MetricsSource.ENGINE.value, MetricsSource.NODE.value}
 _MUTED_BY_SILENCE: Final = "ClusterSilent"
 _MUTED_BY_SLURM: Final = "SlurmctldDown"
@@ -49,8 +52,10 @@ def rule_groups(spec: AlertRulesSpec) -> str:
         override = changed.get(alarm.name)
         if alarm.needs in sources and (override is None or override.enabled):
             groups.setdefault(alarm.needs, []).append(_rule(alarm, override, spec))
-    if spec.own_alarms:
-        groups["own"] = [own_rule(alarm, spec.cluster_name) for alarm in spec.own_alarms]
+    for first in range(0, len(spec.own_alarms), _LARGEST_GROUP):
+        some = spec.own_alarms[first : first + _LARGEST_GROUP]
+        name = f"own-{first // _LARGEST_GROUP + 1}" if first else "own"
+        groups[name] = [own_rule(alarm, spec.cluster_name) for alarm in some]
     named: list[JsonValue] = [{"name": f"{spec.cluster_name}-{name}", "rules": rules} for name, rules in groups.items()]
     return yaml_text({"groups": named})
 
