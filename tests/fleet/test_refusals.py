@@ -173,6 +173,24 @@ def test_warns_of_a_file_system_in_another_zone_with_what_crossing_costs() -> No
 
 
 @pytest.mark.parametrize(
+    ("at", "efa", "says"),
+    [
+        ("/home", False, "a file system at /home hides /home/ubuntu, and the set-up makes no home on it: "),
+        ("/home/ubuntu", False, "a file system at /home/ubuntu hides /home/ubuntu, "),
+        ("/home/ubuntu/data", False, ""),
+        ("/home/me", False, ""),
+        ("/fsx", True, "the file system at /fsx has EFA, and the set-up of fleets mounts it over TCP: "),
+        ("/fsx", False, ""),
+    ],
+)
+def test_warns_of_a_file_system_over_a_home_and_of_one_with_efa(at: str, says: str, *, efa: bool) -> None:
+    stack = new_stack()
+    new_fleet(stack, mounts=[Mount(file_system=existing_lustre(stack, efa=efa), at=at)])
+    found = warnings(stack)
+    assert [says in text for text in found] == [True] * bool(says), found
+
+
+@pytest.mark.parametrize(
     ("name", "words"),
     [
         ("base-oss-nvidia-driver-gpu-ubuntu-24.04", "'image' must have a kernel with a Lustre client, got 7.0"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from cdk_trainyard.fleet.images import dlami_names
+from cdk_trainyard.fleet.images import dlami_names, known_image
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
@@ -23,6 +23,28 @@ def lustre_in_other_zone(_spec: FleetSpec, around: FleetSurroundings) -> Warning
                 f"the nodes in {around.zone} mount a file system in {mount.zone}: what crosses between zones is "
                 "slower, and billed by the GB in each direction (Data Transfer within the Region, EC2 on-demand "
                 f"pricing); put the file system into {around.zone}"
+            )
+
+
+def home_hidden(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+    """A file system over the home of the nodes' user, which their set-up does not make on it."""
+    user = known_image(spec.image).user
+    home = f"/home/{user}"
+    for mount in around.mounts:
+        if not unresolved(user, mount.path) and mount.path in {"/home", home}:
+            yield (
+                f"a file system at {mount.path} hides {home}, and the set-up makes no home on it: it must have one, "
+                f"which is {user}'s, or be mounted elsewhere, as at /fsx"
+            )
+
+
+def lustre_over_tcp(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+    """A file system with EFA, whose least capacity is larger, without a client of it."""
+    for mount in around.mounts:
+        if mount.efa_enabled is True:
+            yield (
+                f"the file system at {mount.path} has EFA, and the set-up of fleets mounts it over TCP: leave EFA out, "
+                "unless others use it"
             )
 
 
@@ -100,6 +122,8 @@ def unknown_versions(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
 
 WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
+    "home-hidden": home_hidden,
+    "lustre-over-tcp": lustre_over_tcp,
     "zone-without-type": zone_without_type,
     "no-way-out": no_route_to_internet,
     "interface-quota": interface_quota_near,
