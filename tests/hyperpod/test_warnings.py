@@ -70,6 +70,28 @@ def test_lustre_over_tcp_in_another_zone(stack: Stack, build: Build) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("instance_type", "says"),
+    [
+        ("ml.m5.large", "m5.large"),
+        ("ml.trn2.48xlarge", "m5.large, trn2.48xlarge"),
+        ("ml.p5.48xlarge", ""),
+        ("ml.trn1.32xlarge", ""),
+    ],
+)
+def test_lustre_with_efa_that_no_node_uses(stack: Stack, build: Build, instance_type: str, says: str) -> None:
+    network = existing_network(stack)
+    shared = Mount(file_system=existing_lustre(stack, shared_group(stack, network), efa_enabled=True))
+    build(
+        network=network,
+        groups=[controller(instance_type="ml.m5.large"), worker(instance_type=instance_type)],
+        mounts=[shared],
+    )
+    found = [text for text in warned(stack) if "lustre-over-tcp" in text]
+    text = f"the file system at /fsx has EFA, and {says} reach it over TCP: leave EFA out, unless others use it"
+    assert [text in one for one in found] == [True] * bool(says), warned(stack)
+
+
 @pytest.mark.parametrize("scripted", [False, True])
 def test_one_bundle_for_two_architectures(stack: Stack, build: Build, *, scripted: bool) -> None:
     scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
@@ -157,6 +179,7 @@ def test_the_ids_are_api() -> None:
     assert list(WARNINGS) == [
         "zone-without-type",
         "lustre-in-other-zone",
+        "lustre-over-tcp",
         "mixed-architectures",
         "spot-controller",
         "deep-health-checks-on-neuron",

@@ -6,12 +6,14 @@ from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
 from cdk_trainyard.hyperpod.rules_reach import missing_packages
 from cdk_trainyard.hyperpod.rules_versions import judge_neuron
-from cdk_trainyard.instances import AcceleratorKind, UsageClass
+from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.reach import Route
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
+_OVER_TCP = "trn2"
+"""Beginning of the families with EFA whose clients of Lustre do not use it."""
 
 
 def zone_without_type(cluster: ResolvedCluster) -> Warnings:
@@ -34,6 +36,25 @@ def lustre_in_other_zone(cluster: ResolvedCluster) -> Warnings:
                 f"group {group.name!r} in {group.subnet.zone} mounts a file system in {mount.zone}: "
                 f"traffic between zones is slower and is billed"
             )
+
+
+def lustre_over_tcp(cluster: ResolvedCluster) -> Warnings:
+    """A file system with EFA, whose least capacity is larger, without a node that reaches it so.
+
+    Source: FSx for Lustre user guide, "Configuring EFA clients" (read 2026-11).
+    """
+    clients: dict[str, list[InstanceType]] = {}
+    for group in cluster.groups:
+        if len(group.types) < len(group.spec.names_of_types):
+            return  # of one that is not known, nothing is
+        for mount in group.mounts:
+            if mount.efa_enabled is True:
+                clients.setdefault(mount.path, []).extend(group.types)
+    for path, types in clients.items():
+        if not any(kind.efa_supported and not kind.family.startswith(_OVER_TCP) for kind in types):
+            names = ", ".join(dict.fromkeys(kind.name for kind in types))
+            text = f"the file system at {path} has EFA, and {names} reach it over TCP"
+            yield f"{text}: leave EFA out, unless others use it"
 
 
 def mixed_architectures(cluster: ResolvedCluster) -> Warnings:
@@ -96,6 +117,7 @@ def packages_out_of_reach(cluster: ResolvedCluster) -> Warnings:
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
+    "lustre-over-tcp": lustre_over_tcp,
     "mixed-architectures": mixed_architectures,
     "spot-controller": spot_controller,
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,
