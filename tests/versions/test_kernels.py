@@ -48,6 +48,18 @@ def test_an_efa_driver_older_than_its_kernel_wants_is_refused() -> None:
     assert build(replace(image(PINNED), kernel="6.8.0-1030-aws"), installer="1.41.0") == Judgement()
 
 
+@pytest.mark.parametrize(("installer", "driver"), [("1.20.0", "2.15.0"), ("1.42.1", "2.17.2"), ("1.43.1", "2.17.2")])
+def test_an_installer_that_no_source_has_is_older_than_the_next(installer: str, driver: str) -> None:
+    (said,) = build(image(PINNED), installer=installer).refused
+    assert f"got {installer} with driver {driver} at most: kernel 6.17 changed how memory is registered" in said
+
+
+@pytest.mark.parametrize("installer", ["1.43.3", "1.48.0", "1.60.0"])
+def test_an_installer_whose_driver_may_fit_is_a_doubt(installer: str) -> None:
+    said = f"no source says which driver in EFA installer {installer} is, so whether both fit is not known"
+    assert build(image(PINNED), installer=installer) == Judgement(unknown=(said,))
+
+
 def test_a_kernel_without_a_lustre_client_is_refused() -> None:
     (said,) = build(image(NEWER)).refused
     assert "must have a kernel with a Lustre client, got 7.0.0-1012-aws" in said

@@ -18,28 +18,31 @@ def efa_key() -> str:
 
 
 def judge_efa(installer: str, image: ImageFacts) -> Judgement:
-    """Judge a version of the EFA installer on a kernel.
+    """Judge a version of the EFA installer on a kernel; the driver of one that no source has is older than the next's.
 
     Args:
         installer: The version.
         image: The image with the kernel.
     """
     kernel = image.kernel
-    row = next((row for row in rows("efa_installers") if row["installer"] == installer), None)
-    if kernel is None or row is None:
-        what = f"kernel of {image.words}" if kernel is None else f"driver in EFA installer {installer}"
-        return Judgement(unknown=(f"no source says which {what} is, so whether both fit is not known",))
+    later = sorted((row for row in rows("efa_installers") if at_least(row["installer"], installer)), key=_release)
+    row = next(iter(later), None)
+    known = row is not None and row["installer"] == installer
     against = [
         rule
         for rule in rows("efa_kernels")
-        if at_least(kernel, rule["kernel_from"]) and not at_least(row["driver"], rule["driver_from"])
+        if kernel and row and at_least(kernel, rule["kernel_from"]) and not at_least(row["driver"], rule["driver_from"])
     ]
-    if against:
+    if row and against:
+        driver = row["driver"] if known else f"{row['driver']} at most"
         said = (
-            f"must fit kernel {kernel} of {image.words}, got {installer} with driver {row['driver']}: "
+            f"must fit kernel {kernel} of {image.words}, got {installer} with driver {driver}: "
             f"{against[0]['says']}; use {_installer_for(against[0])}"
         )
         return _against(image, "the EFA installer", said)
+    if kernel is None or not known:
+        what = f"kernel of {image.words}" if kernel is None else f"driver in EFA installer {installer}"
+        return Judgement(unknown=(f"no source says which {what} is, so whether both fit is not known",))
     newest = max(rows("efa_kernels"), key=lambda rule: numbers(rule["kernel_from"]))["kernel_from"]
     tried = any(of_series(kernel, one["kernel"]) and at_least(installer, one["installer"]) for one in rows("efa_tried"))
     if tried or of_series(kernel, newest) or not at_least(kernel, newest):
@@ -109,6 +112,10 @@ def _within(kernel: str, row: Row) -> bool:
     if len(known) < len(first):
         return last[: len(known)] == known and len(last) < len(first)
     return known >= first and known[: len(last)] <= last
+
+
+def _release(row: Row) -> tuple[int, ...]:
+    return numbers(row["installer"])
 
 
 def _installer_for(rule: Row) -> str:
