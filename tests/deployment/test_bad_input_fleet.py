@@ -94,6 +94,11 @@ AT_LOAD = [
         "9:9: 'storage.lustre.at' must not be in a directory of the system, got '/etc/x'",
     ),
     row(
+        "a file system that no subnet holds, said once",
+        [("capacity_gib: 1200", "capacity_gib: 240000000")],
+        "7:19: 'storage.lustre.capacity_gib' must be at most 157236000 for PERSISTENT_2, got 240000000: it takes 100016 addresses, and the largest subnet (a /16) has 65531; use several file systems",
+    ),
+    row(
         "more nodes than their subnet holds",
         [("zone: usw2-az2", "zone: usw2-az2\n  cidr: 10.1.0.0/25"), ("count: 8", "count: 80")],
         "5:9: 'network.cidr' must hold 99 addresses (nodes 80 x p4d.24xlarge x 1 = 80, Lustre file servers = 2, other = 1, reserve = 16), got 10.1.0.64/26 with 59; use a /25 or larger for the accelerator subnet, which has half of it",

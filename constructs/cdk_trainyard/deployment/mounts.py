@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection, StorageSection
+from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.problems import At
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.storage.resolve import file_servers, resolve_lustre
 
+_MOST_SERVERS: Final = usable_addresses(LARGEST_SUBNET)
 _MADE: Final = "fs-00000000000000000"
 """What stands for the id of a file system that is made."""
 
@@ -22,12 +24,13 @@ def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFac
     mounts: dict[At, MountFacts] = {}
     match storage.lustre:
         case LustreSection() as lustre:
+            servers = file_servers(resolve_lustre(lustre))
             mounts["storage", "lustre"] = MountFacts(
                 path=lustre.at,
                 identity=_MADE,
                 zone=zone,
                 efa_enabled=lustre.efa_enabled,
-                file_servers=file_servers(resolve_lustre(lustre)),
+                file_servers=servers if servers and servers <= _MOST_SERVERS else None,  # of more its capacity says it
             )
         case ExistingLustreSection() as lustre:
             mounts["storage", "lustre"] = MountFacts(

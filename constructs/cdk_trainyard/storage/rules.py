@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from math import ceil
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.network.rules import zone_problems
+from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.storage.lustre_deployment import USER_PROVISIONED, LustreDeployment, LustreReadCache
@@ -21,7 +23,7 @@ from cdk_trainyard.storage.lustre_facts import (
     LustreStorage,
     LustreType,
 )
-from cdk_trainyard.storage.resolve import is_persistent
+from cdk_trainyard.storage.resolve import file_servers, is_persistent
 from cdk_trainyard.storage.rules_data import repositories_problems
 from cdk_trainyard.storage.spec import (
     ExistingLustreSpec,
@@ -153,12 +155,29 @@ def capacity_problems(spec: LustreSpec) -> Iterator[Problem]:
     efa = spec.efa_enabled and bool(facts.efa_server_gib)
     step = deployment.step_gib(efa_enabled=efa)
     partial = () if efa else facts.partial_gib
-    if step is None or unresolved(step) or capacity in partial or capacity % step == 0:
+    if step is None or unresolved(step):
+        return
+    if too_many := [*servers_problems(spec)]:
+        yield from too_many
+        return
+    if capacity in partial or capacity % step == 0:
         return
     multiple = f"a multiple of {step}"
     allowed = f"{', '.join(map(str, partial))} or {multiple}" if partial else multiple
     use = _neighbors(capacity, step, partial)
     yield Problem(at, f"must be {allowed} for {_sized(deployment, efa=efa)}, got {capacity}; use {use}")
+
+
+def servers_problems(spec: LustreSpec) -> Iterator[Problem]:
+    """Check that one subnet has an address for each server; how much an account may have is its quota's matter."""
+    capacity, servers, most = spec.capacity_gib, file_servers(spec), usable_addresses(LARGEST_SUBNET)
+    step = spec.deployment.step_gib(efa_enabled=spec.efa_enabled)
+    if capacity is None or step is None or servers is None or servers <= most:
+        return
+    storage = ceil(capacity / step)
+    text = f"must be at most {(most - servers + storage) * step} for {spec.deployment.label}, got {capacity}"
+    subnet = f"the largest subnet (a /{LARGEST_SUBNET}) has {most}"
+    yield Problem(("capacity_gib",), f"{text}: it takes {servers} addresses, and {subnet}; use several file systems")
 
 
 def _sized(deployment: LustreDeployment, *, efa: bool) -> str:
