@@ -600,7 +600,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         scaled(schedules=[DAY, DAY]),
         ["'scaling.schedules[1].name' must be another than those of the schedules before it, got 'day' again"],
     ),
-    "slow volume": ({"of_hosts": {"volume_mib_s": 100}}, ["'hosts.volume_mib_s' must be 125 to 1000 MiB/s, got 100"]),
+    "slow volume": ({"of_hosts": {"volume_mib_s": 100}}, ["'hosts.volume_mib_s' must be 125 to 2000 MiB/s, got 100"]),
     "request of two hours": (
         {"request_timeout": Span(7200)},
         ["'request_timeout' must be 30 to 3600 seconds, got 7200"],

@@ -393,7 +393,7 @@ def test_everything_set(stack: Stack) -> None:
         cluster=cluster,
         subnets=[net.accelerator_subnet],
         host_image="20260618",
-        volume_mib_s=1000,
+        volume_mib_s=2000,
         volume_key=key,
         log_key=key,
         log_retention=logs.RetentionDays.ONE_YEAR,
@@ -408,7 +408,7 @@ def test_everything_set(stack: Stack) -> None:
     assert (group["MinSize"], group["MaxSize"], group["NewInstancesProtectedFromScaleIn"]) == ("3", "8", True)
     assert group["VPCZoneIdentifier"] == ["subnet-00000001"]
     volume = only(template, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"]
-    assert (volume["Throughput"], volume["Iops"], "KmsKeyId" in volume) == (1000, 4000, True)
+    assert (volume["Throughput"], volume["Iops"], "KmsKeyId" in volume) == (2000, 8000, True)
     assert only(template, "AWS::Logs::LogGroup")["RetentionInDays"] == 365
     assert "logs." in json.dumps(only(template, "AWS::KMS::Key")["KeyPolicy"])
     assert "20260618" in json.dumps(template.to_json()["Parameters"])

@@ -25,6 +25,8 @@ MOST_TASKS: Final = 5000
 """Of an ECS service (ECS endpoints and quotas, "Tasks per service")."""
 MOST_HOSTS: Final = 10000
 """Steps in which ECS scales a group (``ManagedScaling``, maximumScalingStepSize)."""
+_MOST_MIB_S: Final = 2000
+"""Of a gp3 volume (``EbsBlockDevice``, ``Throughput``, of EC2 in botocore's model, 1.44.5)."""
 _Tasks = Annotated[int, Number(minimum=0, maximum=MOST_TASKS)]
 DETECTOR_IMAGE: Final = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
 RECOVERY_IMAGE: Final = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
@@ -83,7 +85,7 @@ class ServingHosts:
         ),
     ] = None
     """Version of the ECS Neuron image, in quotes: it decides the driver. Default - the catalogue's."""
-    volume_mib_s: Annotated[int, Number(minimum=125, maximum=1000, unit="MiB/s")] = 500
+    volume_mib_s: Annotated[int, Number(minimum=125, maximum=_MOST_MIB_S, unit="MiB/s")] = 500
     """Throughput of the root volumes, where weights are kept. Default: 500."""
     volume_key: "kms.IKey | None" = None
     """KMS key of the root volumes; it must let EC2 Auto Scaling use it. Default - the account's own for EBS."""
