@@ -37,6 +37,9 @@ KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcd
 POLICIES = ", ".join(f"arn:aws:iam::111111111111:policy/parallelcluster/p{number}" for number in range(23))
 TOPIC = "arn:aws:sns:us-east-1:111111111111:ops"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+CAPACITY = "    capacity_gib: 1200"
+OLD = f"{CAPACITY}\n    deployment: SCRATCH_2\n    lustre_version: '2.10'"
+PLAIN = "build: {base: ubuntu-24.04, families: [p4d], nvidia_branch: '580'}"
 OF_EFS = HERE.replace("fsx", "efs")
 
 
@@ -365,6 +368,24 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         [("    public: true\n", "    public: true\n    scratch_at: /scratch\n")],
         "14:17: 'cluster.head_node.scratch_at' must be left out for c5.xlarge: there is no local disk",
     ),
+    *(
+        (
+            good,
+            f"a file system of Lustre 2.10 for nodes of {words}",
+            [(CAPACITY, OLD), *more],
+            f"storage.lustre.lustre_version' must be 2.12 or 2.15 for nodes of {words}, whose client mounts no other",
+        )
+        for good, words, more in (
+            (GOOD, "HyperPod's image for Slurm", []),
+            (GOOD_PARALLELCLUSTER, "ParallelCluster 3.16's image of Amazon Linux 2023", []),
+            (GOOD_FLEET, "the Deep Learning Base OSS AMI of Ubuntu 24.04", []),
+            (
+                GOOD_FLEET,
+                "Canonical's Ubuntu 24.04 of 20260714",
+                [("dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", PLAIN)],
+            ),
+        )
+    ),
     (
         GOOD_SERVING,
         "a file system that nothing mounts",
@@ -395,6 +416,17 @@ def test_is_refused_wherever_it_is_said(good: str, edits: list[Edit], says: str,
 
 
 TAKEN: list[tuple[str, str, list[Edit]]] = [
+    (
+        GOOD_PARALLELCLUSTER,
+        "a file system of Lustre 2.10 where a kernel has a client for it",
+        [(CAPACITY, OLD), ("alinux2023", "ubuntu2204")],
+    ),
+    (
+        GOOD_FLEET,
+        "a file system of Lustre 2.10 for an image of yours",
+        [(CAPACITY, OLD), ("dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "ami_id: ami-0123456789abcdef0")],
+    ),
+    (GOOD, "a file system of Lustre 2.12", [(CAPACITY, OLD.replace("2.10", "2.12"))]),
     (GOOD_PARALLELCLUSTER, "as many policies as IAM attaches", [(HEAD, f"{HEAD}    policy_arns: [{POLICIES}]\n")]),
     (GOOD, "a topic where the account is not said", [("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:")]),
     (

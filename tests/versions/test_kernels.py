@@ -10,6 +10,7 @@ from cdk_trainyard.versions import (
     default_efa_installer,
     image_facts,
     judge_efa,
+    judge_file_system,
     judge_lustre,
     judge_nvidia,
 )
@@ -75,6 +76,20 @@ def test_a_kernel_that_fsx_does_not_list_is_a_doubt() -> None:
 def test_a_kernel_known_by_its_series_is_in_a_range_without_an_end(kernel: str, known: bool) -> None:
     said = build(replace(image("base-oss-nvidia-driver-gpu-ubuntu-22.04"), kernel=kernel))
     assert (said == Judgement()) is known
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "fits"),
+    [
+        ("ubuntu-24.04", "2.10", False),
+        ("ubuntu-24.04", "2.12", True),
+        ("alinux2023", "2.10", False),
+        ("ubuntu2204", "2.10", True),  # by some of its kernels
+        ("base-oss-nvidia-driver-gpu-ubuntu-22.04", "2.10", False),
+    ],
+)
+def test_a_client_mounts_what_fsx_says(name: str, version: str, *, fits: bool) -> None:
+    assert (judge_file_system(version, image(name)) == Judgement()) is fits
 
 
 def test_what_rules_a_moving_image_out_is_a_doubt() -> None:

@@ -8,6 +8,7 @@ from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.problems import At
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.storage.resolve import file_servers, resolve_lustre
+from cdk_trainyard.tokens import unresolved
 
 _MOST_SERVERS: Final = usable_addresses(LARGEST_SUBNET)
 _MADE: Final = "fs-00000000000000000"
@@ -24,12 +25,15 @@ def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFac
     mounts: dict[At, MountFacts] = {}
     match storage.lustre:
         case LustreSection() as lustre:
-            servers = file_servers(resolve_lustre(lustre))
+            made = resolve_lustre(lustre)
+            servers, kind, version = file_servers(made), made.deployment.facts, made.lustre_version
+            runs = kind is not None and not unresolved(version) and version in kind.versions
             mounts["storage", "lustre"] = MountFacts(
                 path=lustre.at,
                 identity=_MADE,
                 zone=zone,
                 efa_enabled=lustre.efa_enabled,
+                lustre_version=version if runs else None,  # of another its kind says it
                 file_servers=servers if servers and servers <= _MOST_SERVERS else None,  # of more its capacity says it
             )
         case ExistingLustreSection() as lustre:

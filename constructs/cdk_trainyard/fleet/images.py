@@ -137,6 +137,13 @@ def known_image(image: "NodeImage") -> KnownImage:
     return KnownImage(name=name, parameter=image.parameter, architecture=image.architecture, user=user)
 
 
+def base_name(image: "NodeImage") -> str | None:
+    """Return the name of the image, or of the one that it is built on; None of one that has no name."""
+    if unresolved(image):
+        return None
+    return image.dlami if image.build is None else image.build.base
+
+
 def known_build(build: "TrainingImageSpec | TrainingImage") -> KnownImage:
     """Return what is known of an image that is built."""
     base = known_base(build)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from cdk_trainyard.fleet.images import base_name
 from cdk_trainyard.fleet.rules_image import route_problems
 from cdk_trainyard.fleet.rules_nodes import (
     image_problems,
@@ -21,7 +22,8 @@ from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.network import AddressPlan, AddressUse
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
-from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.problems import At, Problem, either, option, shown, within
+from cdk_trainyard.storage.clients import client_problems
 from cdk_trainyard.tokens import unresolved
 
 _MASTERS = 1
@@ -58,6 +60,7 @@ def fleet_problems(spec: FleetSpec, around: FleetSurroundings) -> list[Problem]:
         *zone_problems(around),
         *address_problems(spec, around),
         *mount_problems(around),
+        *within(("mounts",), client_problems([each.lustre_version for each in around.mounts], base_name(spec.image))),
         *scrape_problems(around.scrape_seconds),
         *exporter_problems(around.exporters, spec.types),
     ]

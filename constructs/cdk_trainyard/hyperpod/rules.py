@@ -10,7 +10,7 @@ from cdk_trainyard.hyperpod.rules_metrics import metrics_problems
 from cdk_trainyard.hyperpod.rules_network import address_problems, zone_problems
 from cdk_trainyard.hyperpod.rules_reach import reach_problems
 from cdk_trainyard.hyperpod.rules_region import region_problems, sold_problems
-from cdk_trainyard.hyperpod.rules_versions import neuron_package_problems
+from cdk_trainyard.hyperpod.rules_versions import file_system_problems, neuron_package_problems
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.problems import Problem, within
 from cdk_trainyard.tokens import unresolved
@@ -22,6 +22,7 @@ _RULES = (
     address_problems,
     zone_problems,
     neuron_package_problems,
+    file_system_problems,
     metrics_problems,
     reach_problems,
 )

@@ -31,9 +31,10 @@ def _account(arn: str) -> str:
     return arn.split(":")[4]
 
 
-def _own_arns(spec: object, at: At) -> Iterator[tuple[At, str]]:
+def _own_arns(spec: Any, at: At) -> Iterator[tuple[At, str]]:
     """Yield the ARNs of a specification that must be of its own account, in the order of the options."""
-    for name, option in fields_of(type(spec)).items():
+    kind: type = type(spec)
+    for name, option in fields_of(kind).items():
         yield from _below(option.shape, getattr(spec, name), (*at, name))
 
 

@@ -48,12 +48,14 @@ class MountedFileSystem:
         file_system_id: Its id; None: it is not one of FSx for Lustre.
         efa_enabled: Whether nodes reach it over EFA.
         zone: Its zone. None: not known.
+        lustre_version: Its version of Lustre. None: not known.
     """
 
     at: str
     file_system_id: str | None
     efa_enabled: bool = False
     zone: str | None = None
+    lustre_version: str | None = None
 
     @property
     def name(self) -> str:

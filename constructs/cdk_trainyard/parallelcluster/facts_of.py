@@ -35,5 +35,9 @@ def mounted(mount: Mount) -> MountedFileSystem:
     if not isinstance(system := mount.file_system, Lustre):
         return MountedFileSystem(at=mount.path, file_system_id=None)
     return MountedFileSystem(
-        at=mount.path, file_system_id=system.file_system_id, efa_enabled=system.efa_enabled, zone=system.zone
+        at=mount.path,
+        file_system_id=system.file_system_id,
+        efa_enabled=system.efa_enabled,
+        zone=system.zone,
+        lustre_version=system.lustre_version,
     )

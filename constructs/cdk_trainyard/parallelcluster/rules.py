@@ -61,6 +61,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_storage.storage_name_problems,
     rules_storage.storage_count_problems,
     rules_storage.zone_problems,
+    rules_storage.file_system_problems,
     rules_storage.ebs_problems,
     rules_storage.efs_problems,
     rules_metrics.metrics_problems,

@@ -16,7 +16,8 @@ from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs
-from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.problems import At, Problem, either, option, shown, within
+from cdk_trainyard.storage.clients import client_problems
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
@@ -138,6 +139,12 @@ def _identities(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[
             identity = getattr(one, name, None)
             if identity is not None and not unresolved(identity):
                 yield (*at, name), identity
+
+
+def file_system_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """The Lustre client of the operating system mounts the file systems."""
+    versions = [None if unresolved(mount) else mount.lustre_version for mount in context.mounts]
+    return within(("mounts",), client_problems(versions, spec.operating_system))
 
 
 def zone_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems:

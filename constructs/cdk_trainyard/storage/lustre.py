@@ -125,6 +125,7 @@ class LustreFileSystem(Lustre):
         known = not unresolved(spec.capacity_gib)
         self.throughput_mb_s = spec.deployment.provisioned_mb_s(spec.capacity_gib) if known else None
         self.efa_enabled = efa_enabled
+        self.lustre_version = lustre_version
         self.file_servers = file_servers(spec)
         kept = removal_policy or (KEPT if is_persistent(spec) else RemovalPolicy.DESTROY)
         self.log_group = None if log_level == LustreLogLevel.DISABLED else self._log_group(log_retention, kept)

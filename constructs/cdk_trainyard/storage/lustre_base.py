@@ -27,6 +27,7 @@ class Lustre(Construct):
         capacity_gib: Its capacity in GiB. None: elastic, or unknown.
         throughput_mb_s: The throughput that it was given, in MB/s. None: unknown.
         efa_enabled: Whether clients can reach it over EFA.
+        lustre_version: Its version of Lustre. None: unknown, imported.
         file_servers: Addresses that it takes in its subnet. None: unknown.
         ready: What to depend on before mounting: the file system, its links to S3 and its root squash.
     """
@@ -41,6 +42,7 @@ class Lustre(Construct):
     capacity_gib: int | None
     throughput_mb_s: int | None = None
     efa_enabled: bool
+    lustre_version: str | None = None
     file_servers: int | None
     ready: IDependable
 

@@ -41,5 +41,6 @@ class Mount:
             dns_name=found.dns_name,
             zone=found.zone,
             efa_enabled=found.efa_enabled,
+            lustre_version=found.lustre_version,
             file_servers=found.file_servers,
         )

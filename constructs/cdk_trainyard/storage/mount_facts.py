@@ -14,6 +14,7 @@ class MountFacts:
         dns_name: Its DNS name. None: not known yet.
         zone: Its zone. None: not known.
         efa_enabled: Whether nodes reach it over EFA.
+        lustre_version: Its version of Lustre. None: not known.
         file_servers: Addresses that it takes in its subnet. None: not known.
     """
 
@@ -23,4 +24,5 @@ class MountFacts:
     dns_name: str | None = None
     zone: str | None = None
     efa_enabled: bool = False
+    lustre_version: str | None = None
     file_servers: int | None = None

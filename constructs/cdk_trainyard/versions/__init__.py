@@ -2,7 +2,14 @@
 
 from cdk_trainyard.versions.images import ImageFacts, image_facts
 from cdk_trainyard.versions.judgement import Judgement
-from cdk_trainyard.versions.kernels import default_efa_installer, efa_key, judge_efa, judge_lustre, judge_nvidia
+from cdk_trainyard.versions.kernels import (
+    default_efa_installer,
+    efa_key,
+    judge_efa,
+    judge_file_system,
+    judge_lustre,
+    judge_nvidia,
+)
 from cdk_trainyard.versions.matrix import row_problems, rows
 from cdk_trainyard.versions.neuron import (
     NEURON_INDEX,
@@ -29,6 +36,7 @@ __all__ = [
     "efa_key",
     "image_facts",
     "judge_efa",
+    "judge_file_system",
     "judge_lustre",
     "judge_nvidia",
     "judge_packages",

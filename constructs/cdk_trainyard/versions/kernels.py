@@ -106,6 +106,23 @@ def judge_lustre(image: ImageFacts, keyword: str = "'base'") -> Judgement:
     return _against(image, keyword, said)
 
 
+def judge_file_system(version: str, image: ImageFacts) -> Judgement:
+    """Judge whether the Lustre client of an image mounts a file system.
+
+    Args:
+        version: The file system's version of Lustre.
+        image: The image.
+    """
+    listed = [row for row in rows("lustre_kernels") if row["system"] == image.system]
+    kernel = image.kernel
+    of_kernel = [row for row in listed if kernel is not None and _within(kernel, row)]
+    mounted = dict.fromkeys(each for row in of_kernel or listed for each in row["file_systems"])
+    if not mounted or version in mounted:
+        return Judgement()
+    said = f"must be {' or '.join(mounted)} for nodes of {image.words}, whose client mounts no other, got {version!r}"
+    return Judgement(refused=(said,))
+
+
 def _within(kernel: str, row: Row) -> bool:
     """Return whether a kernel is in a range; of one that is known by its series alone, whether the range has no end."""
     first, last, known = (numbers(text) for text in (row["first"], row["last"], kernel))

@@ -52,7 +52,13 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     context = ClusterContext(
         place=place,
         mounts=[
-            MountedFileSystem(at=one.path, file_system_id=one.identity, efa_enabled=one.efa_enabled, zone=one.zone)
+            MountedFileSystem(
+                at=one.path,
+                file_system_id=one.identity,
+                efa_enabled=one.efa_enabled,
+                zone=one.zone,
+                lustre_version=one.lustre_version,
+            )
             for one in mounts.values()
             if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
         ],
