@@ -109,6 +109,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         ({"base": AMI, "user": "root"}, (
             "'user' must be another user than root, who cannot log in to members of a fleet, got 'root'"
         )),
+        ({"volume_gib": 16_001}, "'volume_gib' must be 8 to 16000 GiB, got 16001"),
         ({"user": "me"}, "'user' must be left out with the base 'neuron-base-ubuntu-24.04', whose it is known"),
         ({"efa_installer": EfaInstaller(version="latest")}, (
             "'efa_installer.version' must be a version of the EFA installer, as 1.50.0, got 'latest'"

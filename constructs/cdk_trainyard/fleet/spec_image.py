@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cdk_trainyard.fleet.images import AMI, BaseName, DlamiName, FamilyName, LoginUser, ShellCommand
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TypeName = Annotated["str | InstanceType | ec2.InstanceType", InstanceTypeName(example="p5.48xlarge")]
 VolumeSize = Annotated[int, Number(minimum=8, maximum=65536, unit="GiB")]
 """Sizes of gp3: EBS user guide, "General Purpose SSD volumes"; an image of Linux needs 8 GiB at least."""
+_BUILT_GIB: Final = 16_000
+"""``EbsVolumeSizeInteger`` of EC2 Image Builder in botocore's model, 1.44.5."""
 UserName = Annotated[
     str,
     LoginUser(
@@ -86,7 +88,7 @@ class TrainingImageSpec:
     """Further shell commands, run as root. Default - none."""
     instance_type: TypeName = "m5.2xlarge"
     """What builds and tests; of the base's architecture. Default: m5.2xlarge."""
-    volume_gib: VolumeSize = 200
+    volume_gib: Annotated[int, Number(minimum=8, maximum=_BUILT_GIB, unit="GiB")] = 200
     """Size of the image's root volume in GiB. Default: 200."""
     regions: Sequence[Annotated[str, RegionName()]] = ()
     """Regions that it is copied to. Default - the stack's alone."""
