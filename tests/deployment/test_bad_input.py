@@ -701,7 +701,7 @@ AT_LOAD = [
                 f"cluster:\n  lifecycle: {{on_create: on_create.sh}}\n  node_setup:\n    tools:\n      - {{tool: enroot, sha256: {'0' * 64}, key: enroot.deb}}\n      - {{tool: pyxis, sha256: {'0' * 64}}}\n    containers: {{}}",
             )
         ],
-        "15:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key', got neither",
+        "14:9: 'cluster.node_setup.tools[1]' must have 'url' or 'key', got neither",
     ),
     row(
         "a-tool-that-no-node-would-fetch",

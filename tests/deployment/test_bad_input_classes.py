@@ -134,7 +134,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             hyperpod("node_setup: {job_hooks: false, exporters: {neuron: true}}"),
             ("      role: controller\n", "      role: controller\n      lifecycle: {on_create: on_create.sh}\n"),
         ],
-        "10:54: 'cluster.node_setup.exporters.neuron' must be left out when no instance type of nodes that run the",
+        "10:54: 'cluster.node_setup.exporters.neuron' must be left out when no type of a group that runs",
     ),
     (
         GOOD,

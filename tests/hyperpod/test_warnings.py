@@ -82,9 +82,10 @@ def test_lustre_over_tcp_in_another_zone(stack: Stack, build: Build) -> None:
 def test_lustre_with_efa_that_no_node_uses(stack: Stack, build: Build, instance_type: str, says: str) -> None:
     network = existing_network(stack)
     shared = Mount(file_system=existing_lustre(stack, shared_group(stack, network), efa_enabled=True))
+    plan = "arn:aws:sagemaker:us-west-2:111111111111:training-plan/plan-1" if "trn2" in instance_type else None
     build(
         network=network,
-        groups=[controller(instance_type="ml.m5.large"), worker(instance_type=instance_type)],
+        groups=[controller(instance_type="ml.m5.large"), worker(instance_type=instance_type, training_plan_arn=plan)],
         mounts=[shared],
     )
     found = [text for text in warned(stack) if "lustre-over-tcp" in text]

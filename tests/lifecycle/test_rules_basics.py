@@ -62,7 +62,7 @@ def scripts(
             (
                 (
                     "'settings.setup.accounting.secret_arn' must be the ARN of a secret, "
-                    "arn:aws:secretsmanager:us-west-2:111111111111:secret:<name>, got 'hunter2'"
+                    "arn:aws:secretsmanager:us-west-2:<account>:secret:<name>, got 'hunter2'"
                 ),
                 "'settings.setup.accounting.port' must be 1 to 65535, got 0",
             ),
