@@ -11,6 +11,10 @@ from cdk_trainyard.tokens import Unknown
 FILE = "deployments/x.yaml"
 UNTIL_KNOWN = "an app of CDK writes this until it knows one"
 
+LIKE_A_BLANK = "which looks like one; write a blank"
+TOO_DEEP = "it is indented below a key that has a value; align it with its neighbors, or remove that value"
+ONE_PAIR = "put all of it into one pair of quotes"
+
 
 def problems_of(text: str) -> list[str]:
     """Everything that is said about ``text``, whether it could be read or not."""
@@ -88,15 +92,32 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: 1\n\tb: 2\n", "2:1", "a tab stands where YAML wants spaces; indent with spaces"),
         ("a: 1\nb:\t2\n", "2:3", "a tab stands where the file's reader wants a space; write a space"),
         (f"a:\n  {'k' * 1100}: 1\n", "2:3", "a key of YAML has at most 1024 characters; shorten it"),
-        (f"a: 1\n{'b' * 1100}\nc: 2\n", "3:1", "a key needs ': ' after it, as in 'name: value'"),
+        (f"a: 1\n{'b' * 1100}\nc: 2\n", "2:1", "a key needs ': ' after it, as in 'name: value'"),
         ("a: b: c\n", "1:5", "a second ':' in one line; put the value in quotes, or indent it as a new line"),
-        ("a: 1\nb\nc: 2\n", "3:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("a: 1\nb\nc: 2\n", "2:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("a: 1\nb:2\nc: 2\n", "2:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("# d: 1\nb 1\n\nc: 2\n", "2:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("b 1 # not\n# here\nc: 2\n", "1:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("a:\n  b 1\n  c: 2\n", "2:3", "a key needs ': ' after it, as in 'name: value'"),
+        ("a:\xa0b\nc: 2\n", "1:3", f"a blank must be after ':', got U+00A0, {LIKE_A_BLANK}"),
+        ("a: 1\nb:\u200b2\nc: 2\n", "2:3", f"a blank must be after ':', got U+200B, {LIKE_A_BLANK}"),
+        ("a: 1\n  b: 2\n", "2:3", TOO_DEEP),
+        ("a: 1\n  b\n  c: 2\n", "3:3", TOO_DEEP),
         ("a:\n  b: 1\n c: 2\n", "3:2", "the indentation fits none of the lines above; align it with its neighbors"),
-        ("a: [1, 2\nb: 1\n", "2:2", "a '[' list is not closed with ']'"),
-        ("a: {b: 1\n", "2:1", "a '{' mapping is not closed with '}'"),
-        ("a: [1, 2]]\n", "1:10", "the indentation fits none of the lines above; align it with its neighbors"),
+        ("a: [1, 2\nb: 1\n", "1:4", "a '[' list is not closed with ']'"),
+        ("a: {b: 1\n", "1:4", "a '{' mapping is not closed with '}'"),
+        ("a: {b: 1\nc: 2\nd: {e: 3}\n", "1:4", "a '{' mapping is not closed with '}'"),
+        ("a: {b: 1\n  c: 2}\n", "2:4", "a ',' is missing before this in a '{' mapping; put it between two values"),
+        ("a: [b: 1 c: 2]\n", "1:11", "a ',' is missing before this in a '[' list; put it between two values"),
+        ("a: [1, 2]]\n", "1:10", "nothing is open that this closes; remove it, or put the value in quotes"),
         ("a: - b\n", "1:4", "a '- ' item cannot begin here; put it on a line of its own below its key"),
-        ("a: 'b\n", "2:1", "a quote that was opened is not closed"),
+        ("a: 'b\n", "1:4", "a quote that was opened is not closed"),
+        ('a: "b\nc: "d"\n', "1:4", "a quote that was opened is not closed"),
+        ("a: 1\nb: 'c\n---\n", "2:4", "a quote that was opened is not closed before '---'"),
+        ("a: 'it's'\n", "1:8", f"text stands after the quote that closes the value; {ONE_PAIR}"),
+        ("a: [*]\n", "1:5", "a plain value cannot begin with '*'; put it in quotes: \"*\""),
+        ("a:\n  - *.b.c\n", "2:5", "a plain value cannot begin with '*'; put it in quotes: \"*.b.c\""),
+        ("a: &\n", "1:4", "a plain value cannot begin with '&'; put it in quotes: \"&\""),
         ('a: "b\\q"\n', "1:7", "unknown escape in double quotes; use single quotes or double the backslash"),
         ('a: "\\UFFFFFFFF"\n', "1:7", "an escape or a number here is beyond all range"),
         ("a: @b\n", "1:4", "a plain value cannot begin with '@' or '`'; put it in quotes"),
@@ -106,6 +127,9 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: 1\n---\na: 2\n", "2:1", "a second document begins here; write one deployment per file"),
         ("a: \x00\n", "1:4", "character '\\x00' is not allowed in YAML; remove it"),
         ("a: !x!b 1\n", "1:4", "tags ('!…') have no meaning here; put the value in quotes"),
+        ("a: !# 1\n", "1:5", "tags ('!…') have no meaning here; put the value in quotes"),
+        ("a: |b\n", "1:5", "'|' and '>' begin text of several lines; put the value in quotes"),
+        ("a: > b\n", "1:6", "'|' and '>' begin text of several lines; put the value in quotes"),
         ("a: !!python/name:os.system x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
         ("a: !Ref x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
         ("a: !!int x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),

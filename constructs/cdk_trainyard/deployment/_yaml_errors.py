@@ -5,6 +5,8 @@ from typing import Final
 
 import yaml
 
+_NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
+_OPEN_QUOTE: Final = "a quote that was opened is not closed"
 _SENTENCES: Final = (
     (r"character '\\t' that cannot start", "a tab stands where YAML wants spaces; indent with spaces"),
     (r"character '%' that cannot start", "a plain value cannot begin with '%'; put it in quotes"),
@@ -15,13 +17,9 @@ _SENTENCES: Final = (
     ),
     (r"sequence entries are not allowed", "a '- ' item cannot begin here; put it on a line of its own below its key"),
     (r"mapping keys are not allowed", "a '?' cannot stand here; put the value in quotes"),
-    (r"could not find expected ':'", "a key needs ': ' after it, as in 'name: value'"),
+    (r"found '[\]}]'", "nothing is open that this closes; remove it, or put the value in quotes"),
     (r"expected <block end>", "the indentation fits none of the lines above; align it with its neighbors"),
-    (r"expected ',' or '\]'", "a '[' list is not closed with ']'"),
-    (r"expected ',' or '}'", "a '{' mapping is not closed with '}'"),
     (r"expected the node content", "a value is missing between the signs here"),
-    (r"unexpected end of stream", "a quote that was opened is not closed"),
-    (r"unexpected document separator", "a quote that was opened is not closed before '---'"),
     (r"unknown escape character", "unknown escape in double quotes; use single quotes or double the backslash"),
     (r"undefined alias", "the alias names no anchor above it; write '&name' at the value that it repeats"),
     (r"second occurrence", "the anchor name is used twice; give each its own"),
@@ -30,41 +28,127 @@ _SENTENCES: Final = (
         r"expected '<document start>'",
         "text stands outside the mapping; indent it, or remove what ends the mapping above",
     ),
-    (r"undefined tag handle", "tags ('!…') have no meaning here; put the value in quotes"),
+    (
+        r"chomping or indentation|a comment or a line break",
+        "'|' and '>' begin text of several lines; put the value in quotes",
+    ),
+    (r"undefined tag handle|expected URI", "tags ('!…') have no meaning here; put the value in quotes"),
     (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
     (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),
 )
+_OPENED: Final = (
+    (r"unexpected end of stream", _OPEN_QUOTE),
+    (r"unexpected document separator", f"{_OPEN_QUOTE} before '---'"),
+)
+"""Faults that are seen at the end of the file, and lie where something begins."""
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
+_Answer = tuple[tuple[int, int], str]
 
 
-def explain_yaml(error: yaml.YAMLError, text: str) -> tuple[tuple[int, int], str]:
+def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
     """Return line and column, counted from one, and the sentence for one YAML error."""
     if isinstance(error, yaml.reader.ReaderError):
         return position(text[: error.position]), f"character {chr(error.character)!r} is not allowed in YAML; remove it"
     problem = str(getattr(error, "problem", None) or error)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    if mark and (answer := _of_the_line(problem, mark, getattr(error, "context_mark", None) or mark)):
-        return answer
-    for pattern, sentence in _SENTENCES:
+    if mark is None:
+        return (1, 1), f"this is not YAML: {problem}"
+    start = getattr(error, "context_mark", None) or mark
+    for read in (_tab, _key, _too_deep, _bracket, _quote, _sign):
+        if answer := read(problem, mark, start):
+            return answer
+    for pattern, sentence in _OPENED:
         if re.search(pattern, problem):
-            return place, sentence
-    return place, f"this is not YAML: {problem}"
+            return _at(start), sentence
+    sentences = (sentence for pattern, sentence in _SENTENCES if re.search(pattern, problem))
+    return _at(mark), next(sentences, f"this is not YAML: {problem}")
 
 
-def _of_the_line(problem: str, mark: yaml.Mark, start: yaml.Mark) -> tuple[tuple[int, int], str] | None:
-    """Return place and sentence for what PyYAML says of more than one fault, when the line tells which one it is."""
+def _tab(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
     if r"'\t' that cannot start" in problem and _line(mark)[: mark.column].strip():
-        return (mark.line + 1, mark.column + 1), "a tab stands where the file's reader wants a space; write a space"
-    if re.search("could not find expected ':'|mapping values are not allowed", problem):
-        key = re.match(r"[ -]*(.*?):(?=\s|$)", _line(start))
-        if key and len(key[1]) > _LONGEST_KEY:
-            return (
-                start.line + 1,
-                key.start(1) + 1,
-            ), f"a key of YAML has at most {_LONGEST_KEY} characters; shorten it"
+        return _at(mark), "a tab stands where the file's reader wants a space; write a space"
     return None
+
+
+def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+    """Say what is wrong with a line that has a key, or should have one."""
+    if not re.search("could not find expected ':'|mapping values are not allowed", problem):
+        return None
+    line = _line(start)
+    key = re.match(r"[ -]*(.*?):(?=\s|$)", line)
+    if key and len(key[1]) > _LONGEST_KEY:
+        at = start.line + 1, key.start(1) + 1
+        return at, f"a key of YAML has at most {_LONGEST_KEY} characters; shorten it"
+    return _keyless(start.line, line) if start is not mark else None
+
+
+def _too_deep(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say why a key that is the first of its line cannot stand there: by the value, or the words, above it."""
+    found, line = re.search("mapping values are not allowed|'<document start>'", problem), _line(mark)
+    if found is None or re.search(r":\s", line[: mark.column]):
+        return None
+    lines = enumerate(str(mark.buffer).split("\n")[: mark.line])
+    above = [(number, text) for number, text in lines if text.strip() and not text.lstrip().startswith("#")]
+    words: tuple[int, str] | None = None
+    while above and not re.search(r":(?=[ \t\r]|$)", above[-1][1]):
+        words = above.pop()
+    has_value = above and not re.search(r":\s*(#.*)?$", above[-1][1])
+    if words and not has_value:
+        return _keyless(*words)
+    column = len(line) - len(line.lstrip()) + 1
+    said = "it is indented below a key that has a value; align it with its neighbors, or remove that value"
+    return ((mark.line + 1, column), said) if has_value and "document" not in found[0] else None
+
+
+def _keyless(number: int, line: str) -> _Answer:
+    """Return the answer to a line that has no key, or none that YAML sees."""
+    if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
+        at = number + 1, found.start(1) + 1
+        return at, f"a blank must be after ':', got U+{ord(found[1]):04X}, which looks like one; write a blank"
+    return (number + 1, len(line) - len(line.lstrip()) + 1), _NO_KEY
+
+
+def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+    """Say where a list or a mapping in brackets begins that does not end, or where it lacks a comma."""
+    found = re.search(r"expected ',' or '([\]}])'", problem)
+    if found is None:
+        return None
+    end, begin, what = ("]", "[", "list") if found[1] == "]" else ("}", "{", "mapping")
+    open_ones = 0
+    for sign in str(start.buffer)[start.pointer :]:
+        open_ones += (sign == begin) - (sign == end)
+        if not open_ones:
+            return _at(mark), f"a ',' is missing before this in a '{begin}' {what}; put it between two values"
+    return _at(start), f"a '{begin}' {what} is not closed with '{end}'"
+
+
+def _quote(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say of text behind a quoted value that the quote was closed, there or by one of another line."""
+    before = str(mark.buffer)[: mark.pointer].rstrip(" ")
+    if "expected <block end>, but found '<scalar>'" not in problem or not before.endswith(("'", '"')):
+        return None
+    opened = before.rfind(before[-1], 0, -1)
+    if "\n" in before[opened:]:
+        return position(before[:opened]), _OPEN_QUOTE
+    return _at(mark), "text stands after the quote that closes the value; put all of it into one pair of quotes"
+
+
+def _sign(problem: str, _mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+    """Say of a value that begins like an alias or an anchor, and is none, that it wants quotes."""
+    if "expected alphabetic or numeric character" not in problem or "'" in (said := _word(start)):
+        return None
+    return _at(start), f"a plain value cannot begin with '{said[:1]}'; put it in quotes: \"{said}\""
+
+
+def _word(mark: yaml.Mark) -> str:
+    """Return the word at a mark, or the sign that it begins with where it is not plain."""
+    found = re.match(r"[^\s,\[\]{}\"\\]+", _line(mark)[mark.column :])
+    return found[0] if found else ""
+
+
+def _at(mark: yaml.Mark) -> tuple[int, int]:
+    return mark.line + 1, mark.column + 1
 
 
 def _line(mark: yaml.Mark) -> str:
