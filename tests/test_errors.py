@@ -25,7 +25,14 @@ def test_no_problem_raises_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("instance_tpye", "; did you mean 'instance_type'?"), ("zzz", ""), ("", "")],
+    [
+        ("instance_tpye", "; did you mean 'instance_type'?"),
+        ("c\u043eunt", "; did you mean 'count' without U+043E (CYRILLIC SMALL LETTER O)?"),
+        ("count\xa0", "; did you mean 'count' without U+00A0 (NO-BREAK SPACE)?"),
+        ("zzz", ""),
+        ("\u043e", ""),
+        ("", ""),
+    ],
 )
 def test_suggestions(word: str, said: str) -> None:
     assert did_you_mean(word, ["instance_type", "count"]) == said

@@ -19,6 +19,11 @@ def test_a_value_cannot_pass_for_the_name_of_an_option() -> None:
     assert text == r"'other' got '\ue0001:count\ue001'"
 
 
+def test_what_cannot_be_seen_in_a_key_is_escaped() -> None:
+    problem = Problem(("r\u202eegion", "\xa0a", "ü"), "is no key here")
+    assert sentence(problem) == r"'r\u202eegion.\xa0a.ü' is no key here"
+
+
 def test_a_problem_of_everything_has_no_subject() -> None:
     assert sentence(Problem((), "the file is empty")) == "the file is empty"
 

@@ -7,6 +7,7 @@ loaded. It always carries *every* problem that could be found, each in the user'
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
+from unicodedata import name
 
 from cdk_trainyard.problems import Problem, sentence
 
@@ -47,7 +48,14 @@ def raise_problems(where: "str | IConstruct", problems: Sequence[Problem | str])
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return ``"; did you mean 'x' or 'y'?"`` for the choices nearest to ``word``, or ``""`` when none is near."""
     found = nearest(word, choices)
-    return f"; did you mean {' or '.join(repr(choice) for choice in found)}?" if found else ""
+    words = " or ".join(repr(choice) for choice in found)
+    return f"; did you mean {words}{_unlike(word, found)}?" if found else ""
+
+
+def _unlike(word: str, found: Iterable[str]) -> str:
+    """Name the first character of a word that looks like one of the choices' and is another, or like none."""
+    strange = [sign for sign in word if not sign.isascii() and all(sign not in choice for choice in found)]
+    return f" without U+{ord(strange[0]):04X} ({name(strange[0], 'a character without a name')})" if strange else ""
 
 
 def nearest(word: str, choices: Iterable[str]) -> list[str]:

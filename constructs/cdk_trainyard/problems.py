@@ -82,7 +82,12 @@ def either(choices: Iterable[str], *, all_in: str = "") -> str:
 
 def dotted(at: At) -> str:
     """Return a path as text: ``groups.workers.volumes[1].size_gb``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at).removeprefix(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{legible(part)}" for part in at).removeprefix(".")
+
+
+def legible(text: str) -> str:
+    """Return text with escapes in place of characters that cannot be seen, or that change how others are seen."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def sentence(problem: Problem, *, called: Callable[[At], At] = lambda at: at) -> str:

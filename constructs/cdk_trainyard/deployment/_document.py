@@ -13,6 +13,7 @@ import yaml
 
 from cdk_trainyard.deployment._yaml_errors import explain_yaml
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.problems import legible
 from cdk_trainyard.tokens import Unknown, looks_like_token
 
 KeyPath = tuple[str | int, ...]
@@ -186,7 +187,7 @@ def _short(source: str) -> str:
 
 def _name(path: KeyPath) -> str:
     last = path[-1]
-    return f"'{last}'" if isinstance(last, str) else f"item {last + 1} of '{path[-2]}'"
+    return f"'{legible(last)}'" if isinstance(last, str) else f"item {last + 1} of '{legible(str(path[-2]))}'"
 
 
 def _at(mark: yaml.Mark) -> Place:
@@ -210,7 +211,7 @@ class _Reader:
             child = (*path, key)
             self.keys[child] = _at(key_node.start_mark)
             if value_node.tag == f"{_TAG}null":
-                self._report(child, value_node, f"'{key}' has no value; write one, or remove the key")
+                self._report(child, value_node, f"{_name(child)} has no value; write one, or remove the key")
             else:
                 data[key] = self._value(value_node, child)
         return data
