@@ -136,7 +136,7 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: 1\nb: 1\na: 2\n", "3:1", "'a' is given twice, first in line 1; remove one"),
         ("a:\n", "1:3", "'a' has no value; write one, or remove the key"),
         ("a: ~\n", "1:4", "'a' has no value; write one, or remove the key"),
-        ("a\ufeff:\n", "1:4", "'a\\ufeff' has no value; write one, or remove the key"),
+        ("a\xa0:\n", "1:4", "'a\\xa0' has no value; write one, or remove the key"),
         ("a: [1, null]\n", "1:8", "item 2 of 'a' has no value; write one"),
         ("a: '${Token[T.1]}'\n", "1:4", f"'a' must be a value, got '${{Token[T.1]}}': {UNTIL_KNOWN}"),
         ("a: [1, '#{Token[T.1]}']\n", "1:8", f"item 2 of 'a' must be a value, got '#{{Token[T.1]}}': {UNTIL_KNOWN}"),

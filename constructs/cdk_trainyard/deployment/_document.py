@@ -48,7 +48,7 @@ class Document:
 
     Attributes:
         file: What the file is called in messages.
-        data: What it says.
+        data: What it says; unknown is what has no value.
         keys: The place of every key.
         values: The place of every value.
         sources: Every scalar as it is written.
@@ -212,6 +212,7 @@ class _Reader:
             self.keys[child] = _at(key_node.start_mark)
             if value_node.tag == f"{_TAG}null":
                 self._report(child, value_node, f"{_name(child)} has no value; write one, or remove the key")
+                data[key] = Unknown()
             else:
                 data[key] = self._value(value_node, child)
         return data

@@ -34,6 +34,8 @@ def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: st
         account: The deployment's account. None: not known.
         orchestrator: What runs jobs; rules of EventBridge tell of a HyperPod cluster.
     """
+    if unresolved(alerts):
+        return
     if alerts.topic is not None and alerts.emails:
         text = f"must be left out beside {option('emails')}; subscribe the addresses to your topic yourself"
         yield Problem(("topic",), text)

@@ -68,7 +68,8 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if orchestrator is None and cluster is None and serving is None:
         remedy = f"give {option('cluster')} with its {option('orchestrator')}, or {option('serving')}"
         yield Problem((), f"a deployment must train, serve or do both, got neither; {remedy}")
-    if orchestrator is None and cluster is None and deployment.storage.lustre is not None:
+    mounted = deployment.storage.lustre is not None and not unresolved(deployment.storage)
+    if orchestrator is None and cluster is None and mounted:
         yield Problem(("storage", "lustre"), "must be left out in a deployment that only serves: nothing mounts it")
 
 

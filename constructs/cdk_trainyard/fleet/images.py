@@ -147,7 +147,7 @@ def base_name(image: "NodeImage") -> str | None:
 def known_build(build: "TrainingImageSpec | TrainingImage") -> KnownImage:
     """Return what is known of an image that is built."""
     base = known_base(build)
-    families = base.families if unresolved(build.families) else build.families or base.families
+    families = None if unresolved(build.families) else build.families or base.families
     return KnownImage(
         name=f"the image built on {base.name}", architecture=base.architecture, user=base.user, families=families
     )

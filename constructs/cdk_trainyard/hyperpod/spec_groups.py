@@ -12,6 +12,7 @@ from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.options.fields import Said, Unit
 from cdk_trainyard.options.kinds import Arn, Choice, Number, Open, Text
 from cdk_trainyard.options.schedules import Schedule
+from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
     from aws_cdk import Duration
@@ -257,5 +258,6 @@ class InstanceGroup:
     @property
     def names_of_types(self) -> tuple[str | InstanceType, ...]:
         """The instance types, one or several, those of CDK by name."""
-        said = [*([] if self.instance_type is None else [self.instance_type]), *self.instance_types]
+        several = [self.instance_types] if unresolved(self.instance_types) else self.instance_types
+        said: list[Any] = [*([] if self.instance_type is None else [self.instance_type]), *several]
         return tuple(each if isinstance(each, str | InstanceType) else each.to_string() for each in said)

@@ -87,7 +87,7 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
     """
     readable: dict[str, OwnAlarm] = {}
     for alarm in own:
-        if unresolved(alarm, *(getattr(alarm, field.name) for field in fields(alarm))):
+        if unresolved(alarm) or unresolved(*(getattr(alarm, field.name) for field in fields(alarm))):
             continue
         at: At = (alarm.name,)
         if alarm.name in alarm_names():

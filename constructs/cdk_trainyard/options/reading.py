@@ -324,7 +324,7 @@ def spelling(member: Enum) -> str:
 def _json(value: Any) -> Any:
     """Return a JSON value whose lists, which are read as tuples, are lists."""
     if isinstance(value, Mapping):
-        return {key: _json(inner) for key, inner in value.items()}
+        return {key: _json(inner) for key, inner in value.items() if not isinstance(inner, Unknown)}
     if isinstance(value, tuple):
         return [_json(inner) for inner in value if not isinstance(inner, Unknown)]
     return value

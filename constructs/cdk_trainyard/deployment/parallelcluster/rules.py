@@ -38,7 +38,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     Args:
         deployment: The deployment.
     """
-    if deployment.storage.open_zfs is not None:
+    if deployment.storage.open_zfs is not None and not unresolved(deployment.storage):
         text = "must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the "
         yield Problem(("storage", "open_zfs"), f"{text}cluster's 'shared_storage' its 'volume_id'", of_key=True)
     tells = deployment.serving is not None or deployment.monitoring is not None  # these have alarms to tell of
