@@ -317,7 +317,7 @@ AT_LOAD = [
                 "count: 4\n      scheduled_update: {schedule: daily, rolling: {batch: {unit: CAPACITY_PERCENTAGE, value: 200}, wait_seconds: 4000}}\n",
             )
         ],
-        "19:36: 'cluster.groups.workers.scheduled_update.schedule' must be a schedule, as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00), got 'daily'",
+        "19:36: 'cluster.groups.workers.scheduled_update.schedule' must be a cron expression of one minute, one hour of 0 to 23 and one day, as cron(0 4 ? * SUN *), […]",
         "19:95: 'cluster.groups.workers.scheduled_update.rolling.batch.value' must be 1 to 100 percent, got 200",
         "19:115: 'cluster.groups.workers.scheduled_update.rolling.wait_seconds' must be at most one hour, got 4000 seconds",
     ),

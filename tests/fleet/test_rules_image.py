@@ -170,7 +170,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "got 8; leave it out for 200"
         )),
         ({"schedule": "at(2027-01-01T00:00:00)"}, (
-            "'schedule' must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got 'at(2027-01-01T00:00:00)'"
+            "'schedule' must be a schedule, as cron(0 4 ? * SUN *) or rate(7 days), got 'at(2027-01-01T00:00:00)'"
         )),
         ({**PLAIN, "schedule": "rate(7 days)"}, (
             "'schedule' must be left out with the base 'ubuntu-24.04', which never changes, so that nothing is built; run "

@@ -183,16 +183,24 @@ REFUSALS = [
     (
         {"scheduled_update": ScheduledUpdate(schedule="every sunday")},
         (
-            "'groups.worker-group.scheduled_update.schedule' must be a schedule, as cron(0 20 ? * MON-FRI *) or "
-            "at(2026-12-24T18:00:00), got 'every sunday'"
+            "'groups.worker-group.scheduled_update.schedule' must be a cron expression of one minute, one hour of 0 "
+            "to 23 and one day, as cron(0 4 ? * SUN *), cron(0 4 ? * 7#1 *) or cron(0 4 1 */3 ? *): CloudFormation "
+            "takes no list, no range and no other form of it, got 'every sunday'"
         ),
     ),
     (
         {"scheduled_update": ScheduledUpdate(schedule="cron(0 4 ? * MON-FRI *)")},
         (
-            "'groups.worker-group.scheduled_update.schedule' must be a cron expression of one minute, hour and day, "
-            "as cron(0 4 ? * SUN *), cron(0 4 ? * 7#1 *) or cron(0 4 1 */3 ? *): CloudFormation takes no list, no "
-            "range and no other form of it, got 'cron(0 4 ? * MON-FRI *)'"
+            "'groups.worker-group.scheduled_update.schedule' must be a cron expression of one minute, one hour of 0 "
+            "to 23 and one day, as cron(0 4 ? * SUN *), cron(0 4 ? * 7#1 *) or cron(0 4 1 */3 ? *): CloudFormation "
+            "takes no list, no range and no other form of it, got 'cron(0 4 ? * MON-FRI *)'"
+        ),
+    ),
+    (
+        {"scheduled_update": ScheduledUpdate(schedule="cron(0 4 30 2 ? *)")},
+        (
+            "'groups.worker-group.scheduled_update.schedule' must be a schedule, of a day that comes, "
+            "got 'cron(0 4 30 2 ? *)'"
         ),
     ),
     (

@@ -147,7 +147,7 @@ def test_what_rings_of_nodes_that_are_away_is_quiet_and_faults_of_hardware_are_n
 
 def test_what_is_no_schedule_of_updates_is_refused() -> None:
     stack = Stack(App(), "Stack")
-    said = r"'update_schedules\[0\]' must be a cron expression of one minute, hour and day.* got 'cron"
+    said = r"'update_schedules\[0\]' must be a cron expression of one minute, one hour.* got 'cron"
     with pytest.raises(ConfigurationError, match=said):
         AlertRules(
             stack,

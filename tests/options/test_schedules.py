@@ -1,9 +1,14 @@
 """Schedules, as services read them."""
 
+import re
+
 import botocore.loaders
 import pytest
 
-from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.fleet.spec_image import TrainingImageSpec
+from cdk_trainyard.hyperpod.kinds import UpdateSchedule
+from cdk_trainyard.options.fields import Scalar, fields_of
+from cdk_trainyard.options.kinds import NOWHERE, Kind
 from cdk_trainyard.options.schedules import Schedule, last_month
 
 _SIX = (
@@ -66,7 +71,7 @@ def test_takes_what_comes(value: str) -> None:
         ("cron(0 6 L-28 2 ? 2027)", "of a day that comes"),
         ("cron(0 6 31W 2 ? *)", "of a day that comes"),
         ("cron(0 6 ? 2 MON#5 2027)", "of a day that comes"),
-        ("at(2026-02-30T00:00:00)", "as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00)"),
+        ("at(2026-02-30T00:00:00)", "as at(2026-12-24T18:00:00)"),
         ("rate(2 day)", "as rate(1 day) or rate(12 hours)"),
         ("rate(99999999999 days)", "one that comes before 2200"),
         ("rate(0 days)", "as rate(1 day) or rate(12 hours)"),
@@ -114,3 +119,18 @@ def test_a_long_list_of_days_that_never_come_is_answered() -> None:
 )
 def test_says_when_a_schedule_comes_for_the_last_time(schedule: str, month: tuple[int, int] | None) -> None:
     assert last_month(schedule) == month
+
+
+def _of_images() -> Kind:
+    shape = fields_of(TrainingImageSpec)["schedule"].shape
+    assert isinstance(shape, Scalar)
+    return shape.kinds[0]
+
+
+@pytest.mark.parametrize("value", ["0 4 * * SUN", "@weekly", "cron(0 4 ? * SUN *) ", "daily"])
+@pytest.mark.parametrize("kind", [Schedule(), UpdateSchedule(), _of_images()])
+def test_what_is_offered_instead_is_taken(kind: Kind, value: str) -> None:
+    said = str(kind.problem(value, NOWHERE)).rpartition(", got ")[0]
+    offered = re.findall(r"(?:cron|at|rate)\([^)]*\)", said)
+    assert offered
+    assert [each for each in [*offered, *kind.schema()["examples"]] if kind.problem(each, NOWHERE)] == []

@@ -152,7 +152,7 @@ def regions_problems(spec: TrainingImageSpec, environment: Environment) -> Itera
 
 
 def schedule_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """It repeats, and the base changes meanwhile: else it starts no build.
+    """The base changes meanwhile: else it starts no build.
 
     Source: CreateImagePipeline of EC2 Image Builder in botocore's model, ``schedule``, and its
     ``pipelineExecutionStartCondition``.
@@ -160,8 +160,6 @@ def schedule_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
     at = ("schedule",)
     if spec.schedule is None:
         return
-    if not unresolved(spec.schedule) and spec.schedule.startswith("at("):
-        yield Problem(at, f"must repeat, as cron(0 4 ? * SUN *) or rate(7 days), got {shown(spec.schedule)}")
     facts = None if unresolved(spec.base) else image_facts(spec.base)
     if not unresolved(spec.base) and (spec.base.startswith("ami-") or (facts and not facts.moving)):
         why = "which never changes, so that nothing is built; run the build command instead"

@@ -92,7 +92,13 @@ class TrainingImageSpec:
     """Size of the image's root volume in GiB. Default: 200."""
     regions: Sequence[Annotated[str, RegionName()]] = ()
     """Regions that it is copied to. Default - the stack's alone."""
-    schedule: Annotated[str, Schedule(longest=1024)] | None = None
+    schedule: (
+        Annotated[
+            str,
+            Schedule(longest=1024, forms=("cron", "rate"), examples=("cron(0 4 ? * SUN *)", "rate(7 days)")),
+        ]
+        | None
+    ) = None
     """When it is built anew, as ``cron(0 4 ? * SUN *)``, if the base has changed; not for plain Ubuntu, which is of one
     day, and AMIs of yours: they do not change. Default - when it is asked."""
     while_deploying: bool = False

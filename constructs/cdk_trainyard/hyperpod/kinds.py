@@ -7,7 +7,9 @@ from typing import Any
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.instances import hyperpod_type_names
 from cdk_trainyard.instances.kind import InstanceTypeName
+from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.schedules import Schedule
 from cdk_trainyard.problems import shown
 
 
@@ -33,6 +35,21 @@ class ClusterName:
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         return {"pattern": f"^{limits.NAME.pattern}$", "maxLength": self.longest, "examples": ["worker-group"]}
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateSchedule:
+    """When nodes are updated: a cron expression of the forms that CloudFormation takes, of a day that comes."""
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match it, then read it as any other."""
+        if is_update_schedule(value):
+            return Schedule().problem(value, environment)
+        return f"{UPDATE_SCHEDULE}, got {shown(value)}"
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form, with an example."""
+        return {"pattern": r"^cron\(.*\)$", "examples": ["cron(0 4 ? * SUN *)"]}
 
 
 @dataclass(frozen=True, slots=True)

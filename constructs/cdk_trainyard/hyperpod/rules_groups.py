@@ -19,7 +19,6 @@ from cdk_trainyard.instances import InstanceType, UsageClass, hyperpod_type_name
 from cdk_trainyard.lifecycle.bundle import own_bundle
 from cdk_trainyard.lifecycle.rules import entry_problems
 from cdk_trainyard.lifecycle.spec import GroupRole
-from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.storage.mount_facts import MountFacts
@@ -166,11 +165,11 @@ def interface_problems(group: ResolvedGroup) -> Iterator[Problem]:
 
 
 def update_problems(group: ResolvedGroup) -> Iterator[Problem]:
-    """Check that schedules and rolling updates are within the service's limits."""
-    scheduled, patch = group.spec.scheduled_update, group.spec.auto_patch
-    if scheduled and not unresolved(scheduled, scheduled.schedule) and not is_update_schedule(scheduled.schedule):
-        yield Problem(("scheduled_update", "schedule"), f"{UPDATE_SCHEDULE}, got {shown(scheduled.schedule)}")
-    for name, update in (("scheduled_update", scheduled), ("auto_patch", patch)):
+    """Check that rolling updates are within the service's limits."""
+    for name, update in (
+        ("scheduled_update", group.spec.scheduled_update),
+        ("auto_patch", group.spec.auto_patch),
+    ):
         if update and update.rolling and not unresolved(update, update.rolling):
             yield from within((name, "rolling"), _rolling_problems(update.rolling))
 

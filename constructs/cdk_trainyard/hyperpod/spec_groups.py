@@ -6,12 +6,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from cdk_trainyard.hyperpod import limits
-from cdk_trainyard.hyperpod.kinds import ClusterName, HyperPodTypeName
+from cdk_trainyard.hyperpod.kinds import ClusterName, HyperPodTypeName, UpdateSchedule
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.options.fields import Said, Unit
 from cdk_trainyard.options.kinds import Arn, Choice, Number, Open, Text
-from cdk_trainyard.options.schedules import Schedule
 from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ class RollingUpdate:
 class ScheduledUpdate:
     """A regular update to the newest HyperPod image. It replaces the root volumes: keep nothing there."""
 
-    schedule: Annotated[str, Schedule(longest=256)]
+    schedule: Annotated[str, UpdateSchedule()]
     """A cron expression, as ``cron(0 4 ? * SUN *)``. No page of AWS's says of which zone its hour is; alarms take
     UTC."""
     rolling: RollingUpdate | None = None

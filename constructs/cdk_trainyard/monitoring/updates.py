@@ -12,8 +12,8 @@ _SCHEDULE: Final = re.compile(
 """What CloudFormation takes (AWS::SageMaker::Cluster ScheduledUpdateConfig, ``pattern``, read 2026-11): one minute, one
 hour, one day; no list and no range. A field that is empty it takes, too, and nothing says what that means."""
 UPDATE_SCHEDULE: Final = (
-    "must be a cron expression of one minute, hour and day, as cron(0 4 ? * SUN *), cron(0 4 ? * 7#1 *) or "
-    "cron(0 4 1 */3 ? *): CloudFormation takes no list, no range and no other form of it"
+    "must be a cron expression of one minute, one hour of 0 to 23 and one day, as cron(0 4 ? * SUN *), "
+    "cron(0 4 ? * 7#1 *) or cron(0 4 1 */3 ? *): CloudFormation takes no list, no range and no other form of it"
 )
 """What is said of another."""
 _WEEKDAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")

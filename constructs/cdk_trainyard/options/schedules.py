@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import either, shown
 
 _OF_NO_PLACE: Final = frozenset({"Factory", "localtime"})
 _FORM_OF_ZONE: Final = r"[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*)*"
@@ -21,7 +21,7 @@ _FIRST_YEAR: Final = 2026
 """Of this library: what was due before never comes."""
 _LAST_YEAR: Final = 2199
 _EXAMPLE: Final = "cron(0 20 ? * MON-FRI *)"
-_EXAMPLES: Final = f"as {_EXAMPLE} or at(2026-12-24T18:00:00)"
+_A_TIME: Final = "at(2026-12-24T18:00:00)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ _FIELDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Schedule:
     """When something happens: ``cron(0 20 ? * MON-FRI *)``, ``rate(1 day)`` or ``at(2026-12-24T18:00:00)``.
 
@@ -59,14 +59,18 @@ class Schedule:
 
     Attributes:
         longest: Characters at most. Default: those of Application Auto Scaling (``PutScheduledAction``, botocore).
+        forms: Which of the three may stand there.
+        examples: Two that may, in messages.
     """
 
     longest: int = 1600
+    forms: tuple[str, ...] = ("cron", "at", "rate")
+    examples: tuple[str, str] = (_EXAMPLE, _A_TIME)
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Read it field by field."""
-        found = re.fullmatch(r"(cron|at|rate)\((.*)\)", value)
-        wrong = _EXAMPLES if found is None else _READERS[found[1]](found[2])
+        found = re.fullmatch(rf"({'|'.join(self.forms)})\((.*)\)", value)
+        wrong = f"as {either(self.examples)}" if found is None else _READERS[found[1]](found[2])
         if wrong:
             return f"must be a schedule, {wrong}, got {shown(value)}"
         return f"must have 1 to {self.longest} characters, got {len(value)}" if len(value) > self.longest else None
@@ -74,9 +78,9 @@ class Schedule:
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         return {
-            "pattern": r"^(cron|at|rate)\(.*\)$",
+            "pattern": rf"^({'|'.join(self.forms)})\(.*\)$",
             "maxLength": self.longest,
-            "examples": ["cron(0 20 ? * MON-FRI *)"],
+            "examples": [self.examples[0]],
         }
 
 
@@ -207,7 +211,7 @@ def _at(text: str) -> str | None:
     try:
         when = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007  its zone is said apart
     except ValueError:
-        return _EXAMPLES
+        return f"as {_A_TIME}"
     return None if when.year >= _FIRST_YEAR else f"of {_FIRST_YEAR} or later"
 
 
