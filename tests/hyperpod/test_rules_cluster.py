@@ -62,6 +62,10 @@ def database(stack: Stack) -> AccountingDatabaseBase:
 
 REFUSALS = [
     (
+        {"cluster_name": "clüster"},
+        "'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got 'clüster'",
+    ),
+    (
         {"cluster_name": "train_1"},
         "'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got 'train_1'; use 'train-1'",
     ),

@@ -24,10 +24,10 @@ class ClusterName:
     longest: int = limits.NAME_LENGTH
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
-        """Match it, and offer a name like it."""
+        """Match it, and offer a name like it, unless letters would be lost."""
         if limits.NAME.fullmatch(value) and len(value) <= self.longest:
             return None
-        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-")
+        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-") if value.isascii() else ""
         length = f" ({len(value)} characters)" if len(value) > self.longest else ""
         form = f"1 to {self.longest} letters, digits and inner hyphens"
         return f"must be {form}, got {shown(value)}{length or (near and f'; use {shown(near)}')}"
