@@ -181,6 +181,13 @@ REFUSALS = [
         ),
     ),
     (
+        {"image_id": "ami-0123456789"},
+        (
+            "'groups.worker-group.image_id' must be the id of an AMI, or 'default', as ami-0123456789abcdef0, "
+            "got 'ami-0123456789'"
+        ),
+    ),
+    (
         {"scheduled_update": ScheduledUpdate(schedule="every sunday")},
         (
             "'groups.worker-group.scheduled_update.schedule' must be a cron expression of one minute, one hour of 0 "

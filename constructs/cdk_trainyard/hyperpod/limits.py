@@ -27,7 +27,8 @@ VOLUME_GB = range(1, 16385)
 SECURITY_GROUPS = range(1, 6)
 FILE_SYSTEM_DNS_NAME = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}\..{4,253}")
 
-IMAGE_ID = re.compile(r"ami-[0-9a-f]{8,17}|default")
+IMAGE_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?|default")
+"""Ids of EC2 have 8 digits, or 17 since 2016 (EC2 user guide, "Resource IDs"); SageMaker's model has 8 to 17."""
 IMAGE_BY_DEFAULT = "default"
 """HyperPod's own name for its newest image."""
 WAIT_SECONDS = range(3601)
