@@ -10,7 +10,7 @@ from cdk_trainyard.fleet.rules_nodes import master_problems, template_problems
 from cdk_trainyard.fleet.spec import FleetPlacement, FleetSpec, LaunchTemplateSpec, MasterSpec
 from cdk_trainyard.fleet.spec_image import NodeImage
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
-from cdk_trainyard.instances import UsageClass
+from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network.interfaces import EfaBackend
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import NOWHERE, Environment, NodePath
@@ -316,3 +316,18 @@ def test_a_master_runs_its_image_as_the_user_of_the_nodes() -> None:
     assert [sentence(problem) for problem in master_problems(block, ANY, ENVIRONMENT)] == [
         "'instance_type' must be one that is sold on-demand, got p6e-gb200.36xlarge, which is sold as capacity-block"
     ]
+
+
+@pytest.mark.parametrize("image", [NodeImage(ami_id="ami-0123456789abcdef0"), NodeImage(parameter="/images/training")])
+def test_a_master_of_another_architecture_has_another_image(image: NodeImage) -> None:
+    workers = [InstanceType.of("hpc7g.16xlarge")]
+    shared, own = MasterSpec(), MasterSpec(image=NodeImage(ami_id="ami-0123456789abcdef1"))
+    name = image.ami_id or image.parameter
+    assert [sentence(problem) for problem in master_problems(shared, image, ENVIRONMENT, types=workers)] == [
+        (
+            f"'instance_type' must be one of arm64, as hpc7g.16xlarge that has the same image '{name}', got "
+            "c5n.18xlarge of x86_64"
+        )
+    ]
+    assert master_problems(own, image, ENVIRONMENT, types=workers) == []
+    assert master_problems(MasterSpec(instance_type="c7gn.16xlarge"), image, ENVIRONMENT, types=workers) == []

@@ -60,7 +60,15 @@ def database(stack: Stack) -> AccountingDatabaseBase:
     )
 
 
+OWN_IMAGE = {"image_id": "ami-0123456789abcdef0"}
 REFUSALS = [
+    (
+        {"groups": [controller(**OWN_IMAGE), worker(instance_type="ml.c7g.xlarge", **OWN_IMAGE)]},
+        (
+            "'groups.worker-group.image_id' must be another AMI than the one that the group 'controller-group' has for "
+            "ml.m5.large of x86_64, got 'ami-0123456789abcdef0' for ml.c7g.xlarge of arm64"
+        ),
+    ),
     (
         {"cluster_name": "clüster"},
         "'cluster_name' must be 1 to 63 letters, digits and inner hyphens, got 'clüster'",
@@ -230,6 +238,12 @@ def test_controllers_may_have_a_role_of_their_group(stack: Stack, build: Build) 
 @pytest.mark.parametrize(("changes", "problem"), REFUSALS, ids=[problem[:70] for _, problem in REFUSALS])
 def test_fails_with_an_exact_message(build: Build, changes: dict[str, Any], problem: str) -> None:
     assert refusal(build, **changes) == (problem,)
+
+
+@pytest.mark.parametrize("image", ["default", OWN_IMAGE["image_id"]])
+def test_groups_may_share_an_image(build: Build, image: str) -> None:
+    workers = worker(instance_type="ml.c7g.xlarge" if image == "default" else "ml.c5.xlarge", image_id=image)
+    build(groups=[controller(image_id=image), workers])
 
 
 def test_fails_without_groups(build: Build) -> None:

@@ -122,6 +122,7 @@ class EfaFleet(FleetBase):
         log_group: Where the nodes' logs are.
         image: The machine image.
         node_role: The role with its policy.
+        types: The types of the nodes that are known.
         ready: What nodes wait for.
         quota: Which quota the fleet takes how much of, in words.
 
@@ -217,6 +218,11 @@ class EfaFleet(FleetBase):
     def grant_principal(self) -> iam.IPrincipal:
         """The nodes' role; grants land in its managed policy."""
         return self.node_role.grant_principal
+
+    @property
+    def types(self) -> tuple[InstanceType, ...]:
+        """The types of the nodes that are known."""
+        return self._spec.types
 
     @property
     def quota(self) -> str:

@@ -69,7 +69,7 @@ class MasterNode(Construct):
         self._fleet = fleet
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(MasterSpec, locals()))
-        problems = master_problems(spec, fleet.image, judge.environment)
+        problems = master_problems(spec, fleet.image, judge.environment, types=fleet.types)
         raise_problems(self, [*judge.problems, *problems])
         kind = InstanceType.find(spec.instance_type)
         facts = fleet.facts(MASTER, types=(kind,) if kind else ())

@@ -60,13 +60,16 @@ def template_problems(
     ]
 
 
-def master_problems(spec: MasterSpec, of_fleet: NodeImage, environment: Environment) -> list[Problem]:
+def master_problems(
+    spec: MasterSpec, of_fleet: NodeImage, environment: Environment, *, types: Sequence[InstanceType] = ()
+) -> list[Problem]:
     """Return everything that is wrong with a master.
 
     Args:
         spec: The master.
         of_fleet: The image of its fleet's nodes.
         environment: Region and account of its stack.
+        types: The types of those nodes that are known.
     """
     image = spec.image or of_fleet
     kind = None if unresolved(spec.instance_type) else InstanceType.find(spec.instance_type)
@@ -76,9 +79,25 @@ def master_problems(spec: MasterSpec, of_fleet: NodeImage, environment: Environm
         *within(_AT_IMAGE, own),
         *drivers_problems(_AT_IMAGE if spec.image else ("instance_type",), image, (kind,) if kind else ()),
         *user_problems(image, of_fleet),
+        *(problem for known in (kind,) if known for problem in shared_image_problems(known, image, of_fleet, types)),
         *volume_problems(spec.volume_gib, image),
         *(problem for known in (kind,) if known for problem in sold_problems(known)),
     ]
+
+
+def shared_image_problems(
+    kind: InstanceType, image: NodeImage, of_fleet: NodeImage, types: Sequence[InstanceType]
+) -> Iterator[Problem]:
+    """An AMI that the master and the workers share, and whose architecture nobody said, is for one architecture."""
+    if unresolved(image, of_fleet):
+        return
+    own, shared = (image.ami_id or image.parameter), (of_fleet.ami_id or of_fleet.parameter)
+    if own is None or unresolved(own, shared) or own != shared or image.architecture is not None:
+        return
+    for known in types[:1]:
+        if known.architecture != kind.architecture:
+            text = f"must be one of {known.architecture}, as {known.name} that has the same image {shown(own)}"
+            yield Problem(("instance_type",), f"{text}, got {kind.name} of {kind.architecture}")
 
 
 def user_problems(image: NodeImage, of_fleet: NodeImage) -> Iterator[Problem]:

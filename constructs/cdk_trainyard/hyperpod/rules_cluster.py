@@ -129,6 +129,21 @@ def _needing_continuous(group: ResolvedGroup) -> Iterator[Problem]:
             yield Problem(("volumes", index, "key"), f"needs {needs}")
 
 
+def image_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that one AMI is not for two architectures."""
+    seen: dict[str, ResolvedGroup] = {}
+    for group in cluster.groups:
+        image = group.spec.image_id
+        if image in {None, limits.IMAGE_BY_DEFAULT} or unresolved(image) or not group.types:
+            continue
+        first = seen.setdefault(str(image), group)
+        one, other = first.types[0], group.types[0]
+        if one.architecture != other.architecture:
+            got = f"got {shown(image)} for {other.sagemaker_name} of {other.architecture}"
+            whose = f"the group {shown(first.name)} has for {one.sagemaker_name} of {one.architecture}"
+            yield Problem((*group.at, "image_id"), f"must be another AMI than the one that {whose}, {got}")
+
+
 def password_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that only controllers read the password of the accounting database, and that a policy has a role."""
     spec = cluster.spec
@@ -285,6 +300,7 @@ CLUSTER_RULES = (
     password_problems,
     strategy_problems,
     continuous_problems,
+    image_problems,
     controller_count_problems,
     legacy_problems,
     script_source_problems,

@@ -40,7 +40,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         of_size = problem.at == ("network", "accelerator_cidr")
         yield address_problem(network, problem) if of_size else _placed(problem, list(mounts))
     if isinstance(section.master, MasterSpec):
-        yield from within(("cluster", "master"), master_problems(section.master, section.image, environment))
+        found = master_problems(section.master, section.image, environment, types=section.types)
+        yield from within(("cluster", "master"), found)
     yield from fleet_reach_problems(section, network, environment.region, deployment.monitoring)
 
 
