@@ -515,7 +515,7 @@ AT_LOAD = [
     row(
         "bucket-name",
         [("storage:", "storage:\n  buckets: {datasets: {bucket_name: Foo_Bar}}")],
-        "6:37: 'storage.buckets.datasets.bucket_name' must be the name of a bucket, without s3:// and path, as my-bucket, got 'Foo_Bar'",
+        "6:37: 'storage.buckets.datasets.bucket_name' must be the name of a bucket, 3 to 63 lowercase letters, digits, '-' and '.' that begin and end with a letter or a digit, without s3:// and path, as my-bucket, got 'Foo_Bar'",
     ),
     row(
         "alerts",
@@ -583,7 +583,7 @@ AT_LOAD = [
     row(
         "image-repositories",
         [("cluster:", "cluster:\n  image_repositories: [Team/Train]")],
-        "10:24: 'cluster.image_repositories[0]' must be the name or the ARN of an ECR repository, or '*', as training/nemo, got 'Team/Train'",
+        "10:24: 'cluster.image_repositories[0]' must be the name of an ECR repository in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo, got 'Team/Train'",
     ),
     row(
         "workspace",

@@ -137,7 +137,10 @@ def test_an_alarm_has_a_name_with_blanks() -> None:
     assert stand_ins.Alarm.kind.problem("arn:aws:cloudwatch:us-east-1:111111111111:alarm:CPU of heads", HERE) is None
 
 
-@pytest.mark.parametrize("name", ["*", "nemo", "team/nemo--x", "arn:aws:ecr:us-east-1:222222222222:repository/*"])
+@pytest.mark.parametrize(
+    "name",
+    ["*", "nemo", "team/nemo--x", "docker.io/library/ubuntu", "arn:aws:ecr:us-east-1:222222222222:repository/*"],
+)
 def test_repositories_by_name_and_arn(name: str) -> None:
     assert stand_ins.ImageRepository.kind.problem(name, HERE) is None
 

@@ -33,7 +33,8 @@ hyphen beside a period is refused by the CDK, and by S3 in names of DNS)."""
 _BUCKET: Final = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 _BUCKET_FORM: Final = Text(
     pattern=rf"(?!({'|'.join(_RESERVED.values())})$){_BUCKET}",
-    words="the name of a bucket, without s3:// and path",
+    words="the name of a bucket, 3 to 63 lowercase letters, digits, '-' and '.' that begin and end with a letter or a "
+    "digit, without s3:// and path",
     example="my-bucket",
 )
 

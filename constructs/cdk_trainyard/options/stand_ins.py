@@ -156,7 +156,10 @@ class Repository(StandIn):
 
 @dataclass(frozen=True, slots=True)
 class RepositoryName:
-    """The name of a repository of ECR in the account and the Region, its ARN, or ``*``, alone or in an ARN."""
+    """The name of a repository of ECR in the account and the Region, its ARN, or ``*``, alone or in an ARN.
+
+    A name may begin like an address, as ``docker.io/library/ubuntu``: a rule for pull through cache has such prefixes.
+    """
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Match the name, or judge the ARN as one."""
@@ -168,8 +171,8 @@ class RepositoryName:
             return None
         if value.startswith("arn:"):
             return _REPOSITORIES.problem(value, environment)
-        example = "training/nemo"
-        return f"must be the name or the ARN of an ECR repository, or '*', as {example}, got {shown(value)}"
+        form = "in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo"
+        return f"must be the name of an ECR repository {form}, got {shown(value)}"
 
     def known_by(self, value: str, environment: Environment) -> str:
         """Return the ARN of a name, where it is known."""
