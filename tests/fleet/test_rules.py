@@ -264,14 +264,14 @@ def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
         )),
         ({"image": NodeImage(dlami="neuron-base-ubuntu-24.04")}, (
             "'image' must be one with drivers for the H100 devices of p5.48xlarge, got 'neuron-base-ubuntu-24.04' "
-            "for inf2, trn1, trn1n, trn2, trn2u, trn3; use base-oss-nvidia-driver-gpu-amazon-linux-2023, "
+            "for inf2, trn1, trn1n, trn2, trn2u or trn3; use base-oss-nvidia-driver-gpu-amazon-linux-2023, "
             "base-oss-nvidia-driver-gpu-ubuntu-22.04, base-oss-nvidia-driver-gpu-ubuntu-24.04 or "
             "oss-nvidia-driver-gpu-pytorch-2.10-ubuntu-24.04"
         )),
         ({"instance_type": "p3dn.24xlarge", "image": NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-24.04")}, (
             "'image' must be one with drivers for the V100 devices of p3dn.24xlarge, got "
-            "'base-oss-nvidia-driver-gpu-ubuntu-24.04' for g4dn, g5, g6, gr6, g6e, g7e, p4d, p4de, p5, p5e, p5en, "
-            "p6-b200, p6-b300; no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
+            "'base-oss-nvidia-driver-gpu-ubuntu-24.04' for g4dn, g5, g6, gr6, g6e, g7e, p4d, p4de, …; "
+            "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
         )),
         ({"instance_type": "hpc7g.16xlarge", "threads_per_core": 2}, (
             "'threads_per_core' must be 1 for hpc7g.16xlarge, whose cores have one thread, got 2"

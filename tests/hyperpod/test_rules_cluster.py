@@ -472,13 +472,17 @@ def test_addresses_of_groups_with_a_network_of_their_own_are_counted_there(stack
     assert "of the subnet 10.2.0.0/28" in problem
 
 
-def test_fails_with_a_type_whose_addresses_are_not_published(stack: Stack, build: Build) -> None:
-    (problem,) = refusal(
-        build,
-        network=existing_network(stack),
-        groups=[controller(), worker(instance_type="ml.p6e-gb200.36xlarge", training_plan_arn=PLAN)],
-    )
-    assert "whose interfaces under HyperPod are published, got 'p6e-gb200.36xlarge'" in problem
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [({"instance_type": "ml.p6e-gb200.36xlarge"}, "type"), ({"instance_types": ["ml.p6e-gb200.36xlarge"]}, "types[0]")],
+)
+def test_fails_with_a_type_whose_addresses_are_not_published(
+    stack: Stack, build: Build, said: dict[str, Any], at: str
+) -> None:
+    workers = worker(**said, training_plan_arn=PLAN)
+    (problem,) = refusal(build, network=existing_network(stack), groups=[controller(), workers])
+    published = "must be one whose interfaces under HyperPod are published, got 'ml.p6e-gb200.36xlarge'"
+    assert problem.startswith(f"'groups.worker-group.instance_{at}' {published}")
 
 
 def test_fails_with_a_network_of_another_region(stack: Stack, build: Build) -> None:

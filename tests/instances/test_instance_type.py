@@ -290,6 +290,7 @@ def test_fails_to_change_known_facts_and_names_each(in_catalogue: bool) -> None:
         ("trn1.32xlarge", "us-west-2", ["us-west-2-lax-1a"], "in us-west-2-lax-1a, only in usw2-az1, usw2-az4 (data"),
         ("trn1.32xlarge", "us-west-2", [], None),
         ("trn2u.48xlarge", "us-east-1", [], "trn2u.48xlarge is not known to be offered in us-east-1, only in "),
+        ("p4d.24xlarge", "us-west-1", [], "ca-central-1, us-east-1, us-east-2, us-west-2 and 5 more (data"),
         ("trn1.32xlarge", "xx-nowhere-1", ["xxn1-az1"], None),
     ],
 )

@@ -100,7 +100,7 @@ def missing_driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
 
 
 def _for(spec: TrainingImageSpec) -> str:
-    return spec.accelerator or ", ".join(spec.families)
+    return spec.accelerator or ", ".join(dict.fromkeys(spec.families))
 
 
 def _wanted(spec: TrainingImageSpec) -> AcceleratorKind | None:

@@ -68,10 +68,11 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
             and not unresolved(known.families, *(known.families or ()))
             and (known.families is not None and kind.family not in known.families)
         ):
+            families = either(known.families) if known.families else "no accelerators"
             yield Problem(
                 at,
                 f"must be one with drivers for the {kind.accelerators[0].name} devices of {kind.name}, got "
-                f"{shown(known.name)} for {', '.join(known.families) or 'no accelerators'}; {_remedy(kind)}",
+                f"{shown(known.name)} for {families}; {_remedy(kind)}",
             )
 
 

@@ -10,7 +10,7 @@ from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
 from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.network.subnet_layout import usable_addresses
-from cdk_trainyard.problems import Problem, option, shown
+from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.storage.mount_facts import MountFacts
 from cdk_trainyard.tokens import unresolved
 
@@ -21,7 +21,7 @@ def address_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         block = parse_cidr(subnet.cidr)
         if block is None:
             continue
-        unpublished = [Problem((*group.at, "instance_type"), text) for group in groups for text in _unpublished(group)]
+        unpublished = [problem for group in groups for problem in within(group.at, _unpublished(group))]
         if unpublished:
             yield from unpublished
             continue
@@ -80,15 +80,16 @@ def _addresses(group: ResolvedGroup, known: InstanceType) -> int:
     return known.hyperpod_addresses("slurm", efa_only=group.spec.interface_type is InterfaceType.EFA_ONLY)
 
 
-def _unpublished(group: ResolvedGroup) -> Iterator[str]:
-    for known in group.types:
+def _unpublished(group: ResolvedGroup) -> Iterator[Problem]:
+    for index, said in enumerate(group.spec.names_of_types):
+        known = None if unresolved(said) else InstanceType.find(said)
         try:
-            _addresses(group, known)
+            _addresses(group, known) if known else None
         except ConfigurationError:
-            yield (
-                f"must be one whose interfaces under HyperPod are published, got {shown(known.name)}; "
-                f"set {option('interface_type')} to {InterfaceType.EFA_ONLY}"
-            )
+            got = shown(said if isinstance(said, str) else said.name)
+            text = f"must be one whose interfaces under HyperPod are published, got {got}; "
+            at: At = ("instance_types", index) if group.spec.instance_type is None else ("instance_type",)
+            yield Problem(at, f"{text}set {option('interface_type')} to {InterfaceType.EFA_ONLY}")
 
 
 def _address_use(group: ResolvedGroup) -> AddressUse:

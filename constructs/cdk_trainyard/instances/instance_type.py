@@ -1,7 +1,7 @@
 """Instance types: their facts, looked up by name, and the numbers that follow from them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, Protocol
@@ -15,6 +15,7 @@ from cdk_trainyard.problems import shown
 _PATH = "InstanceType"
 _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
 _MOST_SIZES = 8
+_MOST_PLACES = 8
 # Offers grow from month to month; a registration may know more of them than the catalogue of its date.
 _DATED = frozenset({"zones", "hyperpod", "unknown"})
 
@@ -195,9 +196,17 @@ class InstanceType:
             return None
         elsewhere = offered or sorted(other for other, known in self.zones.items() if known)
         return (
-            f"{self.name} is not known to be offered in {', '.join(without)}, only in {', '.join(elsewhere)} (data of "
-            f"{catalogue_date()}); check before you deploy"
+            f"{self.name} is not known to be offered in {', '.join(without)}, only in "
+            f"{_nearest(region, elsewhere)} (data of {catalogue_date()}); check before you deploy"
         )
+
+
+def _nearest(region: str, places: Sequence[str]) -> str:
+    """Return a few of many places, those of the same part of the world first."""
+    part = region.partition("-")[0]
+    nearest = sorted(places, key=lambda place: (not place.startswith(part), place))[:_MOST_PLACES]
+    more = len(places) - len(nearest)
+    return ", ".join(sorted(nearest)) + (f" and {more} more" if more else "")
 
 
 def hyperpod_type_names() -> tuple[str, ...]:
