@@ -1,5 +1,6 @@
 """The execution role's document, statement by statement: it is what a security review reads first."""
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
-from aws_cdk.assertions import Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.hyperpod import (
     EbsVolume,
@@ -338,6 +339,35 @@ def test_nodes_pull_images_and_write_metrics_where_that_was_asked_for(stack: Sta
     }
     found = statements(stack)
     assert {name: found[name] for name in granted} == full(granted)
+
+
+@pytest.mark.parametrize(("count", "policies"), [(10, 0), (45, 1), (100, 2)])
+def test_many_repositories_have_policies_of_their_own(stack: Stack, count: int, policies: int) -> None:
+    names = [f"team/{'long-' * 4}{number:03}" for number in range(count)]
+    arns = [f"arn:aws:ecr:us-west-2:111111111111:repository/{name}" for name in names]
+    repositories = [
+        ecr.Repository.from_repository_attributes(stack, name[-3:], repository_name=name, repository_arn=arn)
+        for name, arn in zip(names, arns, strict=True)
+    ]
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], image_repositories=repositories)
+    template = Template.from_stack(stack)
+    found = template.find_resources("AWS::IAM::ManagedPolicy")
+    documents = {key: json.dumps(each["Properties"]["PolicyDocument"]) for key, each in found.items()}
+    apart = [key for key in documents if "Images" in key]
+    assert len(apart) == policies
+    assert [key for key in apart if len(documents[key].replace(" ", "")) > 6144] == []
+    assert [arn for arn in arns if sum(f'"{arn}"' in each for each in documents.values()) != 1] == []
+    (cluster,) = template.find_resources("AWS::SageMaker::Cluster").values()
+    assert {*apart} <= {*cluster["DependsOn"]}
+
+
+def test_more_policies_than_a_role_has_by_default_are_warned_of(stack: Stack) -> None:
+    names = [f"{number:03}{'x' * 250}" for number in range(150)]
+    repositories = [ecr.Repository.from_repository_name(stack, name[:3], name) for name in names]
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], image_repositories=repositories)
+    Annotations.from_stack(stack).has_warning(
+        "*", Match.string_like_regexp("raise IAM's quota of 10 policies of a role")
+    )
 
 
 def test_the_policy_fits_into_a_managed_policy(stack: Stack) -> None:

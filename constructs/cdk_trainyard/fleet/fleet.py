@@ -380,7 +380,7 @@ class EfaFleet(FleetBase):
             self,
             networks=[self.network],
             security_groups=self.security_groups,
-            policies=[self.node_role.policy],
+            policies=self.node_role.policies,
             scripts=[self.scripts.uploaded],
             also=[self._key, self._failures, self.log_group],
         )

@@ -383,7 +383,7 @@ class HyperPodCluster(HyperPodClusterBase):
             self,
             networks=networks,
             security_groups=security_groups,
-            policies=[role.policy, *([self.controller_role.policy] if self._databases or self._metrics else [])],
+            policies=[*role.policies, *([self.controller_role.policy] if self._databases or self._metrics else [])],
             scripts=[scripts.uploaded for scripts in bundles],
             also=database_rules(self, cluster, self._databases, self.security_groups),
         )

@@ -209,7 +209,8 @@ class ControllerRole(JobRole):
             aws_policies=nodes.aws_policies,
         )
         if self.role is not nodes.role:
-            self.attach(nodes.policy)
+            for policy in nodes.policies:
+                self.attach(policy)
 
     def allow_secret(self, secret: secretsmanager.ISecret) -> None:
         """Let controllers read the accounting database's password.

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import jsii
+from aws_cdk import Annotations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
@@ -13,10 +14,13 @@ from constructs import Construct
 from cdk_trainyard.acknowledgments import Wildcards, acknowledge, aws_policy_reasons, main_resource
 from cdk_trainyard.managed_policy import SESSION_CHANNELS, ManagedPolicyPrincipal, attach
 from cdk_trainyard.storage.grants import JOBS_NAME_KEYS, job_statements
-from cdk_trainyard.storage.node_grants import PULL_REASON, pull_statements, remote_write_statements
+from cdk_trainyard.storage.node_grants import PULL_REASON, pull_batches, pull_statements, remote_write_statements
 
 if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
+
+_MOST_POLICIES = 10
+"""Managed policies of a role, unless the quota is raised (IAM user guide, "IAM and AWS STS quotas", read 2026-11)."""
 
 
 @jsii.implements(iam.IGrantable)
@@ -51,6 +55,7 @@ class JobRole(Construct):
             self.node.default_child = self.role.node.default_child
         self._whose = whose
         self._allowed: set[str] = set()
+        self._images: list[iam.ManagedPolicy] = []
 
     def _new_role(self, service: str, whose: str) -> iam.Role:
         role = iam.Role(
@@ -105,9 +110,31 @@ class JobRole(Construct):
         Args:
             repositories: The repositories; one that is named ``*`` stands for all of its account and Region.
         """
-        statements, wildcards = pull_statements(repositories)
+        beside, *apart = pull_batches(repositories)
+        statements, wildcards = pull_statements(beside)
         self.policy.add_statements(*statements)
         self.acknowledge(PULL_REASON, *wildcards)
+        for number, batch in enumerate(apart, 1):
+            statements, wildcards = pull_statements(batch)
+            policy = iam.ManagedPolicy(
+                self,
+                f"Images{number}",
+                description=f"Images that the nodes of {self._whose} pull",
+                statements=statements,
+            )
+            Wildcards(main_resource(policy)).acknowledge(PULL_REASON, *wildcards)
+            self.attach(policy)
+            self._images.append(policy)
+        count = len(self.policies) + len(self.aws_policies)
+        if count > _MOST_POLICIES:
+            text = f"the role of the nodes of {self._whose} has {count} managed policies, as so many repositories are "
+            text += f"named: raise IAM's quota of {_MOST_POLICIES} policies of a role, or name '*' in place of some"
+            Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:many-policies", text)
+
+    @property
+    def policies(self) -> list[iam.ManagedPolicy]:
+        """Its managed policies: that which grants land in, and those of images that have no room there."""
+        return [self.policy, *self._images]
 
     def allow_remote_write(self, *workspace_arns: str | None) -> None:
         """Let nodes write metrics to workspaces of Amazon Managed Service for Prometheus; asked once.

@@ -12,6 +12,31 @@ PULL_REASON = "a registry's token knows no resources, and every repository of th
 _PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
 
 
+_BESIDE, _APART = 800, 5000
+"""Characters of ARNs that a policy of 6,144 has room for (IAM user guide, "IAM and AWS STS quotas", read 2026-11): the
+nodes' own, which a cluster with everything fills up to some 5,100, and one of images alone."""
+
+
+def pull_batches(repositories: "Sequence[ecr.IRepository]") -> "list[list[ecr.IRepository]]":
+    """Return repositories as they fit into policies: first those beside what else the nodes need.
+
+    Args:
+        repositories: The repositories.
+    """
+    batches: list[list[ecr.IRepository]] = [[]]
+    sizes = [len(each.repository_arn) + len('"",') for each in repositories]
+    if sum(sizes) <= _BESIDE:
+        return [list(repositories)]
+    room = 0
+    for repository, size in zip(repositories, sizes, strict=True):
+        if size > room:
+            batches.append([])
+            room = _APART
+        batches[-1].append(repository)
+        room -= size
+    return batches
+
+
 def pull_statements(repositories: "Sequence[ecr.IRepository]") -> tuple[list[iam.PolicyStatement], list[str]]:
     """Return what pulling images from private registries (ECR) needs, and the wildcards in it that reviewers ask about.
 
