@@ -32,7 +32,12 @@ def build(**changes: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "said", [{"dlami": "ubuntu-24.04"}, {"ami_id": AMI, "user": "me"}, {"parameter": "/a/b"}, {"parameter": "images"}]
+    "said",
+    [
+        {"dlami": "ubuntu-24.04"},
+        {"ami_id": AMI, "user": "me"},
+        *({"parameter": name} for name in ("/a/b", "images", "/a" * 15, "/aws/service/x")),
+    ],
 )
 def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
     assert image(**said) == []
@@ -51,10 +56,14 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
         ({"ami_id": AMI, "user": "root"}, (
             "'user' must be another user than root, who cannot log in to members of a fleet, got 'root'"
         )),
-        ({"parameter": "{{resolve:x}}"}, (
-            "'parameter' must be the name of a parameter of Parameter Store, which begins with '/' where it has one, as "
-            "/images/training, got '{{resolve:x}}'"
-        )),
+        *(
+            ({"parameter": name}, (
+                "'parameter' must be the name of a parameter of Parameter Store, which begins with '/' where it has one, "
+                "has 15 at most, and without any does not begin with 'aws' or 'ssm', as /images/training, got "
+                f"{name!r}"
+            ))
+            for name in ("{{resolve:x}}", "/a" * 16, "AWS-image", "ssm-image")
+        ),
         ({"dlami": "base-oss-nvidia-driver-gpu-ubuntu-24.4"}, (
             "'dlami' must be the name of a Deep Learning AMI, got 'base-oss-nvidia-driver-gpu-ubuntu-24.4'; did you mean "
             "'base-oss-nvidia-driver-gpu-ubuntu-24.04' or 'base-oss-nvidia-driver-gpu-ubuntu-22.04' or "

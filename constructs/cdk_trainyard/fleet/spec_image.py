@@ -117,8 +117,9 @@ class NodeImage:
         Annotated[
             str,
             Text(
-                pattern=r"(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_.-]+",  # SSM, PutParameter (botocore): a leading slash if any
-                words="the name of a parameter of Parameter Store, which begins with '/' where it has one",
+                pattern=r"(/[A-Za-z0-9_.-]+){1,15}|(?![aA][wW][sS]|[sS][sS][mM])[A-Za-z0-9_.-]+",
+                words="the name of a parameter of Parameter Store, which begins with '/' where it has one, has 15 at "
+                "most, and without any does not begin with 'aws' or 'ssm'",  # SSM, PutParameter (botocore)
                 example="/images/training",
                 longest=1011,
             ),
