@@ -6,7 +6,7 @@ from typing import Any
 
 from cdk_trainyard.options.fields import Items, Object, Scalar
 from cdk_trainyard.options.kinds import NOWHERE, Environment
-from cdk_trainyard.options.stand_ins import RepositoryName
+from cdk_trainyard.options.repositories import RepositoryName
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 

@@ -6,15 +6,13 @@ are made (`cdk_trainyard.deployment.exchange`). The option's key says what the f
 ``cooldown`` becomes ``cooldown_seconds``.
 """
 
-import re
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 from cdk_trainyard.options.arns import SecretArn, TopicArn
-from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
-from cdk_trainyard.options.texts import PRIVATE_IMAGE
-from cdk_trainyard.problems import shown
+from cdk_trainyard.options.kinds import Arn, Choice, Kind, Number, Text, resource_id
+from cdk_trainyard.options.repositories import REPOSITORY_ARN, RepositoryName
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,65 +129,11 @@ class Certificate(StandIn):
     )
 
 
-_PART: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
-_REPOSITORY: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
-"""``RepositoryName`` of botocore's ECR model."""
-
-
-def _repository(name: str) -> Arn:
-    """Return the kind of ARNs of repositories with such names."""
-    return Arn(
-        service="ecr",
-        resource=f"repository/{name}",
-        form="repository/<name>",
-        what="a repository of Amazon ECR, whose name has 2 to 256 small letters, digits and any of . _ - /",
-        any_region=True,
-    )
-
-
 class Repository(StandIn):
     """A repository of ECR."""
 
     what, member = "an ecr.IRepository", "repository_arn"
-    kind = _repository(_REPOSITORY)
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryName:
-    """The name of a repository of ECR in the account and the Region, its ARN, or ``*``, alone or in an ARN.
-
-    A name may begin like an address, as ``docker.io/library/ubuntu``: a rule for pull through cache has such prefixes.
-    """
-
-    def problem(self, value: Any, environment: Environment) -> str | None:
-        """Match the name, or judge the ARN as one."""
-        if registry := PRIVATE_IMAGE.fullmatch(value):
-            partition = Environment(region=registry["region"]).partition
-            arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['repository']}"
-            return f"must be the name or the ARN of an ECR repository, got its address {shown(value)}; use {shown(arn)}"
-        if value == "*" or re.fullmatch(_REPOSITORY, value):
-            return None
-        if value.startswith("arn:"):
-            return _REPOSITORIES.problem(value, environment)
-        form = "in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo"
-        return f"must be the name of an ECR repository {form}, got {shown(value)}"
-
-    def known_by(self, value: str, environment: Environment) -> str:
-        """Return the ARN of a name, where it is known."""
-        region, account = environment.region, environment.account
-        known = region and account and not value.startswith("arn:")
-        return f"arn:{environment.partition}:ecr:{region}:{account}:repository/{value}" if known else value
-
-    def schema(self) -> dict[str, Any]:
-        """Return the form."""
-        arn = rf"arn:[a-z0-9-]+:ecr:[a-z0-9-]+:[0-9]{{12}}:repository/({_REPOSITORY}|\*)"
-        return {
-            "pattern": rf"^(\*|{_REPOSITORY}|{arn})$",
-            "examples": ["arn:<partition>:ecr:<region>:<account>:repository/<name>"],
-        }
-
-
-_REPOSITORIES: Final = _repository(rf"({_REPOSITORY}|\*)")
+    kind = REPOSITORY_ARN
 
 
 class ImageRepository(StandIn):

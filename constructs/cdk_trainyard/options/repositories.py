@@ -1,0 +1,64 @@
+"""What repositories of ECR are called in a file: by their ARN, or by their name."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cdk_trainyard.options.kinds import Arn, Environment
+from cdk_trainyard.options.texts import PRIVATE_IMAGE
+from cdk_trainyard.problems import shown
+
+_PART: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+_NAME: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
+"""``RepositoryName`` of botocore's ECR model."""
+
+
+def _arn_of(name: str) -> Arn:
+    """Return the kind of ARNs of repositories with such names."""
+    return Arn(
+        service="ecr",
+        resource=f"repository/{name}",
+        form="repository/<name>",
+        what="a repository of Amazon ECR, whose name has 2 to 256 small letters, digits and any of . _ - /",
+        any_region=True,
+    )
+
+
+REPOSITORY_ARN: Final = _arn_of(_NAME)
+"""The ARN of one repository."""
+_ANY_ARN: Final = _arn_of(rf"({_NAME}|\*)")
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryName:
+    """The name of a repository of ECR in the account and the Region, its ARN, or ``*``, alone or in an ARN.
+
+    A name may begin like an address, as ``docker.io/library/ubuntu``: a rule for pull through cache has such prefixes.
+    """
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Match the name, or judge the ARN as one."""
+        if registry := PRIVATE_IMAGE.fullmatch(value):
+            partition = Environment(region=registry["region"]).partition
+            arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['repository']}"
+            return f"must be the name or the ARN of an ECR repository, got its address {shown(value)}; use {shown(arn)}"
+        if value == "*" or re.fullmatch(_NAME, value):
+            return None
+        if value.startswith("arn:"):
+            return _ANY_ARN.problem(value, environment)
+        form = "in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo"
+        return f"must be the name of an ECR repository {form}, got {shown(value)}"
+
+    def known_by(self, value: str, environment: Environment) -> str:
+        """Return the ARN of a name, where it is known."""
+        region, account = environment.region, environment.account
+        known = region and account and not value.startswith("arn:")
+        return f"arn:{environment.partition}:ecr:{region}:{account}:repository/{value}" if known else value
+
+    def schema(self) -> dict[str, Any]:
+        """Return the form."""
+        arn = rf"arn:[a-z0-9-]+:ecr:[a-z0-9-]+:[0-9]{{12}}:repository/({_NAME}|\*)"
+        return {
+            "pattern": rf"^(\*|{_NAME}|{arn})$",
+            "examples": ["arn:<partition>:ecr:<region>:<account>:repository/<name>"],
+        }
