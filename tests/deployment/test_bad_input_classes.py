@@ -229,7 +229,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             ("region:", "account: '222222222222'\nregion:"),
             ("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:"),
         ],
-        "6:21: 'alerts.topic_arn' must be of account 222222222222, as the cluster is, whose events reach topics of its",
+        "6:21: 'alerts.topic_arn' must be of account 222222222222, as the cluster is, since the rules that tell of its",
     ),
     *(
         (

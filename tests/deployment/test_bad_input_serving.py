@@ -132,14 +132,6 @@ AT_LOAD = [
         "22:19: 'serving.load_balancer.authentication.secret_arn' must be of account 111111111111 without 'secret_key_arn' […]",
     ),
     row(
-        "logs in a bucket of data",
-        [
-            (CERTIFICATE, CERTIFICATE + "    access_logs: {bucket_name: my-models}\n"),
-            ("serving:", "storage: {buckets: {models: {bucket_name: my-models}}}\nserving:"),
-        ],
-        "21:32: 'serving.load_balancer.access_logs.bucket_name' must be another bucket than that of models, got 'my-models'; give logs one of their own",
-    ),
-    row(
         "a secret as text",
         [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: abc}")],
         "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",

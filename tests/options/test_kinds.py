@@ -160,6 +160,11 @@ def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None
     )
 
 
+def test_a_secret_of_rds_is_one() -> None:
+    said = "arn:aws:secretsmanager:us-east-1:111111111111:secret:rds!db-0a1b2c3d-0000-4444-8888-0123456789ab-AbCdEf"
+    assert stand_ins.Secret.kind.problem(said, HERE) is None
+
+
 @pytest.mark.parametrize("part", [":password::", "::AWSCURRENT:", ":password", ":::"])
 def test_a_part_of_a_secret_is_answered_with_all_of_it(part: str) -> None:
     whole = "arn:aws:secretsmanager:us-east-1:111111111111:secret:db/key-AbCdEf"

@@ -110,6 +110,7 @@ def test_a_long_list_of_days_that_never_come_is_answered() -> None:
         ("rate(1 day)", None),
         ("cron(0 20 ? * MON-FRI *)", None),
         ("cron(0 20 ? * MON-FRI 2027-2199)", None),
+        ("cron(0 6 ? * * 2026-2099)", None),
         ("at(2026-12-24T18:00:00)", (2026, 12)),
         ("at(2027-1-2T3:04:05)", (2027, 1)),
         ("cron(0 6 1 1 ? 2027)", (2027, 1)),

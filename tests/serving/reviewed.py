@@ -45,7 +45,7 @@ def public_with_tokens(stack: Stack) -> None:
     )
     acl = PromptWebAcl(stack, "Acl", log_key=key)
     opened = load_balancer(
-        stack, served, public=True, web_acl=acl, deletion_protection=True, concurrency=ConcurrencyLimit()
+        stack, served, public=True, web_acl=acl, deletion_protection=True, concurrency=ConcurrencyLimit(requests=16)
     )
     topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-west-2:111111111111:alerts")
     ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=opened, topic=topic)
@@ -70,7 +70,7 @@ def compiled_beforehand(stack: Stack) -> None:
     encrypted = s3.Bucket.from_bucket_attributes(stack, "Encrypted", bucket_name="own-models", encryption_key=key)
     secret = secretsmanager.Secret.from_secret_name_v2(stack, "HubToken", "hub-token")
     engine = TextGenerationEngine.hf_vllm()
-    of_hub = {"source": "Qwen/Qwen3-8B", "revision": "0" * 40}
+    of_hub = {"source": "meta-llama/Llama-3.2-3B", "revision": "0" * 40}
     ModelCompilation(stack, "Plain", model=model(stack), engine=engine, **of_hub)
     ModelCompilation(stack, "Keyed", model=model(bucket=encrypted), engine=engine, hub_token=secret, **of_hub)
     exported = model(bucket=encrypted, prefix="exported")

@@ -42,7 +42,7 @@ def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: st
     arn = None if alerts.topic is None else alerts.topic.topic_arn
     judged = orchestrator == "hyperpod" and account is not None and not unresolved(arn)
     if judged and arn is not None and f":{account}:" not in arn:
-        why = "whose events reach topics of its own account"
+        why = "since the rules that tell of its events have no role for another"
         remedy = f"name a topic there, or give {option('emails')}"
         yield Problem(("topic",), f"must be of account {account}, as the cluster is, {why}, got {shown(arn)}; {remedy}")
     if alerts.topic is None and not alerts.emails:

@@ -20,6 +20,8 @@ _DAYS: Final = {name.upper(): 1 + number % 7 for number, name in enumerate(day_a
 _FIRST_YEAR: Final = 2026
 """Of this library: what was due before never comes."""
 _LAST_YEAR: Final = 2199
+_FAR_YEAR: Final = 2070
+"""A schedule that comes so long has no end that matters here."""
 _EXAMPLE: Final = "cron(0 20 ? * MON-FRI *)"
 _A_TIME: Final = "at(2026-12-24T18:00:00)"
 
@@ -111,7 +113,7 @@ class TimeZone:
 
 
 def last_month(schedule: str) -> tuple[int, int] | None:
-    """Return the year and the month in which a right schedule comes for the last time; None when it always comes again.
+    """Return the year and the month in which a right schedule comes for the last time; None when it comes for decades.
 
     Args:
         schedule: The schedule.
@@ -124,7 +126,7 @@ def last_month(schedule: str) -> tuple[int, int] | None:
         return None
     _, _, day, month, weekday, year = text.split(" ")
     years, months = _all(_FIELDS[5], year), _all(_FIELDS[3], month)
-    if _LAST_YEAR in years:
+    if max(years) >= _FAR_YEAR:
         return None
     return max((each, number) for each in years for number in months if _has(each, number, day, weekday))
 

@@ -90,7 +90,8 @@ class Secret(StandIn):
     what, member = "a secretsmanager.ISecret", "secret_arn"
     kind = SecretArn(
         service="secretsmanager",
-        resource=r"secret:[A-Za-z0-9/_+=.@-]{1,512}-[A-Za-z0-9]{6}",  # NameType (botocore)
+        # the signs of a name that CreateSecret takes (botocore), and those of RDS's own: rds!db-…, rds!cluster-…
+        resource=r"secret:[A-Za-z0-9/_+=.@!-]{1,512}-[A-Za-z0-9]{6}",
         form="secret:<name>-<six characters>",
         what="a secret",
     )

@@ -53,8 +53,8 @@ def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterato
         beside = f" beside {added} that are added" if added else ""
         yield Problem(at, f"must be at most {MOST_TAGS - added} tags{beside}, got {len(tags)}")
     if {*tags} == _OF_A_LIST:
-        pair = ": ".join(str(tags[name]) for name in ("Key", "Value") if not unresolved(tags[name]))
-        remedy = f"write {pair}" if ": " in pair else "write what is behind them, <key>: <value>"
+        pair = [tags[name] for name in ("Key", "Value") if not unresolved(tags[name]) and tags[name]]
+        remedy = f"write {pair[0]}: {pair[1]}" if len(pair) > 1 else "write what is behind them, <key>: <value>"
         yield Problem(at, f"must be a mapping of keys to values, got the keys 'Key' and 'Value' themselves; {remedy}")
     known: dict[str, str] = {}
     for key in tags:

@@ -9,7 +9,7 @@ from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
 from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
@@ -17,7 +17,6 @@ from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
-from cdk_trainyard.storage.spec import BucketsSpec
 from cdk_trainyard.tokens import Unknown, unresolved
 
 _OF_OTHERS = ("model", "engine")
@@ -36,7 +35,6 @@ def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         return
     yield from within(("serving",), section_problems(section, region))
     yield from within(("serving",), secret_problems(section, account))
-    yield from within(("serving",), log_problems(section, deployment.storage.buckets))
     if isinstance(network, NetworkSpec | ExistingNetworkSpec):
         balancer, monitored = section.load_balancer, deployment.monitoring is not None
         known = isinstance(network, NetworkSpec) or network.cidr is not None
@@ -88,20 +86,3 @@ def secret_problems(section: ServingSection, account: str | None) -> Iterator[Pr
     yield from within(("engine",), hub_token_problems(section.engine.hub_token, account))
     if section.compile is not None:
         yield from within(("compile",), hub_token_problems(section.compile.hub_token, account))
-
-
-def log_problems(section: ServingSection, buckets: BucketsSpec) -> Iterator[Problem]:
-    """Check that the load balancer logs to none of the buckets with data.
-
-    Args:
-        section: The section.
-        buckets: The deployment's buckets.
-    """
-    logs = section.load_balancer.access_logs
-    if logs is None or unresolved(buckets, logs, logs.bucket_name):
-        return
-    for name in ("scripts", "datasets", "checkpoints", "models"):
-        other = getattr(buckets, name)
-        if other is not None and not unresolved(other) and other.bucket_name == logs.bucket_name:
-            text = f"must be another bucket than that of {name}, got {shown(logs.bucket_name)}"
-            yield Problem(("load_balancer", "access_logs", "bucket_name"), f"{text}; give logs one of their own")
