@@ -21,6 +21,8 @@ from tests.deployment.good_file import (
     row,
 )
 
+EN_DASH = "\u2013"
+
 AT_LOAD = [
     row(
         "what others call capacity",
@@ -124,6 +126,14 @@ AT_LOAD = [
         "wrong-type-mapping-list",
         [("  lustre:\n    capacity_gib: 1200", "  lustre:\n  - 1200")],
         "6:3: 'storage.lustre' must be a mapping ('deployment: …' on lines below it), got a list",
+    ),
+    *(
+        row(
+            f"items-with-{name}",
+            [("zone: use1-az4", f"zone: use1-az4\n  public_zones:\n    {sign}use1-az4\n    {sign}use1-az6")],
+            f"6:5: 'network.public_zones' must be a list, got '{sign}use1-az4 {sign}use1-az6'; write [use1-az4, use1-az6]",
+        )
+        for name, sign in {"no-blank": "-", "a-long-dash": f"{EN_DASH} "}.items()
     ),
     row(
         "wrong-type-list-item",

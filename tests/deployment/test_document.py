@@ -13,6 +13,12 @@ UNTIL_KNOWN = "an app of CDK writes this until it knows one"
 
 LIKE_A_BLANK = "which looks like one; write a blank"
 TOO_DEEP = "it is indented below a key that has a value; align it with its neighbors, or remove that value"
+MERGE_ALL = "write one, as '<<: [*one, *other]'"
+ONE_OF_BOTH = "begin it with '- ', or write a key instead of each item"
+BELOW_A_KEY = "indent it below the key that it is of, or write a key"
+CONFLICT = "<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> other\n"
+MARKERS = "'<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove them"
+EN_DASH = "\u2013"
 ONE_PAIR = "put all of it into one pair of quotes"
 
 
@@ -107,8 +113,21 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: [1, 2\nb: 1\n", "1:4", "a '[' list is not closed with ']'"),
         ("a: {b: 1\n", "1:4", "a '{' mapping is not closed with '}'"),
         ("a: {b: 1\nc: 2\nd: {e: 3}\n", "1:4", "a '{' mapping is not closed with '}'"),
-        ("a: {b: 1\n  c: 2}\n", "2:4", "a ',' is missing before this in a '{' mapping; put it between two values"),
-        ("a: [b: 1 c: 2]\n", "1:11", "a ',' is missing before this in a '[' list; put it between two values"),
+        ("a: {b: 1\n  c: 2}\n", "2:3", "a ',' is missing before this in a '{' mapping; put it between two values"),
+        ("a: [b: 1 c: 2]\n", "1:10", "a ',' is missing before this in a '[' list; put it between two values"),
+        ("a: {b: c d: [e]}\n", "1:10", "a ',' is missing before this in a '{' mapping; put it between two values"),
+        ("a: {b: 'c' d: e}\n", "1:12", "a ',' is missing before this in a '{' mapping; put it between two values"),
+        ("a: {b=c, d=[e]}\n", "1:10", "a key needs ': ' after it, as in 'name: value'"),
+        ("// d\nb: 1\n", "1:1", "a comment begins with '#', got '//'; write '# …'"),
+        ("a: 1\n/* d */\nb: 1\n", "2:1", "a comment begins with '#', got '/*'; write '# …'"),
+        ("a:\n  - b\n  -c\nd: 1\n", "3:3", "an item of a list has a blank after '-', got '-c'; write '- c'"),
+        (f"a:\n{EN_DASH} b\nd: 1\n", "2:1", f"an item of a list begins with '- ', got '{EN_DASH}'; write '- b'"),
+        ("a:\n  * b\n  * c\n", "2:3", "an item of a list begins with '- ', got '*'; write '- b'"),
+        ("a:\n  - b\n  c: 2\n", "3:3", f"a key stands among the items of a list; {ONE_OF_BOTH}"),
+        ("a:\n  b: 1\n  - c\n", "3:3", f"an item of a list stands among keys; {BELOW_A_KEY}"),
+        (f"a: 1\n{CONFLICT}", "2:1", f"git could not merge this, and left its markers {MARKERS}"),
+        (f"{CONFLICT}a: [\n", "1:1", f"git could not merge this, and left its markers {MARKERS}"),
+        ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: {d: 1}\n", "4:3", f"'<<' is given twice, first in line 3; {MERGE_ALL}"),
         ("a: [1, 2]]\n", "1:10", "nothing is open that this closes; remove it, or put the value in quotes"),
         ("a: - b\n", "1:4", "a '- ' item cannot begin here; put it on a line of its own below its key"),
         ("a: 'b\n", "1:4", "a quote that was opened is not closed"),
@@ -149,6 +168,11 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
 )
 def test_fails_with_the_place_and_the_remedy(text: str, place: str, says: str) -> None:
     assert problems_of(text) == [f"{FILE}:{place}: {says}"]
+
+
+def test_markers_of_git_may_be_text() -> None:
+    document = read_document("a: |\n  " + CONFLICT.replace("\n", "\n  "), FILE)
+    assert (document.data, document.problems) == ({"a": CONFLICT}, ())
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "---\n", "~\n"])

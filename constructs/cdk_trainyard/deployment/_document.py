@@ -263,9 +263,11 @@ class _Reader:
         """Yield a mapping's entries, its own before merged ones, each key once."""
         seen: dict[str, yaml.Node] = {}
         merged: list[yaml.MappingNode] = []
+        merges: list[yaml.Node] = []
         for key_node, value_node in node.value:
             if key_node.tag == _MERGE:
                 merged += self._merged(value_node)
+                merges.append(key_node)
             elif not isinstance(key_node, yaml.ScalarNode):
                 self._problem(key_node, "a key must be plain text; put a value that begins with '{' or '[' in quotes")
             elif looks_like_token(key_node.value):
@@ -276,6 +278,9 @@ class _Reader:
             else:
                 seen[key_node.value] = key_node
                 yield key_node.value, key_node, value_node
+        for key_node in merges[1:]:
+            first = _at(merges[0].start_mark).line
+            self._problem(key_node, f"'<<' is given twice, first in line {first}; write one, as '<<: [*one, *other]'")
         for other in merged:
             for key_node, value_node in other.value:
                 if isinstance(key_node, yaml.ScalarNode) and key_node.tag != _MERGE and key_node.value not in seen:

@@ -5,6 +5,8 @@ from typing import Final
 
 import yaml
 
+from cdk_trainyard.problems import legible
+
 _NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
 _OPEN_QUOTE: Final = "a quote that was opened is not closed"
 _SENTENCES: Final = (
@@ -18,6 +20,10 @@ _SENTENCES: Final = (
     (r"sequence entries are not allowed", "a '- ' item cannot begin here; put it on a line of its own below its key"),
     (r"mapping keys are not allowed", "a '?' cannot stand here; put the value in quotes"),
     (r"found '[\]}]'", "nothing is open that this closes; remove it, or put the value in quotes"),
+    (
+        r"expected <block end>, but found '-'",
+        "an item of a list stands among keys; indent it below the key that it is of, or write a key",
+    ),
     (r"expected <block end>", "the indentation fits none of the lines above; align it with its neighbors"),
     (r"expected the node content", "a value is missing between the signs here"),
     (r"unknown escape character", "unknown escape in double quotes; use single quotes or double the backslash"),
@@ -36,11 +42,20 @@ _SENTENCES: Final = (
     (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
     (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),
 )
+_UNMERGED: Final = "git could not merge this, and left its markers '<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove them"
 _OPENED: Final = (
     (r"unexpected end of stream", _OPEN_QUOTE),
     (r"unexpected document separator", f"{_OPEN_QUOTE} before '---'"),
 )
 """Faults that are seen at the end of the file, and lie where something begins."""
+_SIGNS: Final = (
+    (r"//|/\*", "a comment begins with '#', got '{0}'; write '# …'"),
+    (r"-(?=[^\s-])", "an item of a list has a blank after '-', got '{1}'; write '- {2}'"),
+    (r"(?:[*+\u2022]|[\u2010-\u2015\u2212]) *(?=\S)", "an item of a list begins with '- ', got '{0}'; write '- {2}'"),
+)
+"""How a line begins for other readers than YAML's, and what it is told."""
+_MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) for sign in "<=>")
+"""What git leaves in a file that it could not merge (git-merge, "How conflicts are presented")."""
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
 _Answer = tuple[tuple[int, int], str]
@@ -50,12 +65,14 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
     """Return line and column, counted from one, and the sentence for one YAML error."""
     if isinstance(error, yaml.reader.ReaderError):
         return position(text[: error.position]), f"character {chr(error.character)!r} is not allowed in YAML; remove it"
+    if all(marker.search(text) for marker in _MARKERS):
+        return position(_MARKERS[0].split(text, maxsplit=1)[0]), _UNMERGED
     problem = str(getattr(error, "problem", None) or error)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
         return (1, 1), f"this is not YAML: {problem}"
     start = getattr(error, "context_mark", None) or mark
-    for read in (_tab, _key, _too_deep, _bracket, _quote, _sign):
+    for read in (_tab, _key, _too_deep, _bracket, _quote, _sign, _among_items):
         if answer := read(problem, mark, start):
             return answer
     for pattern, sentence in _OPENED:
@@ -106,7 +123,16 @@ def _keyless(number: int, line: str) -> _Answer:
     if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
         at = number + 1, found.start(1) + 1
         return at, f"a blank must be after ':', got U+{ord(found[1]):04X}, which looks like one; write a blank"
-    return (number + 1, len(line) - len(line.lstrip()) + 1), _NO_KEY
+    return (number + 1, len(line) - len(line.lstrip()) + 1), _beginning(line) or _NO_KEY
+
+
+def _beginning(line: str) -> str:
+    """Return what is wrong with a line that begins as comments or items do elsewhere, or nothing."""
+    text = legible(line.strip())
+    for pattern, sentence in _SIGNS:
+        if found := re.match(pattern, text):
+            return sentence.format(found[0].strip(), text, text[found.end() :])
+    return ""
 
 
 def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
@@ -119,8 +145,27 @@ def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
     for sign in str(start.buffer)[start.pointer :]:
         open_ones += (sign == begin) - (sign == end)
         if not open_ones:
-            return _at(mark), f"a ',' is missing before this in a '{begin}' {what}; put it between two values"
+            return _unseparated(mark, f"a ',' is missing before this in a '{begin}' {what}; put it between two values")
     return _at(start), f"a '{begin}' {what} is not closed with '{end}'"
+
+
+def _unseparated(mark: yaml.Mark, sentence: str) -> _Answer:
+    """Return the answer to what stands in brackets where a comma, or a key, should: at the key, if it has one."""
+    before = _line(mark)[: mark.column]
+    word = re.search(r"[^\s,\[\]{}]+\s*$", before)
+    if word is None:
+        return _at(mark), sentence
+    at = mark.line + 1, word.start() + 1
+    if word[0].endswith("="):
+        return at, _NO_KEY
+    return (at if _line(mark)[mark.column :].startswith(":") else _at(mark)), sentence
+
+
+def _among_items(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+    """Say of a key in line with the items of a list that it is none of them."""
+    if "<block end>, but found '?'" not in problem or not _line(start)[start.column :].startswith("-"):
+        return None
+    return _at(mark), "a key stands among the items of a list; begin it with '- ', or write a key instead of each item"
 
 
 def _quote(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
@@ -138,6 +183,8 @@ def _sign(problem: str, _mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
     """Say of a value that begins like an alias or an anchor, and is none, that it wants quotes."""
     if "expected alphabetic or numeric character" not in problem or "'" in (said := _word(start)):
         return None
+    if not said[1:] and (wrong := _beginning(_line(start))):
+        return _at(start), wrong
     return _at(start), f"a plain value cannot begin with '{said[:1]}'; put it in quotes: \"{said}\""
 
 

@@ -47,6 +47,8 @@ _FORMER_VALUES: Final = "FORMER_VALUES"
 """So may an enumeration, of values that it had."""
 _WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
 """What is between the words of a command."""
+_DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d])")
+"""What begins an item of a list, with a blank too few or with a dash that is longer than YAML's."""
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
@@ -135,7 +137,7 @@ class Reader:
             if isinstance(data, tuple):
                 return True
             source = self.sources.get(at, "")
-            items = _WORDS.sub(", ", source) if shape.repeats else source
+            items = _WORDS.sub(", ", source) if shape.repeats else _DASH.sub(", ", source).removeprefix(", ")
             self._refused(at, f"must be a list, got {self._got(data, at)}{f'; write [{items}]' if items else ''}")
             return False
         if isinstance(data, Mapping):
