@@ -15,6 +15,7 @@ At = tuple[str | int, ...]
 
 _OPEN, _CLOSE = "\ue000", "\ue001"  # private characters: no value has them, since a value is shown by its repr
 _REFERENCE: Final = re.compile(f"{_OPEN}([0-9]+):(.*?){_CLOSE}")
+_NO_NAME: Final = '""'
 _LONGEST: Final = 100
 _MOST_CHOICES: Final = 8
 
@@ -82,7 +83,8 @@ def either(choices: Iterable[str], *, all_in: str = "") -> str:
 
 def dotted(at: At) -> str:
     """Return a path as text: ``groups.workers.volumes[1].size_gb``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{legible(part)}" for part in at).removeprefix(".")
+    parts = (f"[{part}]" if isinstance(part, int) else f".{legible(part) or _NO_NAME}" for part in at)
+    return "".join(parts).removeprefix(".")
 
 
 def legible(text: str) -> str:

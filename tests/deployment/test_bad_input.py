@@ -146,9 +146,15 @@ AT_LOAD = [
         "18:7: 'cluster.groups.workers.count' must be a whole number, got a mapping",
     ),
     row(
+        "no-name",
+        [("name: demo", "name: demo\n'': 1"), ("zone: use1-az4", "zone: use1-az4\n  '': 1")],
+        "2:1: '\"\"' is no key here; there are name, region, account, tags, network, storage, orchestrator, cluster, …",
+        "6:3: 'network.\"\"' is no key here; there are zone, cidr, public_zones, accelerator_mask, accelerator_cidr, service_zones, nat, secondary_cidr, …",
+    ),
+    row(
         "no-value",
         [("zone: use1-az4", "zone:")],
-        "4:8: 'zone' has no value; write one, or remove the key",
+        "4:8: 'network.zone' has no value; write one, or remove the key",
     ),
     row(
         "twice",

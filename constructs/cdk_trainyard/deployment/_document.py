@@ -13,7 +13,7 @@ import yaml
 
 from cdk_trainyard.deployment._yaml_errors import explain_yaml
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.problems import legible
+from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
 
 KeyPath = tuple[str | int, ...]
@@ -185,11 +185,6 @@ def _short(source: str) -> str:
     return repr(text)
 
 
-def _name(path: KeyPath) -> str:
-    last = path[-1]
-    return f"'{legible(last)}'" if isinstance(last, str) else f"item {last + 1} of '{legible(str(path[-2]))}'"
-
-
 def _at(mark: yaml.Mark) -> Place:
     return Place(line=mark.line + 1, column=mark.column + 1)
 
@@ -211,7 +206,7 @@ class _Reader:
             child = (*path, key)
             self.keys[child] = _at(key_node.start_mark)
             if value_node.tag == f"{_TAG}null":
-                self._report(child, value_node, f"{_name(child)} has no value; write one, or remove the key")
+                self._report(child, value_node, f"'{dotted(child)}' has no value; write one, or remove the key")
                 data[key] = Unknown()
             else:
                 data[key] = self._value(value_node, child)
@@ -229,14 +224,14 @@ class _Reader:
             return self._sequence(node, path)
         self.sources[path] = node.value
         if looks_like_token(node.value):
-            self._report(path, node, f"{_name(path)} must be a value, got {_short(node.value)}: {_UNTIL_KNOWN}")
+            self._report(path, node, f"'{dotted(path)}' must be a value, got {_short(node.value)}: {_UNTIL_KNOWN}")
         return self._scalar(node, path)
 
     def _sequence(self, node: yaml.SequenceNode, path: KeyPath) -> tuple[Any, ...]:
         items: list[Any] = []
         for index, item in enumerate(node.value):
             if item.tag == f"{_TAG}null":
-                self._report((*path, index), item, f"{_name((*path, index))} has no value; write one")
+                self._report((*path, index), item, f"'{dotted((*path, index))}' has no value; write one")
                 items.append(Unknown())
             else:
                 items.append(self._value(item, (*path, index)))
@@ -256,7 +251,7 @@ class _Reader:
                     return str(node.value)
         except (KeyError, ValueError):
             pass
-        self._report(path, node, f"{_name(path)} must be plain text, a number, true or false, without a tag")
+        self._report(path, node, f"'{dotted(path)}' must be plain text, a number, true or false, without a tag")
         return str(node.value)
 
     def _entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:

@@ -42,7 +42,10 @@ _SENTENCES: Final = (
     (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
     (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),
 )
-_UNMERGED: Final = "git could not merge this, and left its markers '<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove them"
+_UNMERGED: Final = (
+    "git could not merge this, and left its markers '<<<<<<<', '=======' and '>>>>>>>';"
+    " choose one of both and remove them"
+)
 _OPENED: Final = (
     (r"unexpected end of stream", _OPEN_QUOTE),
     (r"unexpected document separator", f"{_OPEN_QUOTE} before '---'"),
