@@ -740,7 +740,7 @@ AT_LOAD = [
             ),
         ],
         "9:64: 'storage.lustre.data_repositories[0].chunk_mib' must be 1 to 512000 MiB, got 0",
-        "15:49: 'cluster.node_setup.s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end and none at its beginning, as tokenized/, got '/v1'",
+        "15:49: 'cluster.node_setup.s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, none at its beginning, and no part that is '.' or '..', as tokenized/, got '/v1'",
     ),
 ]
 

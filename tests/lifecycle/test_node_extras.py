@@ -175,8 +175,8 @@ NO_GPU = "'exporters.gpu' must be left out when no instance type has GPUs, got m
 ABSOLUTE = "must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx, got"
 SYSTEM = "must not be in a directory of the system, got"
 PREFIX = (
-    "'s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end and "
-    "none at its beginning, as tokenized/, got"
+    "'s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, "
+    "none at its beginning, and no part that is '.' or '..', as tokenized/, got"
 )
 EXACT = "must be a pip requirement with an exact version, as neuronx-cc==2.22.12471.0, got"
 NO_TOOL = (
@@ -343,6 +343,8 @@ def tool(**given: object) -> NodeSetup:
         (mounts("/data", prefix="v1"), (), f"{PREFIX} 'v1'"),
         (mounts("/data", prefix="/v1/"), (), f"{PREFIX} '/v1/'"),
         (mounts("/data", prefix="%n/"), (), f"{PREFIX} '%n/'"),
+        (mounts("/data", prefix="v1/../v2/"), (), f"{PREFIX} 'v1/../v2/'"),
+        (mounts("/data", prefix="./"), (), f"{PREFIX} './'"),
         (mounts("/fsx/data"), (), f"'s3_mounts[0].path' must not be /fsx, {HIDDEN} '/fsx/data'"),
         (mounts("/data", "/data/more"), (), f"'s3_mounts[1].path' must not be /data, {HIDDEN} '/data/more'"),
         (mounts("/data/more", "/data"), (), f"'s3_mounts[1].path' must not be /data/more, {HIDDEN} '/data'"),

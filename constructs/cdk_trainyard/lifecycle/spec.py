@@ -209,6 +209,7 @@ class S3Mount:
     """A prefix of a bucket as a directory on every node, with Mountpoint for Amazon S3.
 
     The nodes' role may list and read the prefix, and put objects there when ``read_only`` is False; nothing is deleted.
+    Keys with a part that is ``.`` or ``..`` are out of reach (Mountpoint's ``doc/SEMANTICS.md``, 2026-08-22).
     """
 
     bucket: Annotated["s3.IBucket", As(DataBucket)]
@@ -218,9 +219,9 @@ class S3Mount:
     prefix: Annotated[
         str,
         Text(
-            pattern=r"([A-Za-z0-9._=-]+/)*",
-            words="a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end and none at its "
-            "beginning",
+            pattern=r"((?!\.{1,2}/)[A-Za-z0-9._=-]+/)*",
+            words="a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, none at its "
+            "beginning, and no part that is '.' or '..'",
             example="tokenized/",
             shortest=0,
             longest=1024,
