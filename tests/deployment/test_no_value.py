@@ -40,6 +40,56 @@ def test_groups_are_counted_with_those_that_have_none(write: Callable[[str], Pat
     ]
 
 
+EXISTING = """\
+network:
+  vpc_id: vpc-0123456789abcdef0
+  cidr: 10.1.0.0/16
+  accelerator_subnet: { subnet_id: subnet-0123456789abcdef0, zone: us-east-1a, cidr: 10.1.0.0/20 }
+  public_subnets:
+"""
+ZONE = "network:\n  zone: us-east-1a\n"
+SETUP = """\
+  lifecycle: { on_create: on_create.sh }
+  node_setup: { exporters: { gpu: true, neuron: true }, neuron_environment: {} }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (edited((ZONE, EXISTING), good=GOOD_PARALLELCLUSTER), "network.public_subnets"),
+        (
+            edited(
+                (ZONE, f"{ZONE}  service_zones:\n"),
+                ("- name: cpu\n", "- name: cpu\n      subnets: [service]\n"),
+                good=GOOD_PARALLELCLUSTER,
+            ),
+            "network.service_zones",
+        ),
+        (
+            edited(
+                ("  head_node:\n", "  scripts:\n  head_node:\n    on_configured: [{ script: mine.sh }]\n"),
+                good=GOOD_PARALLELCLUSTER,
+            ),
+            "cluster.scripts",
+        ),
+        (
+            f"{GOOD_PARALLELCLUSTER}  slurm:\n    custom:\n      - DebugFlags:\n",
+            r"cluster.slurm.custom\[0\].DebugFlags",
+        ),
+        (
+            f"{GOOD_PARALLELCLUSTER}  raw_overrides:\n    HeadNode:\n      Imds: [{{ A: ~ }}]\n",
+            r"cluster.raw_overrides.HeadNode.Imds\[0\].A",
+        ),
+        (f"{GOOD[: GOOD.index('    workers:')]}    workers:\n{SETUP}", "cluster.groups.workers"),
+    ],
+    ids=["subnets", "zones", "scripts", "a-parameter", "an-override", "a-group"],
+)
+def test_nothing_follows_beside_what_uses_it(text: str, path: str, write: Callable[[str], Path]) -> None:
+    [problem] = problems_of(write(text))
+    assert re.search(f"'{path}' has no value; write one, or remove the key$", problem)
+
+
 @pytest.mark.parametrize(
     ("written", "says"),
     [

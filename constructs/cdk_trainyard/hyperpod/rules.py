@@ -1,6 +1,7 @@
 """Every rule of a HyperPod cluster, and the one place where all are asked: pure, silent about Tokens."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from cdk_trainyard.hyperpod.limits import EBS_MOUNT
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, node_group
@@ -12,8 +13,9 @@ from cdk_trainyard.hyperpod.rules_reach import reach_problems
 from cdk_trainyard.hyperpod.rules_region import region_problems, sold_problems
 from cdk_trainyard.hyperpod.rules_versions import file_system_problems, neuron_package_problems
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
+from cdk_trainyard.lifecycle.settings import NodeGroup
 from cdk_trainyard.problems import Problem, within
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import Unknown, unresolved
 
 _RULES = (
     *CLUSTER_RULES,
@@ -52,5 +54,8 @@ def nodes(cluster: ResolvedCluster) -> Nodes:
     mounts = [mount.path for mount in cluster.facts.mounts]
     volumes = [EBS_MOUNT] if any(group.spec.volumes for group in cluster.groups) else []
     groups = [node_group(group) for group in cluster.groups]
+    if not cluster.is_whole:  # of the others nothing is known
+        nothing: Any = Unknown()
+        groups.append(NodeGroup(name=nothing, role=nothing, instance_types=(nothing,)))
     metrics = cluster.facts.scrape_seconds is not None
     return Nodes(groups=groups, mounts=[*mounts, *volumes], shared=bool(mounts), metrics=metrics)

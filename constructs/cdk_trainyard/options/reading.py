@@ -129,7 +129,7 @@ class Reader:
             case Named():
                 return dict(self._named(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Json():
-                return _json(data) if self._fits(shape, data, at) else Unknown()
+                return _json(data) if self._fits(shape, data, at) and not _is_unknown(data) else Unknown()
 
     def _fits(self, shape: Items | Named | Json, data: Any, at: At) -> bool:
         """Say whether a list, or a mapping, stands where one must."""
@@ -326,7 +326,13 @@ def spelling(member: Enum) -> str:
 def _json(value: Any) -> Any:
     """Return a JSON value whose lists, which are read as tuples, are lists."""
     if isinstance(value, Mapping):
-        return {key: _json(inner) for key, inner in value.items() if not isinstance(inner, Unknown)}
+        return {key: _json(inner) for key, inner in value.items() if not _is_unknown(inner)}
     if isinstance(value, tuple):
-        return [_json(inner) for inner in value if not isinstance(inner, Unknown)]
+        return [_json(inner) for inner in value if not _is_unknown(inner)]
     return value
+
+
+def _is_unknown(value: Any) -> bool:
+    """Say whether nothing of a JSON value is known: that it is empty is."""
+    inner = [*value.values()] if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
+    return isinstance(value, Unknown) or (len(inner) > 0 and all(map(_is_unknown, inner)))

@@ -191,14 +191,19 @@ def _several(kind: str, network: object) -> list[Subnet]:
         case _, "accelerator":
             count = 1
         case NetworkSpec(), "public":
-            count = len(network.zones_of_public_subnets)
+            count = _number(network.zones_of_public_subnets)
         case NetworkSpec(), _:
-            count = len(network.service_zones)
+            count = _number(network.service_zones)
         case ExistingNetworkSpec(), _:
-            count = len(network.public_subnets if kind == "public" else network.service_subnets)
+            count = _number(network.public_subnets if kind == "public" else network.service_subnets)
         case _:
             count = 1
     return [Subnet(kind if index == 0 else f"{kind}/{index}") for index in range(count)]
+
+
+def _number(subnets: Any) -> int:
+    """Return how many there are: one where that is not known."""
+    return 1 if isinstance(subnets, Unknown) else len(subnets)
 
 
 # ---------------------------------------------------------------- what only a file can get wrong
@@ -209,9 +214,9 @@ def script_problems(section: ParallelClusterSection, find: Callable[[str], Path]
         section: The section.
         find: Finds what stands beside the file.
     """
-    folder = None if unresolved(section.scripts) else section.scripts.folder
-    if unresolved(folder):
+    if unresolved(section.scripts) or unresolved(section.scripts.folder):
         return
+    folder = section.scripts.folder
     if folder is None:
         bundle: Bundle | None = read_bundle(("", scripts_folder() / "parallelcluster"))
     else:
