@@ -53,7 +53,7 @@ REFUSALS = [
             "'wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww' (64 characters)"
         ),
     ),
-    ({"name": ""}, "'groups..name' must be 1 to 63 letters, digits and inner hyphens, got ''"),
+    ({"name": ""}, "'groups.\"\".name' must be 1 to 63 letters, digits and inner hyphens, got ''"),
     (
         {"instance_type": "ml.c5.4xlarge", "instance_types": ["ml.c5.9xlarge"]},
         "'groups.worker-group' must have either 'instance_type' or 'instance_types', got both",
