@@ -30,6 +30,11 @@ TOKENS = "      kind: jwt\n      issuer: https://i.example\n      key_set_url: h
 
 AT_LOAD = [
     row(
+        "an alarm that is not made, whatever it compares with",
+        [("serving:", "monitoring:\n  alarms: { JobsStarving: { threshold: -1 } }\nserving:")],
+        "7:13: 'monitoring.alarms.JobsStarving' must be left out: the deployment does not make this alarm, as there is no cluster",
+    ),
+    row(
         "a model that does not fit",
         [("preset: llama-3.2-3b", "preset: qwen3-32b")],
         "11:22: 'serving.model.tensor_parallel' must fit the NeuronCores: qwen3-32b with 'tensor_parallel' 2 takes 30.55 GiB of weights + 4 x 0.500 GiB of KV cache = 32.55 GiB per core, of 13.6 GiB (85% of 16 GiB); use inf2.24xlarge with 'tensor_parallel' 8",

@@ -115,8 +115,11 @@ def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if deployment.monitoring is not None and not unresolved(deployment.monitoring):
-        yield from monitoring_problems(deployment.monitoring, deployment.environment.region)
-        yield from unused_problems(deployment, deployment.monitoring)
+        unused = list(unused_problems(deployment, deployment.monitoring))
+        without = {problem.at for problem in unused}
+        found = monitoring_problems(deployment.monitoring, deployment.environment.region)
+        yield from (problem for problem in found if problem.at[:2] not in without)
+        yield from unused
         if deployment.orchestrator is None and deployment.monitoring.exporters is not None:
             yield Problem(
                 ("exporters",), "must be left out where there is no cluster: the tasks of a service run their own"
