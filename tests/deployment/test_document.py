@@ -113,6 +113,8 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: [1, 2\nb: 1\n", "1:4", "a '[' list is not closed with ']'"),
         ("a: {b: 1\n", "1:4", "a '{' mapping is not closed with '}'"),
         ("a: {b: 1\nc: 2\nd: {e: 3}\n", "1:4", "a '{' mapping is not closed with '}'"),
+        ("a: {b: 1 # }\n", "1:4", "a '{' mapping is not closed with '}'"),
+        ('a: [b, "]", c\nd: {}\n', "1:4", "a '[' list is not closed with ']'"),
         ("a: {b: 1\n  c: 2}\n", "2:3", "a ',' is missing before this in a '{' mapping; put it between two values"),
         ("a: [b: 1 c: 2]\n", "1:10", "a ',' is missing before this in a '[' list; put it between two values"),
         ("a: {b: c d: [e]}\n", "1:10", "a ',' is missing before this in a '{' mapping; put it between two values"),

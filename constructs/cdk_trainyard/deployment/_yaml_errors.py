@@ -59,6 +59,8 @@ _SIGNS: Final = (
 """How a line begins for other readers than YAML's, and what it is told."""
 _MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) for sign in "<=>")
 """What git leaves in a file that it could not merge (git-merge, "How conflicts are presented")."""
+_ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
+"""Quoted values and comments, in which brackets are text."""
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
 _Answer = tuple[tuple[int, int], str]
@@ -145,7 +147,7 @@ def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
         return None
     end, begin, what = ("]", "[", "list") if found[1] == "]" else ("}", "{", "mapping")
     open_ones = 0
-    for sign in str(start.buffer)[start.pointer :]:
+    for sign in _ASIDE.sub("", str(start.buffer)[start.pointer :]):
         open_ones += (sign == begin) - (sign == end)
         if not open_ones:
             return _unseparated(mark, f"a ',' is missing before this in a '{begin}' {what}; put it between two values")
