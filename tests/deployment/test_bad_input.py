@@ -629,6 +629,19 @@ AT_LOAD = [
         "12:3: 'cluster.groups' must take at most the 27 addresses of the subnet 10.1.0.128/27, got 51 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2, reserve = 16); use a /26 or larger, EFA-only interfaces, or fewer nodes",
     ),
     row(
+        "subnet-too-small-for-any-cluster",
+        [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/24\n  accelerator_cidr: 10.1.0.128/28")],
+        "6:21: 'network.accelerator_cidr' must hold 51 addresses (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2, reserve = 16), got 10.1.0.128/28 with 11; use a /26 or larger",
+    ),
+    row(
+        "file-system-fills-the-subnet",
+        [
+            ("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/24\n  accelerator_cidr: 10.1.0.128/26"),
+            ("1200", "120000"),
+        ],
+        "9:19: 'storage.lustre.capacity_gib' must leave the nodes addresses of the 59 of the subnet 10.1.0.128/26, got 104 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 55, reserve = 16); use a /25 or larger, or less capacity",
+    ),
+    row(
         "folder-missing",
         [("cluster:", "cluster:\n  lifecycle: {on_create: own.sh, folder: nothing}")],
         "10:42: 'cluster.lifecycle.folder' must be an existing folder beside this file, got 'nothing'",

@@ -1,6 +1,7 @@
 """Whether the nodes fit into their subnets and reach their file systems: pure functions, silent about Tokens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Network
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup, SubnetFacts
@@ -27,13 +28,30 @@ def address_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             continue
         uses = [_address_use(group) for group in groups if group.types and not unresolved(group.spec.count)]
         plan = AddressPlan(uses, lustre_file_servers=_file_servers(cluster, subnet))
-        usable = usable_addresses(block.prefixlen)
-        if plan.required > usable:
-            got = f"got {plan.required} ({plan.arithmetic})"
-            remedy = f"use {plan.smallest_subnet}, EFA-only interfaces, or fewer nodes"
-            yield Problem(
-                ("groups",), f"must take at most the {usable} addresses of the subnet {block}, {got}; {remedy}"
-            )
+        if plan.required > usable_addresses(block.prefixlen):
+            yield _shortage(cluster, subnet, groups, plan)
+
+
+def _shortage(
+    cluster: ResolvedCluster, subnet: SubnetFacts, groups: Sequence[ResolvedGroup], plan: AddressPlan
+) -> Problem:
+    """Return that a subnet is too small, said of what leaves no address to a node of each group, or of the groups."""
+    block = IPv4Network(str(subnet.cidr))
+    usable, least = usable_addresses(block.prefixlen), plan.reserve + len(groups)
+    if usable < least:
+        at: At = ("network", "accelerator_cidr") if subnet == cluster.facts.subnet else (*groups[0].at, "network")
+        return Problem(at, plan.shortage(str(block)) or "")
+    got = f"got {plan.required} ({plan.arithmetic}); use {plan.smallest_subnet}"
+    servers = {
+        mount.file_servers: index
+        for index, mount in enumerate(cluster.facts.mounts)
+        if mount.file_servers and mount.zone == subnet.zone
+    }
+    if servers and usable < least + plan.lustre_file_servers:
+        text = f"must leave the nodes addresses of the {usable} of the subnet {block}, {got}, or less capacity"
+        return Problem(("mounts", servers[max(servers)], "capacity_gib"), text)
+    text = f"must take at most the {usable} addresses of the subnet {block}, {got}, EFA-only interfaces, or fewer nodes"
+    return Problem(("groups",), text)
 
 
 def zone_problems(cluster: ResolvedCluster) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from cdk_trainyard.deployment.hyperpod.facts import surroundings
 from cdk_trainyard.deployment.hyperpod.legacy_file import legacy_file_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import accelerator_zone
+from cdk_trainyard.deployment.network import accelerator_zone, address_problem
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.hyperpod import rules as room
@@ -39,6 +39,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             yield replace(problem, at=(*places[int(problem.at[1])], *problem.at[2:]))
         elif problem.at[:1] == ("metrics",):
             yield replace(problem, at=("monitoring", *problem.at[1:]))
+        elif problem.at == ("network", "accelerator_cidr"):
+            yield address_problem(network, problem)
         else:
             yield problem if problem.at == ("region",) else replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path, paths))
