@@ -365,6 +365,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"queues": [queue(ComputeResource(instance_types=["g4dn.xlarge", "g5.xlarge"]))]},
         "compute resource 'g4dn-xlarge' of queue 'compute' has types with T4 and A10G: a job gets either",
     ),
+    "node-features": (
+        {"queues": [queue(cpu(slurm={"feature": "big"}))]},
+        "Feature of compute resource 'c5-xlarge' of queue 'compute' takes the place of those that ParallelCluster",
+    ),
     "name-tag": ({"tags": {"Name": "x"}}, "'tags' have a Name, which the head node alone takes"),
     "open-ssh": ({"head_node": head(ssh_from="0.0.0.0/0")}, "SSH on the head node is open to the world"),
     "many-policies": (

@@ -135,6 +135,22 @@ def name_of_head_node(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         yield "'tags' have a Name, which the head node alone takes: ParallelCluster names the other nodes itself"
 
 
+def features_of_nodes(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """A Feature of one's own takes the place of ParallelCluster's, which jobs may ask for.
+
+    Source: ``config_renderer.py`` of ParallelCluster's cookbooks (2024-10-22) writes both into one line, of which
+    Slurm's ``parse_config.c`` takes the last.
+    """
+    for _at, queue, compute in computes(spec):
+        own = {} if compute.slurm is None or unresolved(compute.slurm) else compute.slurm
+        if any(name.lower() == "feature" for name in own):
+            yield (
+                f"Feature of compute resource {compute.name!r} of queue {queue.name!r} takes the place of those that "
+                "ParallelCluster gives its nodes: static or dynamic, the type, the name, efa and gpu; write what jobs "
+                "ask for with --constraint beside your own"
+            )
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
     "zone-without-type": zone_without_type,
     "other-version": other_version,
@@ -143,6 +159,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "ebs-bottleneck": ebs_bottleneck,
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,
+    "node-features": features_of_nodes,
     "open-ssh": open_ssh,
     "name-tag": name_of_head_node,
     "no-way-out": no_route_to_internet,
