@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from cdk_trainyard.lifecycle import bundle
+from cdk_trainyard.node_scripts import scripts_folder
 from tests.deployment.good_file import edited, problems_of
 
 SCRIPT = b"#!/bin/bash\necho done >>/var/log/provision/provisioning.log\n"
 NAMES = "must name groups of this file in provisioning_parameters.json"
+READER = {"shared_users.py": (scripts_folder() / "hyperpod/shared_users.py").read_bytes()}
 OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n")
 
 
@@ -31,17 +33,17 @@ OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n"
             "must not hold provisioning_parameters.json when 'topology' is api",
         ),
         (
-            {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx/ada\nroot,0,/root\n"},
+            READER | {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx/ada\nroot,0,/root\n"},
             "10:42: 'cluster.lifecycle.folder'",
             "shared_users.txt:2: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got '0'",
         ),
         (
-            {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx/ada\nbob,1002,/fsx/ubuntu\n"},
+            READER | {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx/ada\nbob,1002,/fsx/ubuntu\n"},
             "10:42: 'cluster.lifecycle.folder'",
             "shared_users.txt: home of 'bob' must not be the file system /fsx, around it, or the home of 'ubuntu'",
         ),
         (
-            {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx\n"},
+            READER | {"own.sh": SCRIPT, "shared_users.txt": b"ada,1001,/fsx\n"},
             "10:42: 'cluster.lifecycle.folder'",
             "shared_users.txt: home of 'ada' must not be the file system /fsx",
         ),
@@ -54,6 +56,16 @@ def test_what_is_wrong_in_a_folder_is_said_where_it_is_named(
     path = write(edited(OWN))
     write_folder(path.parent / "own", files)
     assert [problem for problem in problems_of(path) if problem.startswith(f"{place} {says}")]
+
+
+@pytest.mark.parametrize("reader", [{}, {"shared_users.py": b"#!/usr/bin/env python3\n"}])
+@pytest.mark.parametrize("users", [b"", b"Ada.L,1000,/fsx\nubuntu,1000,/fsx/ubuntu\n"])
+def test_users_that_another_reader_reads_are_not_judged(
+    reader: dict[str, bytes], users: bytes, write: Callable[[str], Path]
+) -> None:
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", reader | {"own.sh": SCRIPT, "shared_users.txt": users})
+    assert problems_of(path) == []
 
 
 def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:

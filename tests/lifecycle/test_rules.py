@@ -9,6 +9,7 @@ from aws_cdk import CfnParameter, Stack
 
 from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology, rules
 from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.problems import sentence
@@ -38,6 +39,7 @@ CONTROLLER = NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["
 # written in two halves, so that this file holds no key
 KEY = b"-----BEGIN RSA " + b"PRIVATE KEY-----\n"
 SECRET_KEY = b"aB3dE5gH7j" * 2 + b"K9mN1pQ4sT" * 2  # of nobody
+READER = ("shared_users.py", (scripts_folder() / "hyperpod/shared_users.py").read_bytes())
 ACCESS_KEY = b"AKIA" + b"ABCDEFGHIJKLMNOP"
 
 
@@ -317,13 +319,15 @@ def test_tokens_pass(stack: Stack) -> None:
 # ---------------------------------------------------------------- users
 def test_users_are_read_with_the_reader_of_the_nodes() -> None:
     at = ("users_file",)
-    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"ada,1001,/fsx/ada\nbob,0,/fsx/bob\n")), at=at) == [
+    files = bundle_of(READER, ("shared_users.txt", b"ada,1001,/fsx/ada\nbob,0,/fsx/bob\n"))
+    assert ASKED.users_problems(files, at=at) == [
         "'users_file' shared_users.txt:2: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got '0'"
     ]
-    assert ASKED.users_problems(bundle_of(), at=at) == []
+    assert ASKED.users_problems(bundle_of(READER), at=at) == []
+    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"Bob,0,/fsx/bob\n")), at=at) == []
 
 
 def test_fails_for_users_in_another_encoding() -> None:
-    assert ASKED.users_problems(bundle_of(("shared_users.txt", b"a\n\xff")), at=("folder",)) == [
+    assert ASKED.users_problems(bundle_of(READER, ("shared_users.txt", b"a\n\xff")), at=("folder",)) == [
         "'folder' must hold users in UTF-8, got something else at shared_users.txt:2"
     ]

@@ -17,6 +17,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.lifecycle import LifecycleScripts, NodeLustre, NodeSettings, SlurmTopology
+from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.review import attach_checks, unmatched_acknowledgments
 from tests.support import STAGED
 
@@ -301,6 +302,11 @@ def crlf(folder: Path) -> None:
     (folder / "on_create.sh").write_bytes(b"#!/bin/bash\r\ntrue\r\n")
 
 
+def wrong_users(folder: Path) -> None:
+    shutil.copy(scripts_folder() / "hyperpod/shared_users.py", folder)
+    (folder / "shared_users.txt").write_text("ada,1,/fsx/ada\n")
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -313,7 +319,7 @@ def crlf(folder: Path) -> None:
             "'folder' must hold LF line ends only, got CR LF at on_create.sh:1 (2 lines in all); convert it with",
         ),
         (
-            lambda folder: (folder / "shared_users.txt").write_text("ada,1,/fsx/ada\n"),
+            wrong_users,
             "'folder' shared_users.txt:1: uid must be a number from 1001 to 2147483646, not 65534 or 65535, got",
         ),
         (shutil.rmtree, "'folder' must be an existing folder, got "),

@@ -11,7 +11,7 @@ from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES,
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
-from cdk_trainyard.node_scripts import node_module
+from cdk_trainyard.node_scripts import node_module, scripts_folder
 from cdk_trainyard.options.texts import TOKENS
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
@@ -46,8 +46,7 @@ _SECRET_CONTENT = (
 _LEAST_SIGNS = 12
 """Different characters of a secret; what has fewer holds its place, as ``hf_xxxx``."""
 _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
-
-
+_USERS_READER = "shared_users.py"
 _FOLDER, _USERS = ("folder",), ("users_file",)
 
 
@@ -186,20 +185,23 @@ def node_group_problems(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
 def users_problems(bundle: Bundle, *, at: At, mounts: Sequence[str] = ()) -> list[Problem]:
     """Check the file of users, line by line, with the reader that the nodes use.
 
+    AWS's own scripts have a file of this name too, and other rules (``add_users.sh`` of awsome-distributed-training,
+    read 2026-11): of users that another reader reads, nothing is said.
+
     Args:
         bundle: The folder's files.
         at: The option that the file came with.
         mounts: Paths at which nodes mount shared file systems.
     """
-    file = bundle.find(USERS_FILE)
-    if file is None:
+    file, reader = bundle.find(USERS_FILE), bundle.find(_USERS_READER)
+    if file is None or reader is None or reader.data != (scripts_folder() / "hyperpod" / _USERS_READER).read_bytes():
         return []
     try:
         text = file.data.decode()
     except UnicodeDecodeError as error:
         where = f"{USERS_FILE}:{_line_of(file.data, error.start)}"
         return [Problem(at, f"must hold users in UTF-8, got something else at {where}")]
-    listing = node_module("shared_users").read(text)
+    listing = node_module(PurePosixPath(_USERS_READER).stem).read(text)
     found = [f"{USERS_FILE}:{line}: {sentence}" for line, sentence in listing.problems]
     return [Problem(at, sentence) for sentence in (*found, *_home_texts(listing.users, mounts))]
 
