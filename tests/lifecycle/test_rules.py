@@ -39,6 +39,7 @@ CONTROLLER = NodeGroup(name="head", role=GroupRole.CONTROLLER, instance_types=["
 # written in two halves, so that this file holds no key
 KEY = b"-----BEGIN RSA " + b"PRIVATE KEY-----\n"
 SECRET_KEY = b"aB3dE5gH7j" * 2 + b"K9mN1pQ4sT" * 2  # of nobody
+LETTERS = b"aBcDeFgHiJkLmNoPqR" + b"sTuVwXyZaCeGiKmO"
 READER = ("shared_users.py", (scripts_folder() / "hyperpod/shared_users.py").read_bytes())
 ACCESS_KEY = b"AKIA" + b"ABCDEFGHIJKLMNOP"
 
@@ -135,8 +136,9 @@ def test_fails_for_an_entry_that_is_a_token(stack: Stack) -> None:
         ),
         *(
             ("a.sh", b"export TOKEN=" + begin + SECRET_KEY.replace(b"/", b""), NO_SECRETS.format("a token at a.sh:1"))
-            for begin in (b"hf_", b"ghp_", b"github_pat_", b"glpat-", b"xoxb-")
+            for begin in (b"hf_", b"ghp_", b"github_pat_", b"glpat-", b"xoxb-1", b"xapp-1-")
         ),
+        ("a.sh", b"export TOKEN=hf_" + LETTERS, NO_SECRETS.format("a token at a.sh:1")),
         ("lib/id_rsa", b"x", NO_SECRETS.format("lib/id_rsa, whose name is one of keys or passwords")),
         ("tls.pem", b"x", NO_SECRETS.format("tls.pem, whose name is one of keys or passwords")),
         (".env", b"x", NO_SECRETS.format(".env, whose name is one of keys or passwords")),
@@ -160,6 +162,21 @@ def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem
         ("doc.md", b"AKIAIOSFODNN7EXAMPLE\n"),
         ("environment.sh", b"x\n"),
         ("a.sh", b"export HF_TOKEN=hf_" + b"x" * 34),
+        *(
+            ("a.sh", b"export TOKEN=" + placeholder + b"\n")
+            for placeholder in (
+                b"xoxb-your-slack-bot-token-here",
+                b"xoxp-1234567890-your-user-token-goes-here",
+                b"xapp-socket-mode-connection-handler-2",
+                b"glpat-your-personal-access-token",
+                b"glpat-your-personal-access-token-of-project-2",
+                b"ghp_thePersonalAccessGoesHereBeforeYouRun",
+                b"hf_YourHuggingFaceTokenGoesHereReplaceMe",
+                b"hf_" + LETTERS + b"x",
+            )
+        ),
+        ("a.sh", b"github_pat_secret_name_in_secrets_manager=x\n"),
+        ("a.sh", b"github_pat_of_project_2_in_secrets_manager=x\n"),
         ("a.sh", b"hf_download_model_and_its_tokenizer_from_hub() { :; }\n"),
         ("a.sh", b"export HF_TOKEN=$(aws secretsmanager get-secret-value --secret-id hf_token)\n"),
         ("a.sh", b"aws configure set aws_secret_access_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),

@@ -43,6 +43,7 @@ _SECRET_CONTENT = (
     *((re.compile(f"{begin}(?<![A-Za-z0-9_-]{begin}){rest}".encode()), "a token") for begin, rest in TOKENS.items()),
 )
 """What secrets look like, each pattern with a literal beginning: so megabytes are searched at once."""
+_PLACEHOLDER = re.compile(rb"EXAMPLE|YOUR|REPLACE|PLACEHOLDER|TOKEN", re.IGNORECASE)
 _LEAST_SIGNS = 12
 """Different characters of a secret; what has fewer holds its place, as ``hf_xxxx``."""
 _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
@@ -268,7 +269,7 @@ def _secret_problems(file: BundleFile) -> list[str]:
 
 def _is_real(found: re.Match[bytes]) -> bool:
     secret = found[found.lastindex or 0]
-    made_up = b"EXAMPLE" in secret.upper() or len(set(secret)) < _LEAST_SIGNS
+    made_up = _PLACEHOLDER.search(secret) or len(set(secret)) < _LEAST_SIGNS
     return found.re in {_PRIVATE_KEY, _ACCESS_KEY} or not made_up
 
 
