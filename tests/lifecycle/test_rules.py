@@ -144,6 +144,7 @@ def test_fails_for_an_entry_that_is_a_token(stack: Stack) -> None:
         (".env", b"x", NO_SECRETS.format(".env, whose name is one of keys or passwords")),
         ("conf/.env.prod", b"x", NO_SECRETS.format("conf/.env.prod, whose name is one of keys or passwords")),
         ("munge.key", b"x", NO_SECRETS.format("munge.key, whose name is one of keys or passwords")),
+        (".env.example", b"A=" + ACCESS_KEY, NO_SECRETS.format("an AWS access key at .env.example:1")),
         (".aws/credentials", b"x", NO_SECRETS.format(".aws/credentials, whose name is one of keys or passwords")),
     ],
 )
@@ -161,6 +162,7 @@ def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem
         ("id_rsa.pub", b"ssh-rsa AAAA\n"),
         ("doc.md", b"AKIAIOSFODNN7EXAMPLE\n"),
         ("environment.sh", b"x\n"),
+        *((name, b"PASSWORD=\n") for name in (".env.example", "conf/.env.sample", ".env.prod.template", ".env.dist")),
         ("a.sh", b"export HF_TOKEN=hf_" + b"x" * 34),
         *(
             ("a.sh", b"export TOKEN=" + placeholder + b"\n")

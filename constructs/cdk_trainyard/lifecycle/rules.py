@@ -29,6 +29,7 @@ _SECRET_NAMES = (
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", ".env", ".env.*",
     ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", "credentials",
 )  # fmt: skip
+_SAMPLE_NAMES = ("*.example", "*.sample", "*.template", "*.dist")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _CERTIFICATE = re.compile(rb"-----BEGIN (TRUSTED )?CERTIFICATE-----")
 _ACCESS_KEY = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
@@ -274,9 +275,12 @@ def _is_real(found: re.Match[bytes]) -> bool:
 
 
 def _has_secret_name(file: BundleFile) -> bool:
-    name = PurePosixPath(file.name).name
     # a .pem of certificates alone is as public as they are
-    return any(fnmatchcase(name, pattern) for pattern in _SECRET_NAMES) and not _CERTIFICATE.search(file.data)
+    return _is_named(file, _SECRET_NAMES) and not _is_named(file, _SAMPLE_NAMES) and not _CERTIFICATE.search(file.data)
+
+
+def _is_named(file: BundleFile, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(PurePosixPath(file.name).name, pattern) for pattern in patterns)
 
 
 def _line_of(data: bytes, offset: int) -> int:
