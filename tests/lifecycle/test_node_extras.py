@@ -408,6 +408,14 @@ def test_a_tool_for_arm_lets_its_nodes_mount() -> None:
     assert problems_of(setup, "ml.c6g.large") == []
 
 
+def test_a_tool_may_stand_there_for_a_processor_that_other_clusters_have() -> None:
+    used, arm = tool().tools[0], tool(architecture="arm64").tools[0]
+    assert problems_of(NodeSetup(containers=Containers(), tools=[used, arm])) == []
+    other = replace(arm, tool=NodeTool.PYXIS)
+    (told,) = problems_of(NodeSetup(containers=Containers(), tools=[used, other]))
+    assert told.startswith("'tools[1]' must be left out where no node is arm64")
+
+
 def test_metrics_ask_for_an_agent_and_exporters() -> None:
     setup = NodeSetup(tools=[*tool(tool=NodeTool.VMAGENT).tools, *tool(tool=NodeTool.NODE_EXPORTER).tools])
     assert not list(setup_problems(setup, Nodes(groups=[], metrics=True)))
