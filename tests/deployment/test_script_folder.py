@@ -106,7 +106,6 @@ def legacy(**changes: object) -> bytes:
             legacy(controller_group="heat"),
             [
                 f"{NAMES}, got 'heat' as its controller_group; did you mean 'head'?",
-                f"must name every group of this file {IN_FILE} none of 'head'",
             ],
         ),
         (legacy(version=None), [f"must hold 'version' '1.0.0' {IN_FILE} nothing"]),
@@ -116,7 +115,6 @@ def legacy(**changes: object) -> bytes:
             legacy(controller_group="workers"),
             [
                 f"must name a controller group as controller_group {IN_FILE} 'workers', whose role is compute",
-                f"must name every group of this file {IN_FILE} none of 'head'",
             ],
         ),
         (
@@ -127,14 +125,12 @@ def legacy(**changes: object) -> bytes:
             legacy(worker_groups=[]),
             [
                 f"must hold a list of one group or more as 'worker_groups' {IN_FILE} another",
-                f"must name every group of this file {IN_FILE} none of 'workers'",
             ],
         ),
         (
             legacy(worker_groups=None, workers_groups=GOOD_LEGACY["worker_groups"]),
             [
                 f"must hold 'worker_groups' {IN_FILE} none; rename 'workers_groups'",
-                f"must name every group of this file {IN_FILE} none of 'workers'",
             ],
         ),
         (
@@ -154,7 +150,6 @@ def legacy(**changes: object) -> bytes:
                     f"{IN_FILE} nothing"
                 ),
                 f"{NAMES}, got nothing as its worker_groups[0].instance_group_name",
-                f"must name every group of this file {IN_FILE} none of 'workers'",
             ],
         ),
         (legacy(), []),
@@ -177,12 +172,24 @@ def test_a_partition_is_said_where_it_counts(write: Callable[[str], Path]) -> No
     ]
 
 
-def test_a_login_group_that_there_is_has_its_name_in_the_legacy_file(write: Callable[[str], Path]) -> None:
+def test_a_compute_group_may_be_left_out_of_the_legacy_file_but_no_controller(write: Callable[[str], Path]) -> None:
+    more = "    more: {role: compute, instance_type: ml.m5.large, count: 1}\n"
+    path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n"), ("  groups:\n", f"  groups:\n{more}")))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": legacy()})
+    assert problems_of(path) == []
+    write_folder(path.parent / "own", {"provisioning_parameters.json": legacy(controller_group=None)})
+    (told,) = problems_of(path)
+    assert told.startswith(f"10:42: 'cluster.lifecycle.folder' must hold 'controller_group' {IN_FILE} none")
+
+
+def test_a_login_group_has_its_name_in_the_legacy_file_or_is_left_out(write: Callable[[str], Path]) -> None:
     door = "    door: {role: login, instance_type: ml.m5.large, count: 1}\n"
     path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n"), ("  groups:\n", f"  groups:\n{door}")))
+    for said in ({}, {"login_group": "door"}):
+        write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": legacy(**said)})
+        assert problems_of(path) == []
     write_folder(path.parent / "own", {"own.sh": SCRIPT, "provisioning_parameters.json": legacy(login_group="dor")})
     assert problems_of(path) == [
-        f"10:42: 'cluster.lifecycle.folder' must name every group of this file {IN_FILE} none of 'door'",
         f"10:42: 'cluster.lifecycle.folder' {NAMES}, got 'dor' as its login_group; did you mean 'door'?",
     ]
 

@@ -91,8 +91,9 @@ def _form_texts(content: Mapping[str, Any]) -> Iterator[str]:
 def _group_texts(named: _Named, groups: Sequence[GroupSection]) -> Iterator[str]:
     """Yield where the file names other groups than there are, or says that they are something else.
 
-    AWS's examples name a login group where there is none: its own check (``validate-config.py`` of
-    awsome-distributed-training) does not look at that name.
+    AWS's own check (``validate-config.py`` of awsome-distributed-training, read 2026-11) asks only whether there are
+    such groups as ``worker_groups`` names. So a group may be left out, and AWS's examples name a login group where
+    there is none.
     """
     known = {group.name: group for group in groups}
     logs_in = any(unresolved(group.role) or group.role is GroupRole.LOGIN for group in groups)
@@ -105,10 +106,6 @@ def _group_texts(named: _Named, groups: Sequence[GroupSection]) -> Iterator[str]
             yield f"must name groups of this file in {LEGACY_FILE}, got {shown(name)} as its {path}{hint}"
         elif not unresolved(group.role) and group.role is not role:
             yield f"must name a {role} group as {path} in {LEGACY_FILE}, got {shown(name)}, whose role is {group.role}"
-    said = [name for name, _ in named.values()]
-    for name in known:
-        if said and name not in said:
-            yield f"must name every group of this file in {LEGACY_FILE}, got none of {shown(name)}"
 
 
 def _partition_problems(content: Mapping[str, Any], groups: Sequence[GroupSection]) -> Iterator[Problem]:
