@@ -18,6 +18,7 @@ from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 _KEPT: Final = {"version": "1.0.0", "workload_manager": "slurm"}
+_NEEDED: Final = ("controller_group", "worker_groups")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _Named = Mapping[str, tuple[Any, GroupRole]]
 """What the file names as a group, and the role that it has there, by the path in the file."""
@@ -75,9 +76,10 @@ def _form_texts(content: Mapping[str, Any]) -> Iterator[str]:
     for name, value in _KEPT.items():
         if content.get(name) != value:
             yield f"must hold {shown(name)} {shown(value)} in {LEGACY_FILE}, got {shown(content.get(name))}"
-    for name in ("controller_group", "worker_groups"):
+    own = [name for name in content if name not in {*_KEPT, *_NEEDED, "login_group"}]
+    for name in _NEEDED:
         if name not in content:
-            hint = "".join(f"; rename {shown(near)}" for near in nearest(name, content)[:1])
+            hint = "".join(f"; rename {shown(near)}" for near in nearest(name, own)[:1])
             yield f"must hold {shown(name)} in {LEGACY_FILE}, got none{hint}"
     if "worker_groups" in content and not _workers(content):
         yield f"must hold a list of one group or more as 'worker_groups' in {LEGACY_FILE}, got another"
