@@ -59,7 +59,7 @@ def test_what_is_wrong_in_a_folder_is_said_where_it_is_named(
 
 
 @pytest.mark.parametrize("reader", [{}, {"shared_users.py": b"#!/usr/bin/env python3\n"}])
-@pytest.mark.parametrize("users", [b"", b"Ada.L,1000,/fsx\nubuntu,1000,/fsx/ubuntu\n"])
+@pytest.mark.parametrize("users", [b"", b"Ada.L,500,/fsx\nubuntu,1000,/fsx/ubuntu\n"])
 def test_users_that_another_reader_reads_are_not_judged(
     reader: dict[str, bytes], users: bytes, write: Callable[[str], Path]
 ) -> None:

@@ -187,8 +187,9 @@ def node_group_problems(groups: Sequence[NodeGroup]) -> Iterator[Problem]:
 def users_problems(bundle: Bundle, *, at: At, mounts: Sequence[str] = ()) -> list[Problem]:
     """Check the file of users, line by line, with the reader that the nodes use.
 
-    AWS's own scripts have a file of this name too, and other rules (``add_users.sh`` of awsome-distributed-training,
-    read 2026-11): of users that another reader reads, nothing is said.
+    AWS's own scripts have a file of this name and form too, and other rules (``add_users.sh`` of
+    awsome-distributed-training, read 2026-11): what another reader reads is held to what no reader can mend, numbers
+    that are root's, or two users'.
 
     Args:
         bundle: The folder's files.
@@ -196,8 +197,10 @@ def users_problems(bundle: Bundle, *, at: At, mounts: Sequence[str] = ()) -> lis
         mounts: Paths at which nodes mount shared file systems.
     """
     file, reader = bundle.find(USERS_FILE), bundle.find(_USERS_READER)
-    if file is None or reader is None or reader.data != (scripts_folder() / "hyperpod" / _USERS_READER).read_bytes():
+    if file is None:
         return []
+    if reader is None or reader.data != (scripts_folder() / "hyperpod" / _USERS_READER).read_bytes():
+        return [Problem(at, text) for text in _number_texts(file.data.decode(errors="replace"))]
     try:
         text = file.data.decode()
     except UnicodeDecodeError as error:
@@ -206,6 +209,21 @@ def users_problems(bundle: Bundle, *, at: At, mounts: Sequence[str] = ()) -> lis
     listing = node_module(PurePosixPath(_USERS_READER).stem).read(text)
     found = [f"{USERS_FILE}:{line}: {sentence}" for line, sentence in listing.problems]
     return [Problem(at, sentence) for sentence in (*found, *_home_texts(listing.users, mounts))]
+
+
+def _number_texts(text: str) -> Iterator[str]:
+    """Yield which numbers of users cannot be theirs, where lines have the form ``name,number``."""
+    first: dict[int, tuple[str, int]] = {}
+    for line, said in enumerate(text.splitlines(), start=1):
+        found = re.match(r"\s*([^\s,#]+)\s*,\s*([0-9]{1,10})\s*(?:,|$)", said)
+        if found is None:
+            continue
+        name, number = found[1], int(found[2])
+        owner, before = first.setdefault(number, (name, line))
+        if number == 0 and name != "root":
+            yield f"{USERS_FILE}:{line}: must have another number than 0, which is root's, got {shown(name)}"
+        elif owner != name:
+            yield f"{USERS_FILE}:{line}: number {number} belongs to {shown(owner)} on line {before}, got {shown(name)}"
 
 
 def _home_texts(users: Sequence[Any], mounts: Sequence[str]) -> Iterator[str]:
