@@ -37,11 +37,11 @@ def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
         if mode.lower() in ("on", "suspend"):
             yield Problem(at, f"must be GANG,SUSPEND, got {mode} alone; Slurm would not start")
     active = any({*mode.lower().split(",")} - {"gang", "within", "priority", "off", "cluster"} for _, mode in modes)
-    chosen = any(kind != "preempt/none" for _, kind in types)
+    chosen = [kind.strip('"') for _, kind in types if kind.strip('"') != "preempt/none"]
     if active and not chosen:
         text = f"must be given with PreemptType in a line of its own, got {modes[0][1]} without"
         yield Problem(modes[0][0], f"{text}; Slurm would not start")
-    if chosen and not active:
+    if not active and not {"preempt/partition_prio", "preempt/qos"}.isdisjoint(chosen):
         yield Problem(types[0][0], f"must be given with PreemptMode, as REQUEUE, got {types[0][1]} without")
 
 

@@ -60,30 +60,12 @@ def _holding(words: str) -> str:
 
 
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
-    ("cluster", "schedulertype"): ("sched/(backfill|builtin)", "sched/backfill or sched/builtin"),
-    ("cluster", "prioritytype"): ("priority/(basic|multifactor)", "priority/basic or priority/multifactor"),
-    ("cluster", "preempttype"): (
-        "preempt/(none|partition_prio|qos)",
-        "preempt/none, preempt/partition_prio or preempt/qos",
-    ),
-    ("cluster", "selecttype"): (
-        "select/(cons_tres|linear|cray_aries|other)",
-        "select/cons_tres or select/linear",
-    ),
     ("cluster", "selecttypeparameters"): (
         rf"(?i:(?!.*CR_CPU.*TASK_PER_CORE|.*TASK_PER_CORE.*CR_CPU)(({_FLAGS}),)*CR_((CPU|Core|Socket)(_Memory)?|Memory)(,({_FLAGS}))*)",
         (
             "CR_CPU, CR_Core or CR_Socket, each with or without _Memory, and flags as CR_LLN behind a comma, "
             "CR_ONE_TASK_PER_CORE not with CR_CPU"
         ),
-    ),
-    ("cluster", "proctracktype"): (
-        "proctrack/(cgroup|linuxproc|pgid|cray_aries)",
-        "proctrack/cgroup, proctrack/linuxproc or proctrack/pgid",
-    ),
-    ("cluster", "jobcomptype"): (
-        "jobcomp/(none|elasticsearch|filetxt|kafka|lua|mysql|script)",
-        "jobcomp/ and none, elasticsearch, filetxt, kafka, lua, mysql or script",
     ),
     ("cluster", "accountingstorageenforce"): (
         rf"(?i:({_ENFORCE})(,({_ENFORCE}))*)",
