@@ -149,6 +149,12 @@ def named(said: Any) -> str:
         {"custom": [{"SelectType": "select/linear"}, {"SelectTypeParameters": "CR_Memory"}]},
         {"custom": [{"PriorityWeightAge": 0}, {"PriorityWeightPartition": 9}, {"AccountingStorageTRES": "fs/disk"}]},
         {"custom": [{"JobCompType": "jobcomp/mysql"}, {"JobCompHost": "localhost"}]},
+        {"custom": [{"JobCompType": "jobcomp/mysql"}], "image_id": "ami-12345678"},
+        {"custom": [{"PrologSlurmctld": "/shared/a"}, {"prologslurmctld": "/shared/b"}, {"KillWait": 60}]},
+        {"custom": [{"EpilogSlurmctld": "/shared/a"}, {"EpilogSlurmctld": "/shared/b"}]},
+        {"custom": [{"PartitionName": "own", "Nodes": "ALL", "AllowQos": "All"}], "queue": {"AllowQos": "ALL"}},
+        {"queue": {"AllowQos": "high"}, "image_id": "ami-12345678"},
+        {"custom": [{"PriorityWeightQOS": 5}, {"AccountingStorageEnforce": "limits"}], "image_id": "ami-12345678"},
         {"custom": [{"SchedulerType": '"sched/builtin"'}]},
         {"queue": {"Alternate": "own"}, "custom": [{"PartitionName": "own", "Default": "YES"}, {"DefMemPerNode": 9}]},
         {"queue": {"AllowAccounts": "ALL", "DenyAccounts": "guests"}},
@@ -192,6 +198,8 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
                 "would ignore it, got 1000"
             ),
         ),
+        ({"queue": {"DenyQos": "ALL"}}, "'queues[0].slurm.DenyQos' must be left out without 'accounting' of 'slurm'"),
+        ({"queue": {"AllowQos": "ALL,high"}}, "which holds qualities of service and limits, got 'ALL,high'"),
         ({"custom": [{"PriorityWeightAge": 10}, {"PriorityWeightQOS": 5}]}, "custom[1].PriorityWeightQOS' must be"),
         (
             {"custom": [{"PreemptType": "preempt/qos"}, {"PreemptMode": "CANCEL"}]},

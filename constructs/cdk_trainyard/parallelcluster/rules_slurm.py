@@ -9,7 +9,8 @@ from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, known
-from cdk_trainyard.parallelcluster.slurm_lines import said, table_of
+from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
+from cdk_trainyard.parallelcluster.slurm_lines import is_said, table_of
 from cdk_trainyard.parallelcluster.slurm_values import slurm_facts, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
@@ -38,7 +39,7 @@ _ACCOUNTS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
             r"(?i:(.*,)?(gres|license|ic|bb|fs/(?!disk)).*)",
         ),
     },
-    "partition": dict.fromkeys(("allowqos", "denyqos", "qos"), _SHARES),
+    "partition": {"allowqos": (_SHARES[0], r"(?i:(?!all$).*)"), "denyqos": _SHARES, "qos": _SHARES},
 }
 """What the database of accounts alone has, why, and the values that ask for it (slurm.conf(5), sacctmgr(1);
 ``priority_multifactor.c`` ignores weights, and ``controller.c`` ends at resources to count, Slurm 23.11 to 26.05)."""
@@ -57,6 +58,8 @@ _OTHER_NAMES: Final = {
 """Older names of what ParallelCluster keeps for itself, which Slurm reads, or ignores beside the new: of
 ``SlurmctldHost``, ``OverSubscribe`` and ``CPUs``."""
 _ONCE: Final = "must be given once, got it a second time; Slurm would take the last"
+_OFTEN: Final = {"epilogslurmctld", "poweraction", "prologslurmctld"}
+"""Parameters of which Slurm reads every line (``S_P_ARRAY`` of ``read_config.c``, 24.05 to 26.05)."""
 
 
 def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -89,9 +92,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 
 
 def _has_accounts(spec: ParallelClusterSpec) -> bool:
-    """Whether there is a database of accounts: ours, or one that raw keys or parameters name."""
-    named = any(True for _ in said(spec, "accountingstoragetype"))
-    return spec.slurm.accounting is not None or named or bool(spec.raw_overrides)
+    """Whether there is a database of accounts: ours, one that parameters name, or one of your own head node's."""
+    return spec.slurm.accounting is not None or is_said(spec, "accountingstoragetype") or has_own_head_node(spec)
 
 
 def _account_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
@@ -116,7 +118,7 @@ def _level_problems(at: At, parameters: Any, table: str, level: str, *, has_acco
 def _again(at: At, parameters: Mapping[str, Any], before: set[str]) -> Problems:
     """What was said before, in whatever letters; the names are added to those of before."""
     for name in parameters:
-        if name.lower() in before:
+        if name.lower() in before - _OFTEN:
             yield Problem((*at, name), _ONCE, of_key=True)
         before.add(name.lower())
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import is_said, said, texts
 from cdk_trainyard.parallelcluster.slurm_values import minutes_of, number_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -66,9 +67,9 @@ def _tracking_problems(spec: ParallelClusterSpec) -> Problems:
 
 
 def _completion_problems(spec: ParallelClusterSpec) -> Problems:
-    """A head node has no MySQL of its own, and slurmctld ends without the one that jobs are told to."""
-    for at, value in said(spec, "jobcomptype"):
-        if value == "jobcomp/mysql" and not is_said(spec, "jobcomphost"):
+    """ParallelCluster's head node has no MySQL, and slurmctld ends without the one that jobs are told to."""
+    for at, value in texts(spec, "jobcomptype"):
+        if value == "jobcomp/mysql" and not is_said(spec, "jobcomphost") and not has_own_head_node(spec):
             yield Problem(at, "must be given with JobCompHost, the database's, in a line of its own, got jobcomp/mysql")
 
 
