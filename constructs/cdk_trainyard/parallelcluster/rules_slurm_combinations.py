@@ -19,6 +19,8 @@ Problems = Iterator[Problem]
 _LAST_JOB: Final = 0x03FF_0000
 _HIGHEST_JOB: Final = 0x03FF_FFFF
 """The number of the last job unless MaxJobId is said, and at most (``read_config.h`` and ``slurm.h``)."""
+_SHARED: Final = "cr_(cpu|core|socket)(_memory)?$"
+"""What ``cons_tres`` shares out, in small letters: one of these (``select_cons_tres.c``)."""
 _CONTAINED: Final = ("contain", "x11", "runinjob")
 """Flags of prologs that give a job a container of processes."""
 
@@ -48,11 +50,15 @@ def _preemption_problems(spec: ParallelClusterSpec) -> Problems:
 
 def _selection_problems(spec: ParallelClusterSpec) -> Problems:
     """What is shared out among jobs is what 'memory_scheduling' says, and what the plugin can (``cons_tres``)."""
-    linear = any(value == "select/linear" for _, value in said(spec, "selecttype"))
+    plugins = [value for _, value in said(spec, "selecttype")]
+    others = any(unresolved(plugin) or str(plugin).strip('"') != "select/cons_tres" for plugin in plugins)
     for at, value in said(spec, "selecttypeparameters"):
         words = ["_memory"] if unresolved(value) else str(value).strip('"').lower().split(",")
-        if "cr_memory" in words and not linear:
+        if "cr_memory" in words and not others:
             yield Problem(at, f"must be CR_CPU_Memory, CR_Core_Memory or CR_Socket_Memory, got {shown(value)}")
+        elif not (others or unresolved(value) or any(re.match(_SHARED, word) for word in words)):
+            text = "must have CR_CPU, CR_Core or CR_Socket, each with or without _Memory, unless beside select/linear"
+            yield Problem(at, f"{text}, got {shown(value)}; Slurm would not start")
         if spec.slurm.memory_scheduling is True and not any(word.endswith("_memory") for word in words):
             text = "must have _Memory, as CR_Core_Memory, with 'memory_scheduling' of 'slurm', which it would undo"
             yield Problem(at, f"{text}, got {shown(value)}")

@@ -25,7 +25,7 @@ _FORMS: Final = {
         r"(?i:-1|INFINITE|UNLIMITED|\d+(:\d+){0,2}|\d+-(\d+(:\d+){0,2})?)",
         "minutes, hours:minutes:seconds, days-hours or UNLIMITED, as 1-12",
     ),
-    "text": (r'"[^"#]*"|[^\s#]+', "one word without '#', or words in double quotes"),
+    "text": (r'"(?:[^"#\\]|\\[^"])*"|(?:[^\s#\\]|\\\S)+', r"one word with \# for '#', or words in double quotes"),
 }
 """What Slurm reads (``parse_value.c``, ``parse_time.c`` and ``parse_config.c`` of Slurm 25.11)."""
 _LEVEL: Final = (r"(?i:quiet|fatal|error|info|verbose|debug[2-5]?)|[0-9]", "a level from quiet to debug5, as info")
@@ -39,6 +39,7 @@ _FLAGS: Final = (
     "CR_(ONE_TASK_PER_CORE|CORE_DEFAULT_DIST_BLOCK|NO_DIST_TOPO_BLOCK|LLN|PACK_NODES)|LL_SHARED_GRES|"
     "MULTIPLE_SHARING_GRES_PJ|ENFORCE_BINDING_GRES|ONE_TASK_PER_SHARING_GRES|OTHER_CONS_(RES|TRES)"
 )
+_SHARED: Final = "CR_((CPU|Core|Socket)(_Memory)?|Memory)"
 _ENFORCE: Final = "associations|limits|safe|wckeys|qos|all|nojobs|nosteps|1|2"
 _PROLOG: Final = "Alloc|Contain|DeferBatch|ForceRequeueOnFail|NoHold|RunInJob|Serial|X11"
 _COUNTED: Final = "billing|cpu|energy|mem|node|pages|vmem|(bb|fs|gres|ic|license)/[^,]+"
@@ -55,13 +56,16 @@ _TASK: Final = (
 
 
 def _holding(words: str) -> str:
-    """Return the form of a list of which each item holds one of some words: Slurm looks for no more."""
-    return rf"(?i:[^,]*({words})[^,]*(,[^,]*({words})[^,]*)*)"
+    """Return the form of none, or of a list of which each item holds one of some words: Slurm looks for no more."""
+    return rf"(?i:none|[^,]*({words})[^,]*(,[^,]*({words})[^,]*)*)"
 
 
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "selecttypeparameters"): (
-        rf"(?i:(?!.*CR_CPU.*TASK_PER_CORE|.*TASK_PER_CORE.*CR_CPU)(({_FLAGS}),)*CR_((CPU|Core|Socket)(_Memory)?|Memory)(,({_FLAGS}))*)",
+        (
+            "(?i:(?!.*CR_CPU.*TASK_PER_CORE|.*TASK_PER_CORE.*CR_CPU)"
+            rf"(({_FLAGS})(,({_FLAGS}))*(,{_SHARED}(,({_FLAGS}))*)?|{_SHARED}(,({_FLAGS}))*))"
+        ),
         (
             "CR_CPU, CR_Core or CR_Socket, each with or without _Memory, and flags as CR_LLN behind a comma, "
             "CR_ONE_TASK_PER_CORE not with CR_CPU"
