@@ -238,7 +238,7 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
                 f"'monitoring.alarms.{name}' must be left out: the deployment does not make this alarm, as {why}",
             )
             for name, more, why in (
-                ("GpuHot", {}, "'gpu' of its exporters is false"),
+                ("GpuHot", {}, "no node has GPUs"),
                 ("EngineSilent", {}, "nothing is served"),
                 ("LustreTimeouts", {"storage": {}}, "no FSx for Lustre is mounted"),
             )
@@ -284,6 +284,8 @@ def test_what_cannot_work_is_refused(write: Callable[[str], Path], sections: dic
     [
         ("hyperpod-cpu-ddp", "EfaDrops", "no node has EFA"),
         ("hyperpod-cpu-ddp", "NeuronIdle", "no node has Neuron devices"),
+        ("hyperpod-cpu-ddp", "GpuHot", "no node has GPUs"),
+        ("parallelcluster-hello", "GpuHot", "no node has GPUs"),
         ("parallelcluster-hello", "EfaDrops", "no node has EFA"),
         ("parallelcluster-hello", "NeuronMemoryFault", "no node has Neuron devices"),
         ("fleet-p3dn-bert", "NeuronIdle", "no node has Neuron devices"),
@@ -312,6 +314,13 @@ def test_an_alarm_on_devices_is_of_nodes_that_have_some(
     assert problem.endswith(
         f"'monitoring.alarms.{name}' must be left out: the deployment does not make this alarm, as {why}"
     )
+
+
+def test_an_alarm_of_an_exporter_that_is_switched_off_is_not_made(write: Callable[[str], Path]) -> None:
+    content = yaml.safe_load((ROOT / "deployments" / "fleet-p3dn-bert.yaml").read_text())
+    content["monitoring"] = {"exporters": {"gpu": False}, "alarms": {"GpuHot": {"minutes": 30}}}
+    with pytest.raises(ConfigurationError, match="this alarm, as 'gpu' of its exporters is false"):
+        Deployment.load(write(yaml.safe_dump(content)))
 
 
 def test_ports_of_exporters_are_not_the_agents(write: Callable[[str], Path]) -> None:

@@ -62,9 +62,7 @@ def absent_sources(deployment: DeploymentSpec) -> Mapping[str, str]:
     if deployment.cluster is None:
         others = (AGENT, *(each for each in MetricsSource if each not in _OF_TASKS))
         return absent | dict.fromkeys(others, "there is no cluster")
-    absent |= dict(_switched_off(deployment))
-    for source, why in _without_devices(deployment):
-        absent.setdefault(source, why)
+    absent |= dict(chain(_switched_off(deployment), _without_devices(deployment)))
     if deployment.storage.lustre is None:
         absent[MetricsSource.LUSTRE] = "no FSx for Lustre is mounted"
     if deployment.orchestrator == "fleet":
