@@ -463,6 +463,12 @@ def test_what_slurm_stops_at_is_refused(said: dict[str, Any], problem: str) -> N
     assert [text for text in problems(**said) if problem in text], problems(**said)
 
 
+@pytest.mark.parametrize("value", ["a b", True, ["sched/own"]], ids=str)
+def test_what_is_no_name_of_a_plugin_is_answered_once(value: object) -> None:
+    (problem,) = problems(custom=[{"SchedulerType": value}])
+    assert "SchedulerType' must be one " in problem
+
+
 @pytest.mark.parametrize("level", TABLES)
 def test_parallelcluster_knows_the_same_names(level: str) -> None:
     """What ParallelCluster keeps for itself is the second source: its package names each in small letters."""

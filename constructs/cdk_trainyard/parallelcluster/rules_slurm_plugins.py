@@ -9,11 +9,11 @@ from typing import Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.parallelcluster.context import ClusterContext
-from cdk_trainyard.parallelcluster.slurm_lines import is_said, texts
-from cdk_trainyard.parallelcluster.slurm_values import slurm_facts
+from cdk_trainyard.parallelcluster.slurm_lines import is_said, said
+from cdk_trainyard.parallelcluster.slurm_values import slurm_facts, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import Problem, either, shown
-from cdk_trainyard.tokens import Unknown
+from cdk_trainyard.tokens import Unknown, unresolved
 
 Problems = Iterator[Problem]
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -80,16 +80,19 @@ def plugin_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     for parameter, kinds in _KINDS.items():
         known = [f"{kind}/{name}" for kind in kinds for name in slurm_facts()["plugins"].get(kind, ())]
         known.extend(_MORE.get(parameter, ()))
-        for at, value in texts(spec, parameter):
-            for word in [value] if parameter in _ONE else filter(None, value.split(",")):
+        for at, value in said(spec, parameter):
+            if unresolved(value) or value_problem("cluster", parameter, "text", value):
+                continue  # nothing that could be a name
+            text = str(value).strip('"')
+            for word in [text] if parameter in _ONE else filter(None, text.split(",")):
                 names = _names(word, kinds)
                 if not set(names).isdisjoint(known) or (parameter not in _EXACT and re.fullmatch(_NO_FILES, word)):
                     continue
                 if not any(name.startswith(tuple(f"{kind}/" for kind in kinds)) for name in names):
                     yield Problem(at, f"must be {either(known)}, with what is before the slash, got {shown(word)}")
                 elif not (has_own_head_node(spec) or is_said(spec, "plugindir")):
-                    text = f"must be one of Slurm's plugins, {either(known)}, got {shown(word)}"
-                    yield Problem(at, text + did_you_mean(names[0], known))
+                    words = f"must be one of Slurm's plugins, {either(known)}, got {shown(word)}"
+                    yield Problem(at, words + did_you_mean(names[0], known))
 
 
 def has_own_head_node(spec: ParallelClusterSpec) -> bool:
