@@ -223,7 +223,7 @@ def build_serving(app: App, chosen: Mapping[str, bool]) -> None:
         served,
         public=chosen["public"],
         clients=["192.0.2.0/24"] if chosen["public"] else None,
-        concurrency=ConcurrencyLimit(image="public.ecr.aws/x/agent:1") if chosen["queued"] else None,
+        concurrency=ConcurrencyLimit(requests=12, image="public.ecr.aws/x/agent:1") if chosen["queued"] else None,
         access_logs=buckets.access_logs if chosen["own_logs"] else None,
     )
     if chosen["watched"]:

@@ -177,10 +177,15 @@ def test_a_type_that_the_zone_does_not_have(
 
 
 def test_a_zone_that_the_account_does_not_have(here: LocalAws, tmp_path: Path) -> None:
-    deployment = changed(tmp_path, "fleet-p5-capacity-block", ("zone: us-west-2a", "zone: us-west-2e"))
-    finding = one(here, deployment, "zone", "the zone us-west-2e")
+    deployment = changed(
+        tmp_path,
+        "fleet-p5-capacity-block",
+        ("us-west-2", "ap-northeast-1"),
+        ("zone: ap-northeast-1a", "zone: ap-northeast-1b"),
+    )
+    finding = one(here, deployment, "zone", "the zone ap-northeast-1b")
     assert finding.verdict is Verdict.SHORT
-    assert finding.has.startswith("no such zone: there are usw2-az1, usw2-az2")
+    assert finding.has.startswith("no such zone: there are apne1-az")
 
 
 @pytest.mark.parametrize(
@@ -267,11 +272,6 @@ def _pending(here: LocalAws) -> str:
             _pending,
             "its status is PENDING_VALIDATION, and a listener wants ISSUED",
         ),
-        (
-            "arn:aws:acm:us-west-2:123456789012",
-            "arn:aws:acm:us-west-2:999999999999",
-            "there is none in this account, 123456789012: its ARN says 999999999999",
-        ),
         ("secret:models-api-key-AbCdEf", "secret:other-api-key-AbCdEf", "there is none"),
     ],
 )
@@ -283,6 +283,20 @@ def test_what_the_file_names_and_is_not_there(
     (finding,) = (each for each in found if each.verdict is Verdict.SHORT)
     assert finding.has == has
     assert finding.remedy.endswith("one that is there and of use")
+
+
+def test_a_certificate_of_another_account(here: LocalAws, tmp_path: Path) -> None:
+    arn = "arn:aws:secretsmanager:us-west-2:123456789012:secret:models-api-key-AbCdEf"
+    changes = (
+        ("acm:us-west-2:123456789012", "acm:us-west-2:999999999999"),
+        (
+            f"kind: api-key\n      secret_arn: {secret}",
+            "kind: none",
+        ),
+    )
+    found = asked(here, changed(tmp_path, "serving-inf2-tgi", *changes), "exists")
+    (finding,) = (each for each in found if each.verdict is Verdict.SHORT)
+    assert finding.has == "there is none in this account, 123456789012: its ARN says 999999999999"
 
 
 TOLD = "arn:aws:sns:us-west-2:123456789012:told"

@@ -346,9 +346,7 @@ def test_users_are_read_with_the_reader_of_the_nodes() -> None:
 
 
 def test_users_of_another_reader_have_numbers_of_their_own() -> None:
-    users = (
-        b"# name,number\nroot,0\nBob,0,/fsx/bob\nada,2001\nada,2001,/fsx\neve, 2001 ,/x\nmax,a,/x\n"
-    )
+    users = b"# name,number\nroot,0\nBob,0,/fsx/bob\nada,2001\nada,2001,/fsx\neve, 2001 ,/x\nmax,a,/x\n"
     assert ASKED.users_problems(bundle_of(("shared_users.txt", users)), at=("folder",)) == [
         "'folder' shared_users.txt:3: must have another number than 0, which is root's, got 'Bob'",
         "'folder' shared_users.txt:6: number 2001 belongs to 'ada' on line 4, got 'eve'",

@@ -186,7 +186,7 @@ def service(
             plain_http=plain_http,
             public=public,
             web_acl=PromptWebAcl(stack, "WebAcl", log_key=key) if web_acl else None,
-            concurrency=ConcurrencyLimit() if concurrency else None,
+            concurrency=ConcurrencyLimit(requests=12) if concurrency else None,
         )
         ServiceMonitoring(
             stack, "Monitoring", service=served, load_balancer=load_balancer, topic=sns.Topic(stack, "Topic")

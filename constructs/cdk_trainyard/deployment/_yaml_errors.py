@@ -98,7 +98,7 @@ def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
     if not re.search("could not find expected ':'|mapping values are not allowed", problem):
         return None
     line = _line(start)
-    key = re.match(r"[ -]*(.*?):(?=\s|$)", line)
+    key = re.match(r"[ -]*+(.*?):(?=\s|$)", line)
     if key and len(key[1]) > _LONGEST_KEY:
         at = start.line + 1, key.start(1) + 1
         return at, f"a key of YAML has at most {_LONGEST_KEY} characters; shorten it"
