@@ -290,7 +290,7 @@ def test_a_certificate_of_another_account(here: LocalAws, tmp_path: Path) -> Non
     changes = (
         ("acm:us-west-2:123456789012", "acm:us-west-2:999999999999"),
         (
-            f"kind: api-key\n      secret_arn: {secret}",
+            f"kind: api-key\n      secret_arn: {arn}",
             "kind: none",
         ),
     )
