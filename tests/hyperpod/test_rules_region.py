@@ -105,6 +105,7 @@ def test_the_regions_are_those_of_the_installed_schemas() -> None:
     assert generate_hyperpod_regions.OUTPUT.read_text() == generate_hyperpod_regions.text()
 
 
+@pytest.mark.review
 def test_the_template_validation_says_the_same(tmp_path: Path) -> None:
     rules, names = start_engine(), hyperpod_type_names()
     groups = [{"InstanceGroupName": name.replace(".", "-"), "InstanceType": name} for name in names]
