@@ -247,10 +247,12 @@ def tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
             yield Problem((*at, "url"), f"must be left out beside {option('key')}: a file is in one place")
         if file.bucket is not None and file.key is None:
             yield Problem((*at, "bucket"), f"must be left out without {option('key')} of an object in it")
-        if (file.tool, file.architecture) in given and not unresolved(file.tool, file.architecture):
+        if unresolved(file.tool, file.architecture):
+            continue
+        if (file.tool, file.architecture) in given:
             yield Problem(at, f"must be the one file of {file.tool.value} for {file.architecture}, got a second")
         given.append((file.tool, file.architecture))
-        if not unresolved(file.tool, file.architecture) and (why := _unfetched(file, setup, nodes)):
+        if why := _unfetched(file, setup, nodes):
             yield Problem(at, f"must be left out {why}: no node would fetch it")
 
 

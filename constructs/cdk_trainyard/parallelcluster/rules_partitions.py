@@ -51,7 +51,7 @@ def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
             if least is not None and most is not None and least > most:
                 got = f"{parameters[str(names[0])]} and {parameters[str(names[1])]}"
                 yield Problem((*at, str(names[0])), f"must be at most {high}, got {got}; {why}")
-    lines = [(at, line) for at, line in lines_of(spec, "cluster")]
+    lines = list(lines_of(spec, "cluster"))
     places = {name: (*at, name) for at, line in lines for name in line}
     yield from _ignored_problems(places, {name: value for _, line in lines for name, value in line.items()})
 
