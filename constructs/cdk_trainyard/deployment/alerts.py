@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.options.kinds import Email
 from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.tokens import unresolved
@@ -41,7 +42,7 @@ def alerts_problems(alerts: AlertsSection, account: str | None, orchestrator: st
         yield Problem(("topic",), text)
     arn = None if alerts.topic is None else alerts.topic.topic_arn
     judged = orchestrator == "hyperpod" and account is not None and not unresolved(arn)
-    if judged and arn is not None and f":{account}:" not in arn:
+    if judged and arn is not None and account_of(arn) != account:
         why = "since the rules that tell of its events have no role for another"
         remedy = f"name a topic there, or give {option('emails')}"
         yield Problem(("topic",), f"must be of account {account}, as the cluster is, {why}, got {shown(arn)}; {remedy}")

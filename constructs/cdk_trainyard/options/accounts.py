@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
+from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.options.fields import Items, Named, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import Arn, Kind
 from cdk_trainyard.options.stand_ins import StandIn
@@ -22,13 +23,9 @@ def one_account_problems(spec: Any) -> Iterator[Problem]:
     first: str | None = None
     for at, arn in _own_arns(spec, ()):
         first = arn if first is None else first
-        if _account(arn) != _account(first):
+        if account_of(arn) != account_of(first):
             text = f"must be of the account of {shown(first)}, got {shown(arn)}: a deployment is in one account"
             yield Problem(at, text)
-
-
-def _account(arn: str) -> str:
-    return arn.split(":")[4]
 
 
 def _own_arns(spec: Any, at: At) -> Iterator[tuple[At, str]]:
@@ -57,5 +54,5 @@ def _below(shape: Shape, value: Any, at: At) -> Iterator[tuple[At, str]]:
 
 
 def _own(kinds: Sequence[Kind], value: Any, at: At) -> Iterator[tuple[At, str]]:
-    if any(isinstance(kind, Arn) and not kind.any_account for kind in kinds) and _account(value) != _AWS:
+    if any(isinstance(kind, Arn) and not kind.any_account for kind in kinds) and account_of(value) != _AWS:
         yield at, value

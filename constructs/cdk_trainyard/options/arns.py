@@ -1,9 +1,18 @@
-"""ARNs that are near to what is asked for, and answered with what they are."""
+"""ARNs: whose they are, and those that are near to what is asked for, answered with what they are."""
 
 from typing import Any
 
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.problems import shown
+
+
+def account_of(arn: str) -> str:
+    """Return the account that an ARN names, or nothing where it names none.
+
+    Args:
+        arn: An ARN, or its beginning with the account.
+    """
+    return arn.split(":")[4]
 
 
 class TopicArn(Arn):

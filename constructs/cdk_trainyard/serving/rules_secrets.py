@@ -7,6 +7,7 @@ managed key ``aws/secretsmanager`` is of use in its own account alone, and who r
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.problems import Problem, option, shown
 from cdk_trainyard.serving.spec_load_balancer import ClientAuthentication
 from cdk_trainyard.tokens import unresolved
@@ -49,6 +50,6 @@ def _elsewhere(secret: "secretsmanager.ISecret | None", account: str | None) -> 
     if secret is None or account is None or unresolved(secret, account):
         return None
     arn = secret.secret_arn
-    if unresolved(arn) or arn.split(":")[4] == account or getattr(secret, "encryption_key", None) is not None:
+    if unresolved(arn) or account_of(arn) == account or getattr(secret, "encryption_key", None) is not None:
         return None
     return arn

@@ -9,6 +9,7 @@ from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
+from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
@@ -81,7 +82,7 @@ def secret_problems(section: ServingSection, account: str | None) -> Iterator[Pr
     authentication = balancer.authentication
     if account is None and balancer.certificate is not None and not unresolved(balancer, balancer.certificate):
         arn = balancer.certificate.certificate_arn
-        account = None if unresolved(arn) else arn.split(":")[4]  # which must be of the same one
+        account = None if unresolved(arn) else account_of(arn)  # which must be of the same one
     yield from within(("load_balancer", "authentication"), key_problems(authentication, account))
     yield from within(("engine",), hub_token_problems(section.engine.hub_token, account))
     if section.compile is not None:

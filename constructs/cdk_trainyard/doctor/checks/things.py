@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.doctor.check import IDENTITY, Answers, Check
 from cdk_trainyard.doctor.file import Said, values
 from cdk_trainyard.doctor.finding import Finding, Verdict, unanswered
+from cdk_trainyard.options.arns import account_of
 
 NAME: Final = "exists"
 _GLOBAL: Final = ("iam", "s3")
@@ -84,7 +85,7 @@ def _last(name: str) -> Parameters:
 
 
 def _repository(value: str) -> Mapping[str, Any]:
-    return {"registryId": value.split(":")[4], "repositoryNames": [value.partition(":repository/")[2]]}
+    return {"registryId": account_of(value), "repositoryNames": [value.partition(":repository/")[2]]}
 
 
 _ALARMS: Final = {"MetricAlarm": "MetricAlarms", "CompositeAlarm": "CompositeAlarms"}
@@ -285,7 +286,7 @@ def _finding(deployment: DeploymentSpec, answers: Answers, said: Said, kind: Kin
         if refused := answers.refused([call]):
             return unanswered(NAME, words, refused, at)
         problem = _problem(answer, kind)
-        owner = said.value.split(":")[4] if said.value.startswith("arn:") else ""
+        owner = account_of(said.value) if said.value.startswith("arn:") else ""
         if problem and answer.absent and owner not in {"", _AWSS, answers.account}:
             problem += f" in this account, {answers.account}: its ARN says {owner}"
     return Finding(
