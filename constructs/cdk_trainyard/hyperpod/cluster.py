@@ -12,12 +12,12 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.aws_sagemaker import CfnCluster
 from constructs import Construct
 
-from cdk_trainyard.cluster import Gate
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.hyperpod import render, wiring
 from cdk_trainyard.hyperpod.bundle import upload_bundle
 from cdk_trainyard.hyperpod.cluster_base import HyperPodClusterBase
 from cdk_trainyard.hyperpod.execution_role import ControllerRole, ExecutionRole
+from cdk_trainyard.hyperpod.gate import open_gate
 from cdk_trainyard.hyperpod.resolved import ResolvedGroup, resolve
 from cdk_trainyard.hyperpod.rules import cluster_problems
 from cdk_trainyard.hyperpod.spec import (
@@ -28,7 +28,7 @@ from cdk_trainyard.hyperpod.spec import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
-from cdk_trainyard.hyperpod.wiring import acknowledge_prices, database_rules, distinct, warn, wired
+from cdk_trainyard.hyperpod.wiring import acknowledge_prices, distinct, warn, wired
 from cdk_trainyard.lifecycle import GroupRole, LifecycleScripts, NodeSetup, SlurmTopology
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource
 from cdk_trainyard.names import Naming, named
@@ -202,7 +202,6 @@ class HyperPodCluster(HyperPodClusterBase):
         self.controller_role = ControllerRole(
             self, "ControllerRole", nodes=self.execution_role, role=controller_role or role
         )
-        self._metrics = metrics
         if metrics:
             self.controller_role.allow_remote_write(metrics.workspace.workspace_arn)
         self._resource = CfnCluster(
@@ -220,7 +219,19 @@ class HyperPodCluster(HyperPodClusterBase):
         acknowledge_prices(self._resource, cluster)
         render.override(self._resource, cluster)
         render.series(self._resource, cluster, self.metrics_sources)
-        self._allow_and_wait()
+        self._gate = open_gate(
+            self,
+            cluster,
+            role=self.execution_role,
+            controller_role=self.controller_role,
+            network=network,
+            security_groups=security_groups,
+            scripts=self._scripts,
+            databases=self._databases,
+            metrics=metrics is not None,
+        )
+        self._resource.node.add_dependency(self._gate)
+        self._reach()
 
     @staticmethod
     def from_attributes(
@@ -356,40 +367,7 @@ class HyperPodCluster(HyperPodClusterBase):
             return None
         return render.vpc(network, tuple(group.spec.security_groups) or self.security_groups)
 
-    # ---------------------------------------------------------------- permissions and order
-    def _allow_and_wait(self) -> None:
-        """Grant what the parts need, and let the nodes start after it."""
-        cluster, role, groups = self._cluster, self.execution_role, [group.spec for group in self._cluster.groups]
-        networks = distinct([self._network, *(group.network for group in groups)])
-        security_groups = distinct([*self.security_groups, *(own for group in groups for own in group.security_groups)])
-        if networks:
-            role.allow_network(
-                subnets=[network.accelerator_subnet for network in networks],
-                security_groups=[group.security_group for group in security_groups],
-            )
-        if keys := distinct(volume.key for group in groups for volume in group.volumes):
-            role.allow_volume_keys(keys)
-        bundles = distinct([self._scripts, *(group.lifecycle.scripts for group in cluster.groups)])
-        for scripts in bundles:
-            role.allow_scripts(scripts)
-        if self._scripts:
-            role.allow_setup(cluster.setup, self._scripts.bucket)
-        multi_head = cluster.spec.multi_head
-        for database in self._databases:
-            self.controller_role.allow_secret(database.secret)
-        if multi_head and multi_head.topic:
-            self.controller_role.allow_topic(multi_head.topic)
-        self._gate = Gate(
-            self,
-            networks=networks,
-            security_groups=security_groups,
-            policies=[*role.policies, *([self.controller_role.policy] if self._databases or self._metrics else [])],
-            scripts=[scripts.uploaded for scripts in bundles],
-            also=database_rules(self, cluster, self._databases, self.security_groups),
-        )
-        self._resource.node.add_dependency(self._gate)
-        self._reach()
-
+    # ---------------------------------------------------------------- order
     def _reach(self) -> None:
         """Let the nodes see and reach their file systems, and start after them."""
         for group in self._cluster.groups:
