@@ -5,6 +5,7 @@ compares them byte for byte. What is read:
 
 - moto's copy of EC2's DescribeInstanceTypes and DescribeInstanceTypeOfferings, and its zones by Region;
 - botocore's ``ClusterInstanceType``: the types that SageMaker HyperPod accepts;
+- botocore's ``partitions.json``: the Regions that its list of endpoints names;
 - botocore's ``InstanceType`` of EC2: the names of types that moto has no description of;
 - ``corrections.json``, written by hand: each correction names what it corrects, and one that no longer corrects
   anything is an error.
@@ -78,7 +79,8 @@ def write(folder: Path) -> None:
         },
     )
     regions = {region: zone_set({region: zones}) for region, zones in sorted(region_zones(offered).items())}
-    dump(folder / "zones.json", {"sources": sources}, {"regions": regions, "sets": dict(sorted(sets.items()))})
+    head = {"sources": sources, "named_alone": sorted(named_regions(regions) - regions.keys())}
+    dump(folder / "zones.json", head, {"regions": regions, "sets": dict(sorted(sets.items()))})
 
 
 def dump(path: Path, head: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]) -> None:
@@ -119,6 +121,13 @@ def families(names: Iterable[str]) -> dict[str, list[str]]:
     """Return family -> sizes of types."""
     pairs = sorted(name.split(".") for name in names)
     return {family: [size for _, size in group] for family, group in groupby(pairs, key=lambda pair: pair[0])}
+
+
+def named_regions(known: Mapping[str, Any]) -> set[str]:
+    """Return the Regions that botocore's list of endpoints names in the partitions of those that are known."""
+    partitions = botocore.session.get_session().get_data("partitions")["partitions"]
+    named = [set(partition["regions"]) for partition in partitions]
+    return {region for each in named if each & known.keys() for region in each if not region.endswith("-global")}
 
 
 def offerings() -> dict[str, dict[str, list[str]]]:

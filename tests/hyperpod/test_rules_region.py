@@ -45,6 +45,13 @@ def test_a_region_without_clusters_is_refused(
     assert [each for each in found if each.startswith(f"2:9: 'region' {WHERE}, got '{region}'; {remedy}")], found
 
 
+@pytest.mark.parametrize(("region", "zone"), [("sa-west-1", "saw1-az1"), ("me-west-1", "me-west-1a")])
+def test_a_region_that_has_a_name_before_its_zones_are_known_is_taken(
+    write: Callable[[str], Path], region: str, zone: str
+) -> None:
+    assert problems_of(write(edited(("us-east-1", region), ("use1-az4", zone), ("trn1.32xlarge", "p5.48xlarge")))) == []
+
+
 def test_a_construct_says_it_too() -> None:
     with pytest.raises(ConfigurationError, match="'region' must be a Region where CloudFormation makes HyperPod"):
         cluster("af-south-1")

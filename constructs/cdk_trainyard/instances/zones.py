@@ -86,8 +86,12 @@ def zone_ids(region: str) -> tuple[str, ...]:
 
 
 def regions() -> tuple[str, ...]:
-    """Return the Regions that public lists have, of the date ``catalogue_date()``; without the isolated partitions."""
-    return tuple(load("instances", "zones")["regions"])
+    """Return the Regions that public lists have, of the date ``catalogue_date()``; without the isolated partitions.
+
+    Those that botocore's list of endpoints names before EC2's zones there are known have no zones here.
+    """
+    data = load("instances", "zones")
+    return (*data["regions"], *data["named_alone"])
 
 
 def decode_zones(text: str) -> dict[str, tuple[str, ...]]:
