@@ -61,7 +61,13 @@ def database(stack: Stack) -> AccountingDatabaseBase:
 
 
 OWN_IMAGE = {"image_id": "ami-0123456789abcdef0"}
+TAKEN = "must not be 'dev' as a partition, a name that Slurm and HyperPod have taken"
 REFUSALS = [
+    ({"groups": [controller(), worker(partition="dev")]}, f"'groups.worker-group.partition' {TAKEN}"),
+    (
+        {"groups": [controller(), worker(name="dev")]},
+        f"'groups.dev' {TAKEN}; give it another 'partition', or another name",
+    ),
     (
         {"groups": [controller(**OWN_IMAGE), worker(instance_type="ml.c7g.xlarge", **OWN_IMAGE)]},
         (
@@ -362,6 +368,25 @@ def test_fails_with_a_partition_that_is_too_long(build: Build) -> None:
     (problem,) = refusal(build, groups=[controller(), worker(partition="p" * 1025)])
     assert problem.startswith("'groups.worker-group.partition' must be 1 to 1024 letters")
     assert problem.endswith("(1025 characters)")
+
+
+def test_a_legacy_partition_may_be_dev_as_in_aws_s_example(stack: Stack, build: Build) -> None:
+    build(**legacy(stack), groups=[controller(), worker(name="a", partition="dev"), worker(name="b")])
+
+
+def legacy_scripts_of_ours(stack: Stack) -> dict[str, Any]:
+    lifecycle = Lifecycle(on_create="on_create.sh")
+    return {"topology": SlurmTopology.LEGACY, "lifecycle": lifecycle, "scripts_bucket": s3.Bucket(stack, "Bucket")}
+
+
+def test_our_scripts_take_the_legacy_partition_dev_for_all(stack: Stack, build: Build) -> None:
+    groups = [controller(), *(worker(name=name, partition="dev") for name in "ab")]
+    build(**legacy_scripts_of_ours(stack), groups=groups)
+
+
+def test_our_scripts_take_no_legacy_partition_dev_beside_another(stack: Stack, build: Build) -> None:
+    groups = [controller(), worker(name="a", partition="dev"), worker(name="b")]
+    assert refusal(build, **legacy_scripts_of_ours(stack), groups=groups) == (f"'groups.a.partition' {TAKEN}",)
 
 
 def test_a_legacy_partition_may_have_an_underscore(stack: Stack, build: Build) -> None:

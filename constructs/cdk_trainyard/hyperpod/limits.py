@@ -45,8 +45,11 @@ TEMPLATE_BYTES = 1_000_000
 
 SCRIPT_LENGTH = 128
 """Characters of ``OnCreate`` and ``OnInitComplete``."""
-TAKEN_PARTITIONS = ("default", "dev")
-"""``DEFAULT`` sets defaults in slurm.conf, in any case (its page in Slurm's documentation); HyperPod puts every node
-into a partition ``dev`` (``sagemaker-hyperpod-ref`` in the SageMaker developer guide)."""
+PARTITION_OF_DEFAULTS = "default"
+"""``DEFAULT`` sets defaults in slurm.conf, in any case (its page in Slurm's documentation)."""
+PARTITION_OF_ALL = "dev"
+"""HyperPod puts every node into it (``sagemaker-hyperpod-ref`` in the SageMaker developer guide). AWS's example of the
+legacy file has it as the one partition of its workers (``5.sagemaker-hyperpod/README.md`` of
+awsome-distributed-training, read 2026-11)."""
 EBS_MOUNT = "/opt/sagemaker"
 """Where HyperPod mounts the secondary volume."""

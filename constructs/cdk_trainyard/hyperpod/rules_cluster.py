@@ -77,6 +77,7 @@ def role_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
 
 def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that compute groups alone have a partition, with a name that the API and Slurm take."""
+    taken = _taken_partitions(cluster)
     for group in cluster.groups:
         said, partition = group.spec.partition, group.partition
         if partition is None or unresolved(partition, group.role):
@@ -85,12 +86,20 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         if group.role is not GroupRole.COMPUTE:
             text = f"must not be given for a {group.role} group, got {shown(said)}; partitions hold compute nodes"
             yield Problem(at, text)
-        elif partition.lower() in limits.TAKEN_PARTITIONS:
+        elif partition.lower() in taken:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
             why = "a name that Slurm and HyperPod have taken"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
         elif said is not None and (form := (PARTITION_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
             yield Problem(at, form)
+
+
+def _taken_partitions(cluster: ResolvedCluster) -> set[str]:
+    """Return whose names no partition has: the legacy file may say ``dev``, from which our hostfile tells any other."""
+    names = [group.partition for group in cluster.of_role(GroupRole.COMPUTE) if not unresolved(group.partition)]
+    others = set(names) - {limits.PARTITION_OF_ALL}
+    free = cluster.legacy and not (others and cluster.runs_own_scripts)
+    return {limits.PARTITION_OF_DEFAULTS} | (set() if free else {limits.PARTITION_OF_ALL})
 
 
 def strategy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
