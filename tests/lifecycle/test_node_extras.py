@@ -414,6 +414,8 @@ def test_a_tool_may_stand_there_for_a_processor_that_other_clusters_have() -> No
     other = replace(arm, tool=NodeTool.PYXIS)
     (told,) = problems_of(NodeSetup(containers=Containers(), tools=[used, other]))
     assert told.startswith("'tools[1]' must be left out where no node is arm64")
+    pinned = replace(arm, tool=NodeTool.MOUNTPOINT)  # for x86_64
+    assert problems_of(replace(mounts("/data"), tools=[pinned])) == []
 
 
 def test_metrics_ask_for_an_agent_and_exporters() -> None:

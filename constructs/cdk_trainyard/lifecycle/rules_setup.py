@@ -259,11 +259,13 @@ def tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
 def _unfetched(file: ToolFile, setup: NodeSetup, nodes: Nodes) -> str | None:
     """Return why no node fetches a tool: none has its processor, or nothing that is known asks for it.
 
-    Beside a file that nodes fetch, one for another processor may stand: many clusters can share one list of tools.
+    Beside a file that nodes fetch, given or pinned, one for another processor may stand: many clusters can share one
+    list of tools.
     """
     types = _types(nodes.set_up)
     given = [each.architecture for each in setup.tools if unresolved(each.tool) or each.tool == file.tool]
-    if types and not unresolved(*given) and not {known.architecture for known in types}.intersection(given):
+    fetched = {*given, *pinned_architectures(file.tool)}
+    if types and not unresolved(*given) and fetched.isdisjoint(known.architecture for known in types):
         return f"where no node is {file.architecture}, got {', '.join(dict.fromkeys(n.sagemaker_name for n in types))}"
     name, part, wanted = _ASKING[file.tool]
     asked = getattr(setup, name)
