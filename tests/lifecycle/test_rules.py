@@ -1,5 +1,6 @@
 """What is refused before it is uploaded, with file and line."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -206,11 +207,16 @@ def test_fails_with_every_problem_at_once() -> None:
     assert len(ASKED.content_problems(files)) == 4
 
 
-def test_fails_for_a_folder_or_a_file_of_users_that_is_not_there(tmp_path: Path) -> None:
+def test_fails_for_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert ASKED.folder_problems(tmp_path / "x") == [f"'folder' must be an existing folder, got '{tmp_path}/x'"]
-    assert ASKED.users_file_problems(tmp_path / "x", in_folder=False) == [
-        f"'users_file' must be an existing file, got '{tmp_path}/x'"
-    ]
+
+
+def test_fails_for_a_file_of_users_that_cannot_be_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "x", tmp_path, tmp_path / "pipe", Path("/proc/self/mem"), Path("x" * 5000)):
+        assert ASKED.users_file_problems(path, in_folder=False) == [
+            f"'users_file' must be an existing file that can be read, got '{path}'"
+        ]
 
 
 def test_fails_for_two_files_of_users(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from aws_cdk import CfnParameter, Stack
+from aws_cdk import Aws, CfnParameter, Stack
 from aws_cdk import aws_s3 as s3
 
 from cdk_trainyard.errors import ConfigurationError
@@ -67,9 +67,21 @@ def scripts(
                 "'settings.setup.accounting.port' must be 1 to 65535, got 0",
             ),
         ),
+        *(
+            (
+                NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=path)),
+                (f"'settings.setup.accounting.authority' must be an existing file that can be read, got '{path}'",),
+            )
+            for path in ("/no/such.pem", "/proc/self/mem", "/proc")
+        ),
         (
-            NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority="/no/such.pem")),
-            ("'settings.setup.accounting.authority' must be an existing file, got '/no/such.pem'",),
+            NodeSetup(accounting=DatabaseAccounting(endpoint="db", secret_arn=SECRET, authority=Aws.STACK_NAME)),
+            (
+                (
+                    "'settings.setup.accounting.authority' must be known when the app is synthesized, got a Token; "
+                    "write the file's name"
+                ),
+            ),
         ),
     ],
 )

@@ -194,6 +194,14 @@ def is_there(asked: Callable[[], bool]) -> bool:
         return False
 
 
+def content_of(path: Path) -> bytes | None:
+    """Return what a file holds; None when there is none, or it may not be read."""
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except OSError:
+        return None
+
+
 def _is_own_file(path: Path, folder: Path) -> bool:
     # a link out of the folder would upload a file that no reviewer of the folder has seen
     return path.is_file() and path.resolve().is_relative_to(folder.resolve())

@@ -7,7 +7,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.lifecycle.bundle import BUNDLE_BYTES, FILE_BYTES, MOST_FILES, Bundle, BundleFile, is_there
+from cdk_trainyard.lifecycle.bundle import (
+    BUNDLE_BYTES,
+    FILE_BYTES,
+    MOST_FILES,
+    Bundle,
+    BundleFile,
+    content_of,
+    is_there,
+)
 from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
@@ -74,8 +82,8 @@ def users_file_problems(users_file: Path | None, *, in_folder: bool) -> list[Pro
     """Check that the file of users can be read, and is the only one."""
     if users_file is None:
         return []
-    if not is_there(users_file.is_file):
-        return [Problem(_USERS, f"must be an existing file, got '{users_file}'")]
+    if content_of(users_file) is None:
+        return [Problem(_USERS, f"must be an existing file that can be read, got '{users_file}'")]
     if in_folder:
         text = f"must be left out when the folder holds {USERS_FILE}, got '{users_file}'; keep one of them"
         return [Problem(_USERS, text)]

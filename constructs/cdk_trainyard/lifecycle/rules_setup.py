@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdk_trainyard.instances import AcceleratorKind, InstanceType
-from cdk_trainyard.lifecycle.bundle import is_there
+from cdk_trainyard.lifecycle.bundle import content_of
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS, Exporters, GroupRole, LogRotation, NodeSetup, NodeTool, ToolFile
 from cdk_trainyard.lifecycle.tools import pinned_architectures
 from cdk_trainyard.problems import At, Problem, option, shown, within
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import dummy, unresolved
 
 _CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _MARIADB_PORT = 3306
@@ -95,10 +95,13 @@ def accounting_problems(setup: NodeSetup, _nodes: Nodes) -> Iterator[Problem]:
         yield Problem(("local_accounting",), text)
     at, authority = ("accounting", "authority"), database.authority
     if authority is None or unresolved(authority):
+        if isinstance(authority, str) and not dummy(authority):
+            yield Problem(at, "must be known when the app is synthesized, got a Token; write the file's name")
         return
-    if not is_there(Path(authority).is_file):
-        yield Problem(at, f"must be an existing file, got {shown(authority)}")
-    elif _CERTIFICATE not in Path(authority).read_bytes():
+    certificates = content_of(Path(authority))
+    if certificates is None:
+        yield Problem(at, f"must be an existing file that can be read, got {shown(authority)}")
+    elif _CERTIFICATE not in certificates:
         yield Problem(at, f"must hold certificates (PEM), got {shown(authority)} without one")
 
 

@@ -12,7 +12,7 @@ from constructs import Construct, IDependable
 
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.lifecycle import rules
-from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, default_folders, read_bundle
+from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, content_of, default_folders, read_bundle
 from cdk_trainyard.lifecycle.reading import script_statements
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeSettings
 from cdk_trainyard.lifecycle.spec import AUTHORITY_FILE, SlurmTopology
@@ -85,7 +85,7 @@ class LifecycleScripts(Construct):
         users = Path(users_file) if users_file is not None else None
         unusable = rules.users_file_problems(users, in_folder=self._bundle.find(USERS_FILE) is not None)
         if users and not unusable:
-            self._bundle = self._bundle.with_file(BundleFile(name=USERS_FILE, data=users.read_bytes()))
+            self._bundle = self._bundle.with_file(BundleFile(name=USERS_FILE, data=content_of(users) or b""))
         judge = Judge(environment=surroundings(self))
         judged = settings and judge.judged(settings, ("settings",))
         problems: list[Problem | str] = [
@@ -107,8 +107,8 @@ class LifecycleScripts(Construct):
 
         database = settings.setup.accounting if settings is not None else None
         if database is not None and database.authority is not None:
-            certificates = BundleFile(name=AUTHORITY_FILE, data=Path(database.authority).read_bytes())
-            self._bundle = self._bundle.with_file(certificates)
+            certificates = content_of(Path(database.authority)) or b""  # none where CDK has yet to look the name up
+            self._bundle = self._bundle.with_file(BundleFile(name=AUTHORITY_FILE, data=certificates))
         rendered = self._render(settings, topology, legacy_topology)
         canonical = json.dumps(Stack.of(self).resolve(rendered), sort_keys=True, separators=(",", ":"))
         self.content_hash: str = self._bundle.digest(canonical)
