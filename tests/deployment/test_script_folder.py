@@ -82,6 +82,7 @@ GOOD_LEGACY: dict[str, object] = {
     "controller_group": "head",
     "worker_groups": [{"instance_group_name": "workers", "partition_name": "ml.trn1"}],
 }
+NAME = "a name of letters, digits, '.', '_' and '-' other than DEFAULT"
 IN_FILE = "in provisioning_parameters.json, got"
 
 
@@ -133,22 +134,18 @@ def legacy(**changes: object) -> bytes:
                 f"must hold 'worker_groups' {IN_FILE} none; rename 'workers_groups'",
             ],
         ),
-        (
-            legacy(worker_groups=[{"instance_group_name": "workers", "partition_name": "a b"}]),
-            [
-                (
-                    "must hold a name of letters, digits, '.', '_' and '-', as worker_groups[0].partition_name "
-                    f"{IN_FILE} 'a b'"
-                )
-            ],
+        *(
+            (
+                legacy(worker_groups=[{"instance_group_name": "workers", "partition_name": name}]),
+                [f"must hold {NAME}, as worker_groups[0].partition_name {IN_FILE} '{name}'"],
+            )
+            for name in ("a b", "DEFAULT", "default")
         ),
+        (legacy(worker_groups=[{"instance_group_name": "workers", "partition_name": "default-2"}]), []),
         (
             legacy(worker_groups=[1]),
             [
-                (
-                    "must hold a name of letters, digits, '.', '_' and '-', as worker_groups[0].partition_name "
-                    f"{IN_FILE} nothing"
-                ),
+                f"must hold {NAME}, as worker_groups[0].partition_name {IN_FILE} nothing",
                 f"{NAMES}, got nothing as its worker_groups[0].instance_group_name",
             ],
         ),

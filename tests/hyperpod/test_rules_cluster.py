@@ -355,7 +355,7 @@ def test_a_module_may_be_in_an_image_of_yours(stack: Stack, build: Build) -> Non
 
 @pytest.mark.parametrize("partition", ["a b", "a\nSlurmUser=root", "a,b=c", "", "a#b"])
 def test_fails_with_a_legacy_partition_that_slurm_conf_cannot_hold(stack: Stack, build: Build, partition: str) -> None:
-    form = "must be a name of letters, digits, '.', '_' and '-', as training"
+    form = "must be a name of letters, digits, '.', '_' and '-' other than DEFAULT, as training"
     problems = refusal(build, **legacy(stack), groups=[controller(), worker(partition=partition)])
     assert problems == (f"'groups.worker-group.partition' {form}, got {partition!r}",)
 

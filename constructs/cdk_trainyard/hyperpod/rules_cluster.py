@@ -30,13 +30,13 @@ _ONE_FOR_ALL = "with one role for all, every node could read its password"
 _IN_API = ClusterName(longest=limits.PARTITION_LENGTH)
 """``ClusterPartitionName`` of botocore's model, and the provider schema."""
 PARTITION_IN_SLURM = Text(
-    pattern=r"[A-Za-z0-9][A-Za-z0-9._-]*",
-    words="a name of letters, digits, '.', '_' and '-'",
+    pattern=r"(?!(?i:default)$)[A-Za-z0-9][A-Za-z0-9._-]*",
+    words="a name of letters, digits, '.', '_' and '-' other than DEFAULT",
     example="training",
     longest=limits.PARTITION_LENGTH,
 )
 """A partition of the legacy file, from which HyperPod writes ``slurm.conf``: there a blank ends a value, a comma ends a
-name, and '#' begins a comment (slurm.conf(5))."""
+name, '#' begins a comment, and DEFAULT sets defaults (slurm.conf(5))."""
 
 
 def group_list_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
