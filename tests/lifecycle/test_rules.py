@@ -160,6 +160,7 @@ def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem
         ("a.sh", b"printf 'a\\r\\n'\n"),
         ("progress.sh", b"printf 'a\rb'\n"),
         ("ca.pem", b"-----BEGIN CERTIFICATE-----\n"),
+        *((name, b"{}\r\n") for name in ("a.json", "README.md", "lib/README.rst", "upload.ps1", "upload.bat")),
         ("id_rsa.pub", b"ssh-rsa AAAA\n"),
         ("doc.md", b"AKIAIOSFODNN7EXAMPLE\n"),
         ("environment.sh", b"x\n"),

@@ -37,6 +37,8 @@ _SECRET_NAMES = (
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", ".env", ".env.*",
     ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", "credentials",
 )  # fmt: skip
+_ANY_LINE_ENDS = ("*.json", "*.md", "*.rst", "*.html", "*.bat", "*.cmd", "*.ps1")
+"""What takes CR LF: JSON (RFC 8259, section 2), what people read, what Windows runs."""
 _SAMPLE_NAMES = ("*.example", "*.sample", "*.template", "*.dist")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _CERTIFICATE = re.compile(rb"-----BEGIN (TRUSTED )?CERTIFICATE-----")
@@ -252,7 +254,7 @@ def _interpreter_problems(file: BundleFile) -> list[str]:
 
 
 def _line_end_problems(file: BundleFile) -> list[str]:
-    if not file.is_text or b"\r" not in file.data:
+    if not file.is_text or b"\r" not in file.data or _is_named(file, _ANY_LINE_ENDS):
         return []
     lines = [number for number, line in enumerate(file.data.split(b"\n"), start=1) if line.endswith(b"\r")]
     if not lines:
