@@ -41,7 +41,7 @@ _ANY_LINE_ENDS = ("*.json", "*.md", "*.rst", "*.html", "*.bat", "*.cmd", "*.ps1"
 """What takes CR LF: JSON (RFC 8259, section 2), what people read, what Windows runs."""
 _SAMPLE_NAMES = ("*.example", "*.sample", "*.template", "*.dist")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
-_CERTIFICATE = re.compile(rb"-----BEGIN (TRUSTED )?CERTIFICATE-----")
+_PUBLIC = re.compile(rb"-----BEGIN ((TRUSTED )?CERTIFICATE-----|[A-Z0-9 ]*PUBLIC KEY)")
 _ACCESS_KEY = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
 _KEY_VALUE = rb"[\"']?\]?[ \t]*[=:, \t][ \t]*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 _SECRET_CONTENT = (
@@ -303,8 +303,8 @@ def _is_real(found: re.Match[bytes]) -> bool:
 
 
 def _has_secret_name(file: BundleFile) -> bool:
-    # a .pem of certificates alone is as public as they are
-    return _is_named(file, _SECRET_NAMES) and not _is_named(file, _SAMPLE_NAMES) and not _CERTIFICATE.search(file.data)
+    # a .pem of certificates or public keys alone is as public as they are
+    return _is_named(file, _SECRET_NAMES) and not _is_named(file, _SAMPLE_NAMES) and not _PUBLIC.search(file.data)
 
 
 def _is_named(file: BundleFile, patterns: Sequence[str]) -> bool:
