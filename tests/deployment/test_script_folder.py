@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 
@@ -239,6 +240,16 @@ def test_a_folder_of_the_system_is_refused_in_one_line(
     (problem,) = problems_of(path)
     assert problem.startswith("10:42: 'cluster.lifecycle.folder' must be a folder of scripts alone, got /")
     assert problem.endswith(", which holds the system or a home")
+
+
+def test_a_folder_is_read_where_the_system_knows_no_home(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(edited(OWN))
+    write_folder(path.parent / "own", {"own.sh": SCRIPT})
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    assert problems_of(path) == []
 
 
 def test_a_folder_in_a_home_is_read(

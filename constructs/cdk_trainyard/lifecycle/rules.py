@@ -21,6 +21,7 @@ from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_F
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
 from cdk_trainyard.node_scripts import node_module, scripts_folder
 from cdk_trainyard.options.texts import TOKENS
+from cdk_trainyard.places import home
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
@@ -76,7 +77,7 @@ def system_folder_texts(folder: Path) -> Iterator[str]:
         folder: A folder that exists.
     """
     real = folder.resolve()
-    if str(real) in _SYSTEM_FOLDERS or Path.home().resolve().is_relative_to(real):
+    if str(real) in _SYSTEM_FOLDERS or home().resolve().is_relative_to(real):
         yield f"must be a folder of scripts alone, got {real}, which holds the system or a home"
 
 
