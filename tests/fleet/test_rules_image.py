@@ -92,6 +92,11 @@ def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_a
         PLAIN,
         {"base": AMI, "user": "ec2-user"},
         {"commands": ["make"], "base": "ubuntu-24.04"},
+        {"commands": ["echo 'a", "b'", 'echo "it\'s" \\"', "echo '\\'"]},
+        {"commands": ["make # don't", "make"]},
+        {"commands": ["cat <<END", "don't", "END"]},
+        {"commands": ["echo $'it\\'s'"]},
+        {"commands": ["""echo "$(echo 'a"b')\""""]},
         {"commands": ["make"], "base": "ubuntu-24.04", "families": ["p3dn", "trn1"]},
         {"base": GPU_IMAGE, "accelerator": AcceleratorKind.GPU, "families": ["p5", "g7"]},
         {"families": ["trn1", "trn3"]},
@@ -196,6 +201,12 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'instance_type' must be one that is sold on-demand, got p6e-gb200.36xlarge, which is sold as capacity-block"
         )),
         ({"commands": [" "]}, "'commands[0]' must be a shell command, as swapoff --all, got ' '; leave it out"),
+        *(
+            ({"commands": ["make", *commands, "swapoff --all"]}, (
+                f"'commands[1]' must close its quotes, got {commands[0]!r}; Bash would not run it"
+            ))
+            for commands in (['echo "a'], ["echo 'it\\'s'"], ["echo 'a", 'b "c"'], ['echo "a\\"'])
+        ),
         ({"commands": ["x" * 16000]}, (
             "'commands' must have 15600 characters together at most, all that a component of Image Builder holds, got "
             "16001; fetch a script instead"

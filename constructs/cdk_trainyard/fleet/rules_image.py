@@ -1,6 +1,8 @@
 """Whether an image is known, can be built, and fits the instance types. Pure: nothing is created here."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family
 from cdk_trainyard.fleet.rules_drivers import build_driver_problems
@@ -24,6 +26,10 @@ LONGEST_COMPONENT = 16_000
 """Characters of a component's document (CreateComponent, ``data``)."""
 _AROUND_COMMANDS = 400
 """Characters of the document around the commands, with room to spare."""
+_QUOTES_OF_ITS_OWN = re.compile(r"[#`]|\$[({']|<<")
+"""Where Bash reads quotes otherwise: comments, substitutions, ``$'…'`` and here-documents."""
+_CLOSED = re.compile(r"""(?:[^\\'"]|\\.|'[^']*'|"(?:[^\\"]|\\.)*")*""", re.DOTALL)
+"""Text with its quotes closed (bash(1), QUOTING)."""
 
 
 def node_image_problems(image: NodeImage, environment: Environment) -> Iterator[Problem]:
@@ -100,6 +106,7 @@ def training_image_problems(spec: TrainingImageSpec, environment: Environment) -
         *regions_problems(spec, environment),
         *schedule_problems(spec),
         *commands_problems(spec),
+        *quotes_problems(spec),
         *(Problem(at, text) for at, judgement in build_judgements(spec) for text in judgement.refused),
     ]
 
@@ -174,6 +181,18 @@ def commands_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
     if length > most:
         text = f"must have {most} characters together at most, all that a component of Image Builder holds"
         yield Problem(("commands",), f"{text}, got {length}; fetch a script instead")
+
+
+def quotes_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
+    """Quotes are closed, in a later command at the latest: all of them are lines of one script."""
+    if unresolved(*spec.commands) or any(map(_QUOTES_OF_ITS_OWN.search, spec.commands)):
+        return
+    script = "".join(f"{command}\n" for command in spec.commands)
+    open_from = len(script) - len(_CLOSED.sub("", script, count=1))
+    if open_from < len(script):
+        opened = sum(end <= open_from for end in accumulate(len(command) + 1 for command in spec.commands))
+        text = f"must close its quotes, got {shown(spec.commands[opened])}; Bash would not run it"
+        yield Problem(("commands", opened), text)
 
 
 def keeps_efa(spec: TrainingImageSpec) -> bool:
