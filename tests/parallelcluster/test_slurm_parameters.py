@@ -285,6 +285,10 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"SelectType": "linear"}], "image_id": "ami-12345678"}, "before the slash, got 'linear'"),
         ({"custom": [{"NamespaceType": "tmpf"}]}, "namespace/linux or namespace/tmpfs, got 'tmpf'; did you mean"),
         ({"custom": [{"PriorityType": "priority/basic,priority/multifactor"}]}, "got 'priority/basic,priority/multi"),
+        ({"custom": [{"AuthType": "munge,jwt"}]}, "auth/jwt, auth/munge, auth/none or auth/slurm, got 'munge,jwt'"),
+        ({"custom": [{"CredType": "munge,slurm"}]}, "cred/none or cred/slurm, got 'munge,slurm'"),
+        ({"custom": [{"JobAcctGatherType": "jobacct_gather/cgroup,jobacct_gather/linux"}]}, "_gather/cgroup,jobacct_"),
+        ({"custom": [{"MpiDefault": "pmix,pmi2"}]}, "mpi/pmi2 or mpi/pmix, got 'pmix,pmi2'"),
         (
             {"custom": [{"PriorityType": "priority/none"}]},
             "or priority/multifactor, got 'priority/none'",

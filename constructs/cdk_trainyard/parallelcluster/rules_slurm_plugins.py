@@ -69,8 +69,21 @@ _MORE: Final = {"credtype": ("cred/slurm",), "jobcomptype": ("jobcomp/none",), "
 """Names that have no plugin in the folder of their kind."""
 _EXACT: Final = {"preempttype", "prioritytype", "proctracktype", "schedulertype", "selecttype"}
 """Parameters that have no other words for none."""
-_ONE: Final = {*_EXACT, "jobcomptype"}
-"""Parameters that name one plugin, without commas."""
+_ONE: Final = {
+    *_EXACT,
+    "accountingstoragetype",
+    "acctgatherfilesystemtype",
+    "acctgatherprofiletype",
+    "authtype",
+    "credtype",
+    "jobacctgathertype",
+    "jobcomptype",
+    "mcsplugin",
+    "mpidefault",
+    "switchtype",
+    "topologyplugin",
+}
+"""Parameters that name one plugin in every version, without commas."""
 _NO_FILES: Final = r"(?i).*none.*|.*openmpi.*|(mpi/)?pmix_v\d+|(topology/)?default|.*(infiniband|rsmi).*"
 """Names that Slurm reads without a plugin of that name: none, other names of the same, and one for each library."""
 
