@@ -57,6 +57,16 @@ AT_LOAD = [
         "2:1: 'alerts' must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see 'alarms' in its 'monitoring'",
     ),
     row(
+        "repositories that no policy has room for",
+        [
+            (
+                "cluster:\n",
+                f"cluster:\n  image_repositories: [{', '.join(f'team/{number:0>95}' for number in range(36))}]\n",
+            )
+        ],
+        "10:3: 'cluster.image_repositories' must have ARNs of at most 5000 characters together, all that a managed policy has room for, got 36 with 5256; use '*' for all of the account",
+    ),
+    row(
         "an access point for an EFS file system",
         [
             (
