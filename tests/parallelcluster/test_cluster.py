@@ -16,6 +16,7 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.network import EfaSecurityGroup, Endpoint, Nat, TrainingNetwork
 from cdk_trainyard.parallelcluster import (
     ComputeResource,
+    CustomAction,
     LoginPool,
     ParallelCluster,
     ParallelClusterProvider,
@@ -339,6 +340,13 @@ POLICIES = [
     iam.ManagedPolicy.from_managed_policy_arn(Stack(), "Policy", f"arn:aws:iam::111111111111:policy/p{number}")
     for number in range(9)
 ]
+
+
+def policy(arn: str) -> iam.IManagedPolicy:
+    """Return a policy that exists."""
+    return iam.ManagedPolicy.from_managed_policy_arn(Stack(), "Policy", f"arn:aws:{arn}")
+
+
 WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
     "other-version": ({"version": "3.17.0"}, "'version' is 3.17.0, and what is checked here is what 3.16.1 takes"),
     "managed-file-system": (
@@ -375,6 +383,14 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"queues": [queue(cpu(), policies=POLICIES)]},
         "a role of nodes gets 11 managed policies with those of the cluster, and IAM attaches 10 unless the quota",
     ),
+    "policy-of-aws": (
+        {"queues": [queue(cpu(), policies=[policy("iam::aws:policy/AmazonPrometheusRemoteWriteAccess")])]},
+        "queue 'compute' has arn:aws:iam::aws:policy/AmazonPrometheusRemoteWriteAccess, which ParallelCluster's",
+    ),
+    "script-without-right": (
+        {"head_node": head(on_configured=[CustomAction(script="s3://own/setup.sh")])},
+        "the head node fetches s3://own/setup.sh, and nothing is said that lets it: give it a policy, or S3Access of",
+    ),
     "zone-without-type": (
         {"queues": [queue(trn1(instance_type="trn2u.48xlarge"), placement=Placement.CLUSTER)]},
         "queue 'compute': trn2u.48xlarge is not known to be offered in us-east-1",
@@ -404,6 +420,32 @@ def test_nodes_that_are_always_there_are_no_news_to(
 ) -> None:
     build(**changes)
     assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("kept-instances"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"policies": [policy("iam::aws:policy/AmazonSSMManagedInstanceCore")]},
+        {"policies": [policy("iam::aws:policy/service-role/AmazonEC2ContainerServiceforEC2Role")]},
+        {"policies": [iam.ManagedPolicy.from_aws_managed_policy_name("AmazonS3ReadOnlyAccess")]},
+        {"on_start": [CustomAction(script="https://own.example/setup.sh")]},
+        {"on_start": [CustomAction(script="s3://us-east-1-aws-parallelcluster/setup.sh")]},
+        {
+            "on_start": [CustomAction(script="s3://own/setup.sh")],
+            "raw_overrides": {"Iam": {"S3Access": [{"BucketName": "own"}]}},
+        },
+        {
+            "on_start": [CustomAction(script="s3://own/setup.sh")],
+            "policies": [policy("iam::111111111111:policy/parallelcluster/read")],
+        },
+    ],
+    ids=str,
+)
+def test_what_nodes_may_attach_and_fetch_is_no_news(
+    stack: Stack, build: Callable[..., ParallelCluster], changes: dict[str, Any]
+) -> None:
+    build(queues=[queue(cpu(), **changes)])
+    assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("policy-of-aws|without-right"))
 
 
 def test_hundreds_of_them_are_a_warning_in_any_case(stack: Stack, build: Callable[..., ParallelCluster]) -> None:

@@ -49,6 +49,20 @@ ROLE_POLICIES = (10, 25)
 STS quotas", read 2026-11)."""
 PROVIDER_POLICIES = 4
 """Further policies of the provider's role: IAM attaches ten, and the template takes six."""
+PROVIDER_ATTACHES = (
+    "AWSBatchFullAccess",
+    "AmazonS3ReadOnlyAccess",
+    "AmazonSSMManagedInstanceCore",
+    "CloudWatchAgentServerPolicy",
+    "EC2InstanceProfileForImageBuilder",
+    "service-role/AWSBatchServiceRole",
+    "service-role/AWSLambdaBasicExecutionRole",
+    "service-role/AmazonEC2ContainerServiceforEC2Role",
+    "service-role/AmazonEC2SpotFleetTaggingRole",
+    "service-role/AmazonECSTaskExecutionRolePolicy",
+)
+"""Policies of AWS's own that the provider's role may attach (``cloudformation/policies/parallelcluster-policies.yaml``,
+the same from 3.6.0 of 2023-01 to 3.15, read in November 2026)."""
 SCHEMA_NAME = re.compile(r"[0-9a-z_]{1,64}")
 """``Database/DatabaseName``."""
 

@@ -1,6 +1,7 @@
 """What may go wrong with a cluster without being wrong: said once, at synthesis. Pure."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
@@ -126,6 +127,47 @@ def many_policies(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
         )
 
 
+def policy_of_aws(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """A policy of AWS's own that the role of ParallelCluster's provider may not attach to a role of nodes."""
+    if context.provider_version is not None:  # whose role may be another
+        return
+    for where, nodes in _nodes(spec):
+        for arn in (policy.managed_policy_arn for policy in nodes.policies):
+            name = str(arn).rpartition(":iam::aws:policy/")[2]
+            if not unresolved(arn) and name != arn and name not in limits.PROVIDER_ATTACHES:
+                yield (
+                    f"{where} has {arn}, which ParallelCluster's provider is not known to be allowed to attach: as up "
+                    "to 3.15, the cluster would not be made; put its statements into a policy of yours whose path is "
+                    "/parallelcluster/"
+                )
+
+
+def script_without_right(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """A script that a role of nodes may not read: ParallelCluster's own S3Access, or a policy, lets it."""
+    for where, nodes in _nodes(spec):
+        raw = {} if unresolved(nodes.raw_overrides) else nodes.raw_overrides or {}
+        if nodes.policies or raw.get("Iam"):
+            continue
+        for script in dict.fromkeys(action.script for action in _actions(nodes) if action.scripts is None):
+            bucket = str(script).removeprefix("s3://").partition("/")[0]
+            if not unresolved(script) and script.startswith("s3://") and not bucket.endswith("-aws-parallelcluster"):
+                yield (
+                    f"{where} fetches {script}, and nothing is said that lets it: give it a policy, or S3Access of Iam "
+                    f"in its raw keys with BucketName {bucket}, unless the bucket's own policy does"
+                )
+
+
+def _nodes(spec: ParallelClusterSpec) -> Iterator[tuple[str, Any]]:
+    yield "the head node", spec.head_node
+    yield from ((f"login pool {pool.name!r}", pool) for pool in spec.login_pools)
+    yield from ((f"queue {queue.name!r}", queue) for queue in spec.queues)
+
+
+def _actions(nodes: Any) -> Iterator[Any]:
+    for event in ("on_start", "on_configured", "on_updated"):
+        yield from getattr(nodes, event, ())
+
+
 def name_of_head_node(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
     """A name for all that the head node alone takes: the launch templates of other nodes have one.
 
@@ -164,5 +206,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "name-tag": name_of_head_node,
     "no-way-out": no_route_to_internet,
     "many-policies": many_policies,
+    "policy-of-aws": policy_of_aws,
+    "script-without-right": script_without_right,
 }
 """Every warning by its id, which is API."""
