@@ -23,6 +23,10 @@ def slurm(custom: Any = (), **keys: Any) -> Candidate:
     return cluster(slurm=SlurmSettings(custom=custom), raw_overrides={"Scheduling": {"SlurmSettings": keys}})
 
 
+def entry(kind: str, settings: dict[str, Any], name: str) -> dict[str, Any]:
+    return {"Name": name, "MountDir": f"/{name}", "StorageType": kind, f"{kind}Settings": settings}
+
+
 def storage(kind: str, settings: dict[str, Any] | None = None, **keys: Any) -> Candidate:
     entry = {"Name": "raw", "MountDir": "/raw", "StorageType": kind, **keys}
     return raw(SharedStorage=[entry | ({f"{kind}Settings": settings} if settings else {})])
@@ -55,6 +59,8 @@ EXTERNAL = {"Host": "10.0.0.1"}
         slurm(Dns={"HostedZoneId": "Z1"}),
         cluster(queue(raw_overrides={"Iam": {"S3Access": [{"BucketName": "*"}, {"BucketName": "data-*"}]}})),
         storage("FileCache", CACHE),
+        storage("FileCache", CACHE, MountDir="/shared2"),
+        raw(SharedStorage=[entry("Efs", EFS, "a"), entry("FsxLustre", {"FileSystemId": "fs-11111111111111111"}, "b")]),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
         raw(CustomS3Bucket="my-bucket"),
         lustre(),
@@ -165,6 +171,11 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (storage("FileCache", CACHE, MountDir="/etc"), "MountDir' must not be a directory of the system, got /etc"),
         (storage("FileCache", CACHE, MountDir="/home"), "must not be that of people for a file cache, got /home"),
         (storage("FileCache", CACHE, MountDir="/shared"), "another for every shared directory, got /shared a second"),
+        (storage("FileCache", CACHE, MountDir="/shared/cache"), "another mounted directory, got /shared/cache and /sh"),
+        (
+            raw(SharedStorage=[entry("Efs", EFS, "a"), entry("Efs", EFS, "b")]),
+            "SharedStorage[1].EfsSettings.FileSystemId' must be another for every shared directory, got fs-01234567",
+        ),
         (storage("FileCache", CACHE, Name="shared"), "Name' must be different from every other, got 'shared' again"),
         (storage("FileCache", CACHE, Name="default"), "must not be 'default', which ParallelCluster keeps for itself"),
         (

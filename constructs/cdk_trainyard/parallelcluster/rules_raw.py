@@ -118,6 +118,11 @@ _INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
 _EXTERNAL: Final = "Scheduling.SlurmSettings.ExternalSlurmdbd"
 _MUNGE: Final = "Scheduling.SlurmSettings.MungeKeySecretArn"
 _PASSWORD: Final = "DirectoryService.PasswordSecretArn"  # noqa: S105  a key, not a secret
+_IDENTITIES: Final = (
+    "EfsSettings.FileSystemId",
+    "FsxLustreSettings.FileSystemId",
+    "FileCacheSettings.FileCacheId",
+)
 _INTEL: Final = "AdditionalPackages.IntelSoftware.IntelHpcPlatform"
 
 
@@ -235,6 +240,7 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
                 yield from _storage_problems((*at, "SharedStorage", index), entry, names, places)
                 names.add(str(entry.get("Name")))
                 places.add(str(entry.get("MountDir")))
+        yield from _identity_problems((*at, "SharedStorage"), storage, there)
 
 
 def _is_password(value: str, context: ClusterContext) -> bool:
@@ -263,10 +269,26 @@ def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any], places:
         yield from lustre_problems((*at, "FsxLustreSettings"), lustre)
 
 
+def _identity_problems(at: At, storage: Any, there: list[Any]) -> Problems:
+    """What exists is mounted once (``existing_storage_id_list`` of ``cluster_config.py``)."""
+    before = {getattr(one, "file_system_id", None) for one in there}
+    for index, entry in enumerate(storage):
+        for path in _IDENTITIES:
+            identity = _at(entry, path)
+            if isinstance(identity, str) and not unresolved(identity):
+                if identity in before:
+                    text = f"must be another for every shared directory, got {identity} again"
+                    yield Problem((*at, index, *path.split(".")), text)
+                before.add(identity)
+
+
 def _directory_problems(at: At, place: str, places: set[Any], kind: Any) -> Problems:
-    """It is mounted where nothing else is (``DuplicateMountDir…``, ``SharedStorageMountDirValidator``)."""
+    """It is mounted where nothing else is (``DuplicateMountDir…``, ``Overlapping…``, ``SharedStorageMountDir…``)."""
     if place in places:
         yield Problem(at, f"must be another for every shared directory, got {place} a second time")
+    for other in sorted(places - {place}):
+        if place.startswith(f"{other}/") or other.startswith(f"{place}/"):
+            yield Problem(at, f"must not be inside another mounted directory, got {place} and {other}")
     if f"/{place.strip('/')}" in fact("reserved_directories"):
         yield Problem(at, f"must not be a directory of the system, got {place}")
     if kind == "FileCache" and place.strip("/") == "home":
