@@ -46,6 +46,7 @@ POLICY = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
 POLICIES = {"Iam": {"AdditionalIamPolicies": [{"Policy": POLICY}]}}
 ROLE = "arn:aws:iam::111111111111:role/x"
 EXTERNAL = {"Host": "10.0.0.1"}
+CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,8 @@ EXTERNAL = {"Host": "10.0.0.1"}
         slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
         slurm(ScaledownIdletime=-1),
+        cluster(cluster_name="a" * 40, raw_overrides={"Scheduling": {"SlurmSettings": CONNECTED}}),
+        cluster(cluster_name="a" * 60, raw_overrides={"DeploymentSettings": {"DefaultUserHome": "Local"}}),
         slurm(Dns={"HostedZoneId": "Z1"}),
         cluster(queue(raw_overrides={"Iam": {"S3Access": [{"BucketName": "*"}, {"BucketName": "data-*"}]}})),
         storage("FileCache", CACHE),
@@ -159,6 +162,10 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             slurm(ExternalSlurmdbd=EXTERNAL),
             "ExternalSlurmdbd' must be given with 'MungeKeySecretArn', the key that both share",
+        ),
+        (
+            cluster(cluster_name="a" * 41, raw_overrides={"Scheduling": {"SlurmSettings": CONNECTED}}),
+            f"'cluster_name' must be at most 40 characters with ExternalSlurmdbd, got '{'a' * 41}'",
         ),
         (
             raw(AdditionalPackages={"IntelSoftware": {"IntelHpcPlatform": True}}),

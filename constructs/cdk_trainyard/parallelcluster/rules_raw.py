@@ -228,6 +228,10 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
     ):
         if stop and _at(raw, path) is not None:
             yield Problem((*at, *path.split(".")), text, of_key=True)
+    longest, name = fact("cluster_name_length_with_accounting"), spec.cluster_name
+    if _at(raw, _EXTERNAL) is not None and not unresolved(name) and len(str(name)) > longest:  # ClusterNameValidator
+        text = f"must be at most {longest} characters with ExternalSlurmdbd, got {shown(str(name))}"
+        yield Problem(("cluster_name",), text)
     storage = _at(raw, "SharedStorage")
     if is_list(storage):
         there: list[Any] = [
