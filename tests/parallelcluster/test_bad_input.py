@@ -226,6 +226,13 @@ GRID: dict[str, tuple[Changes, str]] = {
         queues(cpu(instance_type="c7g.xlarge")),
         "'queues[0].compute[0].instance_type' must be x86_64 as the head node's c5.xlarge, got c7g.xlarge of arm64",
     ),
+    "nodes that ParallelCluster has no images for": (
+        lambda _: {"head_node": head(instance_type="mac1.metal"), "queues": [queue(cpu(instance_type="mac1.metal"))]},
+        (
+            "'head_node.instance_type' must be of x86_64 or arm64, as ParallelCluster's images are, got mac1.metal of "
+            "x86_64_mac"
+        ),
+    ),
     "a small head node": (
         lambda _: {"head_node": head(instance_type="c5.large"), "queues": [queue(cpu(max_count=500))]},
         "'head_node.instance_type' must have at least 16.0 GiB of memory for 500 nodes, got c5.large with 4 GiB",

@@ -22,6 +22,9 @@ LOGIN_POOLS_SINCE = (3, 11)
 """``LoginNodes/Pools/Ssh/AllowedIps``, which is always said, lest everybody can connect; so are custom actions, DCV and
 a second pool from there on (aws-parallelcluster, ``CHANGELOG.md`` and ``cluster_schema.py`` of 3.10.0 and 3.11.0)."""
 
+ARCHITECTURES = ("x86_64", "arm64")
+"""What its images are built for (``SUPPORTED_ARCHITECTURES`` of ``pcluster/constants.py``)."""
+
 NEURON_SYSTEMS = ("alinux2023", "ubuntu2204", "ubuntu2404")
 """Where AWS publishes the Neuron SDK."""
 

@@ -185,6 +185,10 @@ def architecture_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Probl
     head = find_type(spec.head_node.instance_type)
     if head is None:
         return
+    if head.architecture not in limits.ARCHITECTURES:
+        text = f"must be of {either(limits.ARCHITECTURES)}, as ParallelCluster's images are"
+        yield Problem(("head_node", "instance_type"), f"{text}, got {head.name} of {head.architecture}")
+        return
     others: list[tuple[At, InstanceType]] = [
         ((*at, "instance_types" if compute.instance_types else "instance_type"), each)
         for at, _, compute in computes(spec)
