@@ -129,6 +129,7 @@ def named(said: Any) -> str:
         {"custom": [{"AcctGatherEnergyType": "acct_gather_energy/rsmi"}, {"TopologyPlugin": TOKEN}]},
         {"compute": {"Sockets": 1, "CoresPerSocket": 2, "ThreadsPerCore": 2, "CoreSpecCount": 1, "RealMemory": 8192}},
         {"compute": {"CoresPerSocket": 2}},
+        {"compute": {"Sockets": 1, "CoresPerSocket": 2}},
         {"compute": {"ThreadsPerCore": 2, "MemSpecLimit": 1024, "CPUSpecList": "0-1"}},
         {"compute": {"Sockets": TOKEN, "CoresPerSocket": 64, "RealMemory": Token.as_number({"Ref": "Memory"})}},
         {"compute": {"RealMemory": 99999, "CoreSpecCount": 9}, "custom": [{"SlurmdParameters": "config_overrides"}]},

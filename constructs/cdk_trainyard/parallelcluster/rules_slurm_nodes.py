@@ -104,7 +104,11 @@ def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...]) ->
 
 
 def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, single: bool) -> Problems:
-    """Sockets, cores and threads make the CPUs that ParallelCluster says; or Slurm drains the nodes, or takes fewer."""
+    """Sockets, cores and threads make the CPUs that ParallelCluster says; or Slurm drains the nodes, or takes fewer.
+
+    Sockets and cores alone are AWS's own advice for P4d and P5: a job's CPU is a core with its threads then
+    (awsome-distributed-training, ``tips-and-tricks.md`` of its ParallelClusters, read in November 2026).
+    """
     given = {name: number for name in _SHAPE if (number := said.number(name)) is not None}
     most = max(each.vcpus for each in types)
     if not given or not most or any(said.name(name) and name not in given for name in _SHAPE):
@@ -117,7 +121,8 @@ def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, sin
     elif "Sockets" not in given:
         sockets = boards if cpus % (cores * threads) else cpus / (cores * threads)
     made = sockets * cores * threads
-    if made <= most and cpus in (sockets, sockets * cores, made):
+    of_cores = made == most // max(each.threads_per_core, 1)
+    if made <= most and (of_cores or cpus in (sockets, sockets * cores, made)):
         return
     words = ", ".join(f"{name} {_shown(number)}" for name, number in given.items())
     text = f"must make the {cpus} CPUs of {each.name} with what else is said of them"
