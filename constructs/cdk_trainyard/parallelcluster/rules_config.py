@@ -65,7 +65,7 @@ def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Pro
     for level in levels(spec, context):
         at = (*level.at, RAW)
         for path in conflicts(level.rendered, level.raw):
-            yield Problem((*at, *path), "is said by an option already; use the option", of_key=True)
+            yield Problem((*at, *path), "is said already; leave it out, or use the option that says it", of_key=True)
         for path in level.lists:
             if _found(level.raw, path):
                 yield Problem((*at, *path), "is what the cluster has options for; use them", of_key=True)
