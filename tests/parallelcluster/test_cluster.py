@@ -348,7 +348,13 @@ def policy(arn: str) -> iam.IManagedPolicy:
 
 
 WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "other-version": ({"version": "3.17.0"}, "'version' is 3.17.0, and what is checked here is what 3.16.1 takes"),
+    "other-version": (
+        {"version": "3.99.0"},
+        (
+            "'version' is 3.99.0, and what is checked here is what 3.16.1 takes; run pcluster's own checks of your "
+            "version before you deploy; one that AWS has not published has no provider"
+        ),
+    ),
     "managed-file-system": (
         {"shared_storage": SharedStorage(efs=[SharedEfs(at="/fsx")])},
         "shared storage 'fsx' is made by ParallelCluster and ends with its cluster, or outlives it unmanaged",

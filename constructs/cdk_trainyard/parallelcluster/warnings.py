@@ -32,7 +32,7 @@ def other_version(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
     if not unresolved(spec.version) and spec.version != parallelcluster_version():
         yield (
             f"'version' is {spec.version}, and what is checked here is what {parallelcluster_version()} takes; run "
-            "pcluster's own checks of your version before you deploy"
+            "pcluster's own checks of your version before you deploy; one that AWS has not published has no provider"
         )
 
 
