@@ -10,7 +10,7 @@ import json
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 OUTPUT = Path(__file__).parent.parent / "constructs" / "cdk_trainyard" / "parallelcluster" / "data" / "slurm.json"
@@ -55,11 +55,14 @@ def text(checkout: Path) -> str:
         checkout: A clone of Slurm's repository.
     """
     kinds: dict[str, dict[str, set[str]]] = {table: defaultdict(set) for table in TABLES}
+    known: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for version in VERSIONS:
         source = _git(checkout, "show", f"slurm-{version}:{SOURCE}")
         for table, name in TABLES.items():
             for parameter, kind in _rows(source, name):
                 kinds[table][parameter].add(KINDS.get(kind, "text"))
+                known[".".join(version.split("-")[:2])][table].add(parameter.lower())
+    absent = {version: _absent(kinds, has) for version, has in known.items()}
     for table, name in FIRST.items():
         kinds[table][name].add("text")
     content = {
@@ -67,11 +70,18 @@ def text(checkout: Path) -> str:
         "versions": list(VERSIONS),
         "date": _git(checkout, "log", "-1", "--format=%cs", f"slurm-{VERSIONS[-1]}").strip(),
         **{table: {name: _widest(kind) for name, kind in sorted(rows.items())} for table, rows in kinds.items()},
+        "absent": absent,
         "debug_flags": _union(checkout, _debug_flags),
         "resource_limits": _union(checkout, _resource_limits),
         "plugins": _plugins(checkout),
     }
     return json.dumps(content, indent=1) + "\n"
+
+
+def _absent(kinds: Mapping[str, Collection[str]], has: Mapping[str, set[str]]) -> dict[str, list[str]]:
+    """Return the names that one version has not, by table."""
+    names = {table: sorted(name for name in rows if name.lower() not in has[table]) for table, rows in kinds.items()}
+    return {table: found for table, found in names.items() if found}
 
 
 def _widest(kinds: set[str]) -> str:

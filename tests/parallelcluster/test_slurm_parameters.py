@@ -33,6 +33,7 @@ def problems(
     compute: Any = None,
     memory: int | None = None,
     image_id: str | None = None,
+    version: str | None = None,
     **more: Any,
 ) -> list[str]:
     first = GOOD.said.queues[0]
@@ -43,6 +44,7 @@ def problems(
         slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),
         queues=[changed],
         image_id=image_id,
+        version=version,
     )
     spec = resolve_cluster(said, GOOD.context)
     return [sentence(problem) for rule in OF_SLURM for problem in rule(spec, GOOD.context)]
@@ -129,6 +131,10 @@ def named(said: Any) -> str:
         {"custom": [{"AcctGatherEnergyType": "acct_gather_energy/rsmi"}, {"TopologyPlugin": TOKEN}]},
         {"compute": {"Sockets": 1, "CoresPerSocket": 2, "ThreadsPerCore": 2, "CoreSpecCount": 1, "RealMemory": 8192}},
         {"compute": {"CoresPerSocket": 2}},
+        {"custom": [{"MetricsType": "metrics/openmetrics"}], "version": "3.16.1"},
+        {"custom": [{"PowerAction": "off"}], "image_id": "ami-12345678"},
+        {"custom": [{"PowerAction": "off"}], "version": "3.17.0"},
+        {"custom": [{"NamespaceType": "tmpfs"}, {"PrologFlags": "Contain"}], "version": TOKEN},
         {"compute": {"Sockets": 1, "CoresPerSocket": 2}},
         {"compute": {"ThreadsPerCore": 2, "MemSpecLimit": 1024, "CPUSpecList": "0-1"}},
         {"compute": {"Sockets": TOKEN, "CoresPerSocket": 64, "RealMemory": Token.as_number({"Ref": "Memory"})}},
@@ -302,6 +308,17 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"custom": [{"PropagateResourceLimits": "CORE"}, {"PropagateResourceLimitsExcept": "STACK"}]},
             "'slurm.custom[0].PropagateResourceLimits' must be left out beside PropagateResourceLimitsExcept",
         ),
+        (
+            {"custom": [{"poweraction": "off"}]},
+            (
+                "'slurm.custom[0].poweraction' is no parameter of Slurm 25.11, which ParallelCluster 3.16.1 has; "
+                "remove it"
+            ),
+        ),
+        ({"custom": [{"MetricsType": "metrics/openmetrics"}], "version": "3.14.2"}, "of Slurm 24.11, which Parallel"),
+        ({"queue": {"Exclusive": "YES"}}, "'queues[0].slurm.Exclusive' is no parameter of Slurm 25.11"),
+        ({"compute": {"GresConf": "x"}, "version": "3.12.0"}, "'queues[0].compute[0].slurm.GresConf' is no parameter"),
+        ({"custom": [{"PartitionName": "own", "Topology": "x"}], "version": "3.13.0"}, "custom[0].Topology' is no par"),
         ({"custom": [{"ControlMachine": "a"}]}, "'slurm.custom[0].ControlMachine' is ParallelCluster's own to set"),
         ({"compute": {"Procs": 4}}, "'queues[0].compute[0].slurm.Procs' is ParallelCluster's own to set"),
         ({"compute": {"features": "fast"}}, "slurm.features' must be Feature: beside ParallelCluster's own, Slurm"),

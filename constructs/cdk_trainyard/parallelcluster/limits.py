@@ -69,6 +69,16 @@ the same from 3.6.0 of 2023-01 to 3.15, read in November 2026)."""
 SCHEMA_NAME = re.compile(r"[0-9a-z_]{1,64}")
 """``Database/DatabaseName``."""
 
+SLURM = {
+    "3.10": "23.11",
+    "3.11": "23.11",
+    "3.12": "23.11",
+    "3.13": "24.05",
+    "3.14": "24.11",
+    "3.15": "25.11",
+    "3.16": "25.11",
+}
+"""The Slurm of each version (``CHANGELOG.md`` of aws-parallelcluster 3.16.0, read in November 2026)."""
 SLURM_PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 RESERVED_TAG = "parallelcluster:"
 """ParallelCluster's own tags begin with it."""

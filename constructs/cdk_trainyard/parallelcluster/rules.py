@@ -16,6 +16,7 @@ from cdk_trainyard.parallelcluster import (
     rules_slurm_combinations,
     rules_slurm_nodes,
     rules_slurm_plugins,
+    rules_slurm_versions,
     rules_storage,
     rules_venv,
 )
@@ -39,6 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_slurm.slurm_settings_problems,
     rules_slurm_combinations.combination_problems,
     rules_slurm_plugins.plugin_problems,
+    rules_slurm_versions.slurm_version_problems,
     rules_slurm_nodes.node_parameter_problems,
     rules_partitions.partition_name_problems,
     rules_partitions.partition_limit_problems,
