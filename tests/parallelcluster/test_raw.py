@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.parallelcluster import Placement, SharedEbs, SharedStorage, SlurmSettings
+from cdk_trainyard.parallelcluster import Placement, SharedEbs, SharedEfs, SharedStorage, SlurmSettings
 from tools.contract.table.clusters import SECRET_ARN, Candidate, cluster, cpu, head, login, queue
 
 SHARED = SharedStorage(ebs=[SharedEbs(at="/shared")])
@@ -63,6 +63,14 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         cluster(queue(raw_overrides={"Iam": {"S3Access": [{"BucketName": "*"}, {"BucketName": "data-*"}]}})),
         storage("FileCache", CACHE),
         storage("FileCache", CACHE, MountDir="/shared2"),
+        raw(
+            SharedStorage=[
+                entry("Efs", {"Encrypted": True}, "a"),
+                entry("Efs", EFS, "b"),
+                entry("FsxLustre", {"StorageCapacity": 1200}, "c"),
+                entry("FsxLustre", {"FileSystemId": "fs-11111111111111111"}, "d"),
+            ]
+        ),
         raw(SharedStorage=[entry("Efs", EFS, "a"), entry("FsxLustre", {"FileSystemId": "fs-11111111111111111"}, "b")]),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
         raw(CustomS3Bucket="my-bucket"),
@@ -192,6 +200,17 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             storage("Efs", {"AccessPointId": "fsap-0123456789abcdef0", "EncryptionInTransit": True}),
             "AccessPointId' must be given with 'FileSystemId'",
+        ),
+        (
+            raw(SharedStorage=[entry("FsxLustre", {"StorageCapacity": 1200}, name) for name in ("a", "b")]),
+            "SharedStorage[1].StorageType' must be FsxLustre for at most 1 that ParallelCluster makes, got 2",
+        ),
+        (
+            cluster(
+                shared_storage=SharedStorage(efs=[SharedEfs(at="/home")]),
+                raw_overrides={"SharedStorage": [entry("Efs", {"Encrypted": True}, "a")]},
+            ),
+            "SharedStorage[0].StorageType' must be Efs for at most 1 that ParallelCluster makes, got 2",
         ),
         (lustre(StorageCapacity=1300), "StorageCapacity' must be 1200 or a multiple of 2400, got 1300"),
         (

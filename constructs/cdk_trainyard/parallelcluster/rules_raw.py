@@ -4,6 +4,7 @@ What its schema says of them is said elsewhere; here is what it says in code (``
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -245,6 +246,7 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
                 names.add(str(entry.get("Name")))
                 places.add(str(entry.get("MountDir")))
         yield from _identity_problems((*at, "SharedStorage"), storage, there)
+        yield from _made_problems((*at, "SharedStorage"), storage, spec)
 
 
 def _is_password(value: str, context: ClusterContext) -> bool:
@@ -284,6 +286,19 @@ def _identity_problems(at: At, storage: Any, there: list[Any]) -> Problems:
                     text = f"must be another for every shared directory, got {identity} again"
                     yield Problem((*at, index, *path.split(".")), text)
                 before.add(identity)
+
+
+def _made_problems(at: At, storage: Any, spec: ParallelClusterSpec) -> Problems:
+    """ParallelCluster makes one file system of a kind (``NumberOfStorageValidator``)."""
+    most = fact("new_file_systems")
+    made = Counter(Efs=sum(one.file_system_id is None for _, one in known(spec.shared_storage.efs)))
+    for index, entry in enumerate(storage):
+        kind = entry.get("StorageType") if isinstance(entry, Mapping) else None
+        if kind in ("Efs", "FsxLustre") and _at(entry, f"{kind}Settings.FileSystemId") is None:
+            made[kind] += 1
+            if made[kind] > (number := most["efs" if kind == "Efs" else "fsx"]):
+                text = f"must be {kind} for at most {number} that ParallelCluster makes, got {made[kind]}"
+                yield Problem((*at, index, "StorageType"), f"{text}; give 'FileSystemId' of one that exists")
 
 
 def _directory_problems(at: At, place: str, places: set[Any], kind: Any) -> Problems:
