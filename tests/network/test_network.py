@@ -12,6 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network import HYPERPOD_ENDPOINTS, Endpoint, Nat, Network, TrainingNetwork
 from tests.network.parts import ZONE, new_network, new_stack, resources, warnings
 
@@ -170,6 +171,12 @@ def test_a_stack_without_a_region_takes_any_zone() -> None:
 
 
 # ---------------------------------------------------------------- NAT
+@pytest.mark.parametrize("zone", ["apne1-az3", "usw1-az2", "cac1-az3", "euw1-az4", "eu-west-1d", "us-west-1b"])
+def test_a_zone_that_older_accounts_alone_see_is_taken(zone: str) -> None:
+    stack = new_stack(str(zone_region(zone)))
+    assert new_network(stack, zone=zone).zone == zone
+
+
 def test_one_nat_gateway_serves_every_private_subnet() -> None:
     stack = new_stack()
     new_network(stack, service_zones=["us-east-1b", "us-east-1c"], **SMALL)

@@ -32,6 +32,10 @@ _NOT_TOGETHER = (
     (IPv4Network("172.16.0.0/12"), IPv4Network("172.31.0.0/16")),
 )
 _REGION_ZONE_ID = re.compile(r"[a-z]+\d+-az\d+", re.ASCII)
+_OLDER_ACCOUNTS = ("apne1-az3", "cac1-az3", "euw1-az4", "usw1-az2")
+"""Zones that no list of the catalogue has, as new accounts do not see them. AWS Regions and Availability Zones, "AWS
+Availability Zones", read 2026-11, has the first and the last; AWS Security Agent user guide, "Connect to privately
+hosted source control", read 2026-11, names all four as zones that Amazon VPC Lattice is not in."""
 _USUAL_ZONES, _LEAST_LETTERS = 3, 4  # cn-north-1 has a zone d beside a and b
 _LOAD_BALANCERS_SUBNET = 27  # Elastic Load Balancing, "Subnets for your load balancer", read 2026-11
 _LONGEST_POLICY = 20_480
@@ -229,16 +233,17 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
         yield Problem(at, f"must be an Availability Zone or a Local Zone, got the Wavelength Zone {shown(zone)}")
     elif region is not None and found != region:
         yield Problem(at, f"must be a zone of the stack's Region {region}, got {shown(zone)} of {found}")
-    elif _REGION_ZONE_ID.fullmatch(zone) and known and zone not in known:
+    elif _REGION_ZONE_ID.fullmatch(zone) and known and zone not in {*known, *_OLDER_ACCOUNTS}:
         yield Problem(at, f"must be one of {', '.join(known)} (as of {catalogue_date()}), got {shown(zone)}")
-    elif known and zone[:-1] == found and zone[-1] not in _letters(known):
-        last = f"{found}{_letters(known)[-1]}"
+    elif known and zone[:-1] == found and zone[-1] not in (letters := _letters(found)):
+        last = f"{found}{letters[-1]}"
         yield Problem(at, f"must be one of {found}a to {last} (as of {catalogue_date()}), got {shown(zone)}")
 
 
-def _letters(ids: Sequence[str]) -> str:
+def _letters(region: str) -> str:
     """Return the letters that names of zones may end with: where ids leave out a number, names may leave out any."""
-    numbers = [zone_ordinal(each) for each in ids]
+    older = (zone for zone in _OLDER_ACCOUNTS if zone_region(zone) == region)
+    numbers = [zone_ordinal(each) for each in (*zone_ids(region), *older)]
     gapless = len(numbers) >= _USUAL_ZONES and max(numbers) == len(numbers)
     return ascii_lowercase[: max(*numbers, 0 if gapless else _LEAST_LETTERS)]
 
