@@ -29,6 +29,7 @@ def test_no_problem_raises_nothing() -> None:
         ("instance_tpye", "; did you mean 'instance_type'?"),
         ("c\u043eunt", "; did you mean 'count' without U+043E (CYRILLIC SMALL LETTER O)?"),
         ("count\xa0", "; did you mean 'count' without U+00A0 (NO-BREAK SPACE)?"),
+        ("type", "; did you mean 'instance_type'?"),
         ("zzz", ""),
         ("\u043e", ""),
         ("", ""),

@@ -556,6 +556,11 @@ AT_LOAD = [
         "5:3: 'network.acclerator_subnet' is no key here; did you mean 'accelerator_subnet'?",
     ),
     row(
+        "existing by the last word of its keys",
+        [("zone: use1-az4", "vpc_id: vpc-12345678\n  accelerator_subnet: {id: subnet-12345678, zone: use1-az4}")],
+        "5:24: 'network.accelerator_subnet.id' is no key here; did you mean 'subnet_id'?",
+    ),
+    row(
         "no-room-for-a-zone",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/25\n  service_zones: [use1-az5, use1-az6]")],
         "5:9: 'network.cidr' must be larger for 'service_zones' in use1-az5, use1-az6, got 10.1.0.0/25 with room for 2 public and 2 service subnets, which go by letter or number of the zone; use a /23 or larger, or a /21 or larger where load balancers stand in them",
