@@ -214,7 +214,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         GOOD,
         "access logs in a bucket with a key",
         [("storage:", f"storage:\n  buckets: {{access_logs: {{bucket_name: my-logs, key_arn: '{KEY}'}}}}")],
-        "6:49: 'storage.buckets.access_logs.key_arn' must be left out: S3 delivers",
+        "6:49: 'storage.buckets.access_logs.key_arn' is no key here; AWS delivers access logs only to",
     ),
     (
         GOOD,

@@ -51,6 +51,13 @@ AT_LOAD = [
         "19:22: 'serving.load_balancer.certificate_arn' must be of Region us-west-2, got 'arn:aws:acm:us-east-1:111111111111:certificate/01234567-89ab-cdef-0123-456789abcdef'",
     ),
     row(
+        "access logs with a key, under a prefix",
+        [(CERTIFICATE, CERTIFICATE + "    access_logs: {name: my-logs, key_arn: x, prefix: y}\n")],
+        "20:19: 'serving.load_balancer.access_logs.name' is no key here; did you mean 'bucket_name'?",
+        "20:34: 'serving.load_balancer.access_logs.key_arn' is no key here; AWS delivers access logs only to buckets under S3's own encryption (SSE-S3); name another bucket",
+        "20:46: 'serving.load_balancer.access_logs.prefix' is no key here; it is front-door for a load balancer, and the purpose of a bucket for that",
+    ),
+    row(
         "desired above max",
         [("tasks: 2", "tasks: 5"), ("  load_balancer:", "  scaling: {min_tasks: 1, max_tasks: 4}\n  load_balancer:")],
         "17:12: 'serving.hosts.tasks' must be 1 to 4 as 'scaling' […]",

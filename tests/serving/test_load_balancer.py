@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from aws_cdk import Duration, Stack
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Match, Template
 
+from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.serving import (
     ClaimFormat,
     ClientAuthentication,
@@ -301,3 +303,12 @@ def test_a_web_acl_counts_what_it_finds_in_bodies(stack: Stack) -> None:
     name = only(template, "AWS::Logs::LogGroup")["LogGroupName"]["Fn::Join"][1]
     assert name[0].startswith("aws-waf-logs-")
     assert "AWS::StackId" in str(name[1])  # a retained one of a stack that is gone stands in nobody's way
+
+
+def test_fails_on_logs_in_a_bucket_with_a_key() -> None:
+    stack = new_stack()
+    logs = s3.Bucket.from_bucket_attributes(stack, "Logs", bucket_name="logs", encryption_key=kms.Key(stack, "Key"))
+    with pytest.raises(ConfigurationError) as caught:
+        load_balancer(stack, access_logs=logs)
+    [said] = caught.value.problems
+    assert said == "'access_logs' must be a bucket without a KMS key: load balancers write to SSE-S3 alone"

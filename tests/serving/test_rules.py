@@ -31,7 +31,6 @@ from cdk_trainyard.serving.rules_place import Place, zones_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.serving.spec_load_balancer import LoadBalancerSpec, WebAclSpec
 from cdk_trainyard.serving.spec_service import MonitoringSpec, ServiceSpec
-from cdk_trainyard.storage.spec import ExistingBucket
 from tests.serving.parts import CERTIFICATE, JWT, REGION, hosts, model
 
 NIGHT = ScalingSchedule(name="night", schedule="cron(0 20 ? * MON-FRI *)", min_tasks=0, max_tasks=0)
@@ -840,10 +839,6 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             "'concurrency.image' must be an image with its registry, and a tag or a digest, as registry.example.com/team/image:1.0, got 'agent latest'"
         ],
-    ),
-    "logs under a key": (
-        {"access_logs": ExistingBucket(bucket_name="my-logs", key=KEY)},
-        ["'access_logs' must be a bucket without a KMS key: load balancers write to SSE-S3 alone"],
     ),
 }
 

@@ -174,7 +174,6 @@ def test_what_a_purpose_takes(days: int | None) -> None:
     ("spec", "says"),
     [
         (BucketsSpec(checkpoints=OWN, checkpoint_days=30), "'checkpoint_days' must not be given with 'checkpoints': the rules of your own bucket are yours; remove it"),
-        (BucketsSpec(access_logs=ENCRYPTED), "'access_logs.key' must be left out: S3 delivers access logs only to buckets under its own encryption (SSE-S3); name another bucket"),
         (BucketsSpec(**FOUR, key=KEY), "'key' must be left out where every bucket exists: none is made"),
         (BucketsSpec(datasets=OWN, models=OWN), "'models' must be a bucket of its own, got data, which is 'datasets' too"),
     ],

@@ -9,10 +9,11 @@ from cdk_trainyard.options import stand_ins
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.real import real
 from cdk_trainyard.storage import TrainingBuckets
-from cdk_trainyard.storage.spec import ExistingBucket
+from cdk_trainyard.storage.spec import ExistingBucket, ExistingLogBucket
 
 _REAL: Final[Mapping[type, Callable[["Exchange", Any], Any]]] = {
     ExistingBucket: lambda here, said: here.existing.bucket(said),
+    ExistingLogBucket: lambda here, said: here.existing.bucket(said),
     stand_ins.ImageRepository: lambda here, said: here.existing.repository(said.value),
     stand_ins.Certificate: lambda here, said: here.existing.certificate(said.value),
     stand_ins.Repository: lambda here, said: here.existing.repository(said.value),

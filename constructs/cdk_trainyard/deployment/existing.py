@@ -13,7 +13,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from cdk_trainyard.network.spec import SubnetSpec
-from cdk_trainyard.storage.spec import ExistingBucket
+from cdk_trainyard.storage.spec import ExistingBucket, ExistingLogBucket
 
 if TYPE_CHECKING:  # modules that only those wait for who name such a thing
     from aws_cdk import aws_certificatemanager as acm
@@ -59,9 +59,9 @@ class Existing(Construct):
             known or ec2.SecurityGroup.from_security_group_id(self, security_group_id, security_group_id),
         )
 
-    def bucket(self, said: ExistingBucket) -> s3.IBucket:
+    def bucket(self, said: ExistingBucket | ExistingLogBucket) -> s3.IBucket:
         """Take a bucket."""
-        key = self.key(said.key.key_arn) if said.key is not None else None
+        key = self.key(said.key.key_arn) if isinstance(said, ExistingBucket) and said.key is not None else None
         return s3.Bucket.from_bucket_attributes(
             self, self._next("Bucket"), bucket_name=said.bucket_name, encryption_key=key
         )

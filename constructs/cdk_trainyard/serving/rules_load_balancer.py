@@ -242,13 +242,9 @@ def access_log_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
     Source: ELB user guide, "Access logs for your Application Load Balancer": SSE-S3 is the only encryption.
     """
     bucket = spec.access_logs
-    key = None if bucket is None or unresolved(bucket) else getattr(bucket, "key", None) or _key_of(bucket)
+    key = None if bucket is None or unresolved(bucket) else getattr(bucket, "encryption_key", None)
     if key is not None and not unresolved(key):
         yield Problem(("access_logs",), "must be a bucket without a KMS key: load balancers write to SSE-S3 alone")
-
-
-def _key_of(bucket: object) -> object:
-    return getattr(bucket, "encryption_key", None)
 
 
 # ---------------------------------------------------------------- where it stands

@@ -9,7 +9,7 @@ from cdk_trainyard.options.fields import InFile, Said
 from cdk_trainyard.options.kinds import Cidr, Number, Text
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.options.texts import DNS_NAME, HTTPS_URL, IMAGE_REFERENCE, LINE
-from cdk_trainyard.storage.spec import ExistingBucket
+from cdk_trainyard.storage.spec import ExistingLogBucket
 
 if TYPE_CHECKING:
     from aws_cdk import aws_certificatemanager as acm
@@ -150,7 +150,7 @@ class LoadBalancerSpec:
     """What is let in, at most 3 patterns; with api-key within /v1/. Default - /v1/*."""
     concurrency: ConcurrencyLimit | None = None
     """Queues requests at the load balancer instead of in the engine. Default - the engine queues."""
-    access_logs: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
+    access_logs: "Annotated[s3.IBucket | None, InFile(ExistingLogBucket)]" = None
     """An existing bucket for access logs, under the prefix ``front-door``, which must let the load balancer write.
     Default - one is made."""
     deletion_protection: bool = False

@@ -16,7 +16,6 @@ from cdk_trainyard.storage.spec import (
     BucketSpec,
     BucketsSpec,
     DataRepository,
-    ExistingBucket,
     LustreSpec,
 )
 from cdk_trainyard.tokens import dummy, unresolved
@@ -148,10 +147,6 @@ def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
         for name in ("key", "auto_delete", "access_logs"):
             if getattr(spec, name) not in (None, False):
                 yield Problem((name,), "must be left out where every bucket exists: none is made", of_key=True)
-    logs: Any = spec.access_logs
-    if isinstance(logs, ExistingBucket) and logs.key is not None:
-        why = "S3 delivers access logs only to buckets under its own encryption (SSE-S3)"
-        yield Problem(("access_logs", "key"), f"must be left out: {why}; name another bucket", of_key=True)
     given: dict[object, str] = {}
     for name in ("scripts", "datasets", "checkpoints", "models", "access_logs"):
         bucket = getattr(spec, name)

@@ -280,6 +280,21 @@ class ExistingBucket:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ExistingLogBucket:
+    """A bucket for access logs that exists already, in the same Region; its rules and its policy stay yours."""
+
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
+        "key_arn": "AWS delivers access logs only to buckets under S3's own encryption (SSE-S3); name another bucket",
+        "prefix": "it is front-door for a load balancer, and the purpose of a bucket for that",
+    }
+    """Sources: ELB user guide, "Access logs for your Application Load Balancer"; Amazon S3 user guide, "Enabling Amazon
+    S3 server access logging"; read 2026-11."""
+
+    bucket_name: BucketName
+    """Its name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BucketSpec:
     """A bucket for one purpose: closed, encrypted, logged, versioned where it matters, aging by rule."""
 
@@ -291,7 +306,7 @@ class BucketSpec:
     key: "kms.IKey | None" = None
     """The KMS key it is encrypted with. Default - one of its own, rotated every year. ``ACCESS_LOGS`` uses S3's own
     encryption."""
-    access_logs: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
+    access_logs: "Annotated[s3.IBucket | None, InFile(ExistingLogBucket)]" = None
     """The bucket that its access log goes to, under the prefix of its purpose. Default - one of its own.
     ``ACCESS_LOGS`` is not logged."""
     expire_after_days: Annotated[int | None, Number(minimum=1, maximum=MOST_DAYS)] = None
@@ -315,7 +330,7 @@ class BucketsSpec:
     """An existing bucket of checkpoints. Default - one is made."""
     models: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
     """An existing bucket of trained models. Default - one is made."""
-    access_logs: "Annotated[s3.IBucket | None, InFile(ExistingBucket)]" = None
+    access_logs: "Annotated[s3.IBucket | None, InFile(ExistingLogBucket)]" = None
     """An existing bucket for the access logs of those made here. Default - one is made."""
     key: "kms.IKey | None" = None
     """KMS key of those made here. Default - one is made, rotated every year."""
