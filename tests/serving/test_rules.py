@@ -451,6 +451,18 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.VLLM_HTTP_TIMEOUT_KEEP_ALIVE' must be more than 600, the load balancer's idle time-out, or callers get 502 now and then, got '5'; leave it out"
         ],
     ),
+    "no plugins, and so no Neuron": (
+        {"engine": TextGenerationEngine.hf_vllm(environment={"VLLM_PLUGINS": ""})},
+        [
+            "'engine.environment.VLLM_PLUGINS' must name optimum_neuron, without which vLLM finds no Neuron device, got ''; leave it out"
+        ],
+    ),
+    "the plugin of another engine": (
+        {"engine": TextGenerationEngine.neuron_vllm(environment={"VLLM_PLUGINS": "optimum_neuron"})},
+        [
+            "'engine.environment.VLLM_PLUGINS' must name neuron, without which vLLM finds no Neuron device, got 'optimum_neuron'; leave it out"
+        ],
+    ),
     "type without Neuron devices": (
         {"of_hosts": {"instance_type": "trn1.2xlarge"}},
         [
@@ -952,6 +964,18 @@ RIGHT: dict[str, dict[str, Any]] = {
     "connections that never end": {
         "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "9" * 5000})
     },
+    "plugins with the one for Neuron": {
+        "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_PLUGINS": "lora_filesystem_resolver,optimum_neuron"})
+    },
+    "no plugins where Neuron is none": {
+        "engine": TextGenerationEngine.neuron_vllm(image="neuron-vllm-0.9.1", environment={"VLLM_PLUGINS": ""})
+    },
+    "no plugins of an image of yours": {
+        "engine": TextGenerationEngine.neuron_vllm(
+            image="registry.example.com/vllm:1", environment={"VLLM_PLUGINS": ""}
+        )
+    },
+    "plugins of another engine": tgi(environment={"VLLM_PLUGINS": ""}),
     "a copy of an image of the catalogue": tgi(image="tgi-3.3.6", repository=COPY, tag="3.3.6-neuron"),
     "a newer image of the same repository": tgi(image="ghcr.io/huggingface/text-generation-inference:3.4-neuron"),
     "rolling between two and four": {

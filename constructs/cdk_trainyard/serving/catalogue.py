@@ -66,6 +66,11 @@ class EngineImage:
         """Whether the catalogue has it."""
         return self.runtime is not None
 
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The server's version, to be compared; empty when it is not known."""
+        return tuple(int(part) for part in self.version.split(".") if part.isdecimal())
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostImage:

@@ -127,7 +127,7 @@ def _neuron_vllm(engine: TextGenerationEngine, model: NeuronModel) -> EngineSett
 
 def _quiet(engine: TextGenerationEngine) -> tuple[str, ...]:
     """What keeps prompts out of vLLM's log."""
-    numbers = tuple(int(part) for part in engine.container.version.split(".") if part.isdecimal())
+    numbers = engine.container.number
     return ("--disable-log-requests",) if numbers and numbers < _LOGS_NO_PROMPTS else ()
 
 

@@ -6,7 +6,9 @@ and server/text_generation_server/cli.py ("Sharding is not supported"); optimum-
 (each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there); AWS Neuron
 documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration" (of Trainium2) and "NCC_EARG001", read
 2026-11; ELB user guide, "Troubleshoot your Application Load Balancers", HTTP 502, read 2026-11: a target that closes
-connections before the idle time-out.
+connections before the idle time-out; vLLM, vllm/envs.py and vllm/plugins/__init__.py (``VLLM_PLUGINS`` that is empty
+loads none) and pull request 21159 (Neuron became a plugin, 2025-07); the entry points ``vllm.platform_plugins`` of
+optimum-neuron's pyproject.toml and of vllm-neuron's setup.py, read 2026-11.
 """
 
 import math
@@ -39,6 +41,9 @@ _OF_MODEL: Final[Mapping[str, str]] = {
 _FOLDERS: Final = ("MODEL_ID", "SM_ON_MODEL")
 _LISTENING: Final = {Server.TGI: "HOSTNAME", Server.HF_VLLM: "SM_ON_HOST"}
 _KEEP_ALIVE: Final = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
+_PLUGINS: Final = "VLLM_PLUGINS"
+_PLUGIN: Final = {Server.HF_VLLM: "optimum_neuron", Server.NEURON_VLLM: "neuron"}
+_BY_PLUGIN: Final = (0, 11)
 _MOST_DIGITS: Final = 9
 _PROMPT, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
 _GROUPED = re.compile(r"(--lnc|-lnc|--logical-nc-config)[ =]*([02-9]|1[0-9])")
@@ -61,8 +66,8 @@ def variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Proble
             continue
         text = _keep_alive(value, spec) if name == _KEEP_ALIVE else _of_model(name, value, ours, model)
         text = text or _cores(name, value, model, known) or _grouped(name, value, known)
-        if text is None and engine.kind is Server.TGI:
-            text = _of_launcher(name, value, model)
+        if text is None:
+            text = _of_launcher(name, value, model) if engine.kind is Server.TGI else _plugins(name, value, engine)
         if text is not None:
             yield Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
 
@@ -90,6 +95,14 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
     if name in _FOLDERS and name in ours and model.precompiled and not f"{value}/".startswith(f"{MODEL_PATH}/"):
         return f"must be {MODEL_PATH}, where the task has the compiled model"
     return None
+
+
+def _plugins(name: str, value: str, engine: TextGenerationEngine) -> str | None:
+    """Compare with the plugin that an image of the catalogue has for Neuron devices; others are not known."""
+    wanted, image = _PLUGIN[engine.kind], engine.container
+    if name != _PLUGINS or not image.known or image.number < _BY_PLUGIN or wanted in value.split(","):
+        return None
+    return f"must name {wanted}, without which vLLM finds no Neuron device"
 
 
 def _of_launcher(name: str, value: str, model: NeuronModel) -> str | None:
