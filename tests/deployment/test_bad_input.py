@@ -437,6 +437,11 @@ AT_LOAD = [
         "5:29: 'network.flow_logs_retention_days' must be a whole number, got 'none'; write 0 for none",
     ),
     row(
+        "no-flow-logs-as-a-switch",
+        [("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: false")],
+        "5:29: 'network.flow_logs_retention_days' must be a whole number, got false; write 0 for none",
+    ),
+    row(
         "cidr",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.1/16")],
         "5:9: 'network.cidr' must begin where its mask says […]",

@@ -171,7 +171,7 @@ class Reader:
             yield name, self._value(shape.item, value, (*at, name))
 
     def _object(self, shape: Object, data: Any, at: At) -> Any:
-        if shape.nothing is not None and data == shape.nothing:
+        if shape.nothing is not None and data == shape.nothing and not isinstance(data, bool):
             return None
         if shape.section is not None:
             return self.read(shape.section.spec, data, at)
