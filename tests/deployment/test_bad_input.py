@@ -639,6 +639,11 @@ AT_LOAD = [
         "12:3: 'cluster.groups' must take at most the 27 addresses of the subnet 10.1.0.128/27, got 51 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2, reserve = 16); use a /26 or larger, EFA-only interfaces, or fewer nodes",
     ),
     row(
+        "more than half of the largest network",
+        [("count: 4", "count: 4200")],
+        "10:3: 'cluster.groups' must take at most the 32763 addresses of the subnet 10.1.128.0/17, got 33619 (head 1 x m5.large x 1 = 1, workers 4200 x trn1.32xlarge x 8 = 33600, Lustre file servers = 2, reserve = 16); use a /16, as 'secondary_cidr' of a new network may be, EFA-only interfaces, or fewer nodes",
+    ),
+    row(
         "subnet-too-small-for-any-cluster",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/24\n  accelerator_cidr: 10.1.0.128/28")],
         "6:21: 'network.accelerator_cidr' must hold 51 addresses (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2, reserve = 16), got 10.1.0.128/28 with 11; use a /26 or larger",

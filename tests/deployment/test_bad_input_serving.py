@@ -109,7 +109,7 @@ AT_LOAD = [
     row(
         "more hosts than any network of two zones holds",
         [("tasks: 2", "tasks: 1012")],
-        "5:3: 'network.service_zones' must have 2040 addresses for 'serving', got 2 zones with 2038 at most: 1012 hosts take 2024 with their tasks, and a load balancer 16; add zones, or lower the tasks",
+        "5:3: 'network.service_zones' must have 2040 addresses for 'serving', got 2 zones with 2038 at most: 1012 hosts take 2024 with their tasks, and a load balancer 16; add zones, give the accelerator subnet a 'secondary_cidr', or lower the tasks",
     ),
     row(
         "no route to the internet",

@@ -41,7 +41,8 @@ def address_problem(network: object, problem: Problem) -> Problem:
     keys = ("accelerator_cidr", "accelerator_mask", "secondary_cidr", "cidr")
     default = NetworkSpec(zone="")
     key = next((each for each in keys if getattr(network, each, None) != getattr(default, each)), "accelerator_mask")
-    half = " for the accelerator subnet, which has half of it" if key == "cidr" else ""
+    halved = key == "cidr" and problem.text.endswith(" or larger")
+    half = " for the accelerator subnet, which has half of it" if halved else ""
     return replace(problem, at=("network", key), text=f"{problem.text}{half}")
 
 

@@ -10,6 +10,7 @@ from ipaddress import IPv4Network
 from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.network.rules import address_count_problems
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, RESERVED_ADDRESSES, SMALLEST_SUBNET, usable_addresses
+from cdk_trainyard.problems import option
 from cdk_trainyard.tokens import unresolved
 
 _LARGEST = usable_addresses(LARGEST_SUBNET)
@@ -93,7 +94,12 @@ class AddressPlan:
     @property
     def smallest_subnet(self) -> str:
         """The smallest subnet that holds them, in words."""
-        return "several networks" if self.required > _LARGEST else f"a /{self.smallest_prefix} or larger"
+        if self.required > _LARGEST:
+            return "several networks"
+        prefix = self.smallest_prefix
+        if prefix == LARGEST_SUBNET:
+            return f"a /{prefix}, as {option('secondary_cidr')} of a new network may be"
+        return f"a /{prefix} or larger"
 
     def problems(self, cidr: str, *, keyword: str = "accelerator_cidr") -> list[str]:
         """Say what is wrong with a subnet for this plan: nothing, or one sentence with the arithmetic.
@@ -123,7 +129,7 @@ class AddressPlan:
         usable = usable_addresses(IPv4Network(cidr).prefixlen)
         if usable >= self.required:
             return None
-        return f"{must}, got {cidr} with {usable}; use a /{self.smallest_prefix} or larger"
+        return f"{must}, got {cidr} with {usable}; use {self.smallest_subnet}"
 
     def table(self) -> str:
         """Return the arithmetic as lines of text."""

@@ -115,7 +115,8 @@ def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
         free = _free([*plan_subnets(_of_size(request, LARGEST_SUBNET)).service.values()])
         zones = f"{len({*request.service_zones})} zones with {free} at most"
         text = f"must have {addresses.needed} addresses for 'serving', got {zones}: {addresses.arithmetic}"
-        yield Problem(("service_zones",), f"{text}; add zones, or lower the tasks")
+        wider = "" if request.secondary_cidr else ", give the accelerator subnet a 'secondary_cidr'"
+        yield Problem(("service_zones",), f"{text}; add zones{wider}, or lower the tasks")
     least, why = door, f"each subnet must be a /{LARGEST_PREFIX} or larger, with {LEAST_FREE} free addresses"
     if room is not None and (door is None or room < door):
         least, why = room, f"its service subnets must have {addresses.needed} addresses, as {addresses.arithmetic}"
