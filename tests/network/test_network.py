@@ -309,6 +309,7 @@ def test_dockers_own_block_is_warned_about(blocks: dict[str, str]) -> None:
 
 # ---------------------------------------------------------------- refusals
 HALF = "; the other half is for public and service subnets"
+MORE = "; 'secondary_cidr' may have more"
 PRIVATE = "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10"
 WITHOUT_PRINCIPAL = iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"])
 FORM = "the name or the id of a zone, as 'us-east-1a' or 'use1-az4'"
@@ -402,7 +403,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
             "larger where load balancers stand in them"
         ),
     ),
-    ({"accelerator_mask": 16}, f"'accelerator_mask' must be 17 to 28 in 'cidr' 10.1.0.0/16, got 16{HALF}"),
+    ({"accelerator_mask": 16}, f"'accelerator_mask' must be 17 to 28 in 'cidr' 10.1.0.0/16, got 16{HALF}{MORE}"),
     ({"accelerator_mask": 29}, "'accelerator_mask' must be 16 to 28, got 29"),
     (
         {"accelerator_mask": 16, "secondary_cidr": "100.64.0.0/18"},
@@ -415,7 +416,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"accelerator_cidr": "10.2.0.0/17"}, "'accelerator_cidr' must be within 'cidr' 10.1.0.0/16, got 10.2.0.0/17"),
     (
         {"accelerator_cidr": "10.1.0.0/16"},
-        f"'accelerator_cidr' must be a /17 or smaller in 'cidr' 10.1.0.0/16, got 10.1.0.0/16{HALF}",
+        f"'accelerator_cidr' must be a /17 or smaller in 'cidr' 10.1.0.0/16, got 10.1.0.0/16{HALF}{MORE}",
     ),
     (
         {"accelerator_cidr": "10.1.128.0/17", "secondary_cidr": "100.64.0.0/16"},

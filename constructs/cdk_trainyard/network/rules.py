@@ -11,6 +11,7 @@ from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, zo
 from cdk_trainyard.network.bucket_policy import public_arns, s3_policy
 from cdk_trainyard.network.spec import Nat, NetworkSpec
 from cdk_trainyard.network.subnet_layout import (
+    LARGEST_SUBNET,
     SMALLEST_SUBNET,
     LayoutRequest,
     all_slots_mask,
@@ -209,7 +210,10 @@ def _where(request: LayoutRequest) -> str:
 
 
 def _why(request: LayoutRequest) -> str:
-    return "; the other half is for public and service subnets" if request.secondary_cidr is None else ""
+    if request.secondary_cidr is not None:
+        return ""
+    more = f"; {option('secondary_cidr')} may have more" if request.cidr.prefixlen == LARGEST_SUBNET else ""
+    return f"; the other half is for public and service subnets{more}"
 
 
 # ---------------------------------------------------------------- zones
