@@ -266,6 +266,21 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     (
         GOOD,
+        "a subnet of another private range than its VPC",
+        [("zone: use1-az4", EXISTING.replace("CIDR", "192.168.0.0/20") + "\n  cidr: 10.2.0.0/16")],
+        (
+            "5:83: 'network.accelerator_subnet.cidr' must not be of another private range than 10.2.0.0/16 in the same "
+            "VPC, got 192.168.0.0/20; EC2 has no VPC with both"
+        ),
+    ),
+    (
+        GOOD,
+        "subnets of two private ranges",
+        [("zone: use1-az4", EXISTING.replace("CIDR", "172.16.0.0/20"))],
+        "'network.public_subnets[0].cidr' must not be of another private range than 172.16.0.0/20 in the same VPC",
+    ),
+    (
+        GOOD,
         "a new network that exists",
         [("zone: use1-az4", "zone: use1-az4\n  " + EXISTING.replace("CIDR", "10.4.0.0/20"))],
         "network.zone' is no key beside 'vpc_id', which says that it exists already; leave one of both out",
@@ -425,6 +440,14 @@ TAKEN: list[tuple[str, str, list[Edit]]] = [
         GOOD_FLEET,
         "a file system of Lustre 2.10 for an image of yours",
         [(CAPACITY, OLD), ("dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", "ami_id: ami-0123456789abcdef0")],
+    ),
+    *(
+        (
+            GOOD,
+            f"a subnet of {block}, in another block of its VPC",
+            [("zone: use1-az4", EXISTING.replace("CIDR", block) + "\n  cidr: 10.1.0.0/16")],
+        )
+        for block in ("10.3.0.0/20", "100.64.0.0/20")
     ),
     (GOOD, "a file system of Lustre 2.12", [(CAPACITY, OLD.replace("2.10", "2.12"))]),
     (GOOD_PARALLELCLUSTER, "as many policies as IAM attaches", [(HEAD, f"{HEAD}    policy_arns: [{POLICIES}]\n")]),

@@ -26,7 +26,8 @@ from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
 _CARRIER_GRADE = IPv4Network("100.64.0.0/10")
-_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"), _CARRIER_GRADE)
+_RFC_1918 = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+_PRIVATE = (*_RFC_1918, _CARRIER_GRADE)
 # VPC user guide, "IPv4 CIDR block association restrictions", read 2026-11: (blocks of the VPC, what may not be added)
 _NOT_TOGETHER = (
     (IPv4Network("10.0.0.0/15"), IPv4Network("10.0.0.0/16")),
@@ -94,6 +95,11 @@ def parse_cidr(text: str | None) -> IPv4Network | None:
         return IPv4Network(text) if text is not None and not unresolved(text) else None
     except ValueError:
         return None
+
+
+def private_range(block: IPv4Network) -> IPv4Network | None:
+    """Return the range of RFC 1918 that a block is within, if any."""
+    return next((private for private in _RFC_1918 if block.subnet_of(private)), None)
 
 
 def cidr_problems(spec: NetworkSpec, name: str) -> Iterator[Problem]:

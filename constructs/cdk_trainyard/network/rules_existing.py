@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
 from cdk_trainyard.instances import is_zone_id, zone_region
-from cdk_trainyard.network.rules import ZONES_OF_A_SERVICE, parse_cidr, zone_problems
+from cdk_trainyard.network.rules import ZONES_OF_A_SERVICE, parse_cidr, private_range, zone_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, SubnetSpec
 from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.tokens import unresolved
@@ -64,7 +64,8 @@ def existing_subnets_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
 def _blocks_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
     """Subnets of one VPC share no address, and each lies in one block of the VPC, which may have others than ``cidr``.
 
-    Source: VPC user guide, "VPC CIDR blocks" and "Subnet CIDR blocks", read 2026-11.
+    Source: VPC user guide, "VPC CIDR blocks" ("IPv4 CIDR block association restrictions": no VPC has blocks of two of
+    the private ranges of RFC 1918) and "Subnet CIDR blocks", read 2026-11.
     """
     known: dict[str, IPv4Network] = {}
     whole = parse_cidr(spec.cidr)
@@ -74,6 +75,10 @@ def _blocks_problems(spec: ExistingNetworkSpec) -> Iterator[Problem]:
             continue
         if whole is not None and block.overlaps(whole) and not block.subnet_of(whole):
             yield Problem((*at, "cidr"), f"must be within the VPC's block {whole}, or outside of it, got {block}")
+        first = whole or next(iter(known.values()), block)
+        if len({private_range(first), private_range(block)} - {None}) > 1:
+            text = f"must not be of another private range than {first} in the same VPC, got {block}"
+            yield Problem((*at, "cidr"), f"{text}; EC2 has no VPC with both")
         for other, taken in known.items():
             if block.overlaps(taken):
                 yield Problem((*at, "cidr"), f"must not overlap that of {other}, {taken}, got {block}")
