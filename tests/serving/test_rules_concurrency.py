@@ -3,6 +3,7 @@
 
 import pytest
 from aws_cdk import Stack
+from aws_cdk.assertions import Template
 
 from cdk_trainyard import ConfigurationError
 from cdk_trainyard.problems import sentence
@@ -43,6 +44,16 @@ def test_judges_an_alarm_by_what_may_wait(requests: int | None, says: str | None
     found = [*waiting_problems(MonitoringSpec(waiting=3), ConcurrencyLimit(requests=requests), BATCH_OF_4)]
     assert [f"'waiting' must {says}" in sentence(each) for each in found] == ([True] if says else [])
     assert [*waiting_problems(MonitoringSpec(), ConcurrencyLimit(), BATCH_OF_4)] == []
+
+
+@pytest.mark.parametrize(("requests", "threshold"), [(None, 1), (5, 1), (6, 2), (12, 8), (24, 8)])
+def test_an_alarm_waits_for_no_more_than_may_wait(requests: int | None, threshold: int) -> None:
+    stack = new_stack()
+    served = service(stack)
+    door = load_balancer(stack, served, concurrency=ConcurrencyLimit(requests=requests))
+    ServiceMonitoring(stack, "Monitoring", service=served, load_balancer=door)
+    waiting = {"MetricName": "RequestsWaiting", "Threshold": threshold}
+    Template.from_stack(stack).has_resource_properties("AWS::CloudWatch::Alarm", waiting)
 
 
 def test_constructors_ask_the_same() -> None:

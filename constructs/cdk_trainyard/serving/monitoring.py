@@ -14,7 +14,7 @@ from cdk_trainyard.monitoring.telling import tell
 from cdk_trainyard.names import Naming, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.serving.load_balancer import InferenceLoadBalancer
-from cdk_trainyard.serving.rules_concurrency import waiting_problems
+from cdk_trainyard.serving.rules_concurrency import default_waiting, waiting_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
 from cdk_trainyard.serving.scaling import engine_metric
 from cdk_trainyard.serving.service import InferenceService
@@ -49,7 +49,8 @@ class ServiceMonitoring(Construct):
         names: Names by convention for what is made here. Default - CloudFormation makes names up.
         latency_seconds: The slowest hundredth of requests may take so long to the first byte.
             Default - half of the service's ``request_timeout``.
-        waiting: So many requests may wait per task for five minutes. Default - twice the batch.
+        waiting: So many requests may wait per task for five minutes.
+            Default - twice the batch, or what ``concurrency`` of the load balancer lets wait.
         error_percent: So many of a hundred requests may fail. Default: 5.
 
     Attributes:
@@ -82,7 +83,7 @@ class ServiceMonitoring(Construct):
         never = waiting_problems(spec, limit, service.model)
         raise_problems(self, [*judge.problems, *monitoring_problems(spec, longest), *never])
         latency = longest / 2 if latency_seconds is None else latency_seconds
-        queue = 2.0 * service.model.batch if waiting is None else waiting
+        queue = default_waiting(limit, service.model) if waiting is None else waiting
         self._service, self._topic = service, topic
         self._minute = Duration.minutes(1)
         self._door = _Door(load_balancer, self._minute) if load_balancer else None

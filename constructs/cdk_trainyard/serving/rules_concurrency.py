@@ -57,6 +57,18 @@ def waiting_problems(
         yield Problem(("waiting",), f"{text}: {why}; or raise 'requests' of 'concurrency'")
 
 
+def default_waiting(limit: ConcurrencyLimit | None, model: NeuronModel) -> float:
+    """Return how many requests wait before an alarm rings: twice the batch, or all that a limit lets wait.
+
+    Args:
+        limit: The limit. None: there is none.
+        model: What is served.
+    """
+    requests = None if limit is None else _requests(limit, model)
+    queue = 2.0 * model.batch
+    return queue if requests is None else min(queue, max(1.0, requests - model.batch))
+
+
 def _requests(limit: ConcurrencyLimit, model: NeuronModel) -> int | None:
     """Return how many requests a task gets at a time; None when it is not known."""
     if unresolved(limit, limit.requests, model, model.batch):
