@@ -9,7 +9,7 @@ from cdk_trainyard.fleet.spec_image import TrainingImageSpec
 from cdk_trainyard.hyperpod.kinds import UpdateSchedule
 from cdk_trainyard.options.fields import Scalar, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Kind
-from cdk_trainyard.options.schedules import Schedule, last_month
+from cdk_trainyard.options.schedules import Schedule, last_month, meet
 
 _SIX = (
     "of 6 fields (minute, hour, day of the month, month, day of the week, year) where 5 are, as "
@@ -120,6 +120,29 @@ def test_a_long_list_of_days_that_never_come_is_answered() -> None:
 )
 def test_says_when_a_schedule_comes_for_the_last_time(schedule: str, month: tuple[int, int] | None) -> None:
     assert last_month(schedule) == month
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "they_do"),
+    [
+        ("cron(0 20 ? * MON-FRI *)", "cron(0 20 ? * 2-6 *)", True),
+        ("cron(0 20 ? * MON-FRI *)", "cron(0 21 ? * MON-FRI *)", False),
+        ("cron(0 20 ? * SAT *)", "cron(0 20 ? * MON-FRI *)", False),
+        ("cron(0 20 * * ? *)", "cron(0 20 ? * FRI *)", True),
+        ("cron(0/15 8-20 ? * * *)", "cron(30 9 1 JAN ? *)", True),
+        ("cron(0 20 1 * ? *)", "cron(0 20 ? * FRI *)", False),  # on some Fridays, which is for nobody to say
+        ("cron(0 20 L * ? *)", "cron(0 20 31 * ? *)", False),
+        ("cron(0 20 31 1,2 ? *)", "cron(0 20 31 2,3 ? *)", False),
+        ("cron(0 20 ? * * 2027)", "cron(0 20 ? * * 2028)", False),
+        ("at(2026-12-24T20:00:00)", "cron(0 20 ? * THU *)", True),
+        ("at(2026-12-4T20:0:0)", "cron(0 20 4 * ? *)", True),
+        ("at(2026-12-24T20:00:00)", "cron(0 20 ? * FRI *)", False),
+        ("at(2026-12-24T20:00:30)", "cron(0 20 * * ? *)", False),
+        ("rate(1 day)", "cron(0 20 * * ? *)", False),
+    ],
+)
+def test_says_whether_two_schedules_meet(one: str, other: str, they_do: bool) -> None:
+    assert [meet(one, other), meet(other, one)] == [they_do, they_do]
 
 
 def _of_images() -> Kind:

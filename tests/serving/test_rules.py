@@ -548,6 +548,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'scaling.schedules[0].schedule' must be before 'cron(0 6 ? * MON-FRI 2026-2027)', the last time that tasks are brought back, got 'at(2028-01-01T00:00:00)'; bring them back later"
         ],
     ),
+    "two bounds at times that meet": (
+        scaled(schedules=[DAY, replace(DAY, name="more", schedule="cron(0 6 ? * FRI *)", max_tasks=4)]),
+        [
+            "'scaling.schedules[1].schedule' must be another time than that of 'day', got 'cron(0 6 ? * FRI *)', which meets 'cron(0 6 ? * MON-FRI *)', with other bounds: nobody knows which of both hold from then on"
+        ],
+    ),
     "two bounds at one time": (
         scaled(schedules=[DAY, replace(DAY, name="more", max_tasks=4)]),
         [

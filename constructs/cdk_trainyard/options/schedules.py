@@ -23,6 +23,7 @@ _LAST_YEAR: Final = 2199
 _FAR_YEAR: Final = 2070
 """A schedule that comes so long has no end that matters here."""
 _EXAMPLE: Final = "cron(0 20 ? * MON-FRI *)"
+_WHEN: Final = "%Y-%m-%dT%H:%M:%S"
 _A_TIME: Final = "at(2026-12-24T18:00:00)"
 
 
@@ -131,6 +132,43 @@ def last_month(schedule: str) -> tuple[int, int] | None:
     return max((each, number) for each in years for number in months if _has(each, number, day, weekday))
 
 
+def meet(one: str, other: str) -> bool:
+    """Say whether two right schedules come at one time, as far as their days are comparable.
+
+    Args:
+        one: A schedule.
+        other: Another, of the same time zone.
+    """
+    pairs = zip(_numbers(one), _numbers(other), strict=False)
+    both = [None if first is None or second is None else first & second for first, second in pairs]
+    if not both or set() in both:
+        return False
+    _, _, days, months, weekdays, years = both
+    if days is None:
+        return weekdays is not None
+    return any(min(days) <= monthrange(year, month)[1] for year in years or () for month in months or ())
+
+
+def _numbers(schedule: str) -> list[set[int] | None]:
+    """Return the numbers of each field, None for a day that has none; nothing for what comes at no full minute."""
+    kind, _, text = schedule.removesuffix(")").partition("(")
+    if kind == "rate":
+        return []
+    if kind == "at":
+        when = datetime.strptime(text, _WHEN)  # noqa: DTZ007  its zone is said apart
+        if when.second:
+            return []
+        text = f"{when.minute} {when.hour} {when.day} {when.month} {1 + when.isoweekday() % 7} {when.year}"
+    said = zip(_FIELDS, text.split(" "), strict=True)
+    numbers = [None if re.fullmatch(each.alone, part) else _all(each, part) for each, part in said]
+    every_day, every_weekday = _all(_FIELDS[2], "*"), _all(_FIELDS[4], "*")
+    if numbers[2] == every_day:
+        numbers[4] = every_weekday
+    elif numbers[4] == every_weekday:
+        numbers[2] = every_day
+    return numbers
+
+
 def _cron(text: str) -> str | None:
     fields = text.split(" ")
     if len(fields) != len(_FIELDS):
@@ -211,7 +249,7 @@ def _first_day(day: str) -> int:
 
 def _at(text: str) -> str | None:
     try:
-        when = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007  its zone is said apart
+        when = datetime.strptime(text, _WHEN)  # noqa: DTZ007  its zone is said apart
     except ValueError:
         return f"as {_A_TIME}"
     return None if when.year >= _FIRST_YEAR else f"of {_FIRST_YEAR} or later"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from time import strptime
 from typing import Final
 
-from cdk_trainyard.options.schedules import last_month
+from cdk_trainyard.options.schedules import last_month, meet
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.serving.spec_service import ScalingSchedule
 from cdk_trainyard.tokens import unresolved
@@ -54,11 +54,14 @@ def _schedule(schedule: ScalingSchedule) -> Iterator[Problem]:
 
 def _at_once(schedule: ScalingSchedule, before: Sequence[ScalingSchedule]) -> Iterator[Problem]:
     """Check that no other schedule says something else for the same time."""
-    said = (schedule.schedule, schedule.time_zone, schedule.min_tasks, schedule.max_tasks)
+    said = (schedule.time_zone, schedule.schedule, schedule.min_tasks, schedule.max_tasks)
     for other in before:
-        theirs = (other.schedule, other.time_zone, other.min_tasks, other.max_tasks)
-        if not unresolved(*said, *theirs) and said[:2] == theirs[:2] and said[2:] != theirs[2:]:
-            text = f"must be another time than that of {shown(other.name)}, got {shown(schedule.schedule)} again"
+        theirs = (other.time_zone, other.schedule, other.min_tasks, other.max_tasks)
+        if unresolved(*said, *theirs) or said[0] != theirs[0] or said[2:] == theirs[2:]:
+            continue
+        if said[1] == theirs[1] or meet(said[1], theirs[1]):
+            again = " again" if said[1] == theirs[1] else f", which meets {shown(theirs[1])}"
+            text = f"must be another time than that of {shown(other.name)}, got {shown(said[1])}{again}"
             yield Problem(("schedule",), f"{text}, with other bounds: nobody knows which of both hold from then on")
             return
 
