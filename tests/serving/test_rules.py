@@ -273,7 +273,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "image that is none": (
         tgi(image="registry.example/tgi 9"),
         [
-            "'engine.image' must be an image with its registry, and a tag or a digest, as registry.example.com/team/image:1.0, got 'registry.example/tgi 9'"
+            "'engine.image' must be an image with its registry, and a tag or a digest unless it is latest, as registry.example.com/team/image:1.0, got 'registry.example/tgi 9'"
         ],
     ),
     "image of another server by its key": (
@@ -855,7 +855,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "agent that is no image": (
         {"concurrency": ConcurrencyLimit(image="agent latest")},
         [
-            "'concurrency.image' must be an image with its registry, and a tag or a digest, as registry.example.com/team/image:1.0, got 'agent latest'"
+            "'concurrency.image' must be an image with its registry, and a tag or a digest unless it is latest, as registry.example.com/team/image:1.0, got 'agent latest'"
         ],
     ),
 }
@@ -970,6 +970,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "connections that never end": {
         "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "9" * 5000})
     },
+    "an image of yours without a tag": tgi(image="111111111111.dkr.ecr.us-west-2.amazonaws.com/team/tgi"),
     "plugins with the one for Neuron": {
         "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_PLUGINS": "lora_filesystem_resolver,optimum_neuron"})
     },

@@ -44,11 +44,12 @@ class ImageText(Text):
 IMAGE_REFERENCE: Final = ImageText(
     pattern=rf"{_LABEL}([.]{_LABEL})*(:[0-9]{{1,5}})?(/{_PART})+(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?"
     r"(@sha256:[0-9a-f]{64})?",
-    words="an image with its registry, and a tag or a digest",
+    words="an image with its registry, and a tag or a digest unless it is latest",
     example="registry.example.com/team/image:1.0",
     longest=512,
 )
-"""``reference`` of distribution/reference, lower-case repositories."""
+"""``reference`` of distribution/reference, lower-case repositories. ECS hands it on to Docker (``ContainerDefinition``,
+``image``, botocore), which takes latest where it names neither a tag nor a digest."""
 IMAGE_TAG: Final = Text(
     pattern=r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[0-9a-f]{64}",
     words="a tag or a digest of an image",
