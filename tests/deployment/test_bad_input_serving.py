@@ -80,7 +80,7 @@ AT_LOAD = [
     row(
         "a public door in one zone",
         [(CERTIFICATE, CERTIFICATE + "    public: true\n")],
-        "20:13: 'serving.load_balancer.public' needs 'public_zones' of the network, which must be in usw2-az1 and usw2-az2, where the tasks are, got usw2-az4 […]",
+        "20:13: 'serving.load_balancer.public' needs 'public_zones' of the network, which must be in usw2-az1 and usw2-az2, where the tasks are, got usw2-az4 of the NAT gateway: a load balancer sends nothing to a zone that it has no subnet in; add them",
     ),
     row(
         "a public door in other zones than its tasks",
@@ -88,7 +88,7 @@ AT_LOAD = [
             (CERTIFICATE, CERTIFICATE + "    public: true\n"),
             ("  service", "  public_zones: [usw2-az1, usw2-az3]\n  service"),
         ],
-        "5:3: 'network.public_zones' must be in usw2-az2, where the tasks are, got usw2-az1, usw2-az3, usw2-az4 […]",
+        "5:3: 'network.public_zones' must be in usw2-az2, where the tasks are, got usw2-az1, usw2-az3, usw2-az4 of the NAT gateway […]",
     ),
     row(
         "a network too small for a door",

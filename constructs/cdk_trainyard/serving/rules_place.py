@@ -24,10 +24,12 @@ class Place:
     Attributes:
         at: Where it was said.
         zone: Its zone, by name or by id.
+        of: What it is of, in messages, where the option does not name it. Default - the option names it.
     """
 
     at: At
     zone: str
+    of: str = ""
 
 
 def zones_problems(at: At, places: Sequence[Place], *, public: bool, tasks: Sequence[str] = ()) -> Iterator[Problem]:
@@ -45,16 +47,16 @@ def zones_problems(at: At, places: Sequence[Place], *, public: bool, tasks: Sequ
     zones = [place.zone for place in places]
     if any(unresolved(zone) for zone in zones):
         if len(zones) < _ZONES:
-            yield _too_few(at, zones, public=public)
+            yield _too_few(at, places, public=public)
         return
     without = _without(zones, tasks)
     if without:
-        text = f"must be in {' and '.join(without)}, where the tasks are, got {_listed(zones)}: a load balancer sends"
+        text = f"must be in {' and '.join(without)}, where the tasks are, got {_listed(places)}: a load balancer sends"
         yield Problem(
             at, f"{text} nothing to a zone that it has no subnet in; add {'it' if len(without) == 1 else 'them'}"
         )
     if len({*zones, *without}) < _ZONES:
-        yield _too_few(at, zones, public=public)
+        yield _too_few(at, places, public=public)
     for index, place in enumerate(places):
         if place.zone in zones[:index]:
             text = (
@@ -125,10 +127,10 @@ def _without(zones: Sequence[str], tasks: Sequence[str]) -> list[str]:
     return [zone for zone in dict.fromkeys(tasks) if zone not in zones]
 
 
-def _too_few(at: At, zones: Sequence[str], *, public: bool) -> Problem:
+def _too_few(at: At, places: Sequence[Place], *, public: bool) -> Problem:
     kind = "a public" if public else "an internal"
-    return Problem(at, f"must be in {_ZONES} zones or more for {kind} load balancer, got {_listed(zones)}")
+    return Problem(at, f"must be in {_ZONES} zones or more for {kind} load balancer, got {_listed(places)}")
 
 
-def _listed(zones: Sequence[str]) -> str:
-    return ", ".join(sorted({zone for zone in zones if not unresolved(zone)})) or "none"
+def _listed(places: Sequence[Place]) -> str:
+    return ", ".join(sorted({f"{each.zone}{each.of}" for each in places if not unresolved(each.zone)})) or "none"

@@ -84,7 +84,8 @@ def _places(network: _Network, side: _Side) -> Sequence[Place] | None:
     if zones is None:
         return None
     if isinstance(network, NetworkSpec):
-        return [Place(at=(name,), zone=zone) for zone in dict.fromkeys(zones)]
+        of = {zone: "" if zone in getattr(network, name) else " of the NAT gateway" for zone in zones}
+        return [Place(at=(name,), zone=zone, of=of[zone]) for zone in of]
     return [Place(at=(name, index, "zone"), zone=each.zone) for index, each in _subnets(network, side).items()]
 
 
