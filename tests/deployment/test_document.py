@@ -21,6 +21,8 @@ MARKERS = "'<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove the
 EN_DASH = "\u2013"
 ONE_PAIR = "put all of it into one pair of quotes"
 
+COMMENT = "a comment begins with '#', got '//'; write '# …', or put the value in quotes"
+
 
 def problems_of(text: str) -> list[str]:
     """Everything that is said about ``text``, whether it could be read or not."""
@@ -122,6 +124,12 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: {b=c, d=[e]}\n", "1:10", "a key needs ': ' after it, as in 'name: value'"),
         ("// d\nb: 1\n", "1:1", "a comment begins with '#', got '//'; write '# …'"),
         ("a: 1\n/* d */\nb: 1\n", "2:1", "a comment begins with '#', got '/*'; write '# …'"),
+        ("a: [b] // d\n", "1:8", COMMENT),
+        ("a: 'b' // d\n", "1:8", COMMENT),
+        ("a: b // 'd': e\n", "1:6", COMMENT),
+        ("a: {b: 1}\nc: // d\n  e: 1\n", "2:4", COMMENT),
+        ("a: 'b // d' e\n", "1:13", f"text stands after the quote that closes the value; {ONE_PAIR}"),
+        ("a: b // d\n  c: 1\n", "2:3", TOO_DEEP),
         ("a:\n  - b\n  -c\nd: 1\n", "3:3", "an item of a list has a blank after '-', got '-c'; write '- c'"),
         (f"a:\n{EN_DASH} b\nd: 1\n", "2:1", f"an item of a list begins with '- ', got '{EN_DASH}'; write '- b'"),
         ("a:\n  * b\n  * c\n", "2:3", "an item of a list begins with '- ', got '*'; write '- b'"),

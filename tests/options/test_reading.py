@@ -190,6 +190,32 @@ def test_so_is_a_truth_value(value: Any, remedy: str) -> None:
     assert said == f"'groups.workers.volumes[0].root' must be true or false, got {value!r}{remedy}"
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "alone"),
+    [
+        ("count", "4 // four", "4"),
+        ("count", "4  /* four */", "4"),
+        ("count", "4# four", "4"),
+        ("price", "1.5 //", "1.5"),
+        ("job", "compute // of the jobs", "compute"),
+    ],
+)
+def test_a_comment_of_another_language_is_told_how_one_begins(key: str, value: Any, alone: str) -> None:
+    [said] = read(group(capacity="Spot", **{key: value}))[1]
+    remedy = f"a comment begins with '#' after a blank; write {alone} # …"
+    assert said.partition(" must be ")[2] == f"{alone} alone, got {value!r}: {remedy}"
+
+
+@pytest.mark.parametrize("value", ["four // 4", "// 4", "101 // of them", "4//four", "4 -- four", "4 # four"])
+def test_a_value_that_is_wrong_without_it_is_answered_as_others(value: str) -> None:
+    assert read(group(count=value))[1] == [f"'groups.workers.count' must be a whole number, got {value!r}"]
+
+
+def test_a_key_that_begins_as_a_comment_elsewhere_is_told_so() -> None:
+    says = "'groups.workers.// count' is no key here; a comment begins with '#'"
+    assert read(group(**{"// count": 5}))[1] == [says]
+
+
 def test_an_option_of_what_exists_already_needs_the_key_that_says_so() -> None:
     says = "'groups' is no key without 'name', which says that it exists already; give that, or leave this out"
     reader = Reader(environment=Environment())

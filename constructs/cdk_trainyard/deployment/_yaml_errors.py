@@ -61,6 +61,7 @@ _MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) fo
 """What git leaves in a file that it could not merge (git-merge, "How conflicts are presented")."""
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
+_COMMENT: Final = r"(?<=\s)(//|/\*)"
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
 _Answer = tuple[tuple[int, int], str]
@@ -77,7 +78,7 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
     if mark is None:
         return (1, 1), f"this is not YAML: {problem}"
     start = getattr(error, "context_mark", None) or mark
-    for read in (_tab, _key, _too_deep, _bracket, _quote, _sign, _among_items):
+    for read in (_tab, _comment, _key, _too_deep, _bracket, _quote, _sign, _among_items):
         if answer := read(problem, mark, start):
             return answer
     for pattern, sentence in _OPENED:
@@ -91,6 +92,20 @@ def _tab(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
     if r"'\t' that cannot start" in problem and _line(mark)[: mark.column].strip():
         return _at(mark), "a tab stands where the file's reader wants a space; write a space"
     return None
+
+
+def _comment(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say of a comment of another language behind a value, in this line or in the one above, how comments begin."""
+    if not re.search(r"mapping values are not allowed|expected <block end>|expected ','", problem):
+        return None
+    *above, _ = str(mark.buffer)[: mark.pointer].split("\n")
+    number, pattern = len(above), rf".{{,{mark.column}}}?{_COMMENT}"
+    line = _line(mark)
+    if above and not re.match(pattern, line):
+        number, pattern, line = len(above) - 1, rf".*?:\s+{_COMMENT}", above[-1]
+    found = re.match(pattern, _ASIDE.sub(lambda aside: "'" * len(aside[0]), line))
+    said = "a comment begins with '#', got '{0}'; write '# …', or put the value in quotes"
+    return ((number + 1, found.start(1) + 1), said.format(found[1])) if found else None
 
 
 def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:

@@ -50,6 +50,11 @@ _WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
 _DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d])")
 """What begins an item of a list, with a blank too few or with a dash that is longer than YAML's."""
 _QUOTED: Final = re.compile(r"'(\w+)'")
+_FOREIGN: Final = ("//", "/*")
+"""How comments begin in other languages."""
+_BEHIND: Final = re.compile(r"(\S.*?)((?:\s+(?://|/\*)|(?<=\S)#\s).*)", re.DOTALL)
+"""A value, and what follows it that may be meant as a comment."""
+_COMMENT: Final = "a comment begins with '#'"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,6 +190,20 @@ class Reader:
         return stand_in(value * shape.unit.seconds if shape.unit else value)
 
     def _scalar(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Any:
+        before = len(self.problems)
+        value = self._judged(wanted, kinds, data, at)
+        said = self.problems[before:]
+        if said and isinstance(data, str) and (behind := _BEHIND.fullmatch(data)):
+            alone = _plain(wanted, behind[1])
+            del self.problems[before:]
+            self._judged(wanted, kinds, alone, at)
+            if not self.problems[before:]:
+                text = f"must be {behind[1]} alone, got {shown(data)}: {_COMMENT} after a blank"
+                said = [Problem(at, f"{text}; write {behind[1]} # …")]
+            self.problems[before:] = said
+        return value
+
+    def _judged(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Any:
         if issubclass(wanted, Enum):
             return self._member(wanted, data, at)
         fits = isinstance(data, (int, float) if wanted is float else wanted)
@@ -230,7 +249,7 @@ class Reader:
             if part is not None and (text := _of_the_other(part, spec, key)):
                 self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
-            instead = getattr(spec, _FORMER, {}).get(key)
+            instead = _COMMENT if key.startswith(_FOREIGN) else getattr(spec, _FORMER, {}).get(key)
             hint = f"; {instead}" if instead else elsewhere(key, spec, at, data=data) or did_you_mean(key, known)
             if not hint and self.whole:
                 hint = elsewhere(key, self.whole[0], (), data=self.whole[1])
@@ -266,6 +285,13 @@ def _plainly(wanted: type, data: object) -> str:
     text = _SWITCHES.get(str(data).lower(), "") if wanted is bool else _number(wanted, data)
     quoted = isinstance(data, str) and data.strip().lower() == text
     return f"; write {text}{', without quotes' if quoted else ''}" if text else ""
+
+
+def _plain(wanted: type, text: str) -> Any:
+    """Return what text is to a file's reader where a number, or a truth value, is wanted; text when it is none."""
+    if wanted is bool:
+        return {"true": True, "false": False}.get(text, text)
+    return next(_numbers(text), text) if wanted in {int, float} else text
 
 
 def _is_long(data: object) -> bool:
