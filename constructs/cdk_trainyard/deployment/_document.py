@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from cdk_trainyard.deployment._yaml_errors import explain_yaml
+from cdk_trainyard.deployment._yaml_errors import explain_yaml, seen
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
@@ -186,6 +186,7 @@ def _short(source: str) -> str:
 
 
 def _at(mark: yaml.Mark) -> Place:
+    mark = seen(mark)
     return Place(line=mark.line + 1, column=mark.column + 1)
 
 

@@ -62,6 +62,7 @@ _MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) fo
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
 _COMMENT: Final = r"(?<=\s)(//|/\*)"
+_NO_BREAKS: Final = "\x85\u2028\u2029"
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
 _Answer = tuple[tuple[int, int], str]
@@ -77,8 +78,9 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
         return (1, 1), f"this is not YAML: {problem}"
-    start = getattr(error, "context_mark", None) or mark
-    for read in (_tab, _comment, _key, _too_deep, _bracket, _quote, _sign, _among_items):
+    mark, began = seen(mark), getattr(error, "context_mark", None)
+    start = seen(began) if began else mark
+    for read in (_line_end, _tab, _comment, _key, _too_deep, _bracket, _quote, _sign, _among_items):
         if answer := read(problem, mark, start):
             return answer
     for pattern, sentence in _OPENED:
@@ -86,6 +88,15 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
             return _at(start), sentence
     sentences = (sentence for pattern, sentence in _SENTENCES if re.search(pattern, problem))
     return _at(mark), next(sentences, f"this is not YAML: {problem}")
+
+
+def _line_end(_problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say of a character that ends a line for PyYAML alone that it does."""
+    found = re.search(f"[{_NO_BREAKS}]", _line(mark)[: mark.column + 1])
+    if found is None:
+        return None
+    said = f"U+{ord(found[0]):04X} ends a line for the file's reader, and in no editor; remove it"
+    return (mark.line + 1, found.start() + 1), said
 
 
 def _tab(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
@@ -216,6 +227,20 @@ def _word(mark: yaml.Mark) -> str:
 
 def _at(mark: yaml.Mark) -> tuple[int, int]:
     return mark.line + 1, mark.column + 1
+
+
+def seen(mark: yaml.Mark) -> yaml.Mark:
+    """Return a mark with line and column as editors count them.
+
+    A byte order mark is no column to PyYAML (``Reader.forward``), and text of YAML 1.2 (section 5.4) ends lines.
+    """
+    text, end = str(mark.buffer), mark.pointer
+    if text.isascii():
+        return mark
+    start = text.rfind("\n", 0, end) + 1
+    start = max(start, text.rfind("\r", start, end) + 1)
+    line = mark.line - sum(text.count(sign, 0, end) for sign in _NO_BREAKS)
+    return yaml.Mark(mark.name, mark.index, line, end - start, mark.buffer, end)
 
 
 def _line(mark: yaml.Mark) -> str:
