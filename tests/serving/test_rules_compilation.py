@@ -27,6 +27,7 @@ COMMIT = "40c069824f4251a91eefaf281ebe4c544efd3e18"
         ({"source": "meta-llama/Llama-3.1-8B-Instruct", "revision": COMMIT}, {}, ["'source' must be the model of"]),
         ({"source": "meta-llama/Llama-3.2-3B-Instruct", "revision": COMMIT}, {}, []),
         ({"source": "acme/our-llama", "revision": COMMIT}, {}, []),
+        ({"source": "Qwen/Qwen3-14B", "revision": COMMIT}, {"preset": None}, []),
         (
             {"exported": "/models/llama/7"},
             {"build": "7"},

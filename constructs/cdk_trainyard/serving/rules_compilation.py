@@ -101,10 +101,11 @@ def source_problems(spec: CompilationSpec) -> Iterator[Problem]:
 def _model_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Problem]:
     """Check that what is compiled is the model that is served, and no result of a build."""
     source, exported = spec.source, spec.exported
-    if source is not None and model.shape is None and not unresolved(source, model.preset):
+    preset = None if model.shape is not None or unresolved(model.preset) else model.preset
+    if source is not None and preset is not None and not unresolved(source):
         named = source.partition("/")[2].lower().removesuffix("-instruct")
-        if named != model.preset and named in PRESETS:
-            text = f"must be the model of {option('preset')} {model.preset} in 'model', got {shown(source)}"
+        if named != preset and named in PRESETS:
+            text = f"must be the model of {option('preset')} {preset} in 'model', got {shown(source)}"
             yield Problem(("source",), f"{text}, which is {named}; give one of both as the other says")
     if exported is None or unresolved(exported, model.prefix, model.build):
         return

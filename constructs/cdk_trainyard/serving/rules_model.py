@@ -156,7 +156,7 @@ def bound_problems(model: NeuronModel, hosts: ServingHosts) -> Iterator[Problem]
 def judgeable(model: NeuronModel) -> bool:
     """Return whether everything is known that the arithmetic needs."""
     shape = model.dimensions
-    return not unresolved(
+    return (model.preset, model.shape) != (None, None) and not unresolved(
         model.batch, model.tokens, model.tensor_parallel, model.preset, shape, shape.parameters_billions,
         shape.layers, shape.attention_heads, shape.key_value_heads, shape.head_dimension, model.dtype,
         model.precompiled, model.presharded,
