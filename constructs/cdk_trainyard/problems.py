@@ -92,6 +92,16 @@ def legible(text: str) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
+def others(problem: Problem) -> Iterator[At]:
+    """Yield the options that a problem names beside its own.
+
+    Args:
+        problem: The problem.
+    """
+    for up, name in _REFERENCE.findall(problem.text):
+        yield (*problem.at[: -int(up)], *name.split("."))
+
+
 def sentence(problem: Problem, *, called: Callable[[At], At] = lambda at: at) -> str:
     """Return a problem as a sentence with its subject.
 

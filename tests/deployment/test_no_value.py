@@ -48,9 +48,21 @@ network:
   public_subnets:
 """
 ZONE = "network:\n  zone: us-east-1a\n"
-SETUP = """\
-  lifecycle: { on_create: on_create.sh }
-  node_setup: { exporters: { gpu: true, neuron: true }, neuron_environment: {} }
+VENV = "    on_configured: [{{ script: neuron.sh, args: [--venv, {0}/n] }}]\n"
+ON_FSX, ON_SHARED = (
+    edited(
+        ("alinux2023", "ubuntu2404"),
+        ("    public: true\n", f"    public: true\n{VENV.format(place)}"),
+        ("    - name: training\n", f"    - name: training\n  {VENV.format(place)}"),
+        good=GOOD_PARALLELCLUSTER,
+    )
+    for place in ("/fsx", "/shared")
+)
+ALARM = "monitoring:\n  alarms: { DiskFull: { enabled: false, threshold: } }\n"
+ON_CREATE = "  lifecycle: { on_create: on_create.sh }\n"
+SETUP = f"""\
+{ON_CREATE}\
+  node_setup: {{ exporters: {{ gpu: true, neuron: true }}, neuron_environment: {{}} }}
 """
 
 
@@ -82,8 +94,36 @@ SETUP = """\
             r"cluster.raw_overrides.HeadNode.Imds\[0\].A",
         ),
         (f"{GOOD[: GOOD.index('    workers:')]}    workers:\n{SETUP}", "cluster.groups.workers"),
+        (edited((ZONE, f"{ZONE}  vpc_id:\n"), good=GOOD_PARALLELCLUSTER), "network.vpc_id"),
+        (
+            GOOD.replace(ZONE.replace("us-east-1a", "use1-az4"), EXISTING.replace("vpc-0123456789abcdef0", "")).replace(
+                "  public_subnets:\n", ""
+            ),
+            "network.vpc_id",
+        ),
+        (edited(("capacity_gib: 1200", "capacity_gib: 1200\n    file_system_id:")), "storage.lustre.file_system_id"),
+        (edited(("  count: 8", "  count: 8\n  min_count:"), good=GOOD_FLEET), "cluster.min_count"),
+        (edited(("    dlami:", "    ami_id:\n    dlami:"), good=GOOD_FLEET), "cluster.image.ami_id"),
+        (edited(("    preset:", "    shape:\n    preset:"), good=GOOD_SERVING), "serving.model.shape"),
+        (f"{GOOD_SERVING}orchestrator:\n", "orchestrator"),
+        (f"{GOOD_SERVING}cluster:\n", "cluster"),
+        (edited(("storage:\n  lustre:\n    capacity_gib: 1200\n", "storage:\n"), good=ON_FSX), "storage"),
+        (edited(("    capacity_gib: 1200\n", ""), good=ON_FSX), "storage.lustre"),
+        (edited(("    ebs:\n      - at: /shared\n", ""), good=ON_SHARED), "cluster.shared_storage"),
+        (edited(("      - at: /shared\n", ""), good=ON_SHARED), "cluster.shared_storage.ebs"),
+        (
+            edited((f"true\n{VENV.format('/fsx')}", "true\n    on_configured:\n"), good=ON_FSX),
+            "cluster.head_node.on_configured",
+        ),
+        (
+            edited(("[{ script: neuron.sh, args: [--venv, /fsx/n] }]\n  q", "[{ script: }]\n  q"), good=ON_FSX),
+            r"cluster.head_node.on_configured\[0\].script",
+        ),
+        (
+            edited(("orchestrator:", f"{ALARM}orchestrator:"), ("  groups:\n", f"{ON_CREATE}  groups:\n")),
+            "monitoring.alarms.DiskFull.threshold",
+        ),
     ],
-    ids=["subnets", "zones", "scripts", "a-parameter", "an-override", "a-group"],
 )
 def test_nothing_follows_beside_what_uses_it(text: str, path: str, write: Callable[[str], Path]) -> None:
     [problem] = problems_of(write(text))
@@ -100,3 +140,12 @@ def test_nothing_follows_beside_what_uses_it(text: str, path: str, write: Callab
 def test_an_alarm_that_is_none(written: str, says: str, write: Callable[[str], Path]) -> None:
     found = problems_of(write(edited(("orchestrator:", f"monitoring:\n  {written}\norchestrator:"))))
     assert [problem for problem in found if says in problem], found
+
+
+def test_nothing_follows_from_what_a_misspelt_key_meant(write: Callable[[str], Path]) -> None:
+    edits = [("  groups:\n", f"{ON_CREATE}  acounting: {{}}\n  groups:\n"), ("count: 1\n", "cuont: 1\n")]
+    says = "is no key here; did you mean"
+    assert problems_of(write(edited(*edits))) == [
+        f"11:3: 'cluster.acounting' {says} 'accounting'?",
+        f"16:7: 'cluster.groups.head.cuont' {says} 'count'?",
+    ]

@@ -16,7 +16,7 @@ from cdk_trainyard.options.kinds import NOWHERE, Environment
 from cdk_trainyard.options.paths import in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.writing import written
-from cdk_trainyard.problems import At, Problem, sentence
+from cdk_trainyard.problems import At, Problem, others, sentence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,12 +37,13 @@ class Deployment(DeploymentSpec):
         reader = Reader(environment=_environment(document.data), sources=document.sources, whole=(cls, document.data))
         deployment: Self = replace(reader.read(cls, document.data, ()), _document=document)
         of_form = [problem for problem in reader.problems if problem.at not in document.reported]
-        answered = {*document.reported, *(problem.at for problem in reader.problems)}
+        unknown = {*document.reported, *reader.meant}
+        answered = {*unknown, *(problem.at for problem in reader.problems)}
         document.refuse(
             [
                 *document.problems,
                 *(_placed(document, problem.at, problem, sentence(problem)) for problem in of_form),
-                *placed(document, deployment, problems(deployment), answered=answered),
+                *placed(document, deployment, problems(deployment), answered=answered, unknown=unknown),
             ]
         )
         return deployment
@@ -69,7 +70,12 @@ class Deployment(DeploymentSpec):
 
 
 def placed(
-    document: Document, deployment: DeploymentSpec, found: Iterable[Problem], *, answered: Collection[At] = ()
+    document: Document,
+    deployment: DeploymentSpec,
+    found: Iterable[Problem],
+    *,
+    answered: Collection[At] = (),
+    unknown: Collection[At] = (),
 ) -> Iterator[FileProblem]:
     """Yield problems, whose paths are in Python's names, with their places in the file and in the file's names.
 
@@ -78,6 +84,7 @@ def placed(
         deployment: What it says.
         found: What is wrong with it.
         answered: What has been answered already, by the file's names.
+        unknown: What has no value: what is wrong with others beside it does not follow yet.
     """
 
     def called(at: At) -> At:
@@ -85,7 +92,7 @@ def placed(
 
     for problem in found:
         path = called(problem.at)
-        if path not in answered:
+        if path not in answered and not any(called(at) in unknown for at in others(problem)):
             yield _placed(document, path, problem, sentence(problem, called=called))
 
 

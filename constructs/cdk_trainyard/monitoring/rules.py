@@ -160,7 +160,8 @@ def _access_problems(spec: GrafanaWorkspaceSpec) -> Iterator[Problem]:
 def _threshold_problems(override: AlarmOverride, alarm: Alarm) -> Iterator[Problem]:
     said = override.threshold
     if override.enabled is False:
-        if any(value is not None for value in (said, override.minutes, override.severity)):
+        others = (said, override.minutes, override.severity)
+        if any(value is not None and not unresolved(value) for value in others):
             yield Problem(("enabled",), "must be true beside what else is said of the alarm, or stand alone, got false")
     elif said is None or unresolved(said):
         return

@@ -65,6 +65,7 @@ class Reader:
         environment: Where the deployment goes.
         sources: Every scalar as it is written in the file, for those that must be put in quotes.
         problems: What was found, with the file's own keys as paths.
+        meant: The keys that misspelt ones most likely meant.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
     """
 
@@ -72,6 +73,7 @@ class Reader:
     sources: Mapping[At, str] = field(default_factory=dict)
     whole: tuple[type, Mapping[str, Any]] | None = None
     problems: list[Problem] = field(default_factory=list)
+    meant: set[At] = field(default_factory=set)
 
     def read(self, spec: type, data: object, at: At, *, part: Part | None = None) -> Any:
         """Return a section as its specification, with unknowns where it has a wrong form.
@@ -103,8 +105,9 @@ class Reader:
                 continue
             if option.inline and isinstance(option.shape, Part):
                 values |= self._inline(option, data, at, meant)
-            elif option.key in meant:
+            elif option.key is not None and option.key in meant:
                 values[name] = Unknown()
+                self.meant.add((*at, option.key))
             elif option.key is not None and option.key in data:
                 shape = option.shape
                 chosen = _part(shape, data) if isinstance(shape, Chosen) else shape
@@ -128,7 +131,7 @@ class Reader:
             case Object():
                 return self._object(shape, data, at)
             case Part():
-                return self.read(_chosen(shape, data if isinstance(data, Mapping) else ()), data, at, part=shape)
+                return self.read(_chosen(shape, data if isinstance(data, Mapping) else {}), data, at, part=shape)
             case Items():
                 return tuple(self._items(shape, data, at)) if self._fits(shape, data, at) else Unknown()
             case Named():
@@ -315,8 +318,11 @@ def _numbers(text: str) -> Iterator[float]:
             yield read(text)
 
 
-def _chosen(part: Part, keys: Iterable[str]) -> type:
-    """Return the specification that a section is of, also when the key that decides it is misspelt."""
+def _chosen(part: Part, keys: Mapping[str, Any]) -> type:
+    """Return the specification that a section is of, also when the key that decides it is misspelt or has no value."""
+    if part.existing and isinstance(keys.get(part.unless), Unknown):
+        own, other = (keys.keys() & keys_of(spec).keys() for spec in (part.spec, part.existing))
+        return part.spec if own - other and other - own == {part.unless} else part.existing
     unknown = [key for key in keys if key not in keys_of(part.spec)]
     misspelt = part.existing is not None and any(
         nearest(key, keys_of(part.existing))[:1] == [part.unless] for key in unknown

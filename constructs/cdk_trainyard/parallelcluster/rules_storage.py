@@ -15,10 +15,10 @@ from cdk_trainyard.parallelcluster.rules_disks import block_volume_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import Queue
-from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs
+from cdk_trainyard.parallelcluster.spec_storage import SharedEbs, SharedEfs, SharedStorage
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.storage.clients import client_problems
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import Unknown, unresolved
 
 Problems = Iterator[Problem]
 _EBS_GIB = 40
@@ -37,8 +37,11 @@ def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[An
         spec: The cluster.
         context: What it stands in.
     """
-    said = [mount.at for _, mount in known(context.mounts)]
+    said: list[Any] = [mount.at for _, mount in known(context.mounts)]
     said += [one.at for _, one in volumes(spec.shared_storage)]
+    kinds = (getattr(spec.shared_storage, kind) for kind in SharedStorage.__slots__)
+    if unresolved(context.mounts, spec.shared_storage, *kinds):
+        said.append(Unknown())
     raw: Any = {} if unresolved(spec.raw_overrides) else spec.raw_overrides or {}
     storage = raw.get("SharedStorage")
     if is_list(storage):

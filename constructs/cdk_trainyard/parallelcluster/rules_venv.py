@@ -16,7 +16,9 @@ Problems = Iterator[Problem]
 def venv_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """The head node makes the environment, and the others are told of that one."""
     head = spec.head_node
-    if isinstance(head, Unknown) or unresolved(*head.on_configured, *head.on_start):
+    actions = [*head.on_configured, *head.on_start]
+    said = [value for action in actions for value in (action, action.script, action.args, *action.args)]
+    if isinstance(head, Unknown) or unresolved(head.on_configured, head.on_start, *said):
         return
     made = [path for _, path in venvs(("head_node",), head)]
     for node_at, node in other_nodes(spec):

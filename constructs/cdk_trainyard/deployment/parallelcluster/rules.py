@@ -53,19 +53,22 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     network, region = deployment.network, deployment.environment.region
     place = place_of(network, region)
     mounts = mounts_of(deployment.storage, place.zone)
+    mounted: Any = [
+        MountedFileSystem(
+            at=one.path,
+            file_system_id=one.identity,
+            efa_enabled=one.efa_enabled,
+            zone=one.zone,
+            lustre_version=one.lustre_version,
+        )
+        for one in mounts.values()
+        if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
+    ]
+    if unresolved(deployment.storage, deployment.storage.lustre):
+        mounted = Unknown()
     context = ClusterContext(
         place=place,
-        mounts=[
-            MountedFileSystem(
-                at=one.path,
-                file_system_id=one.identity,
-                efa_enabled=one.efa_enabled,
-                zone=one.zone,
-                lustre_version=one.lustre_version,
-            )
-            for one in mounts.values()
-            if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
-        ],
+        mounts=mounted,
         region=region,
         scrape_seconds=scrape_seconds(deployment.monitoring),
         exporters=exporters(deployment.monitoring),
