@@ -49,6 +49,12 @@ def test_an_efa_driver_older_than_its_kernel_wants_is_refused() -> None:
     assert build(replace(image(PINNED), kernel="6.8.0-1030-aws"), installer="1.41.0") == Judgement()
 
 
+def test_the_installer_that_is_named_instead_is_one_that_was_tried_on_the_kernel() -> None:
+    (said,) = judge_efa("1.41.0", image(NEWER)).refused
+    assert said.endswith("; use 1.50.0 or later")
+    assert judge_efa("1.50.0", image(NEWER)) == Judgement()
+
+
 @pytest.mark.parametrize(("installer", "driver"), [("1.20.0", "2.15.0"), ("1.42.1", "2.17.2"), ("1.43.1", "2.17.2")])
 def test_an_installer_that_no_source_has_is_older_than_the_next(installer: str, driver: str) -> None:
     (said,) = build(image(PINNED), installer=installer).refused

@@ -37,7 +37,7 @@ def judge_efa(installer: str, image: ImageFacts) -> Judgement:
         driver = row["driver"] if known else f"{row['driver']} at most"
         said = (
             f"must fit kernel {kernel} of {image.words}, got {installer} with driver {driver}: "
-            f"{against[0]['says']}; use {_installer_for(against[0])}"
+            f"{against[0]['says']}; use {_installer_for(against[0], str(kernel))}"
         )
         return _against(image, "the EFA installer", said)
     if kernel is None or not known:
@@ -135,9 +135,10 @@ def _release(row: Row) -> tuple[int, ...]:
     return numbers(row["installer"])
 
 
-def _installer_for(rule: Row) -> str:
-    """Name the oldest installer that a kernel's rule allows."""
-    fitting = [row for row in rows("efa_installers") if at_least(row["driver"], rule["driver_from"])]
+def _installer_for(rule: Row, kernel: str) -> str:
+    """Name the installer that was tried on a kernel, or the oldest that its rule allows."""
+    allowed = [row for row in rows("efa_installers") if at_least(row["driver"], rule["driver_from"])]
+    fitting = [row for row in rows("efa_tried") if of_series(kernel, row["kernel"])] or allowed
     return f"{fitting[0]['installer']} or later" if fitting else "a later one"
 
 
