@@ -231,6 +231,15 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         ],
         "6:21: 'alerts.topic_arn' must be of account 222222222222, as the cluster is, since the rules that tell of its",
     ),
+    (
+        GOOD,
+        "a topic of another account than a role of the cluster's",
+        [
+            ("  groups:", "  role_arn: arn:aws:iam::222222222222:role/nodes\n  groups:"),
+            ("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:"),
+        ],
+        "5:21: 'alerts.topic_arn' must be of account 222222222222, as the cluster is, since the rules that tell of its",
+    ),
     *(
         (
             GOOD,

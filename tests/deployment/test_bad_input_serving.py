@@ -144,6 +144,17 @@ AT_LOAD = [
         "22:19: 'serving.load_balancer.authentication.secret_arn' must be of account 111111111111 without 'secret_key_arn' […]",
     ),
     row(
+        "a secret of another account than a workspace's",
+        [
+            (
+                "certificate_arn: arn:aws:acm:us-west-2:111111111111:certificate/01234567-89ab-cdef-0123-456789abcdef",
+                "plain_http: true",
+            ),
+            ("serving:", "monitoring: {workspace_arn: 'arn:aws:aps:us-west-2:222222222222:workspace/ws-1'}\nserving:"),
+        ],
+        "23:19: 'serving.load_balancer.authentication.secret_arn' must be of account 222222222222 without 'secret_key_arn' […]",
+    ),
+    row(
         "a secret as text",
         [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: abc}")],
         "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",

@@ -18,7 +18,7 @@ from cdk_trainyard.deployment.storage import storage_problems
 from cdk_trainyard.network import rules as network_rules
 from cdk_trainyard.network.rules_existing import existing_network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.options.accounts import one_account_problems
+from cdk_trainyard.options.accounts import one_account_problems, own_account
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.storage import rules as storage_rules
@@ -110,7 +110,8 @@ def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     alarms = (deployment.serving, deployment.monitoring) != (None, None)
     if deployment.alerts is not None and (alarms or deployment.orchestrator != "parallelcluster"):  # else left out
-        yield from alerts_problems(deployment.alerts, deployment.environment.account, deployment.orchestrator)
+        account = deployment.environment.account or own_account(deployment)
+        yield from alerts_problems(deployment.alerts, account, deployment.orchestrator)
 
 
 def _monitoring_problems(deployment: DeploymentSpec) -> Iterator[Problem]:

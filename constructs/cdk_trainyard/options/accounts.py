@@ -28,6 +28,16 @@ def one_account_problems(spec: Any) -> Iterator[Problem]:
             yield Problem(at, text)
 
 
+def own_account(spec: Any) -> str | None:
+    """Return the account that is of everything that must be of a deployment's own. None: it is not known.
+
+    Args:
+        spec: The deployment, which names no account.
+    """
+    accounts = {account_of(arn) for _, arn in _own_arns(spec, ())}
+    return accounts.pop() if len(accounts) == 1 else None
+
+
 def _own_arns(spec: Any, at: At) -> Iterator[tuple[At, str]]:
     """Yield the ARNs of a specification that must be of its own account, in the order of the options."""
     kind: type = type(spec)

@@ -9,7 +9,7 @@ from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.options.arns import account_of
+from cdk_trainyard.options.accounts import own_account
 from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
@@ -31,7 +31,7 @@ def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """
     section, network = deployment.serving, deployment.network
     region = deployment.environment.region or cast("str", Unknown())
-    account = deployment.environment.account
+    account = deployment.environment.account or own_account(deployment)
     if section is None or unresolved(section):
         return
     yield from within(("serving",), section_problems(section, region))
@@ -78,11 +78,7 @@ def secret_problems(section: ServingSection, account: str | None) -> Iterator[Pr
         section: The section.
         account: The deployment's account. None: not known.
     """
-    balancer = section.load_balancer
-    authentication = balancer.authentication
-    if account is None and balancer.certificate is not None and not unresolved(balancer, balancer.certificate):
-        arn = balancer.certificate.certificate_arn
-        account = None if unresolved(arn) else account_of(arn)  # which must be of the same one
+    authentication = section.load_balancer.authentication
     yield from within(("load_balancer", "authentication"), key_problems(authentication, account))
     yield from within(("engine",), hub_token_problems(section.engine.hub_token, account))
     if section.compile is not None:
