@@ -58,6 +58,14 @@ ON_FSX, ON_SHARED = (
     )
     for place in ("/fsx", "/shared")
 )
+BUCKETS = """\
+  buckets:
+    datasets: { bucket_name: sets }
+    checkpoints: { bucket_name: points }
+    scripts: { bucket_name: scripts }
+    models:
+    auto_delete: true
+"""
 ALARM = "monitoring:\n  alarms: { DiskFull: { enabled: false, threshold: } }\n"
 ON_CREATE = "  lifecycle: { on_create: on_create.sh }\n"
 SETUP = f"""\
@@ -105,6 +113,12 @@ SETUP = f"""\
         (edited(("  count: 8", "  count: 8\n  min_count:"), good=GOOD_FLEET), "cluster.min_count"),
         (edited(("    dlami:", "    ami_id:\n    dlami:"), good=GOOD_FLEET), "cluster.image.ami_id"),
         (edited(("    preset:", "    shape:\n    preset:"), good=GOOD_SERVING), "serving.model.shape"),
+        (edited(("1200", "1200\n    backups: { retention_days: 7 }\n    data_repositories:")), "data_repositories"),
+        (edited(("orchestrator:", f"{BUCKETS}orchestrator:")), "storage.buckets.models"),
+        (
+            edited(("  count: 8", "  count: 8\n  placement: cluster\n  reservation_id:"), good=GOOD_FLEET),
+            "cluster.reservation_id",
+        ),
         (f"{GOOD_SERVING}orchestrator:\n", "orchestrator"),
         (f"{GOOD_SERVING}cluster:\n", "cluster"),
         (edited(("storage:\n  lustre:\n    capacity_gib: 1200\n", "storage:\n"), good=ON_FSX), "storage"),
@@ -127,7 +141,7 @@ SETUP = f"""\
 )
 def test_nothing_follows_beside_what_uses_it(text: str, path: str, write: Callable[[str], Path]) -> None:
     [problem] = problems_of(write(text))
-    assert re.search(f"'{path}' has no value; write one, or remove the key$", problem)
+    assert re.search(f"['.]{path}' has no value; write one, or remove the key$", problem)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from cdk_trainyard.options.kinds import Arn, Number, Text, resource_id
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.storage.spec import NodeGrantsSpec
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import Unknown, unresolved
 
 if TYPE_CHECKING:
     from aws_cdk import aws_ec2 as ec2
@@ -207,7 +207,9 @@ class FleetSpec(NodeGrantsSpec):
     def reserved(self) -> bool:
         """Whether instances come from a reservation or a capacity block, which decides where they stand."""
         named = (self.reservation_id, self.reservation_group_arn)
-        return self.capacity is UsageClass.CAPACITY_BLOCK or any(each is not None for each in named)
+        return self.capacity is UsageClass.CAPACITY_BLOCK or any(
+            each is not None and not isinstance(each, Unknown) for each in named
+        )
 
     @property
     def clustered(self) -> bool:

@@ -247,7 +247,7 @@ def backup_problems(spec: LustreSpec) -> Iterator[Problem]:
         )
     if days and spec.data_repositories:
         why = "no backup is taken of what is linked to S3, which holds the data"
-        yield Problem(at, f"must be 0 with {option('data_repositories')}, got {days}; {why}")
+        yield Problem(at, f"must be 0 with {option('data_repositories', up=2)}, got {days}; {why}")
 
 
 def _start_problems(backups: LustreBackups) -> Iterator[Problem]:

@@ -143,7 +143,8 @@ def buckets_problems(spec: BucketsSpec) -> Iterator[Problem]:
     if spec.checkpoint_days is not None and spec.checkpoints is not None:
         text = f"must not be given with {option('checkpoints')}: the rules of your own bucket are yours; remove it"
         yield Problem(("checkpoint_days",), text)
-    if None not in (spec.scripts, spec.datasets, spec.checkpoints, spec.models):
+    buckets = (spec.scripts, spec.datasets, spec.checkpoints, spec.models)
+    if None not in buckets and not unresolved(*buckets):
         for name in ("key", "auto_delete", "access_logs"):
             if getattr(spec, name) not in (None, False):
                 yield Problem((name,), "must be left out where every bucket exists: none is made", of_key=True)
