@@ -445,7 +445,15 @@ def test_nodes_that_are_always_there_are_no_news_to(
             "policies": [policy("iam::111111111111:policy/parallelcluster/read")],
         },
     ],
-    ids=str,
+    ids=[
+        "a policy that every node has",
+        "a service's policy",
+        "a policy by the name of a construct",
+        "a script of a web server",
+        "a script of ParallelCluster's",
+        "a bucket in raw keys",
+        "a policy of the account",
+    ],
 )
 def test_what_nodes_may_attach_and_fetch_is_no_news(
     stack: Stack, build: Callable[..., ParallelCluster], changes: dict[str, Any]
