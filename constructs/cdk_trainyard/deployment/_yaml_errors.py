@@ -1,6 +1,8 @@
 """What PyYAML says, in words for whoever wrote the file."""
 
 import re
+from bisect import bisect_left
+from functools import lru_cache
 from typing import Final
 
 import yaml
@@ -235,12 +237,21 @@ def seen(mark: yaml.Mark) -> yaml.Mark:
     A byte order mark is no column to PyYAML (``Reader.forward``), and text of YAML 1.2 (section 5.4) ends lines.
     """
     text, end = str(mark.buffer), mark.pointer
-    if text.isascii():
+    unseen = _unseen(text)
+    if unseen is None:
         return mark
     start = text.rfind("\n", 0, end) + 1
     start = max(start, text.rfind("\r", start, end) + 1)
-    line = mark.line - sum(text.count(sign, 0, end) for sign in _NO_BREAKS)
+    line = mark.line - bisect_left(unseen, end)
     return yaml.Mark(mark.name, mark.index, line, end - start, mark.buffer, end)
+
+
+@lru_cache(maxsize=1)
+def _unseen(text: str) -> list[int] | None:
+    """Return where lines end for PyYAML alone; None where it counts all as editors do. It is asked for every mark."""
+    if not re.search(f"[\ufeff{_NO_BREAKS}]", text):
+        return None
+    return [found.start() for found in re.finditer(f"[{_NO_BREAKS}]", text)]
 
 
 def _line(mark: yaml.Mark) -> str:
