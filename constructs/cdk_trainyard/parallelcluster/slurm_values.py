@@ -163,15 +163,18 @@ _LARGEST: Final = {"max_script_size": 512 << 20, "max_submit_line_size": 2 << 20
 """What SchedulerParameters may ask for at most, in bytes: ``read_config.h`` of Slurm 23.11 to 26.05."""
 _RANGES: Final[Mapping[tuple[str, str], tuple[int, float]]] = {
     ("cluster", "firstjobid"): (1, math.inf),
+    ("cluster", "maxarraysize"): (0, 4_000_001),
     ("cluster", "maxdbdmsgs"): (10_000, math.inf),
     ("cluster", "maxjobcount"): (1, math.inf),
     ("cluster", "maxstepcount"): (1, math.inf),
     ("cluster", "propagateprioprocess"): (0, 2),
     ("cluster", "slurmdport"): (1, 65_535),
+    ("partition", "maxcpuspernode"): (1, math.inf),
+    ("partition", "maxcpuspersocket"): (1, math.inf),
     ("partition", "maxnodes"): (1, math.inf),
 }
 """Least and most of a number where Slurm's daemons end at others, cannot be reached at them, or run no job
-(``read_config.c`` and ``job_mgr.c``, Slurm 23.11 to 26.05)."""
+(``read_config.c``, ``job_mgr.c`` and ``job_test.c`` of ``cons_tres``, Slurm 23.11 to 26.05; slurm.conf(5))."""
 _MOST: Final = 0xFFFF_FFFF
 ENDLESS: Final = ("infinite", "unlimited", "-1")
 """A time, or a number, without end."""
