@@ -95,7 +95,10 @@ def named(said: Any) -> str:
         {"queue": {"PriorityTier": 65535, "PreemptMode": "off", "SelectTypeParameters": "CR_Core_Memory"}},
         {"compute": {"Port": 6818, "RealMemory": "0x1000"}},
         {"custom": [{"MaxArraySize": "4000001"}, {"DefMemPerNode": 4294967296}, {"MaxDBDMsgs": "UNLIMITED"}]},
-        {"custom": [{"PropagatePrioProcess": "0x2"}, {"SlurmdPort": '"6818"'}], "queue": {"MaxNodes": "INFINITE", "MaxCPUsPerNode": "INFINITE"}},
+        {
+            "custom": [{"PropagatePrioProcess": "0x2"}, {"SlurmdPort": '"6818"'}],
+            "queue": {"MaxNodes": "INFINITE", "MaxCPUsPerNode": "INFINITE"},
+        },
         {"custom": [{"CommunicationParameters": "DisableIPv4,EnableIPv6"}, {"EnforcePartLimits": "Any"}]},
         {"custom": [{"HealthCheckNodeState": "cycle,any"}, {"JobAcctGatherParams": "NoShared,DisableGPUAcct"}]},
         {"custom": [{"HealthCheckNodeState": "START_ONLY"}, {"Licenses": "foo,bar:12,own@here=3"}]},
@@ -157,6 +160,8 @@ def named(said: Any) -> str:
         {"custom": [{"SelectType": "select/linear"}, {"SelectTypeParameters": "CR_LLN"}]},
         {"custom": [{"SelectType": "select/linear"}, {"SelectTypeParameters": '"CR_LLN,CR_Pack_Nodes"'}]},
         {"custom": [{"SelectType": TOKEN}, {"SelectTypeParameters": "CR_Memory"}]},
+        {"custom": [{"SelectType": "select/linear"}, {"SelectTypeParameters": TOKEN}]},
+        {"custom": [{"SelectType": TOKEN}, {"SelectTypeParameters": "CR_Core"}]},
         {"custom": [{"SelectTypeParameters": "CR_LLN,CR_Core,CR_Pack_Nodes"}]},
         {"custom": [{"PrivateData": "none"}, {"AccountingStoreFlags": "none"}, {"PriorityFlags": "NONE"}]},
         {"compute": {"Reason": r"ticket\#123"}, "queue": {"AllowGroups": r'"a\#b c\\"'}},
@@ -278,6 +283,17 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             "must be without OverMemoryKill with 'memory_scheduling' of 'slurm', which limits memory by itself, got",
         ),
         ({"custom": [{"SlurmctldPort": "6829-6820"}]}, "must have the lower port first, got '6829-6820'"),
+        (
+            {"custom": [{"SelectType": "select/linear"}]},
+            (
+                "'slurm.custom[0].SelectType' must be given with SelectTypeParameters CR_Memory in a line of its own, "
+                "got select/linear without; Slurm would not start"
+            ),
+        ),
+        (
+            {"custom": [{"SelectTypeParameters": "CR_LLN,CR_Core_Memory"}, {"SelectType": "select/linear"}]},
+            "must be CR_Memory, or flags as CR_LLN, beside select/linear, got 'CR_LLN,CR_Core_Memory'; Slurm would not",
+        ),
         ({"custom": [{"SelectType": "select/linear"}, {"MaxNodeCount": 9}]}, "must be left out beside select/linear"),
         (
             {"custom": [{"TopologyPlugin": "topology/trees"}]},

@@ -52,6 +52,7 @@ def _selection_problems(spec: ParallelClusterSpec) -> Problems:
     """What is shared out among jobs is what 'memory_scheduling' says, and what the plugin can (``cons_tres``)."""
     plugins = [value for _, value in said(spec, "selecttype")]
     others = any(unresolved(plugin) or str(plugin).strip('"') != "select/cons_tres" for plugin in plugins)
+    linear = any(value == "select/linear" for _, value in texts(spec, "selecttype"))
     for at, value in said(spec, "selecttypeparameters"):
         words = ["_memory"] if unresolved(value) else str(value).strip('"').lower().split(",")
         if "cr_memory" in words and not others:
@@ -59,9 +60,20 @@ def _selection_problems(spec: ParallelClusterSpec) -> Problems:
         elif not (others or unresolved(value) or any(re.match(_SHARED, word) for word in words)):
             text = "must have CR_CPU, CR_Core or CR_Socket, each with or without _Memory, unless beside select/linear"
             yield Problem(at, f"{text}, got {shown(value)}; Slurm would not start")
+        if linear and any(re.match(_SHARED, word) for word in words) and not unresolved(value):
+            text = "must be CR_Memory, or flags as CR_LLN, beside select/linear"
+            yield Problem(at, f"{text}, got {shown(value)}; Slurm would not start")
         if spec.slurm.memory_scheduling is True and not any(word.endswith("_memory") for word in words):
             text = "must have _Memory, as CR_Core_Memory, with 'memory_scheduling' of 'slurm', which it would undo"
             yield Problem(at, f"{text}, got {shown(value)}")
+
+
+def _linear_problems(spec: ParallelClusterSpec) -> Problems:
+    """ParallelCluster shares out CPUs, which whole nodes have not ("Invalid SelectTypeParameters" of ``select.c``)."""
+    for at, value in texts(spec, "selecttype"):
+        if value == "select/linear" and not is_said(spec, "selecttypeparameters"):
+            text = "must be given with SelectTypeParameters CR_Memory in a line of its own"
+            yield Problem(at, f"{text}, got {value} without; Slurm would not start")
 
 
 def _tracking_problems(spec: ParallelClusterSpec) -> Problems:
@@ -164,6 +176,7 @@ def _node_count_problems(spec: ParallelClusterSpec) -> Problems:
 _COMBINATIONS: Final = (
     _preemption_problems,
     _selection_problems,
+    _linear_problems,
     _tracking_problems,
     _completion_problems,
     _identifier_problems,
