@@ -60,6 +60,8 @@ def _holding(words: str) -> str:
     return rf"(?i:none|[^,]*({words})[^,]*(,[^,]*({words})[^,]*)*)"
 
 
+_PATH: Final = ("/.+", "an absolute path, as /shared/slurm/name")
+_NO_PATH: Final = ("(?i:none)|/.+", "none, or an absolute path, as /shared/slurm/name")
 _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("cluster", "selecttypeparameters"): (
         (
@@ -92,6 +94,19 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         "(?i:(?!.*DisableIPv4).*|.*EnableIPv6.*)",
         "without DisableIPv4, or with EnableIPv6 behind a comma",
     ),
+    ("cluster", "epilogslurmctld"): _PATH,
+    ("cluster", "healthcheckprogram"): _PATH,
+    ("cluster", "mailprog"): _PATH,
+    ("cluster", "prologslurmctld"): _PATH,
+    ("cluster", "resvepilog"): _PATH,
+    ("cluster", "resvprolog"): _PATH,
+    ("cluster", "slurmctldpidfile"): _PATH,
+    ("cluster", "slurmdpidfile"): _PATH,
+    ("cluster", "slurmdspooldir"): _PATH,
+    ("cluster", "slurmschedlogfile"): _PATH,
+    ("cluster", "srunepilog"): _NO_PATH,
+    ("cluster", "srunprolog"): _NO_PATH,
+    ("cluster", "statesavelocation"): _PATH,
     ("cluster", "enforcepartlimits"): ("(?i:all|any|yes|no|up|down|true|false|1|0)", "ALL, ANY or NO"),
     ("cluster", "healthchecknodestate"): (
         rf"(?i:START_ONLY|REBOOT_ONLY|({_HEALTH})(,({_HEALTH}))*)",
@@ -150,7 +165,8 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("node", "port"): (rf"{_FORMS['short'][0]}|.*\[.*", "a port of 1 to 65535"),
 }
 """What a parameter takes that is narrower than its kind: Slurm's daemons end at anything else (``read_config.c``,
-``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05)."""
+``slurm_protocol_defs.c`` and the folders of ``src/plugins``, Slurm 23.11 to 26.05), or run no program of it ("Fully
+qualified pathname" of slurm.conf(5); ``run_command.c``)."""
 _TIMES: Final = {
     ("cluster", "preemptexempttime"),
     ("cluster", "prioritydecayhalflife"),
