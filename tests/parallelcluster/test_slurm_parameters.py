@@ -149,6 +149,20 @@ def named(said: Any) -> str:
         {"queue": {"MaxNodes": Token.as_number({"Ref": "Nodes"}), "MinNodes": 3, "PreemptMode": TOKEN}},
         {"custom": [{"PriorityWeightQOS": TOKEN}, {"SelectTypeParameters": TOKEN}], "memory_scheduling": True},
         {"custom": [{"PreemptType": TOKEN}, {"PartitionName": "own", "Nodes": TOKEN, "Alternate": TOKEN}]},
+        {"custom": [{"PreemptType": TOKEN}, {"PreemptMode": "REQUEUE"}], "queue": {"PreemptMode": "SUSPEND"}},
+        {"queue": {"PreemptMode": "OFF", "GraceTime": 0}},
+        {"queue": {"PreemptMode": "REQUEUE", "GraceTime": 60}, "image_id": "ami-12345678"},
+        {
+            "custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "REQUEUE"}],
+            "queue": {"PreemptMode": "CANCEL", "GraceTime": 60},
+        },
+        {
+            "custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "GANG,REQUEUE"}],
+            "queue": {"PreemptMode": "SUSPEND"},
+        },
+        {"queue": {"DefMemPerNode": "4K", "MaxMemPerNode": 4096}},
+        {"queue": {"DefMemPerNode": 100, "MaxMemPerNode": 0}, "custom": [{"MaxMemPerNode": 9}]},
+        {"queue": {"DefMemPerCPU": 100, "MaxMemPerCPU": 9}},
         {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
         {"queue": {"MaxTime": 9000, "DefaultTime": "2-", "Hidden": "NO"}},
         {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
@@ -409,6 +423,31 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             "is removed from Slurm; leave it out for 1, and give SlurmdParameters config_overrides for 2",
         ),
         ({"custom": [{"SlurmctldDebug": "loud"}]}, "must be a level from quiet to debug5, as info, got 'loud'"),
+        (
+            {"queue": {"preemptmode": "REQUEUE"}},
+            (
+                "'queues[0].slurm.preemptmode' must be given with PreemptType preempt/partition_prio in 'custom' of "
+                "'slurm', got 'REQUEUE' with preempt/none; Slurm would ignore it"
+            ),
+        ),
+        ({"queue": {"GraceTime": 60}}, "GraceTime' must be given with PreemptType preempt/partition_prio in 'custom'"),
+        (
+            {
+                "custom": [
+                    {"PreemptType": "preempt/qos"},
+                    {"PreemptMode": "CANCEL"},
+                    {"PartitionName": "own", "Nodes": "ALL", "PreemptMode": "REQUEUE"},
+                ]
+            },
+            "'slurm.custom[2].PreemptMode' must be given with PreemptType preempt/partition_prio in 'custom' of",
+        ),
+        (
+            {
+                "custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "REQUEUE"}],
+                "queue": {"PreemptMode": "SUSPEND"},
+            },
+            "must be given with GANG in the PreemptMode of 'custom' of 'slurm', as GANG,REQUEUE, got 'SUSPEND' without",
+        ),
         ({"queue": {"PreemptMode": "PAUSE"}}, "with GANG, WITHIN or PRIORITY behind a comma, got 'PAUSE'"),
         ({"queue": {"PreemptMode": "CANCEL,REQUEUE"}}, "behind a comma, got 'CANCEL,REQUEUE'"),
         ({"queue": {"PreemptMode": "WITHIN,CANCEL,GANG"}}, "behind a comma, got 'WITHIN,CANCEL,GANG'"),
@@ -471,6 +510,11 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"custom": [{"PartitionName": "own", "DefaultTime": "2-", "maxtime": "24:00:00"}]},
             "'slurm.custom[0].DefaultTime' must be at most MaxTime, got 2- and 24:00:00; Slurm would ignore it",
         ),
+        (
+            {"queue": {"DefMemPerNode": 9000, "maxmempernode": "8K"}},
+            "slurm.DefMemPerNode' must be at most MaxMemPerNode, got 9000 and 8K; no job without --mem would run",
+        ),
+        ({"custom": [{"DefMemPerNode": 9}, {"MaxMemPerNode": 8}]}, "'slurm.custom[0].DefMemPerNode' must be at most"),
         ({"queue": {"DefaultTime": "UNLIMITED", "MaxTime": 60}}, "must be at most MaxTime, got UNLIMITED and 60"),
         (
             {"queue": {"DefMemPerCPU": 1, "DefMemPerNode": 2}},

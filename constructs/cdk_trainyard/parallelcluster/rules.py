@@ -44,6 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_slurm_nodes.node_parameter_problems,
     rules_partitions.partition_name_problems,
     rules_partitions.partition_limit_problems,
+    rules_partitions.partition_preemption_problems,
     rules_partitions.partition_size_problems,
     rules_partitions.partition_choice_problems,
     rules_node_names.node_name_problems,

@@ -1,6 +1,6 @@
 """Whether Slurm's partitions, the queues and those of one's own, go together. Pure: nothing is created here.
 
-Sources: slurm.conf(5), and ``read_config.c`` and ``job_mgr.c`` of Slurm 23.11 to 26.05.
+Sources: slurm.conf(5), and ``read_config.c``, ``job_mgr.c`` and ``preempt.c`` of Slurm 23.11 to 26.05.
 """
 
 import math
@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import known
+from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
 from cdk_trainyard.parallelcluster.slurm_lines import lines_of, said
-from cdk_trainyard.parallelcluster.slurm_values import ENDLESS, minutes_of
+from cdk_trainyard.parallelcluster.slurm_values import ENDLESS, minutes_of, number_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import unresolved
@@ -40,20 +41,32 @@ def partition_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """Limits that are said in one place do not exclude one another."""
     for at, parameters in _partitions(spec):
-        given = {name.lower(): name for name in parameters}
-        yield from _ignored_problems({name: (*at, name) for name in parameters}, parameters)
-        for low, high, read, why in (
-            ("MinNodes", "MaxNodes", _count, "no job would run"),
-            ("DefaultTime", "MaxTime", minutes_of, "Slurm would ignore it"),
-        ):
-            names = given.get(low.lower()), given.get(high.lower())
-            least, most = (None if name is None else read(parameters[name]) for name in names)
-            if least is not None and most is not None and least > most:
-                got = f"{parameters[str(names[0])]} and {parameters[str(names[1])]}"
-                yield Problem((*at, str(names[0])), f"must be at most {high}, got {got}; {why}")
+        places = {name: (*at, name) for name in parameters}
+        yield from (*_ignored_problems(places, parameters), *_order_problems(places, parameters))
     lines = list(lines_of(spec, "cluster"))
     places = {name: (*at, name) for at, line in lines for name in line}
-    yield from _ignored_problems(places, {name: value for _, line in lines for name, value in line.items()})
+    everything = {name: value for _, line in lines for name, value in line.items()}
+    yield from (*_ignored_problems(places, everything), *_order_problems(places, everything))
+
+
+def partition_preemption_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """Preemption is said of a partition where Slurm preempts by partitions, which resumes jobs with GANG alone."""
+    kinds = [value for _, value in said(spec, "preempttype")]
+    if unresolved(*kinds) or has_own_head_node(spec):
+        return
+    kind = "".join(str(value).strip('"') for value in kinds) or "preempt/none"
+    gang = any(unresolved(mode) or "gang" in str(mode).lower() for _, mode in said(spec, "preemptmode"))
+    for at, parameters in _partitions(spec):
+        for name, value in parameters.items():
+            words = () if unresolved(value) else {*str(value).strip('"').lower().split(",")}
+            if name.lower() not in ("preemptmode", "gracetime") or not words or words <= {"off", "0"}:
+                continue
+            if kind in ("preempt/none", "preempt/qos"):
+                text = "must be given with PreemptType preempt/partition_prio in 'custom' of 'slurm'"
+                yield Problem((*at, name), f"{text}, got {shown(value)} with {kind}; Slurm would ignore it")
+            elif not gang and not words.isdisjoint({"on", "suspend"}):
+                text = "must be given with GANG in the PreemptMode of 'custom' of 'slurm', as GANG,REQUEUE"
+                yield Problem((*at, name), f"{text}, got {shown(value)} without; Slurm would not resume jobs")
 
 
 def partition_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -110,6 +123,25 @@ def _ignored_problems(places: Mapping[str, At], parameters: Mapping[str, Any]) -
         if str(parameters[given[taken.lower()]]).upper() != "ALL":
             text = f"must be left out beside {taken}, which Slurm takes alone"
             yield Problem(places[given[ignored.lower()]], text, of_key=True)
+
+
+def _order_problems(places: Mapping[str, At], parameters: Mapping[str, Any]) -> Problems:
+    given = {name.lower(): name for name in parameters}
+    for low, high, read, why in (
+        ("MinNodes", "MaxNodes", _count, "no job would run"),
+        ("DefaultTime", "MaxTime", minutes_of, "Slurm would ignore it"),
+        ("DefMemPerNode", "MaxMemPerNode", _memory, "no job without --mem would run"),
+    ):
+        names = given.get(low.lower()), given.get(high.lower())
+        least, most = (None if name is None else read(parameters[name]) for name in names)
+        if least is not None and most is not None and least > most:
+            got = f"{parameters[str(names[0])]} and {parameters[str(names[1])]}"
+            yield Problem(places[str(names[0])], f"must be at most {high}, got {got}; {why}")
+
+
+def _memory(value: Any) -> float | None:
+    """Return an amount of memory. None: it is not known, has a wrong form, or is no limit."""
+    return number_of(value) or None if re.fullmatch(r"(?i)(0x[0-9a-f]+|\d+)k?", str(value)) else None
 
 
 def _count(value: Any) -> float | None:
