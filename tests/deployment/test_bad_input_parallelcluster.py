@@ -31,6 +31,9 @@ EXISTING = (
     "vpc_id: vpc-0123456789abcdef0\n  accelerator_subnet: {subnet_id: subnet-0123456789abcdef0, zone: us-east-1a}"
 )
 
+_SEVERAL = "- instance_type: c5.xlarge\n", "- instance_types: [c5.xlarge, c5d.xlarge]\n"
+_P6 = TRN1, "instance_type: p6-b200.48xlarge"
+
 
 AT_LOAD = [
     row(
@@ -122,6 +125,29 @@ AT_LOAD = [
         ],
         "11:3: 'cluster.login_pools' must be left out with 'version' 3.10.1: who may connect to login nodes can be said from 3.11.0 on",
         "12:21: 'cluster.operating_system' must be another with 'version' 3.10.1, got 'ubuntu2404', which ParallelCluster has from 3.13.0 on",
+    ),
+    row(
+        "what versions before 3.14 had not",
+        [
+            ("cluster:\n", "cluster:\n  version: 3.13.2\n"),
+            ("    public: true\n", "    public: true\n    dcv: {allowed_from: 10.0.0.0/8}\n"),
+            ("- name: cpu\n", "- name: cpu\n      allocation: prioritized\n"),
+            _SEVERAL,
+            (TRN1, "instance_type: p6-b200.48xlarge\n          raw_overrides: {LaunchTemplateOverrides: {Version: 1}}"),
+        ],
+        "15:5: 'cluster.head_node.dcv' must be left out with 'version' 3.13.2 on 'alinux2023': ParallelCluster has it from 3.14.0 on",
+        "18:19: 'cluster.queues[0].allocation' must be another with 'version' 3.13.2, got 'prioritized', which ParallelCluster has from 3.14.0 on",
+        "25:26: 'cluster.queues[1].compute[0].instance_type' must be another with 'version' 3.13.2, got 'p6-b200.48xlarge', which ParallelCluster has from 3.14.0 on",
+        "26:27: 'cluster.queues[1].compute[0].raw_overrides.LaunchTemplateOverrides' must be left out with 'version' 3.13.2: ParallelCluster has it from 3.15.0 on",
+    ),
+    row(
+        "a Region before its version",
+        [
+            ("region: us-east-1", "region: ap-southeast-5"),
+            ("us-east-1a", "ap-southeast-5a"),
+            ("cluster:\n", "cluster:\n  version: 3.12.0\n"),
+        ],
+        "2:9: 'region' must be another with 'version' 3.12.0, got 'ap-southeast-5', which ParallelCluster has from 3.13.0 on",
     ),
     row(
         "logs that are kept, and not there",
@@ -503,6 +529,23 @@ AT_LOAD = [
 @pytest.mark.parametrize(("edits", "says"), AT_LOAD)
 def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str], Path]) -> None:
     assert_refused(write(edited(*edits, good=GOOD_PARALLELCLUSTER)), says)
+
+
+@pytest.mark.parametrize(
+    ("version", "edits"),
+    [
+        ("3.13.0", [("region: us-east-1", "region: ap-southeast-5"), ("us-east-1a", "ap-southeast-5a")]),
+        ("3.14.0", [("- name: cpu\n", "- name: cpu\n      allocation: prioritized\n"), _SEVERAL]),
+        ("3.14.0", [("    public: true\n", "    public: true\n    dcv: {allowed_from: 10.0.0.0/8}\n")]),
+        ("3.13.2", [("cluster:\n", "cluster:\n  image_id: ami-0123456789abcdef0\n"), _P6]),
+    ],
+    ids=["Region", "allocation", "desktop", "own image"],
+)
+def test_what_a_version_has_is_taken(version: str, edits: list[Edit], write: Callable[[str], Path]) -> None:
+    says = problems_of(
+        write(edited(("cluster:\n", f"cluster:\n  version: {version}\n"), *edits, good=GOOD_PARALLELCLUSTER))
+    )
+    assert [one for one in says if "'version'" in one] == []
 
 
 def test_problems_of_all_sections_come_together(write: Callable[[str], Path]) -> None:

@@ -14,11 +14,21 @@ FIRST_VERSION = (3, 10)
 GONE_SYSTEMS = {"alinux2": "3.16.0", "ubuntu2004": "3.14.0"}
 """Operating systems that earlier versions had, and the first version without them."""
 
-NEW_SYSTEMS = {"ubuntu2404": (3, 13)}
+NEW_SYSTEMS = {"ubuntu2404": (3, 13, 0)}
 """Operating systems that earlier versions had not: the first version with them (aws-parallelcluster-cookbook,
 ``CHANGELOG.md`` of 3.13.0, 2025-03-12)."""
+NEW_REGIONS = {"ap-southeast-5": (3, 13, 0), "ap-southeast-7": (3, 13, 0)}
+"""Regions that earlier versions had not ("Supported AWS Regions" of its user guide, read in November 2026)."""
+NEW_ALLOCATIONS = {"prioritized": (3, 14, 0), "capacity-optimized-prioritized": (3, 14, 0)}
+NEW_FAMILIES = {"p6-b200": (3, 14, 0), "p6e-gb200": (3, 14, 0)}
+"""Types for which earlier images had no drivers."""
+NEW_DESKTOPS = {"alinux2023": (3, 14, 0)}
+"""Operating systems that had no DCV before (aws-parallelcluster-cookbook, ``CHANGELOG.md`` of 3.14.0, 2025-09; so of
+allocation and types; ``cluster_config.py`` and ``constants.py`` of the package 3.13.2 and 3.14.0)."""
+NEW_KEYS = {"LaunchTemplateOverrides": (3, 15, 0), "SharedStorageEfsSettings": (3, 14, 0)}
+"""Raw keys that earlier versions had not (``cluster_schema.py`` of the package 3.13.2 to 3.15.0)."""
 
-LOGIN_POOLS_SINCE = (3, 11)
+LOGIN_POOLS_SINCE = (3, 11, 0)
 """``LoginNodes/Pools/Ssh/AllowedIps``, which is always said, lest everybody can connect; so are custom actions, DCV and
 a second pool from there on (aws-parallelcluster, ``CHANGELOG.md`` and ``cluster_schema.py`` of 3.10.0 and 3.11.0)."""
 

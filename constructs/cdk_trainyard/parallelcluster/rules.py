@@ -19,6 +19,7 @@ from cdk_trainyard.parallelcluster import (
     rules_slurm_versions,
     rules_storage,
     rules_venv,
+    rules_versions,
 )
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -30,7 +31,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.version_problems,
     rules_cluster.region_problems,
     rules_cluster.operating_system_problems,
-    rules_cluster.older_version_problems,
+    rules_versions.older_version_problems,
     rules_cluster.count_problems,
     rules_cluster.unique_name_problems,
     rules_cluster.architecture_problems,

@@ -113,24 +113,6 @@ def operating_system_problems(spec: ParallelClusterSpec, _: ClusterContext) -> P
         )
 
 
-def older_version_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """An older version has what is asked of it."""
-    if unresolved(spec.version) or not limits.VERSION.fullmatch(str(spec.version)):
-        return
-    version = tuple(int(part) for part in str(spec.version).split(".")[:2])
-    first = None if unresolved(spec.operating_system) else limits.NEW_SYSTEMS.get(spec.operating_system)
-    if first and version < first:
-        text = f"must be another with {option('version')} {spec.version}, got {shown(str(spec.operating_system))}"
-        yield Problem(("operating_system",), f"{text}, which ParallelCluster has from {_dots(first)} on")
-    if spec.login_pools and not unresolved(spec.login_pools) and version < limits.LOGIN_POOLS_SINCE:
-        text = f"must be left out with {option('version')} {spec.version}: who may connect to login nodes can be said"
-        yield Problem(("login_pools",), f"{text} from {_dots(limits.LOGIN_POOLS_SINCE)} on", of_key=True)
-
-
-def _dots(version: tuple[int, ...]) -> str:
-    return f"{'.'.join(map(str, version))}.0"
-
-
 def count_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """There is at least one queue, and not too many of anything."""
     if not unresolved(spec.queues) and not spec.queues:
