@@ -150,6 +150,14 @@ AT_LOAD = [
         "2:9: 'region' must be another with 'version' 3.12.0, got 'ap-southeast-5', which ParallelCluster has from 3.13.0 on",
     ),
     row(
+        "a disk that the larger image of newer versions does not fit on",
+        [
+            ("cluster:\n", "cluster:\n  version: 3.16.2\n"),
+            ("    public: true\n", "    public: true\n    root_volume: {size_gib: 49}\n"),
+        ],
+        "15:29: 'cluster.head_node.root_volume.size_gib' must be at least 50 GiB, as ParallelCluster's image is, got 49",
+    ),
+    row(
         "logs that are kept, and not there",
         [("cluster:\n", "cluster:\n  monitoring: {logs: false, log_retention_days: 180, keep_logs: true}\n")],
         "10:29: 'cluster.monitoring.log_retention_days' must be left out when 'logs' is false: there are none",
@@ -538,14 +546,15 @@ def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str]
         ("3.14.0", [("- name: cpu\n", "- name: cpu\n      allocation: prioritized\n"), _SEVERAL]),
         ("3.14.0", [("    public: true\n", "    public: true\n    dcv: {allowed_from: 10.0.0.0/8}\n")]),
         ("3.13.2", [("cluster:\n", "cluster:\n  image_id: ami-0123456789abcdef0\n"), _P6]),
+        ("3.12.0", [("    public: true\n", "    public: true\n    root_volume: {size_gib: 40}\n")]),
     ],
-    ids=["Region", "allocation", "desktop", "own image"],
+    ids=["Region", "allocation", "desktop", "own image", "smaller image"],
 )
 def test_what_a_version_has_is_taken(version: str, edits: list[Edit], write: Callable[[str], Path]) -> None:
     says = problems_of(
         write(edited(("cluster:\n", f"cluster:\n  version: {version}\n"), *edits, good=GOOD_PARALLELCLUSTER))
     )
-    assert [one for one in says if "'version'" in one] == []
+    assert [one for one in says if "'version'" in one or "image is" in one] == []
 
 
 def test_problems_of_all_sections_come_together(write: Callable[[str], Path]) -> None:

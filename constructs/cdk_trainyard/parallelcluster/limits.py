@@ -27,6 +27,9 @@ NEW_DESKTOPS = {"alinux2023": (3, 14, 0)}
 allocation and types; ``cluster_config.py`` and ``constants.py`` of the package 3.13.2 and 3.14.0)."""
 NEW_KEYS = {"LaunchTemplateOverrides": (3, 15, 0), "SharedStorageEfsSettings": (3, 14, 0)}
 """Raw keys that earlier versions had not (``cluster_schema.py`` of the package 3.13.2 to 3.15.0)."""
+IMAGE_GIB = {(3, 10, 0): 40, (3, 13, 0): 45, (3, 16, 2): 50}
+"""How large its images are from a version on (``EBS_VOLUME_SIZE_DEFAULT`` and ``EBS_ROOT_VOLUME_SIZE_DEFAULT`` of the
+package 3.12.0 and 3.13.0; release notes of 3.16.2, 2026-10-29)."""
 
 LOGIN_POOLS_SINCE = (3, 11, 0)
 """``LoginNodes/Pools/Ssh/AllowedIps``, which is always said, lest everybody can connect; so are custom actions, DCV and

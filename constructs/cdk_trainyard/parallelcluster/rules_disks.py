@@ -14,16 +14,16 @@ _HARD_DISKS = (VolumeType.ST1, VolumeType.SC1)
 _GP3_IOPS = 3000
 
 
-def root_volume_problems(at: At, volume: RootVolume | None) -> Problems:
+def root_volume_problems(at: At, volume: RootVolume | None, least: int) -> Problems:
     """The disk is as large as the image, one that EC2 starts from, and fast as its type can be.
 
     Args:
         at: Where it is said.
         volume: The disk, or None.
+        least: Size of the image in GiB.
     """
     if volume is None or unresolved(volume):
         return
-    least = fact("root_volume_gib")
     if volume.size_gib is not None and volume.size_gib < least:
         text = f"must be at least {least} GiB, as ParallelCluster's image is, got {volume.size_gib}"
         yield Problem((*at, "size_gib"), text)

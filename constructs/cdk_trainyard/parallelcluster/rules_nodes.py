@@ -14,6 +14,7 @@ from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import find_type, known, roles, subnet_of
 from cdk_trainyard.parallelcluster.rules_cluster import MUST_BE_KNOWN, is_token
 from cdk_trainyard.parallelcluster.rules_disks import root_volume_problems
+from cdk_trainyard.parallelcluster.rules_versions import image_gib
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, Dcv, HeadNode, LoginNode, LoginPool
 from cdk_trainyard.parallelcluster.spec_queues import Queue
@@ -41,7 +42,7 @@ def head_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problem
     yield from _login_node_problems(at, head, spec)
     yield from _subnet_problems(head, context.place)
     yield from _key_problems(spec)
-    yield from root_volume_problems((*at, "root_volume"), head.root_volume)
+    yield from root_volume_problems((*at, "root_volume"), head.root_volume, image_gib(spec, head.image_id))
     yield from thread_problems((*at, "threads_per_core"), head.threads_per_core, [find_type(head.instance_type)])
 
 
@@ -256,6 +257,6 @@ def software_problems(at: At, queue: Queue, spec: ParallelClusterSpec) -> Proble
         queue: The queue.
         spec: The cluster.
     """
-    yield from root_volume_problems((*at, "root_volume"), queue.root_volume)
+    yield from root_volume_problems((*at, "root_volume"), queue.root_volume, image_gib(spec, queue.image_id))
     for event in ("on_start", "on_configured"):
         yield from action_problems((*at, event), getattr(queue, event), spec)

@@ -5,6 +5,7 @@ from typing import Any
 
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, find_type, known
 from cdk_trainyard.parallelcluster.rules_config import RAW
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -31,6 +32,20 @@ def older_version_problems(spec: ParallelClusterSpec, context: ClusterContext) -
     if spec.login_pools and not unresolved(spec.login_pools) and version < limits.LOGIN_POOLS_SINCE:
         text = f"must be left out with {option('version')} {spec.version}: who may connect to login nodes can be said"
         yield Problem(("login_pools",), f"{text} from {_dots(limits.LOGIN_POOLS_SINCE)} on", of_key=True)
+
+
+def image_gib(spec: ParallelClusterSpec, image_id: str | None) -> int:
+    """Return how large the image is that nodes start from; of an image of yours, no more than it may have.
+
+    Args:
+        spec: The cluster.
+        image_id: An image of the nodes' own, or None.
+    """
+    usual: int = fact("root_volume_gib")
+    if (version := _version(spec)) is None:
+        return usual
+    least = max((gib for since, gib in limits.IMAGE_GIB.items() if since <= version), default=usual)
+    return least if spec.image_id is None and image_id is None else min(least, usual)
 
 
 def _version(spec: ParallelClusterSpec) -> _Version | None:

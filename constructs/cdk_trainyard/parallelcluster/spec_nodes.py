@@ -102,7 +102,7 @@ class RootVolume:
     """The disk that a node starts from; ParallelCluster encrypts it with the account's EBS key."""
 
     size_gib: Annotated[int | None, Number(minimum=1, unit="GiB")] = None
-    """Size in GiB, at least that of the image (45). Default - the image's."""
+    """Size in GiB, at least that of the image (45; 50 from version 3.16.2 on). Default - the image's."""
     type: VolumeType | None = None
     """Type of the volume. Default - gp3."""
     iops: Annotated[int | None, Number(minimum=1)] = None
