@@ -94,7 +94,7 @@ def named(said: Any) -> str:
         {"custom": [{"PartitionName": "DEFAULT", "State": "up"}, {"PartitionName": "DEFAULT", "MaxTime": 1}]},
         {"queue": {"PriorityTier": 65535, "PreemptMode": "off", "SelectTypeParameters": "CR_Core_Memory"}},
         {"compute": {"Port": 6818, "RealMemory": "0x1000"}},
-        {"custom": [{"MaxArraySize": "4000001"}, {"DefMemPerNode": 4294967296}, {"MaxDBDMsgs": "UNLIMITED"}]},
+        {"custom": [{"MaxArraySize": "4000001"}, {"MaxMemPerNode": 4294967296}, {"MaxDBDMsgs": "UNLIMITED"}]},
         {
             "custom": [{"PropagatePrioProcess": "0x2"}, {"SlurmdPort": '"6818"'}],
             "queue": {"MaxNodes": "INFINITE", "MaxCPUsPerNode": "INFINITE"},
@@ -163,6 +163,10 @@ def named(said: Any) -> str:
         {"queue": {"DefMemPerNode": "4K", "MaxMemPerNode": 4096}},
         {"queue": {"DefMemPerNode": 100, "MaxMemPerNode": 0}, "custom": [{"MaxMemPerNode": 9}]},
         {"queue": {"DefMemPerCPU": 100, "MaxMemPerCPU": 9}},
+        {"queue": {"DefMemPerNode": 7782}, "custom": [{"DefMemPerCPU": 7782}]},
+        {"queue": {"DefMemPerNode": 8192}, "memory": 8192},
+        {"queue": {"DefMemPerNode": 9000}, "compute": {"RealMemory": Token.as_number({"Ref": "Memory"})}},
+        {"custom": [{"NodeName": "large", "RealMemory": 99999}, {"DefMemPerNode": 9000}]},
         {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
         {"queue": {"MaxTime": 9000, "DefaultTime": "2-", "Hidden": "NO"}},
         {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
@@ -515,6 +519,15 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             "slurm.DefMemPerNode' must be at most MaxMemPerNode, got 9000 and 8K; no job without --mem would run",
         ),
         ({"custom": [{"DefMemPerNode": 9}, {"MaxMemPerNode": 8}]}, "'slurm.custom[0].DefMemPerNode' must be at most"),
+        (
+            {"queue": {"DefMemPerNode": 8192}},
+            (
+                "'queues[0].slurm.DefMemPerNode' must be at most 7782, the memory that jobs may have of these nodes, "
+                "got 8192; no job without --mem would run"
+            ),
+        ),
+        ({"custom": [{"defmempercpu": "8K"}]}, "'slurm.custom[0].defmempercpu' must be at most 7782, the memory that"),
+        ({"queue": {"DefMemPerCPU": 4001}, "memory": 4000}, "must be at most 4000, the memory that jobs may have"),
         ({"queue": {"DefaultTime": "UNLIMITED", "MaxTime": 60}}, "must be at most MaxTime, got UNLIMITED and 60"),
         (
             {"queue": {"DefMemPerCPU": 1, "DefMemPerNode": 2}},

@@ -4,12 +4,13 @@ Sources: ``read_config.c``, ``node_mgr.c`` and ``slurmd.c`` of Slurm 23.11 to 26
 ParallelCluster's cookbooks, whose ``CPUs``, ``RealMemory`` and ``Feature`` stand in the same line.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.parallelcluster.context import ClusterContext
-from cdk_trainyard.parallelcluster.resolve import computes, type_names, types_of
+from cdk_trainyard.parallelcluster.resolve import computes, known, type_names, types_of
 from cdk_trainyard.parallelcluster.slurm_lines import is_said, lines_of, texts
 from cdk_trainyard.parallelcluster.slurm_values import number_of, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
@@ -18,8 +19,12 @@ from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
+_Given = tuple[At, Mapping[str, Any] | None, Sequence[ComputeResource]]
+"""Where something is said of nodes, what, and of which."""
 _REGISTERED: Final = 0.75
 """Of a node's memory, what it must have to be taken (``node_reg_mem_percent`` of ParallelCluster's cookbooks)."""
+_SCHEDULABLE: Final = 0.95
+"""Of a node's memory, what jobs may have by default (``get_real_memory`` of ParallelCluster's cookbooks)."""
 _SHAPE: Final = ("Boards", "SocketsPerBoard", "Sockets", "CoresPerSocket", "ThreadsPerCore")
 _DRAINED: Final = "Slurm would drain the nodes"
 
@@ -45,6 +50,35 @@ def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         if name := said.name("Features"):
             text = "must be Feature: beside ParallelCluster's own, Slurm would ignore it"
             yield Problem((*place, name), text, of_key=True)
+
+
+def default_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """A job that asks for no memory gets no more than a node has (``_filter_nodes`` of ``node_scheduler.c``)."""
+    said: list[_Given] = [(("queues", index, "slurm"), one.slurm, one.compute) for index, one in known(spec.queues)]
+    if not any(True for _ in lines_of(spec, "node")):
+        everything = [compute for _, _, compute in computes(spec)]
+        said += [(at, line, everything) for at, line in lines_of(spec, "cluster")]
+    for at, parameters, nodes in said:
+        if not parameters or unresolved(parameters, nodes, *nodes) or spec.raw_overrides:
+            continue
+        sizes = [_memory_of_jobs(compute) for compute in nodes]
+        for parameter in ("DefMemPerNode", "DefMemPerCPU"):
+            name, wanted = _Said(parameters).name(parameter), _Said(parameters).number(parameter)
+            most = max((math.inf if size is None else size for size in sizes), default=math.inf)
+            if name and wanted is not None and most < wanted < math.inf:
+                text = f"must be at most {_shown(most)}, the memory that jobs may have of these nodes"
+                yield Problem((*at, name), f"{text}, got {_shown(wanted)}; no job without --mem would run")
+
+
+def _memory_of_jobs(compute: ComputeResource) -> float | None:
+    """Return the memory that jobs may have of a node, at most: a part of it where nothing is said."""
+    types = types_of(compute)
+    if unresolved(compute.slurm) or len(types) < len(type_names(compute)):
+        return None
+    said = _Said(compute.slurm or {})
+    memory = _memory(said, compute, types)
+    is_whole = memory is None or said.name("RealMemory") or compute.schedulable_memory_mib is not None
+    return memory if is_whole else math.floor((memory or 0) * _SCHEDULABLE)
 
 
 class _Said:
