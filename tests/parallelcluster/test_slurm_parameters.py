@@ -34,11 +34,12 @@ def problems(
     memory: int | None = None,
     image_id: str | None = None,
     version: str | None = None,
+    exclusive: bool | None = None,
     **more: Any,
 ) -> list[str]:
     first = GOOD.said.queues[0]
     nodes = replace(first.compute[0], slurm=compute, schedulable_memory_mib=memory)
-    changed = replace(first, slurm=queue, compute=[nodes])
+    changed = replace(first, slurm=queue, compute=[nodes], exclusive=exclusive)
     said = replace(
         GOOD.said,
         slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),
@@ -163,6 +164,10 @@ def named(said: Any) -> str:
         {"queue": {"DefMemPerNode": "4K", "MaxMemPerNode": 4096}},
         {"queue": {"DefMemPerNode": 100, "MaxMemPerNode": 0}, "custom": [{"MaxMemPerNode": 9}]},
         {"queue": {"DefMemPerCPU": 100, "MaxMemPerCPU": 9}},
+        {"queue": {"MaxCPUsPerNode": 4}, "exclusive": True},
+        {"queue": {"MaxCPUsPerNode": 2}},
+        {"queue": {"MaxCPUsPerNode": 2, "MaxCPUsPerSocket": 2}, "exclusive": True},
+        {"queue": {"MaxCPUsPerNode": 3}, "compute": {"CoreSpecCount": 1}, "exclusive": True},
         {"queue": {"DefMemPerNode": 7782}, "custom": [{"DefMemPerCPU": 7782}]},
         {"queue": {"DefMemPerNode": 8192}, "memory": 8192},
         {"queue": {"DefMemPerNode": 9000}, "compute": {"RealMemory": Token.as_number({"Ref": "Memory"})}},
@@ -528,6 +533,13 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ),
         ({"custom": [{"defmempercpu": "8K"}]}, "'slurm.custom[0].defmempercpu' must be at most 7782, the memory that"),
         ({"queue": {"DefMemPerCPU": 4001}, "memory": 4000}, "must be at most 4000, the memory that jobs may have"),
+        (
+            {"queue": {"maxCPUsPerNode": 3}, "exclusive": True},
+            (
+                "'queues[0].slurm.maxCPUsPerNode' must be at least 4, the CPUs of a node, with 'exclusive', or be left "
+                "out, got 3; no job would run"
+            ),
+        ),
         ({"queue": {"DefaultTime": "UNLIMITED", "MaxTime": 60}}, "must be at most MaxTime, got UNLIMITED and 60"),
         (
             {"queue": {"DefMemPerCPU": 1, "DefMemPerNode": 2}},

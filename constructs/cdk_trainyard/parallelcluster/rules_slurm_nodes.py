@@ -70,6 +70,29 @@ def default_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
                 yield Problem((*at, name), f"{text}, got {_shown(wanted)}; no job without --mem would run")
 
 
+def whole_node_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """A job that has nodes for itself has all their CPUs ("greater than max_cpus_per_node" of ``job_test.c``)."""
+    if is_said(spec, "selecttype") or is_said(spec, "allowspecresourcesusage"):
+        return
+    for index, queue in known(spec.queues):
+        if queue.exclusive is not True or not queue.slurm or unresolved(queue.slurm, queue.compute, *queue.compute):
+            continue
+        said, cpus = _Said(queue.slurm), [_cpus(compute) for compute in queue.compute]
+        name, most = said.name("MaxCPUsPerNode"), said.number("MaxCPUsPerNode")
+        if name and most and most < min(cpus, default=0) and not said.name("MaxCPUsPerSocket"):
+            text = f"must be at least {min(cpus)}, the CPUs of a node, with 'exclusive', or be left out"
+            yield Problem(("queues", index, "slurm", name), f"{text}, got {_shown(most)}; no job would run")
+
+
+def _cpus(compute: ComputeResource) -> int:
+    """Return the CPUs that any job has of a whole node, at least; 0 where that is not known."""
+    types = types_of(compute)
+    if compute.slurm or unresolved(compute.slurm, compute.threads_per_core) or len(types) < len(type_names(compute)):
+        return 0
+    single = compute.threads_per_core == 1
+    return min((each.vcpus // max(each.threads_per_core if single else 1, 1) for each in types), default=0)
+
+
 def _memory_of_jobs(compute: ComputeResource) -> float | None:
     """Return the memory that jobs may have of a node, at most: a part of it where nothing is said."""
     types = types_of(compute)
