@@ -202,6 +202,17 @@ GRID: dict[str, tuple[Changes, str]] = {
         lambda _: {"queues": [queue(compute=[])]},
         "'queues[0].compute' must hold at least one compute resource, got none",
     ),
+    "more nodes than a capacity block has": (
+        queues(
+            *(ComputeResource(instance_type="p5.48xlarge", name=name, max_count=40) for name in ("a", "b", "c")),
+            **BLOCK,
+        ),
+        "'queues[0].compute[1].max_count' must be at most 64 with all that draw from 'cr-0123456789abcdef0', the largest capacity block, got 80",
+    ),
+    "more nodes than a capacity block of UltraServers has": (
+        queues(ComputeResource(instance_type="p6e-gb200.36xlarge", max_count=19), **BLOCK),
+        "'queues[0].compute[0].max_count' must be at most 18 with all that draw from 'cr-0123456789abcdef0', the largest capacity block, got 19",
+    ),
     "a capacity block without its id": (
         queues(ComputeResource(instance_type="p5.48xlarge", max_count=4), capacity=UsageClass.CAPACITY_BLOCK),
         (

@@ -13,11 +13,12 @@ from cdk_trainyard.fleet.rules_nodes import (
     usage_problems,
     volume_problems,
 )
-from cdk_trainyard.fleet.spec import LARGEST_BLOCK, MOST_NODES, FleetPlacement, FleetSpec
+from cdk_trainyard.fleet.spec import MOST_NODES, FleetPlacement, FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.fleet.times import BEFORE_END, BLOCKS_END, LONGEST, block_time
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.instance_type import NamedType, family_types
+from cdk_trainyard.instances.kind import LARGEST_BLOCK
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.network import AddressPlan, AddressUse

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from cdk_trainyard.fleet.spec_image import NodeImage, TypeName, VolumeSize
 from cdk_trainyard.fleet.times import UtcTime
 from cdk_trainyard.instances import InstanceType, UsageClass
+from cdk_trainyard.instances.kind import LARGEST_BLOCK
 from cdk_trainyard.network.interfaces import EfaBackend
 from cdk_trainyard.options.kinds import Arn, Number, Text, resource_id
 from cdk_trainyard.options.stand_ins import Retention
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from aws_cdk import aws_logs as logs
 
 MOST_NODES = 5000
-LARGEST_BLOCK = 64
-"""Instances of one capacity block: ``InstanceCount`` of EC2's DescribeCapacityBlockOfferings in botocore's model."""
 ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or a capacity block")]
 ReservationGroupArn = Annotated[
     str,

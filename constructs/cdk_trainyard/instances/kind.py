@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
-from typing import Any
+from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, unknown_type
@@ -20,6 +20,10 @@ class UsageClass(StrEnum):
     CAPACITY_BLOCK = "capacity-block"
     """From a capacity block for ML, paid in advance for a span of days."""
     FORMER_VALUES = nonmember({"OnDemand": "use 'on-demand'", "Spot": "use 'spot'"})
+
+
+LARGEST_BLOCK: Final = 64
+"""Instances of one capacity block: ``InstanceCount`` of EC2's DescribeCapacityBlockOfferings in botocore's model."""
 
 
 @dataclass(frozen=True, slots=True)

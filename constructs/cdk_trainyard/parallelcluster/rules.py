@@ -62,6 +62,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_queues.queue_problems,
     rules_queues.compute_problems,
     rules_queues.reservation_type_problems,
+    rules_queues.block_size_problems,
     rules_storage.mount_problems,
     rules_storage.scratch_problems,
     rules_storage.storage_name_problems,

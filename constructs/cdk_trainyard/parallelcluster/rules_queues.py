@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.instances.kind import UsageClass
+from cdk_trainyard.instances.kind import LARGEST_BLOCK, UsageClass
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import (
     computes,
@@ -38,6 +38,9 @@ from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
 _KIND_OF_NODE: Final = re.compile(r"(^|-)(st|dy)-.")
+_ULTRASERVERS: Final = {"p6e-gb200": 18}
+"""Families that blocks of other sizes have: the largest (``ULTRASERVER_CAPACITY_BLOCK_ALLOWED_SIZE_DICT`` of
+ParallelCluster 3.16.1)."""
 _ALLOCATIONS: Final = {
     UsageClass.ON_DEMAND: (AllocationStrategy.LOWEST_PRICE, AllocationStrategy.PRIORITIZED),
     UsageClass.SPOT: tuple(one for one in AllocationStrategy if one is not AllocationStrategy.PRIORITIZED),
@@ -271,6 +274,22 @@ def reservation_type_problems(spec: ParallelClusterSpec, _: ClusterContext) -> P
         if first.setdefault(identity, names) != names:
             text = f"must be {first[identity][0]}, as the other nodes of reservation {shown(identity)}, got {names[0]}"
             yield Problem((*at, "instance_type"), f"{text}; a reservation is of one type")
+
+
+def block_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """No more nodes draw from a capacity block than the largest has; on one, all are always there."""
+    counts: Counter[str] = Counter()
+    for at, queue, compute in computes(spec):
+        identity = reservation(queue, compute)[0]
+        if not is_block(queue) or identity is None or unresolved(identity, compute.max_count):
+            continue
+        families = {each.family for each in types_of(compute)}
+        most = next((size for family, size in _ULTRASERVERS.items() if family in families), LARGEST_BLOCK)
+        before = counts[identity]
+        counts[identity] += compute.max_count
+        if before <= most < counts[identity]:
+            text = f"must be at most {most} with all that draw from {shown(identity)}, the largest capacity block"
+            yield Problem((*at, "max_count"), f"{text}, got {counts[identity]}")
 
 
 def _allocation_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
