@@ -363,8 +363,12 @@ GRID: dict[str, tuple[Changes, str]] = {
     "a check that there is not": (
         given(suppress_validators=["type:HeadNodeMemorySizeValidtor"]),
         (
-            "'suppress_validators[0]' must be the name of a check of ParallelCluster, or ALL, got 'type:HeadNodeMemorySizeValidtor'; did you mean 'HeadNodeMemorySizeValidator' or 'HeadNodeLaunchTemplateValidator' or 'SchedulableMemoryValidator'?"
+            "'suppress_validators[0]' must be 'type:' with the name of a check of ParallelCluster, or ALL, got 'type:HeadNodeMemorySizeValidtor'; did you mean 'HeadNodeMemorySizeValidator' or 'HeadNodeLaunchTemplateValidator' or 'SchedulableMemoryValidator'?"
         ),
+    ),
+    "a check without its 'type:'": (
+        given(suppress_validators=["HeadNodeMemorySizeValidator"]),
+        "'suppress_validators[0]' must be 'type:' with the name of a check of ParallelCluster, or ALL, got 'HeadNodeMemorySizeValidator'; use 'type:HeadNodeMemorySizeValidator'",
     ),
     "a cluster name with an underscore": (
         given(cluster_name="my_cluster"),

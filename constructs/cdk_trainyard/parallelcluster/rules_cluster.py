@@ -257,13 +257,15 @@ def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
 
 
 def suppressed_validator_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """Checks that are left out exist."""
+    """Checks that are left out exist; without ``type:`` ParallelCluster leaves none out (``suppressValidators``)."""
     names = fact("validators")
     for index, name in known(spec.suppress_validators):
-        if not unresolved(name) and name != "ALL" and name.removeprefix("type:") not in names:
-            hint = did_you_mean(name.removeprefix("type:"), names)
-            at = ("suppress_validators", index)
-            yield Problem(at, f"must be the name of a check of ParallelCluster, or ALL, got {shown(name)}{hint}")
+        if unresolved(name) or name == "ALL" or (name.startswith("type:") and name.removeprefix("type:") in names):
+            continue
+        hint = did_you_mean(name.removeprefix("type:"), names)
+        remedy = f"; use {shown(f'type:{name}')}" if name in names else hint
+        text = f"must be 'type:' with the name of a check of ParallelCluster, or ALL, got {shown(name)}{remedy}"
+        yield Problem(("suppress_validators", index), text)
 
 
 _NAME: Final = "Name"
