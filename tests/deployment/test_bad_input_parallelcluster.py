@@ -195,6 +195,11 @@ AT_LOAD = [
         "22:128: 'cluster.queues[1].policy_arns[2]' must be one whose path […]",
     ),
     row(
+        "a role that the provider may not pass",
+        [("cluster:\n", "cluster:\n  iam: {lambda_role_arn: 'arn:aws:iam::123456789012:role/mine'}\n")],
+        "10:26: 'cluster.iam.lambda_role_arn' must be one whose path begins with '/parallelcluster/', got 'arn:aws:iam::123456789012:role/mine'; the provider may pass no other to a function",
+    ),
+    row(
         "an existing subnet that is too small",
         [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),

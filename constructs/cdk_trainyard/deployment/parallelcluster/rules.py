@@ -263,9 +263,9 @@ def _nodes(section: ParallelClusterSection) -> Iterator[tuple[At, Any]]:
 
 
 def _policy_problems(section: ParallelClusterSection) -> Iterator[Problem]:
-    """Policies are ones that the provider may attach; a file gives it no further right.
+    """Policies are ones that the provider may attach, and the role one that it may pass; a file gives it no more.
 
-    Source: ``cloudformation/policies/parallelcluster-policies.yaml`` of 3.12.0 (condition of ``iam:AttachRolePolicy``);
+    Source: ``cloudformation/policies/parallelcluster-policies.yaml`` of 3.12.0 (``AttachRolePolicy``, ``PassRole``);
     aws/aws-parallelcluster#6127 (2024-02-28) and #6998 (2025-09-17). Of AWS's own policies it may attach some.
     """
     for at, node in _nodes(section):
@@ -274,6 +274,10 @@ def _policy_problems(section: ParallelClusterSection) -> Iterator[Problem]:
             if not unresolved(arn) and ":iam::aws:" not in arn and ":policy/parallelcluster" not in arn:
                 text = f"must be one whose path or name begins with 'parallelcluster', got {shown(arn)}"
                 yield Problem((*at, "policies", index), f"{text}; the provider may attach no other of an account")
+    role = getattr(getattr(section.iam, "lambda_role", None), "role_arn", None)
+    if role is not None and not unresolved(role) and ":role/parallelcluster/" not in role:
+        text = f"must be one whose path begins with '/parallelcluster/', got {shown(role)}"
+        yield Problem(("iam", "lambda_role"), f"{text}; the provider may pass no other to a function")
 
 
 def _repository_problems(section: ParallelClusterSection) -> Iterator[Problem]:
