@@ -200,6 +200,16 @@ AT_LOAD = [
         "10:26: 'cluster.iam.lambda_role_arn' must be one whose path begins with '/parallelcluster/', got 'arn:aws:iam::123456789012:role/mine'; the provider may pass no other to a function",
     ),
     row(
+        "a password in JSON",
+        [
+            (
+                "cluster:\n",
+                "cluster:\n  slurm:\n    accounting:\n      endpoint: db.example.internal\n      user_name: slurm\n      password_secret_arn: arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-0123-AbCdEf\n",
+            )
+        ],
+        "14:28: 'cluster.slurm.accounting.password_secret_arn' must hold the password alone, in plain text, got 'arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-0123-AbCdEf', which RDS keeps as JSON; make a secret with that of a user for it",
+    ),
+    row(
         "an existing subnet that is too small",
         [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),

@@ -223,8 +223,16 @@ def resource_prefix_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
 
 
 def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """A new database has a schema whose name ParallelCluster takes: it takes less than a database does."""
+    """A new database has a schema whose name ParallelCluster takes, and one that exists a password alone.
+
+    Source: user guide of ParallelCluster, "SlurmSettings", ``Database`` / ``PasswordSecretArn``: plain text. That of
+    RDS is JSON (Amazon RDS user guide, "Password management with Amazon RDS and AWS Secrets Manager").
+    """
     said = spec.slurm.accounting
+    secret = getattr(getattr(said, "password_secret", None), "secret_arn", None)
+    if secret is not None and not unresolved(secret) and ":secret:rds!" in secret:
+        text = f"must hold the password alone, in plain text, got {shown(secret)}, which RDS keeps as JSON"
+        yield Problem(("slurm", "accounting", "password_secret"), f"{text}; make a secret with that of a user for it")
     if not isinstance(said, AccountingSpec) or said.schema_name is None or unresolved(said.schema_name):
         return
     if not limits.SCHEMA_NAME.fullmatch(said.schema_name):
