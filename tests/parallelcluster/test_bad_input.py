@@ -332,6 +332,10 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'timeouts.head_node' must be less than an hour, which CloudFormation waits for the whole cluster, got 60 minutes; put what takes long into an image"
         ),
     ),
+    "a snapshot for an array": (
+        given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a", raid_volumes=2, snapshot_id="snap-12345678")])),
+        "'shared_storage.ebs[0].snapshot_id' must be left out with 'raid_volumes': ParallelCluster formats the volumes that it joins",
+    ),
     "a directory of the system": (
         given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/srv")])),
         "'shared_storage.ebs[0].at' must not be a directory of the system, got /srv",

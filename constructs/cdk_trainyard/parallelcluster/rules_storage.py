@@ -168,7 +168,7 @@ def zone_problems(_: ParallelClusterSpec, context: ClusterContext) -> Problems:
 
 
 def ebs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """EBS volumes are ones that EC2 has."""
+    """EBS volumes are ones that EC2 has; an array begins empty (``mkfs.ext4`` of the cookbook's ``manage_raid.rb``)."""
     for at, ebs in volumes(spec.shared_storage):
         if not isinstance(ebs, SharedEbs):
             continue
@@ -181,6 +181,9 @@ def ebs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
         yield from block_volume_problems(at, ebs, ebs.type, _EBS_GIB if ebs.size_gib is None else ebs.size_gib)
         if ebs.raid_volumes is None and ebs.raid_level != 0 and not unresolved(ebs.raid_level):
             yield Problem((*at, "raid_level"), f"must be left out without {option('raid_volumes')}", of_key=True)
+        if ebs.raid_volumes is not None and ebs.snapshot_id is not None:
+            text = f"must be left out with {option('raid_volumes')}: ParallelCluster formats the volumes that it joins"
+            yield Problem((*at, "snapshot_id"), text, of_key=True)
 
 
 def efs_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
