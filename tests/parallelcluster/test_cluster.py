@@ -226,7 +226,9 @@ def test_checks_can_be_left_out(stack: Stack, build: Callable[..., ParallelClust
 
 def test_raw_keys_are_laid_over_what_keywords_say(build: Callable[..., ParallelCluster]) -> None:
     written = build(
-        queues=[queue(cpu(raw_overrides={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-1", "Version": 1}}))],
+        queues=[
+            queue(cpu(raw_overrides={"LaunchTemplateOverrides": {"LaunchTemplateId": "lt-12345678", "Version": 1}}))
+        ],
         raw_overrides={"Monitoring": {"Logs": {"Rotation": {"Enabled": False}}}},
     ).config
     assert written["Monitoring"]["Logs"]["Rotation"] == {"Enabled": False}

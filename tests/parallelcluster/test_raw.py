@@ -40,6 +40,11 @@ def group(identity: str) -> dict[str, Any]:
     return {"Networking": {"PlacementGroup": {"Id": identity}}}
 
 
+def template(identity: str) -> Candidate:
+    keys = {"LaunchTemplateOverrides": {"LaunchTemplateId": identity, "Version": 1}}
+    return cluster(queue(cpu(raw_overrides=keys)))
+
+
 CACHE = {"FileCacheId": "fc-0123456789abcdef0"}
 EFS = {"FileSystemId": "fs-0123456789abcdef0"}
 POLICY = "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"
@@ -55,6 +60,8 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         directory(AdditionalSssdConfigs={"id_provider": "ldap"}),
         directory(DomainName="dc=corp,dc=example"),
         slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
+        slurm(CustomSlurmSettingsIncludeFile="https://host/slurm.conf"),
+        template("lt-0123456789abcdef0"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
         slurm(ScaledownIdletime=-1),
         cluster(cluster_name="a" * 40, raw_overrides={"Scheduling": {"SlurmSettings": CONNECTED}}),
@@ -231,6 +238,18 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             raw(AdditionalResources="{{resolve:secretsmanager:a}}"),
             "must be no reference to a secret, which CloudFormation does not resolve in a cluster, got '{{resolve:",
+        ),
+        (
+            slurm(CustomSlurmSettingsIncludeFile="http://host/slurm.conf"),
+            "CustomSlurmSettingsIncludeFile' must be an address as s3://bucket/key or https://host/path, got 'http://",
+        ),
+        (
+            slurm(Dns={"HostedZoneId": "corp.example.com"}),
+            "Dns.HostedZoneId' must be the id of a hosted zone, as Z0123456789ABC, got 'corp.example.com'",
+        ),
+        (
+            template("my-template"),
+            "LaunchTemplateId' must be the id of a launch template, as lt-0123456789abcdef0, got 'my-template'",
         ),
         (raw(DirectoryService=DIRECTORY), "'raw_overrides.DirectoryService.PasswordSecretArn' must be given"),
     ],

@@ -104,13 +104,25 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
         "a domain, as corp.example.com or dc=corp,dc=example,dc=com",
     ),
     "DirectoryService.AdditionalSssdConfigs.id_provider": ("ldap", "ldap, or left out"),
+    "LaunchTemplateOverrides.LaunchTemplateId": (
+        r"lt-[0-9a-f]{8}([0-9a-f]{9})?",
+        "the id of a launch template, as lt-0123456789abcdef0",
+    ),
+    "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile": (
+        r"(?i:https)://[^/]+/.+|s3://[^/]+/.+",
+        "an address as s3://bucket/key or https://host/path",
+    ),
+    "Scheduling.SlurmSettings.Dns.HostedZoneId": (
+        "Z[0-9A-Z]{1,31}",
+        "the id of a hosted zone, as Z0123456789ABC",
+    ),
     "Networking.Proxy.HttpProxyAddress": (
         r"(?!.*://).+|https?://.+",
         "an address that begins with http:// or https://",
     ),
 }
-"""Values by their path, and what each must be (``DomainNameValidator``, ``DIRECTORY_SERVICE_RESERVED_SETTINGS``; names
-of buckets and proxies as the user guide has them)."""
+"""Values by their path, and what each must be (``DomainNameValidator``, ``DIRECTORY_SERVICE_RESERVED_SETTINGS``,
+``UrlValidator``; names of buckets and proxies as the user guide has them; ids as botocore's EC2 and Route 53 do)."""
 _NO_SECRET: Final = "must be no reference to a secret, which CloudFormation does not resolve in a cluster"  # noqa: S105
 _BUCKET: Final = _FORMS["CustomS3Bucket"]
 _ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
