@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from cdk_trainyard.parallelcluster import Placement, SharedEbs, SharedEfs, SharedStorage, SlurmSettings
+from cdk_trainyard.options.stand_ins import Subnet
+from cdk_trainyard.parallelcluster import ComputeResource, Placement, SharedEbs, SharedEfs, SharedStorage, SlurmSettings
 from tools.contract.table.clusters import SECRET_ARN, Candidate, cluster, cpu, head, login, queue
 
 SHARED = SharedStorage(ebs=[SharedEbs(at="/shared")])
@@ -36,8 +37,8 @@ def lustre(**keys: Any) -> Candidate:
     return storage("FsxLustre", {"StorageCapacity": 1200, "DeploymentType": "SCRATCH_2", **keys})
 
 
-def group(identity: str) -> dict[str, Any]:
-    return {"Networking": {"PlacementGroup": {"Id": identity}}}
+def group(identity: str, key: str = "Id") -> dict[str, Any]:
+    return {"Networking": {"PlacementGroup": {key: identity}}}
 
 
 def template(identity: str) -> Candidate:
@@ -90,6 +91,8 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         storage("FsxLustre", {"FileSystemId": "fs-0123456789abcdef0"}),
         cluster(queue(raw_overrides=group("pg-1"), placement=Placement.CLUSTER)),
         cluster(queue(raw_overrides=group("pg-1"))),
+        cluster(queue(raw_overrides=group("mine", "Name"))),
+        cluster(queue(cpu(instance_type="t3.micro", placement=Placement.ANYWHERE), raw_overrides=group("mine"))),
         raw(AdditionalResources="{{resolve:ssm:/template}}"),
         cluster(head=head(raw_overrides={"SharedStorageType": "Efs", "SharedStorageEfsSettings": {"Encrypted": True}})),
         cluster(login_pools=[login(raw_overrides={"Networking": {"Proxy": {"HttpProxyAddress": "https://p:1"}}})]),
@@ -234,6 +237,27 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             cluster(queue(raw_overrides=group("pg-1"), placement=Placement.ANYWHERE)),
             "raw_overrides.Networking.PlacementGroup.Id' must be given with 'placement' cluster, got anywhere",
+        ),
+        (
+            cluster(queue(raw_overrides=group("mine", "Name"), placement=Placement.ANYWHERE)),
+            "raw_overrides.Networking.PlacementGroup.Name' must be given with 'placement' cluster, got anywhere",
+        ),
+        *(
+            (
+                cluster(queue(cpu(instance_type="t3.micro", raw_overrides=group("mine", key)))),
+                f"compute[0].raw_overrides.Networking.PlacementGroup.{key}' must be left out for t3.micro, which takes",
+            )
+            for key in ("Id", "Name")
+        ),
+        (
+            cluster(
+                queue(
+                    ComputeResource(instance_types=["c5.xlarge", "c6i.xlarge"]),
+                    subnets=[Subnet("accelerator"), Subnet("service")],
+                    raw_overrides=group("mine", "Name"),
+                )
+            ),
+            "queues[0].raw_overrides.Networking.PlacementGroup.Name' must be left out in several subnets",
         ),
         (
             raw(AdditionalResources="{{resolve:secretsmanager:a}}"),

@@ -45,3 +45,15 @@ def conflicts(rendered: Mapping[str, Any], raw: Mapping[str, Any] | None, path: 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list in a configuration."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def value_at(raw: Any, path: str) -> Any:
+    """Return what stands at a path of keys; None: nothing.
+
+    Args:
+        raw: The keys.
+        path: The path, with dots.
+    """
+    for part in path.split("."):
+        raw = raw.get(part) if isinstance(raw, Mapping) else None
+    return raw

@@ -8,6 +8,7 @@ from typing import Any, Final
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.kind import LARGEST_BLOCK, UsageClass
 from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.merge import value_at
 from cdk_trainyard.parallelcluster.resolve import (
     computes,
     is_block,
@@ -230,14 +231,26 @@ def _efa_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
 
 def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context: ClusterContext) -> Problems:
     """A cluster placement group is in one zone, and of types that take one."""
-    if placement(queue, compute) is not Placement.CLUSTER:
+    where = _group_at(at, queue, compute)
+    if where is None:
         return
-    where = _placement_at(at, compute)
+    must, got = ("anywhere", ", got cluster") if where[-1] == "placement" else ("left out", "")
     if len(set(subnets(queue, context.place))) > 1:
-        yield Problem(where, "must be anywhere in several subnets, got cluster")
+        yield Problem(where, f"must be {must} in several subnets{got}")
     for each in types_of(compute):
         if each.placement_strategies and "cluster" not in each.placement_strategies:
-            yield Problem(where, f"must be anywhere for {each.name}, which takes no cluster placement group")
+            yield Problem(where, f"must be {must} for {each.name}, which takes no cluster placement group")
+
+
+def _group_at(at: At, queue: Queue, compute: ComputeResource) -> At | None:
+    """Return what puts nodes into a placement group: an option, or a name among raw keys. None: nothing does."""
+    if placement(queue, compute) is not None:
+        return _placement_at(at, compute) if placement(queue, compute) is Placement.CLUSTER else None
+    for place, said in ((at, compute), (at[:2], queue)):
+        for key in ("Name", "Id"):
+            if value_at(said.raw_overrides, f"Networking.PlacementGroup.{key}") is not None:
+                return (*place, "raw_overrides", "Networking", "PlacementGroup", key)
+    return None
 
 
 def _placement_at(at: At, compute: ComputeResource) -> At:

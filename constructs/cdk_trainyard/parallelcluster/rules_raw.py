@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
-from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged
+from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged, value_at
 from cdk_trainyard.parallelcluster.resolve import known, managed_dns, volumes
 from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
 from cdk_trainyard.parallelcluster.rules_raw_lustre import lustre_problems
@@ -145,32 +145,37 @@ def raw_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems
         at = (*level.at, RAW)
         yield from _option_problems(at, level)
         for path, (form, words) in _FORMS.items():
-            value = _at(level.raw, path)
+            value = value_at(level.raw, path)
             if isinstance(value, str) and not unresolved(value) and not re.fullmatch(form, value, re.ASCII):
                 yield Problem((*at, *path.split(".")), f"must be {words}, got {shown(value)}")
         yield from _reference_problems(at, level.raw)
-        group = _at(merged(level.rendered, level.raw), "Networking.PlacementGroup")
-        if _at(group, "Id") is not None and level.config != ():
-            yield from _group_problems((*at, "Networking", "PlacementGroup", "Id"), group)
+        if level.config != ():
+            yield from _group_problems((*at, "Networking", "PlacementGroup"), level)
         for path in _ROLES:
-            if _at(level.raw, path) is not None:
+            if value_at(level.raw, path) is not None:
                 text = "must be left out: these nodes have policies of the cluster, and no role fits beside them"
                 yield Problem((*at, *path.split(".")), text, of_key=True)
-        yield from _bucket_problems((*at, "Iam", "S3Access"), _at(level.raw, "Iam.S3Access"))
+        yield from _bucket_problems((*at, "Iam", "S3Access"), value_at(level.raw, "Iam.S3Access"))
         if level.config == ():
             yield from _cluster_problems(at, level.raw, spec, context)
-        efs_of_head, kind = _at(level.raw, "SharedStorageEfsSettings"), _at(level.raw, "SharedStorageType")
+        efs_of_head, kind = value_at(level.raw, "SharedStorageEfsSettings"), value_at(level.raw, "SharedStorageType")
         if efs_of_head is not None and kind != "Efs" and not unresolved(kind):  # SharedStorageEfsSettingsValidator
             text = "must be left out unless 'SharedStorageType' is Efs"
             yield Problem((*at, "SharedStorageEfsSettings"), text, of_key=True)
 
 
-def _group_problems(at: At, group: Mapping[str, Any]) -> Problems:
+def _group_problems(at: At, level: Level) -> Problems:
     """A placement group is named once, and nodes are placed in it (``PlacementGroupNamingValidator``)."""
-    if group.get("Name") is not None:
-        yield Problem(at, "must be left out beside 'placement_group', which names it", of_key=True)
-    elif str(group.get("Enabled")).lower() == "false":
-        yield Problem(at, "must be given with 'placement' cluster, got anywhere", of_key=True)
+    group = value_at(merged(level.rendered, level.raw), "Networking.PlacementGroup")
+    own = value_at(level.rendered, "Networking.PlacementGroup.Name")
+    for key in ("Id", "Name"):
+        if value_at(group, key) is None or (key == "Name" and own is not None):  # a second name is a conflict
+            continue
+        if key == "Id" and value_at(group, "Name") is not None:
+            other = "'Name'" if own is None else "'placement_group'"
+            yield Problem((*at, key), f"must be left out beside {other}, which names it", of_key=True)
+        elif str(value_at(group, "Enabled")).lower() == "false":
+            yield Problem((*at, key), "must be given with 'placement' cluster, got anywhere", of_key=True)
 
 
 def _reference_problems(at: At, raw: Any) -> Problems:
@@ -193,7 +198,7 @@ def _option_problems(at: At, level: Level) -> Problems:
     answered = set(conflicts(level.rendered, level.raw))
     for path, name in _OPTIONS[_kind(level.config)].items():
         place = tuple(path.split("."))
-        inside = _at(level.raw, path) is not None and (path, _at(level.raw, path)) not in _NEVER
+        inside = value_at(level.raw, path) is not None and (path, value_at(level.raw, path)) not in _NEVER
         if inside and not any(place[: len(one)] == one or one[: len(place)] == place for one in answered):
             used = option(name, up=len(place) + 1)
             yield Problem((*at, *place), f"has an option: use {used}", of_key=True)
@@ -219,7 +224,7 @@ def _kind(config: At) -> str:
 def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
     environment = Environment(region=context.region)
     for path in (_MUNGE, _PASSWORD):  # ArnServiceAndResourceValidator, PasswordSecretArnValidator
-        value = _at(raw, path)
+        value = value_at(raw, path)
         if not isinstance(value, str) or unresolved(value) or (path == _PASSWORD and not _is_password(value, context)):
             continue
         if text := _SECRET.problem(value, environment):
@@ -232,20 +237,22 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
         ),
         (_INCLUDED, bool(spec.slurm.custom), "must be left out beside 'custom' of 'slurm': ParallelCluster takes one"),
         (_EXTERNAL, spec.slurm.accounting is not None, "must be left out beside 'accounting' of 'slurm'"),
-        (_EXTERNAL, _at(raw, _MUNGE) is None, "must be given with 'MungeKeySecretArn', the key that both share"),
+        (_EXTERNAL, value_at(raw, _MUNGE) is None, "must be given with 'MungeKeySecretArn', the key that both share"),
         (
             _INTEL,
-            _is_true(_at(raw, _INTEL)),
+            _is_true(value_at(raw, _INTEL)),
             "must be left out: it is for CentOS 7, which ParallelCluster no longer has",
         ),
     ):
-        if stop and _at(raw, path) is not None:
+        if stop and value_at(raw, path) is not None:
             yield Problem((*at, *path.split(".")), text, of_key=True)
     longest, name = fact("cluster_name_length_with_accounting"), spec.cluster_name
-    if _at(raw, _EXTERNAL) is not None and not unresolved(name) and len(str(name)) > longest:  # ClusterNameValidator
+    if (
+        value_at(raw, _EXTERNAL) is not None and not unresolved(name) and len(str(name)) > longest
+    ):  # ClusterNameValidator
         text = f"must be at most {longest} characters with ExternalSlurmdbd, got {shown(str(name))}"
         yield Problem(("cluster_name",), text)
-    storage = _at(raw, "SharedStorage")
+    storage = value_at(raw, "SharedStorage")
     if is_list(storage):
         there: list[Any] = [
             *(one for _, one in volumes(spec.shared_storage)),
@@ -292,7 +299,7 @@ def _identity_problems(at: At, storage: Any, there: list[Any]) -> Problems:
     before = {getattr(one, "file_system_id", None) for one in there}
     for index, entry in enumerate(storage):
         for path in _IDENTITIES:
-            identity = _at(entry, path)
+            identity = value_at(entry, path)
             if isinstance(identity, str) and not unresolved(identity):
                 if identity in before:
                     text = f"must be another for every shared directory, got {identity} again"
@@ -306,7 +313,7 @@ def _made_problems(at: At, storage: Any, spec: ParallelClusterSpec) -> Problems:
     made = Counter(Efs=sum(one.file_system_id is None for _, one in known(spec.shared_storage.efs)))
     for index, entry in enumerate(storage):
         kind = entry.get("StorageType") if isinstance(entry, Mapping) else None
-        if kind in ("Efs", "FsxLustre") and _at(entry, f"{kind}Settings.FileSystemId") is None:
+        if kind in ("Efs", "FsxLustre") and value_at(entry, f"{kind}Settings.FileSystemId") is None:
             made[kind] += 1
             if made[kind] > (number := most["efs" if kind == "Efs" else "fsx"]):
                 text = f"must be {kind} for at most {number} that ParallelCluster makes, got {made[kind]}"
@@ -340,10 +347,3 @@ def _efs_problems(at: At, efs: Mapping[str, Any]) -> Problems:
 
 def _is_true(value: Any) -> bool:
     return str(value).lower() == "true"
-
-
-def _at(raw: Any, path: str) -> Any:
-    """Return what stands at a path of keys; None: nothing."""
-    for part in path.split("."):
-        raw = raw.get(part) if isinstance(raw, Mapping) else None
-    return raw
