@@ -210,6 +210,11 @@ AT_LOAD = [
         "14:28: 'cluster.slurm.accounting.password_secret_arn' must hold the password alone, in plain text, got 'arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-0123-AbCdEf', which RDS keeps as JSON; make a secret with that of a user for it",
     ),
     row(
+        "EFA for a type without it, and no word of placement",
+        [("max_count: 8", "efa: true")],
+        "18:16: 'cluster.queues[0].compute[0].efa' must be false for c5.xlarge, which has no EFA, got true",
+    ),
+    row(
         "an existing subnet that is too small",
         [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),

@@ -219,10 +219,10 @@ def _efa_problems(at: At, queue: Queue, compute: ComputeResource) -> Problems:
             yield Problem((*at, "raw_overrides", "Efa", "GdrSupport"), "must be left out without EFA", of_key=True)
     if compute.efa is not True:
         return
-    for each in types_of(compute):
-        if not each.efa_supported:
-            yield Problem((*at, "efa"), f"must be false for {each.name}, which has no EFA, got true")
-    if placement(queue, compute) is None:
+    without = [each.name for each in types_of(compute) if not each.efa_supported]
+    for name in without:
+        yield Problem((*at, "efa"), f"must be false for {name}, which has no EFA, got true")
+    if not without and placement(queue, compute) is None:
         yield Problem(
             (*at[:2], "placement"),
             "must be given for nodes with EFA: cluster for the lowest latency, or anywhere where capacity is short",
