@@ -11,7 +11,7 @@ from cdk_trainyard.parallelcluster.rules import cluster_problems
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.tokens import Unknown
 from tools.contract.table import rows
-from tools.contract.table.clusters import Candidate
+from tools.contract.table.clusters import Candidate, cluster, cpu, queue
 
 GOOD = {row.name: row.cluster for row in rows() if row.name in {"raw keys", "priorities and memory"}}
 
@@ -35,3 +35,9 @@ def test_what_has_a_wrong_form_is_answered_by_no_rule(candidate: Candidate) -> N
         spec = resolve_cluster(said, candidate.context)
         found = [sentence(problem) for problem in cluster_problems(spec, candidate.context)]
         assert [text for text in found if "Unknown" in text] == []
+
+
+def test_tags_of_instances_tell_case_apart() -> None:
+    tags = {"Team": "a", "team": "b"}
+    assert cluster(queue(cpu(tags=tags), tags=tags)).problems == []
+    assert ["IAM" in text for text in cluster(tags=tags).problems] == [True]

@@ -41,13 +41,14 @@ _OF_A_LIST: Final = {"Key", "Value"}
 """What CloudFormation's templates have of a tag (``Tag`` of its resource types)."""
 
 
-def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterator[Problem]:
-    """Check that there are not too many tags, and that no two keys differ in case only.
+def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0, iam: bool = True) -> Iterator[Problem]:
+    """Check that there are not too many tags, and that no two keys differ in case only where IAM has them.
 
     Args:
         at: Where the tags are said.
         tags: The tags.
         added: How many a service or this library adds to them.
+        iam: Whether roles get them, too. EC2 alone tells case apart (its user guide, "Tag restrictions").
     """
     if len(tags) + added > MOST_TAGS:
         beside = f" beside {added} that are added" if added else ""
@@ -61,5 +62,5 @@ def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0) -> Iterato
         if unresolved(key):
             continue
         first = known.setdefault(key.lower(), key)
-        if first != key:
+        if first != key and iam:
             yield Problem((*at, key), f"must differ from {shown(first)} in more than case, as IAM demands", of_key=True)

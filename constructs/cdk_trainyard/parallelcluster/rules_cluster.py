@@ -287,7 +287,8 @@ def tag_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     places += [(("queues", index, "tags"), queue.tags) for index, queue in known(spec.queues)]
     places += [((*at, "tags"), compute.tags) for at, _, compute in computes(spec)]
     for at, tags in places:
-        yield from (problem for problem in tags_problems(at, tags or {}) if problem.at != at)  # how many: below
+        found = tags_problems(at, tags or {}, iam=at == ("tags",))
+        yield from (problem for problem in found if problem.at != at)  # how many: below
         for key in tags or ():
             if not unresolved(key) and key.startswith(limits.RESERVED_TAG):
                 text = f"must not begin with {limits.RESERVED_TAG}, which is ParallelCluster's own"
