@@ -215,6 +215,15 @@ AT_LOAD = [
         "18:16: 'cluster.queues[0].compute[0].efa' must be false for c5.xlarge, which has no EFA, got true",
     ),
     row(
+        "a desktop on the port of the metrics' agent",
+        [
+            ("name: demo\n", "name: demo\nmonitoring: {}\n"),
+            ("operating_system: alinux2023", "operating_system: ubuntu2404"),
+            ("public: true\n", "public: true\n    dcv: {allowed_from: 203.0.113.0/24, port: 8429}\n"),
+        ],
+        "15:47: 'cluster.head_node.dcv.port' must be another port than that of a program of the metrics, got 8429",
+    ),
+    row(
         "an existing subnet that is too small",
         [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),

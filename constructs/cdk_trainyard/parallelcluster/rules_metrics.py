@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cdk_trainyard.lifecycle.rules_setup import ports_of, slurm_port_problems
-from cdk_trainyard.lifecycle.spec import Exporters
+from cdk_trainyard.lifecycle.spec import AGENT_PORT, Exporters
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import all_types
@@ -15,6 +15,7 @@ from cdk_trainyard.tokens import Unknown, unresolved
 _OLD_PYTHON: Final = ("rhel8", "rocky8")
 """Systems whose own Python is 3.6 (RHEL 8, Configuring basic system settings, Python), while programs need 3.8."""
 
+_OF_METRICS: Final = "a program of the metrics"
 _NFS: Final = 2049
 """Of the head node's NFS server, which shares ``/home`` (nfs(5))."""
 _DCV: Final = 8443
@@ -38,8 +39,10 @@ def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iter
 
 
 def port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
-    """Whatever listens on the head node has a port of its own: NFS, the remote desktop, exporters."""
+    """Whatever listens on the head node has a port of its own: NFS, the remote desktop, exporters and their agent."""
     taken: dict[int, str] = {_NFS: "the head node's NFS server"}
+    if context.scrape_seconds is not None:
+        taken[AGENT_PORT] = _OF_METRICS  # of exporters there is a rule
     for at, port, what in _ports(spec, context):
         if unresolved(port):
             continue
@@ -52,7 +55,7 @@ def _ports(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple
     asked = Exporters() if context.exporters is None else context.exporters
     said = context.exporters is not None
     exporters = list(ports_of(asked)) if context.scrape_seconds is not None and not unresolved(asked) else []
-    metrics = [(("metrics", "exporters", name), port, "an exporter of the metrics") for name, port in exporters]
+    metrics = [(("metrics", "exporters", name), port, _OF_METRICS) for name, port in exporters]
     dcv = None if isinstance(spec.head_node, Unknown) else spec.head_node.dcv
     desktop: list[tuple[At, int, str]] = []
     if dcv is not None and not isinstance(dcv, Unknown):
