@@ -152,6 +152,10 @@ def test_fails_for_what_is_no_repository(name: str) -> None:
     assert stand_ins.ImageRepository.kind.problem(name, HERE)
 
 
+def test_a_name_of_one_character_is_answered_with_its_length() -> None:
+    assert stand_ins.ImageRepository.kind.problem("a", HERE) == "must have 2 to 256 characters, got 1"
+
+
 def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None:
     said = "222222222222.dkr.ecr.cn-north-1.amazonaws.com.cn/team/nemo:1"
     assert stand_ins.ImageRepository.kind.problem(said, HERE) == (

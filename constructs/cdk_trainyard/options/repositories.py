@@ -46,6 +46,8 @@ class RepositoryName:
             return None
         if value.startswith("arn:"):
             return _ANY_ARN.problem(value, environment)
+        if re.fullmatch(rf"{_PART}(/{_PART})*", value):
+            return f"must have 2 to 256 characters, got {len(value)}"
         form = "in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo"
         return f"must be the name of an ECR repository {form}, got {shown(value)}"
 
