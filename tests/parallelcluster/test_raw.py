@@ -122,6 +122,14 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
             raw(DevSettings={"Timeouts": {"HeadNodeBootstrapTimeout": 100}}),
             "HeadNodeBootstrapTimeout' has an option: use 'timeouts.head_node'",
         ),
+        (
+            raw(Imds={"ImdsSupport": "v1.0"}),
+            "raw_overrides.Imds.ImdsSupport' is said already; leave it out, as no option changes it",
+        ),
+        (
+            raw(HeadNode={"SharedStorageType": "Efs"}),
+            "HeadNode' has an option: use 'head_node', and its 'raw_overrides' for what has none",
+        ),
         (raw(Monitoring={"DetailedMonitoring": True}), "DetailedMonitoring' has an option: use 'monitoring.detailed'"),
         (
             raw(Iam={"PermissionsBoundary": POLICY}),

@@ -31,6 +31,9 @@ RAW: Final = "raw_overrides"
 _JUDGED: Final = frozenset(("Tags", "Instances"))
 """Sections of names and values that the kinds of their options judge item by item, raw ones apart."""
 
+_FIXED: Final = (("Imds", "ImdsSupport"), ("Region",), ("Scheduling", "Scheduler"))
+"""Keys of a cluster that are always the same: IMDSv2 alone, the stack's Region, Slurm."""
+
 ANYTHING: Final = Wiring(
     security_groups=("sg-00000000",),
     policies={},
@@ -65,7 +68,12 @@ def override_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Pro
     for level in levels(spec, context):
         at = (*level.at, RAW)
         for path in conflicts(level.rendered, level.raw):
-            yield Problem((*at, *path), "is said already; leave it out, or use the option that says it", of_key=True)
+            remedy = (
+                "leave it out, as no option changes it"
+                if path in _FIXED
+                else "leave it out, or use the option that says it"
+            )
+            yield Problem((*at, *path), f"is said already; {remedy}", of_key=True)
         for path in level.lists:
             if _found(level.raw, path):
                 yield Problem((*at, *path), "is what the cluster has options for; use them", of_key=True)

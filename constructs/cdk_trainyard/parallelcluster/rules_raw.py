@@ -201,7 +201,8 @@ def _option_problems(at: At, level: Level) -> Problems:
         inside = value_at(level.raw, path) is not None and (path, value_at(level.raw, path)) not in _NEVER
         if inside and not any(place[: len(one)] == one or one[: len(place)] == place for one in answered):
             used = option(name, up=len(place) + 1)
-            yield Problem((*at, *place), f"has an option: use {used}", of_key=True)
+            more = ", and its 'raw_overrides' for what has none" if path == "HeadNode" else ""
+            yield Problem((*at, *place), f"has an option: use {used}{more}", of_key=True)
 
 
 def _bucket_problems(at: At, access: Any) -> Problems:
