@@ -57,7 +57,7 @@ AT_LOAD = [
     row(
         "alerts of nothing, told to nobody",
         [("name: demo\n", "name: demo\nalerts: {}\n")],
-        "2:1: 'alerts' must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see 'alarms' in its 'monitoring'",
+        "2:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; give 'monitoring' beside 'cluster', whose alarms tell",
     ),
     row(
         "repositories that no policy has room for",
@@ -490,7 +490,7 @@ AT_LOAD = [
             ),
             ("name: demo", "name: demo\nalerts: {emails: [ops@example.com]}"),
         ],
-        "2:1: 'alerts' must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see 'alarms' in its 'monitoring'",
+        "2:1: 'alerts' must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; give 'monitoring' beside 'cluster', whose alarms tell",
         "7:3: 'storage.open_zfs' must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the cluster's 'shared_storage' its 'volume_id'",
     ),
     row(

@@ -56,7 +56,7 @@ class DeploymentSpec:
     serving: ServingSection | None = None
     """A model that is served, from the deployment's models bucket. Default - none."""
     alerts: AlertsSection | None = None
-    """Who is told of trouble; not with parallelcluster. Default - nobody."""
+    """Who is told of trouble; with parallelcluster only beside ``monitoring`` or ``serving``. Default - nobody."""
 
     monitoring: MonitoringSection | None = None
     """Metrics of what computes and serves, and alarms on them; of clusters with hyperpod. Default - none."""

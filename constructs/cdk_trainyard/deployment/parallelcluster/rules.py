@@ -47,8 +47,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         yield Problem(("storage", "open_zfs"), f"{text}cluster's 'shared_storage' its 'volume_id'", of_key=True)
     tells = deployment.serving is not None or deployment.monitoring is not None  # these have alarms to tell of
     if deployment.alerts is not None and not tells:
-        text = "must be left out with orchestrator parallelcluster, which makes alarms of the head node itself; see "
-        yield Problem(("alerts",), f"{text}'alarms' in its 'monitoring'", of_key=True)
+        text = "must be left out with orchestrator parallelcluster alone, whose alarms of the head node tell nobody; "
+        yield Problem(("alerts",), f"{text}give 'monitoring' beside 'cluster', whose alarms tell", of_key=True)
     section: ParallelClusterSection = deployment.cluster
     network, region = deployment.network, deployment.environment.region
     place = place_of(network, region)
