@@ -171,7 +171,7 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "it out for a unique one"
         )),
         ({"key_pair": KeyPair("{{resolve:ssm:x}}")}, (
-            "'key_pair' must be the name of an EC2 key pair, 255 ASCII characters at most, as my-key, got "
+            "'key_pair' must be the name of an EC2 key pair, 255 ASCII characters at most, and not its id, ARN, key or file, as my-key, got "
             "'{{resolve:ssm:x}}'"
         )),
         ({"volume_gib": 19}, (

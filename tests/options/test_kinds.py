@@ -164,6 +164,28 @@ def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None
     )
 
 
+@pytest.mark.parametrize("name", ["mine", "key-1", "team/key.pem", "ssh-key of mine", "key-0123456789abcdef0-old"])
+def test_the_name_of_a_key_pair_is_one(name: str) -> None:
+    assert stand_ins.KeyPair.kind.problem(name, HERE) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "arn:aws:ec2:us-east-1:111111111111:key-pair/key-0123456789abcdef0",
+        "key-0123456789abcdef0",
+        "~/.ssh/id_ed25519.pub",
+        "/home/me/key.pem",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHx me@host",
+    ],
+)
+def test_fails_for_what_is_not_the_name_of_a_key_pair(name: str) -> None:
+    text = (
+        "must be the name of an EC2 key pair, 255 ASCII characters at most, and not its id, ARN, key or file, as my-key"
+    )
+    assert stand_ins.KeyPair.kind.problem(name, HERE) == f"{text}, got {name!r}"
+
+
 def test_a_secret_of_rds_is_one() -> None:
     said = "arn:aws:secretsmanager:us-east-1:111111111111:secret:rds!db-0a1b2c3d-0000-4444-8888-0123456789ab-AbCdEf"
     assert stand_ins.Secret.kind.problem(said, HERE) is None

@@ -256,8 +256,9 @@ class KeyPair(StandIn):
 
     what, member, suffix = "an ec2.IKeyPair", "key_pair_name", ""
     kind = Text(
-        pattern=r"(?!.*(\{\{resolve:|\$\{))[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?",
-        words="the name of an EC2 key pair, 255 ASCII characters at most",
+        pattern=r"(?!.*(\{\{resolve:|\$\{)|arn:|key-[0-9a-f]{17}$|(ssh|ecdsa)-[a-z0-9-]+ AAAA|[~.]{0,2}/)"
+        r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?",
+        words="the name of an EC2 key pair, 255 ASCII characters at most, and not its id, ARN, key or file",
         example="my-key",
         longest=255,
     )
