@@ -3,7 +3,7 @@
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE, Kind
-from cdk_trainyard.options.texts import DNS_NAME, HTTPS_URL, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
+from cdk_trainyard.options.texts import DNS_NAME, HTTPS_URL, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE, FetchedUrl
 
 RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
@@ -15,6 +15,16 @@ RIGHT: list[tuple[Kind, list[str]]] = [
     (IMAGE_TAG, ["latest", "3.3.7-neuron", f"sha256:{'0' * 64}"]),
     (LINE, ["", "WARNING", "{{ message }}", "costs $5"]),
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),
+    (
+        FetchedUrl(),
+        [
+            "https://mirror.example/simple",
+            "https://github.com/a/b/releases/download/v1/blob/x.sh",
+            "https://raw.githubusercontent.com/a/b/main/x.sh",
+            "https://gitlab.com/a/b/c/-/raw/main/x.sh",
+            "https://console.example/x.sh",
+        ],
+    ),
 ]
 WRONG: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["https://a.b", "*.example.com", "10.0.0.1", "a.b:80", "a.b\n", "a b.c", "localhost", "a..b", ""]),
@@ -31,6 +41,15 @@ WRONG: list[tuple[Kind, list[str]]] = [
         ],
     ),
     (IMAGE_REFERENCE, ["tgi-3.3.8", "a.b/c d", "https://a.b/c", "a.b/C:1", "a.b/c:", "a.b/c\n"]),
+    (
+        FetchedUrl(),
+        [
+            "https://github.com/a/b/blob/main/x.sh",
+            "https://gitlab.com/a/b/c/-/blob/main/x.sh",
+            "https://us-east-1.console.aws.amazon.com/s3/object/b",
+            "https://s3.console.aws.amazon.com/s3/object/b",
+        ],
+    ),
     (IMAGE_TAG, ["", "-x", "a b", "sha256:0", "a/b"]),
     (LINE, ["a\nb", "${x}", "a {{resolve:ssm:x}}", "\x00"]),
     (VARIABLE, ["", "1x", "a-b", "a=b"]),

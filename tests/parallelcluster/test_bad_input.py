@@ -346,6 +346,10 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'head_node.on_configured[0].script' must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got '/home/me/install.sh'"
         ),
     ),
+    "a web page for a script": (
+        given(head_node=head(on_configured=[CustomAction(script="https://github.com/me/repo/blob/main/a/x.sh")])),
+        "'head_node.on_configured[0].script' must be the address of a file, got a web page that shows it, 'https://github.com/me/repo/blob/main/a/x.sh'; use 'https://raw.githubusercontent.com/me/repo/main/a/x.sh'",
+    ),
     "a folder for a script": (
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/folder/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/folder/'; name the file in it",

@@ -118,6 +118,28 @@ _LONGEST_URL: Final = 256
 _LAST_PORT: Final = 65535
 
 
+_PAGES: Final = (
+    (r"https://github\.com/([^/?#]+/[^/?#]+)/blob/([^?#]+)(#.*)?", r"https://raw.githubusercontent.com/\1/\2"),
+    (r"https://gitlab\.com/([^?#]+)/-/blob/([^?#]+)(#.*)?", r"https://gitlab.com/\1/-/raw/\2"),
+    (r"https://([a-z0-9-]+\.)*console\.(aws\.amazon\.com|amazonaws-us-gov\.com|amazonaws\.cn)([/?#].*)?", ""),
+)
+"""Pages that show a file, and where the file itself is (GitHub Docs, "Viewing and understanding files"; GitLab's
+"Repository files"; AWS Management Console, which asks everybody to sign in)."""
+
+
+def page_problem(url: str) -> str | None:
+    """Return what is wrong with an address that answers a web page in place of a file, or None.
+
+    Args:
+        url: The address.
+    """
+    for page, raw in _PAGES:
+        if found := re.fullmatch(page, url):
+            remedy = f"use {shown(found.expand(raw))}" if raw else "give that of the file itself"
+            return f"must be the address of a file, got a web page that shows it, {shown(url)}; {remedy}"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class FetchedUrl:
     """An HTTPS URL that nodes fetch from and whoever reads the template may see: no password, no query."""
@@ -125,7 +147,7 @@ class FetchedUrl:
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Match it; it is not shown where it may hold a password."""
         if re.fullmatch(_FETCHED, value):
-            return None
+            return page_problem(value)
         got = "" if re.search("[@?]", value) else f", got {shown(value)}"
         return f"must begin with https:// and hold no password, blank or query, as https://mirror.example/simple{got}"
 

@@ -8,6 +8,7 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS
+from cdk_trainyard.options.texts import page_problem
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
@@ -167,7 +168,9 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
         script, place = action.script, (*at, index, "script")
         if unresolved(script):
             continue
-        if action.scripts is None and not _ADDRESS.fullmatch(script):
+        if action.scripts is None and (text := page_problem(script)):
+            yield Problem(place, text)
+        elif action.scripts is None and not _ADDRESS.fullmatch(script):
             yield Problem(
                 place,
                 f"must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got "
