@@ -224,6 +224,14 @@ AT_LOAD = [
         "15:47: 'cluster.head_node.dcv.port' must be another port than that of a program of the metrics, got 8429",
     ),
     row(
+        "an environment in a directory that is mounted later",
+        [
+            ("operating_system: alinux2023", "operating_system: ubuntu2404"),
+            ("public: true\n", "public: true\n    on_start: [{script: neuron.sh, args: [--venv, /fsx/neuron]}]\n"),
+        ],
+        "14:51: 'cluster.head_node.on_start[0].args[1]' must be given to 'on_configured': /fsx is mounted after 'on_start', over what that has made, got '/fsx/neuron'",
+    ),
+    row(
         "an existing subnet that is too small",
         [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),

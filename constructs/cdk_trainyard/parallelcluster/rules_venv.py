@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cdk_trainyard.parallelcluster import rules_nodes
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import known
+from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import NodeSoftware
 from cdk_trainyard.problems import At, Problem, either, shown
@@ -13,13 +14,14 @@ from cdk_trainyard.tokens import Unknown, unresolved
 Problems = Iterator[Problem]
 
 
-def venv_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """The head node makes the environment, and the others are told of that one."""
+def venv_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """The head node makes the environment where it is mounted already, and the others are told of that one."""
     head = spec.head_node
     actions = [*head.on_configured, *head.on_start]
     said = [value for action in actions for value in (action, action.script, action.args, *action.args)]
     if isinstance(head, Unknown) or unresolved(head.on_configured, head.on_start, *said):
         return
+    yield from _early_problems(spec, context)
     made = [path for _, path in venvs(("head_node",), head)]
     for node_at, node in other_nodes(spec):
         for at, path in venvs(node_at, node):
@@ -28,6 +30,19 @@ def venv_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             elif not made:
                 text = "must be left out where the head node has no --venv, and makes none"
                 yield Problem((*at[:-1],), f"{text}, got {shown(path)}", of_key=True)
+
+
+def _early_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """Shared directories but ``/home`` are mounted after ``on_start``, over what it has made there.
+
+    Source: user guide of ParallelCluster, "Custom bootstrap actions", read 2026-11: it runs before storage is set up.
+    """
+    *places, _ = shared_places(spec, context)
+    for at, path in venvs(("head_node",), spec.head_node):
+        inside = [place for place in places if not unresolved(place) and f"{path}/".startswith(f"{place.rstrip('/')}/")]
+        if at[1] == "on_start" and inside:
+            text = f"must be given to 'on_configured': {inside[0]} is mounted after 'on_start', over what that has made"
+            yield Problem(at, f"{text}, got {shown(path)}")
 
 
 def other_nodes(spec: ParallelClusterSpec) -> Iterator[tuple[At, NodeSoftware]]:
