@@ -67,8 +67,22 @@ def test_a_bucket_that_the_policy_refuses_can_be_named() -> None:
     address = given_address("https://open-data.s3.us-west-2.amazonaws.com/a/b", US)
     assert address is not None
     (problem,) = unreached_problems([Wanted(address=address, place=place)], US)
-    assert problem.text.startswith("fetches a file of the bucket open-data from open-data.s3.us-west-2.amazonaws.com: ")
-    assert problem.text.endswith("name open-data in 'public_buckets'")
+    assert problem.text == (
+        "fetches a file of the bucket open-data from open-data.s3.us-west-2.amazonaws.com: the endpoint's policy "
+        "refuses it; name open-data in 'public_buckets'"
+    )
+
+
+def test_a_signed_link_is_judged_as_who_may_have_signed_it() -> None:
+    principal = {"StringEquals": {"aws:PrincipalAccount": US.account}}
+    allowed = {"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*", "Condition": principal}
+    policy: dict[str, Any] = {"Version": "2012-10-17", "Statement": [allowed]}
+    place = Place(name="nodes", route=Route.NONE, gateways={"s3": Gateway(policy=policy)})
+    link = "https://mine.s3.us-west-2.amazonaws.com/a?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0a"
+    for url, refused in ((link, 0), (link.partition("?")[0], 1)):
+        address = given_address(url, US)
+        assert address is not None
+        assert len(list(unreached_problems([Wanted(address=address, place=place)], US))) == refused
 
 
 @pytest.mark.parametrize(

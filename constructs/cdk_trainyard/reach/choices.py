@@ -8,13 +8,16 @@ from urllib.parse import urlsplit
 from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.reach.place import Place
 from cdk_trainyard.reach.table import Address, Need, Region, Signer, Target, addresses_at, fetches
-from cdk_trainyard.reach.verdict import judge_target
+from cdk_trainyard.reach.verdict import REFUSED, judge_target
 from cdk_trainyard.tokens import unresolved
 
 _HTTPS, _HTTP = 443, 80
 _S3_HOST = re.compile(
     r"(?:(?P<bucket>[a-z0-9.-]+)\.)?s3(?:[.-](?:dualstack\.)?(?P<region>[a-z0-9-]+))?\.amazonaws\.com(\.cn)?"
 )
+_SIGNED = re.compile("(^|&)(X-Amz-)?Signature=")
+"""Who signed a link is not known: an account that the endpoint lets in, as that of the deployment, is taken for granted
+(Amazon S3 user guide, "Authenticating requests: using query parameters")."""
 _GLOBAL_S3 = "us-east-1"  # Amazon S3 user guide, "Virtual hosting of buckets": where s3.amazonaws.com is
 _DOCKER_HUB = "docker.io"
 _NAT = "give the network a NAT gateway"
@@ -89,8 +92,9 @@ def given_address(url: str, region: Region) -> Address | None:
         bucket = found["bucket"] or parts.path.strip("/").partition("/")[0]
         key = parts.path.strip("/") if found["bucket"] else parts.path.strip("/").partition("/")[2]
         at = found["region"] or _GLOBAL_S3
+        signer = Signer.ACCOUNT if _SIGNED.search(parts.query) else Signer.NOBODY
         target = Target(
-            host=host, port=port, bucket=bucket, key=key, bucket_region=at, signed=Signer.NOBODY, action="s3:GetObject"
+            host=host, port=port, bucket=bucket, key=key, bucket_region=at, signed=signer, action="s3:GetObject"
         )
         return Address(name=bucket, what=f"a file of the bucket {bucket}", targets=(target,), source=url, date="")
     known = addresses_at(host, region)
@@ -128,13 +132,14 @@ def _blocked(choices: Iterable[Wanted], region: Region) -> Iterable[tuple[tuple[
 
 def _sentence(remedy: str, found: _Blocked, offered: set[str]) -> str:
     whats = ", ".join(dict.fromkeys(what for _, what, _ in found.values()))
-    reasons = list(dict.fromkeys(why for _, _, why in found.values()))
+    whys = [why for _, _, why in found.values()]
+    reasons = list(dict.fromkeys(REFUSED if why.startswith(REFUSED) else why for why in whys))  # without its statements
     targets = [target for target, _, _ in found.values()]
     services = sorted({target.service for target in targets if target.service in offered})
     remedies = [remedy] if remedy else []
     if len(services) == len(targets):
         remedies.append(f"add {', '.join(services)} to 'interface_endpoints'")
-    if any("policy refuses" in reason for reason in reasons):
+    if REFUSED in reasons:
         names = sorted({target.bucket for target in targets if target.bucket})
         remedies.append(f"name {', '.join(names)} in 'public_buckets'")
     else:

@@ -10,6 +10,7 @@ from cdk_trainyard.policy import ANONYMOUS, Policies, PolicyKind, Principal, Req
 from cdk_trainyard.reach.place import ANYWHERE, Gateway, Interface, Place, Route
 from cdk_trainyard.reach.table import UNKNOWN_REGION, Fetch, Region, Signer, Target
 
+REFUSED = "the endpoint's policy refuses it"
 _HTTPS = 443
 _OF_AWS = "000000000000"
 """Stands for an account of AWS's own; no customer has it."""
@@ -101,7 +102,7 @@ def _refusal(target: Target, region: Region, policy: Mapping[str, Any] | None) -
     if policy is None:
         return ""
     decision = evaluate(_request(target, region), _policies(json.dumps(policy)))
-    return "" if decision.allowed else f"the endpoint's policy refuses it: {decision.reason}"
+    return "" if decision.allowed else f"{REFUSED}: {decision.reason}"
 
 
 @lru_cache(maxsize=64)
