@@ -152,6 +152,16 @@ def test_neuron_comes_from_its_repository(system: str, packages: str, tmp_path: 
     assert said(tmp_path, *edits[:2], own, good=GOOD_PARALLELCLUSTER) == []
 
 
+def test_a_script_at_github_is_out_of_reach_but_by_a_proxy(tmp_path: Path) -> None:
+    endpoints = f"{PUBLIC_HEAD}\n  interface_endpoints: [cloudformation, ec2, logs]"
+    count = "          max_count: 16"
+    script = f"{count}\n      on_start: [{{script: 'https://raw.githubusercontent.com/a/b/main/x.sh'}}]"
+    (problem,) = said(tmp_path, ("zone: us-east-1a", endpoints), (count, script), good=GOOD_PARALLELCLUSTER)
+    assert "on_start[0].script' fetches files of repositories at GitHub from raw.githubusercontent.com: " in problem
+    proxy = f"{script}\n      raw_overrides: {{Networking: {{Proxy: {{HttpProxyAddress: 'https://proxy:1'}}}}}}"
+    assert said(tmp_path, ("zone: us-east-1a", endpoints), (count, proxy), good=GOOD_PARALLELCLUSTER) == []
+
+
 def test_an_existing_network_is_taken_for_granted(tmp_path: Path) -> None:
     existing = (
         "  zone: use1-az4\n",

@@ -107,6 +107,7 @@ def test_an_address_of_s3_is_read(url: str, bucket: str, key: str, region: str) 
     ("url", "name"),
     [
         ("https://github.com/prometheus/x.tar.gz", "github-release"),
+        ("https://raw.githubusercontent.com/a/b/main/x.sh", "github-files"),
         ("public.ecr.aws/nvidia/dcgm-exporter@sha256:0", "ecr-public"),
         ("123456789012.dkr.ecr.us-west-2.amazonaws.com/x@sha256:0", "ecr"),
         ("https://mirror.corp.example/simple", None),

@@ -8,6 +8,7 @@ from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSect
 from cdk_trainyard.deployment.reach import granted, metrics, node_place, reach_problems
 from cdk_trainyard.network.spec import Endpoint, NetworkSpec
 from cdk_trainyard.options.stand_ins import Subnet
+from cdk_trainyard.parallelcluster.merge import value_at
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.rules_nodes import NEURON
 from cdk_trainyard.parallelcluster.spec_nodes import NodeSoftware
@@ -89,6 +90,7 @@ def _itself(cluster: ParallelClusterSection, nodes: _Nodes, place: Place) -> Ite
 
 
 def _actions(cluster: ParallelClusterSection, nodes: _Nodes, place: Place, region: Region) -> Iterator[Wanted]:
+    proxied = value_at(nodes.software.raw_overrides, "Networking.Proxy") is not None
     system = "apt" if cluster.operating_system.startswith("ubuntu") else "dnf"
     for event in ("on_start", "on_configured"):
         for index, action in known(getattr(nodes.software, event)):
@@ -101,6 +103,6 @@ def _actions(cluster: ParallelClusterSection, nodes: _Nodes, place: Place, regio
                 for option in (NEURON, *venv):
                     remedy = "give an 'image_id' with Neuron"
                     yield from wanted("parallelcluster", option, place, remedy=remedy, system=system, at=path)
-            if action.script.startswith("https://"):
+            if action.script.startswith("https://") and not proxied:
                 remedy = "give a file of the folder of scripts"
                 yield from given(action.script, place, region, remedy=remedy, at=path)
