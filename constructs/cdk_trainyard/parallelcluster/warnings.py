@@ -112,7 +112,8 @@ def no_route_to_internet(spec: ParallelClusterSpec, context: ClusterContext) -> 
         secrets = " Secrets Manager," if spec.slurm.accounting else ""
         yield (
             f"queues {', '.join(private)} have no route to the internet: nodes need interface endpoints of EC2, "
-            f"CloudFormation,{secrets} CloudWatch Logs and Session Manager, and install nothing from the internet"
+            f"CloudFormation,{secrets} CloudWatch Logs and Session Manager (ssm, ssmmessages), and install "
+            "nothing from the internet"
         )
 
 
