@@ -34,6 +34,11 @@ AT_LOAD = [
         "9:1: 'cluster.image' is missing",
     ),
     row(
+        "an image that is built without a driver",
+        [(IMAGE, "build: {base: ubuntu-24.04}")],
+        "12:3: 'cluster.image' must be one with drivers for the A100 devices of p4d.24xlarge, got 'the image built on ubuntu-24.04' for no accelerators; give its 'build' a base with them, or 'families' [p4d] and 'nvidia_branch' or 'commands' that install them",
+    ),
+    row(
         "a key that no fleet will have",
         [("instance_type: p4d.24xlarge", "instance_type: p4d.24xlarge\n  public: true")],
         "11:3: 'cluster.public' is no key here; EC2 gives no public address to an instance with several network interfaces; leave it out, and reach nodes by SSM",

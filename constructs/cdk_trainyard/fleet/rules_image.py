@@ -75,10 +75,11 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
             and (known.families is not None and kind.family not in known.families)
         ):
             families = either(known.families) if known.families else "no accelerators"
+            remedy = _remedy(kind) if known.families or image.said_build is None else _remedy_of_build(kind)
             yield Problem(
                 at,
                 f"must be one with drivers for the {kind.accelerators[0].name} devices of {kind.name}, got "
-                f"{shown(known.name)} for {families}; {_remedy(kind)}",
+                f"{shown(known.name)} for {families}; {remedy}",
             )
 
 
@@ -88,6 +89,11 @@ def _remedy(kind: InstanceType) -> str:
     if kind.accelerators[0].kind is AcceleratorKind.GPU and kind.architecture == "x86_64":
         return "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
     return "use an AMI of yours by its id"
+
+
+def _remedy_of_build(kind: InstanceType) -> str:
+    branch = "'nvidia_branch' or " if kind.accelerators[0].kind is AcceleratorKind.GPU else ""
+    return f"give its 'build' a base with them, or 'families' [{kind.family}] and {branch}'commands' that install them"
 
 
 # ---------------------------------------------------------------- images that are built
