@@ -9,6 +9,7 @@ from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.options.fields import Chosen, Field, Items, Named, Object, Part, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind, Open
+from cdk_trainyard.options.reading import Reader
 from tests.options.test_defaults import specifications
 from tools.keywords import PACKAGE
 
@@ -75,6 +76,23 @@ def test_no_text_is_a_reference_or_several_lines(spec: type, name: str, option: 
         if not any(isinstance(kind, Open) for kind in kinds):
             passed = {value for value in WRONG if not refused(kinds, value)}
             assert passed <= (COMMANDS if name == "commands" else set()), spec
+
+
+def number(shape: Shape) -> bool:
+    wanted = shape.type if isinstance(shape, Scalar) else shape.type.written if isinstance(shape, Object) else None
+    return wanted in {int, float}
+
+
+NUMBERS = [case for case in OPTIONS if number(case.values[2].shape) and case.values[2].key]
+
+
+@pytest.mark.parametrize(("spec", "name", "option"), NUMBERS)
+def test_a_number_beyond_all_range_is_too_long(spec: type, name: str, option: Field) -> None:
+    for digits in (308, 309, 400):
+        reader = Reader(environment=HERE)
+        reader.read(spec, {option.key: f"{10**digits}"}, ())
+        [said] = [problem.text for problem in reader.problems if problem.at == (option.key,)]
+        assert " of at most 18 digits, got " in said, name
 
 
 def refused(kinds: tuple[Kind, ...], value: str) -> bool:

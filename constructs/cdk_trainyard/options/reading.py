@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any, Final, cast
 
 from cdk_trainyard.errors import did_you_mean, nearest
@@ -300,13 +300,13 @@ def _plain(wanted: type, text: str) -> Any:
 def _is_long(data: object) -> bool:
     """Say whether text, or a number, is a number with more digits than a file is read with."""
     number = next(_numbers(data), nan) if isinstance(data, str) else data
-    return isinstance(number, int | float) and isfinite(number) and abs(number) >= 10**_MOST_DIGITS
+    return isinstance(number, int | float) and 10**_MOST_DIGITS <= abs(number) < inf
 
 
 def _number(wanted: type, data: str | float) -> str:
     """Return what text, or a number with a fraction of nothing, is as a number; nothing when it is none."""
     number = data if isinstance(data, float) else next(_numbers(data), nan)
-    if not isfinite(number) or (wanted is int and number != int(number)):
+    if _is_long(number) or not isfinite(number) or (wanted is int and number != int(number)):
         return ""
     text = str(int(number) if wanted is int else number)
     return text if "." in text else text.replace("e", ".0e")  # YAML takes what has no point for text
