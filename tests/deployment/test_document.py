@@ -204,6 +204,13 @@ def test_fails_for_yaml_that_is_not_a_mapping(text: str, got: str) -> None:
     assert problems_of(text) == [f"the file must be a mapping ('name: …', 'region: …'), got {got}"]
 
 
+@pytest.mark.parametrize("value", ["cron(0 4 ? * SUN *)", "a?b", "is it ?", "a ? b"])
+def test_a_question_mark_in_brackets_is_text_as_it_is_elsewhere(value: str) -> None:
+    document = read_document(f"a: {{b: {value}, c: [{value}]}}\n? d\n: {value}\n", FILE)
+    assert document.data == {"a": {"b": value, "c": (value,)}, "d": value}
+    assert document.at(("a", "c")) == f"{FILE}:1:{10 + len(value)}"
+
+
 def test_fails_for_aliases_that_expand_without_bound() -> None:
     lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     assert problems_of("\n".join(lines)) == [

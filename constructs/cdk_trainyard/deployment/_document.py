@@ -112,6 +112,16 @@ class _Loader(yaml.SafeLoader):
         self._depth -= 1
         return node
 
+    def scan_plain(self) -> Any:
+        """Read on over '?' in brackets, where plain text of YAML 1.2.2 (section 7.3.3) has it and PyYAML's ends."""
+        peek: Any = self.peek
+        if self.flow_level:
+            self.peek = lambda index=0: peek(index).replace("?", "!")  # type: ignore[method-assign]
+        try:
+            return super().scan_plain()
+        finally:
+            self.__dict__.pop("peek", None)
+
 
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
