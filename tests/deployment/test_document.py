@@ -19,6 +19,8 @@ BELOW_A_KEY = "indent it below the key that it is of, or write a key"
 CONFLICT = "<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> other\n"
 MARKERS = "'<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove them"
 EN_DASH = "\u2013"
+QUOTE_ALL = "put all of it in quotes"
+ALL_OF_IT = f"ends where that is closed; {QUOTE_ALL}"
 ONE_PAIR = "put all of it into one pair of quotes"
 
 COMMENT = "a comment begins with '#', got '//'; write '# …', or put the value in quotes"
@@ -177,6 +179,15 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: '${Token[T.1]}'\n", "1:4", f"'a' must be a value, got '${{Token[T.1]}}': {UNTIL_KNOWN}"),
         ("a: [1, '#{Token[T.1]}']\n", "1:8", f"'a[1]' must be a value, got '#{{Token[T.1]}}': {UNTIL_KNOWN}"),
         ("'${Token[T.1]}': 1\n", "1:1", f"a key must be plain text, got '${{Token[T.1]}}': {UNTIL_KNOWN}"),
+        ("a: {{ b }} is down\n", "1:4", f"a value that begins with '{{' {ALL_OF_IT}"),
+        ('a: {b="c",$d} < 1\n', "1:4", f"a value that begins with '{{' {ALL_OF_IT}"),
+        ("a: {b} != 1\n", "1:4", f"a value that begins with '{{' {ALL_OF_IT}"),
+        ("a: {b: {c=d}[5m], e: 1}\n", "1:8", f"a value that begins with '{{' {ALL_OF_IT}"),
+        ("a:\n  - [b] c\n", "2:5", f"a value that begins with '[' {ALL_OF_IT}"),
+        ("a: {b: up{$c} < 1, d: 2}\n", "1:8", f"a plain value in brackets has no brackets of its own; {QUOTE_ALL}"),
+        ("a: [b, c[5m]]\n", "1:8", f"a plain value in brackets has no brackets of its own; {QUOTE_ALL}"),
+        ("a: [{b: 1} {c: 2}]\n", "1:12", "a ',' is missing before this in a '[' list; put it between two values"),
+        ("a: {b: {c: 1} d: 2}\n", "1:15", "a ',' is missing before this in a '{' mapping; put it between two values"),
         ("a: {{ b }}\n", "1:5", "a key must be plain text; put a value that begins with '{' or '[' in quotes"),
         ("<<: 1\n", "1:5", "'<<' must be an alias of a mapping, as '<<: *common'"),
         ("a: &a [*a]\n", "1:4", "an alias stands inside its own anchor; write the values out"),

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 import yaml
@@ -82,7 +83,7 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
         return (1, 1), f"this is not YAML: {problem}"
     mark, began = seen(mark), getattr(error, "context_mark", None)
     start = seen(began) if began else mark
-    for read in (_line_end, _tab, _comment, _key, _too_deep, _bracket, _quote, _sign, _among_items):
+    for read in (_line_end, _tab, _comment, _key, _too_deep, _text_in_brackets, _bracket, _quote, _sign, _among_items):
         if answer := read(problem, mark, start):
             return answer
     for pattern, sentence in _OPENED:
@@ -166,6 +167,24 @@ def _beginning(line: str) -> str:
         if found := re.match(pattern, text):
             return sentence.format(found[0].strip(), text, text[found.end() :])
     return ""
+
+
+def _text_in_brackets(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say of a value that is text to whoever wrote it, with brackets as YAML has them, that it wants quotes."""
+    found = re.search(r"(?:<block end>, but found|, but got) '(<scalar>|<tag>|[\[{])'", problem)
+    line, before = _line(mark), _line(mark)[: mark.column]
+    if found is None or re.match(r"[^,]*?:(?=\s|$)", line[mark.column :]):
+        return None
+    closed = _ASIDE.sub(lambda aside: "'" * len(aside[0]), before).rstrip()
+    if closed.endswith(("}", "]")) and found[1] != "{":
+        signs = accumulate((sign in "}]") - (sign in "{[") for sign in reversed(closed))
+        begin = next((len(closed) - number for number, left in enumerate(signs, 1) if not left), None)
+        said = "a value that begins with '{0}' ends where that is closed; put all of it in quotes"
+    else:
+        inside = re.match(r".*(?:[:,]\s+|[\[{]\s*)(?=[^\s\[\]{}),][^,)]*$)", before)
+        begin = inside.end() if inside and found[1] in "[{" and not before.endswith((*" '\"=",)) else None
+        said = "a plain value in brackets has no brackets of its own; put all of it in quotes"
+    return None if begin is None else ((mark.line + 1, begin + 1), said.format(line[begin]))
 
 
 def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
