@@ -93,7 +93,7 @@ def test_everything_can_be_set() -> None:
         accelerator=AcceleratorKind.GPU,
         families=["p3dn"],
         nvidia_branch="580",
-        efa_installer=EfaInstaller(version="1.50.0", sha256=SHA),
+        efa_installer=EfaInstaller(version="1.50.0", sha256=SHA.upper()),
         commands=["echo mine"],
         instance_type="c5.4xlarge",
         volume_gib=100,

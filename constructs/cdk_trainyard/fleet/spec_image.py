@@ -44,7 +44,7 @@ class EfaInstaller:
         Annotated[
             str,
             Text(
-                pattern="[0-9a-f]{64}",
+                pattern="[0-9a-fA-F]{64}",
                 words="the SHA-256 of the EFA installer's archive, 64 hex digits",
                 example="0123456789abcdef" * 4,
             ),

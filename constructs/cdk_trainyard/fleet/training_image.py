@@ -308,7 +308,7 @@ def _efa_environment(spec: TrainingImageSpec) -> Mapping[str, str]:
     return {
         "EFA_INSTALLER": installer.version,
         "EFA_KEY": efa_key(),
-        **({"EFA_SHA256": installer.sha256} if installer.sha256 else {}),
+        **({"EFA_SHA256": installer.sha256.lower()} if installer.sha256 else {}),
         "EFA_KEEP": "yes" if spec.efa_installer is None else "no",
     }
 
