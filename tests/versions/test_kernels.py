@@ -55,10 +55,36 @@ def test_the_installer_that_is_named_instead_is_one_that_was_tried_on_the_kernel
     assert judge_efa("1.50.0", image(NEWER)) == Judgement()
 
 
-@pytest.mark.parametrize(("installer", "driver"), [("1.20.0", "2.15.0"), ("1.42.1", "2.17.2"), ("1.43.1", "2.17.2")])
+@pytest.mark.parametrize(("installer", "driver"), [("1.30.0", "2.15.0"), ("1.42.1", "2.17.2"), ("1.43.1", "2.17.2")])
 def test_an_installer_that_no_source_has_is_older_than_the_next(installer: str, driver: str) -> None:
     (said,) = build(image(PINNED), installer=installer).refused
     assert f"got {installer} with driver {driver} at most: kernel 6.17 changed how memory is registered" in said
+
+
+@pytest.mark.parametrize(
+    ("system", "old", "says"),
+    [
+        ("ubuntu-22.04", "1.17.3", "1.18.0 of August 2022 is the first that knows it"),
+        ("ubuntu-24.04", "1.10.0", "1.21.0 is of December 2022, and Ubuntu 24.04 of April 2024"),
+        ("amazon-linux-2023", "1.21.0", "1.21.0 is of December 2022, and Amazon Linux 2023 of March 2023"),
+    ],
+)
+def test_an_installer_older_than_the_system_is_refused(system: str, old: str, says: str) -> None:
+    facts = replace(image(PINNED), system=system, kernel=None, moving=True)
+    (said,) = judge_efa(old, facts).refused
+    assert said == f"must be one for {facts.words}, got {old}: {says}; use 1.49.0 or later"
+    assert judge_efa("1.22.0", facts).refused == ()
+
+
+@pytest.mark.parametrize(
+    ("family", "old", "first", "gpu"),
+    [("p5", "515", "520", "Hopper"), ("g6e", "470", "520", "Ada"), ("p4d", "440", "450", "Ampere")],
+)
+def test_a_branch_of_nvidias_driver_older_than_the_gpu_is_refused(family: str, old: str, first: str, gpu: str) -> None:
+    (said,) = build(image(PINNED), branch=old, family=family).refused
+    assert said.startswith(f"must be {first} or later for {gpu} of ")
+    assert f", of branch {first}, is the first for {gpu}" in said
+    assert build(image(PINNED), branch=first, family=family).refused == ()
 
 
 @pytest.mark.parametrize("installer", ["1.43.3", "1.48.0", "1.60.0"])

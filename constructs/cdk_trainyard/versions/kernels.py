@@ -25,6 +25,10 @@ def judge_efa(installer: str, image: ImageFacts) -> Judgement:
         image: The image with the kernel.
     """
     kernel = image.kernel
+    for rule in rows("efa_systems"):
+        if rule["system"] == image.system and not at_least(installer, rule["installer_from"]):
+            use = f"use {default_efa_installer()} or later"
+            return Judgement(refused=(f"must be one for {image.words}, got {installer}: {rule['says']}; {use}",))
     later = sorted((row for row in rows("efa_installers") if at_least(row["installer"], installer)), key=_release)
     row = next(iter(later), None)
     known = row is not None and row["installer"] == installer
@@ -66,6 +70,12 @@ def judge_nvidia(branch: str, image: ImageFacts, families: Sequence[str]) -> Jud
         + (f"use {row['last_branch']!r}" if "last_branch" in row else "use a Deep Learning AMI as the base")
         for row in rules
         if row["modules"] == "open" or numbers(branch) > numbers(row["last_branch"])
+    ]
+    refused += [
+        f"must be {row['first_branch']} or later for {row['gpu']} of {', '.join(row['families'])}, got {branch!r}: "
+        f"{row['says']}"
+        for row in rows("nvidia_first")
+        if set(row["families"]) & set(families) and numbers(branch) < numbers(row["first_branch"])
     ]
     known = next((row for row in rows("nvidia_branches") if row["branch"] == branch), None)
     if known is None:
