@@ -276,7 +276,7 @@ class DatabaseClass(StandIn):
 
     what, member, suffix = "an ec2.InstanceType", "architecture", ""
     kind = Text(
-        pattern=r"[a-z][a-z0-9-]*\.(micro|small|medium|large|[1-9]?[0-9]?xlarge|metal)",
+        pattern=r"[A-Za-z][A-Za-z0-9-]*\.(micro|small|medium|large|[1-9]?[0-9]?xlarge|metal)",
         words="a class of RDS without 'db.'",
         example="t4g.medium",
     )
