@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from cdk_trainyard.options import schedules, stand_ins
-from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, NodePath, Number, Text, resource_id
 from cdk_trainyard.options.schedules import TimeZone
 
 HERE = Environment(region="us-east-1", account="111111111111")
@@ -28,6 +28,7 @@ QUEUE = Arn(service="sqs", resource=r"[a-z]+", form="<name>", what="a queue", an
         (Choice(values=(1, 2)), 2),
         (Choice(values=("a",), open=True), "b"),
         (Text(pattern="a+", words="as", example="a", longest=3), "aaa"),
+        (NodePath(), f"/{'a' * 255}/{'b' * 255}"),
         (QUEUE, "arn:aws:sqs:us-east-1:111111111111:jobs"),
         (Cidr(), "10.0.0.0/8"),
         (Cidr(masks=(16, 28)), "10.0.0.0/16"),
@@ -108,6 +109,7 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
             "vpc-0123456",
             "must be the id of a VPC, as vpc-0123456789abcdef0, got 'vpc-0123456'",
         ),
+        (NodePath(), f"/fsx/{'a' * 256}", f"must have parts of at most 255 characters, got 256 in '{'a' * 99}…'"),
     ],
 )
 def test_what_does_not_fit_is_answered(kind: Kind, value: Any, says: str) -> None:

@@ -329,6 +329,8 @@ class NodePath:
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Look at each of its parts."""
+        if len(longest := max(value.split("/"), key=len)) > _NAME_MAX:
+            return f"must have parts of at most {_NAME_MAX} characters, got {len(longest)} in {shown(longest)}"
         if re.fullmatch(NODE_PATH, value) is None or len(value) > _NODE_PATH_LENGTH:
             form = "an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx"
             return f"must be {form}, got {shown(value)}"
@@ -346,10 +348,12 @@ class NodePath:
         return {"pattern": f"^(?:{form})$", "maxLength": _NODE_PATH_LENGTH, "examples": ["/fsx"]}
 
 
-NODE_PATH: Final = r"(/[a-zA-Z0-9._-]+)+"
+NODE_PATH: Final = r"(/[a-zA-Z0-9._-]{1,255})+"
 _NODE_PATH_LENGTH: Final = 1024
 """Characters (``ClusterFsxLustreConfig.MountPath`` of SageMaker's API, whose CloudFormation type allows no trailing and
 no double slash)."""
+_NAME_MAX: Final = 255
+"""Of Linux (limits.h, path_resolution(7)), whose names on Lustre and on ext4 are as long at most."""
 _TAKEN_TREES: Final = (
     *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
     *("/snap", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108  names, which nobody writes to
