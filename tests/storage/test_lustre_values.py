@@ -2,7 +2,9 @@
 
 import pytest
 
+from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.storage import LustreBackups, LustreReadCache, MaintenanceTime, RootSquash, Weekday
+from cdk_trainyard.storage.file_system_name import FileSystemDnsName
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,14 @@ def test_a_read_cache_has_a_size_only_when_it_is_chosen() -> None:
     assert LustreReadCache.none() == LustreReadCache(mode="NO_CACHE")
     assert LustreReadCache.proportional() == LustreReadCache(mode="PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
     assert LustreReadCache.gib(64) == LustreReadCache(mode="USER_PROVISIONED", size_gib=64)
+
+
+@pytest.mark.parametrize(
+    ("region", "domain"),
+    [("us-west-2", "us-west-2.amazonaws.com"), ("cn-north-1", "cn-north-1.amazonaws.com.cn")],
+)
+def test_a_dns_name_is_shown_as_the_region_has_them(region: str, domain: str) -> None:
+    example = f"fs-0123456789abcdef0.fsx.{domain}"
+    said = FileSystemDnsName().problem("lustre", Environment(region=region))
+    assert said == f"must be the DNS name that the FSx console shows, as {example}, got 'lustre'"
+    assert FileSystemDnsName().problem(example, Environment(region=region)) is None

@@ -7,7 +7,14 @@ from typing import Annotated, Any, Final
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import shown
 
-_EXAMPLE_NAME: Final = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+
+def _suffix(environment: Environment) -> str:
+    return "amazonaws.com.cn" if environment.partition == "aws-cn" else "amazonaws.com"
+
+
+def _example(environment: Environment) -> str:
+    """Return a name of the Region, as far as one is known."""
+    return f"fs-0123456789abcdef0.fsx.{environment.region or 'us-east-1'}.{_suffix(environment)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +23,15 @@ class FileSystemDnsName:
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Match it, and compare the Region where it says one."""
+        example = _example(environment)
         if len(value) > _LONGEST_NAME or re.fullmatch(_DNS_NAME, value, re.ASCII) is None:
-            return f"must be the DNS name that the FSx console shows, as {_EXAMPLE_NAME}, got {shown(value)}"
+            return f"must be the DNS name that the FSx console shows, as {example}, got {shown(value)}"
         if re.match(_OF_EFS, value, re.ASCII):
-            return f"must be the name of a file system of FSx, as {_EXAMPLE_NAME}, got {shown(value)}, one of EFS"
+            return f"must be the name of a file system of FSx, as {example}, got {shown(value)}, one of EFS"
         region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
         if region is None or found is None:
             return None
-        suffix = "amazonaws.com.cn" if environment.partition == "aws-cn" else "amazonaws.com"
+        suffix = _suffix(environment)
         isolated = environment.partition not in {"aws", "aws-cn", "aws-us-gov"}
         if found["region"] != region or (found["suffix"] != suffix and not isolated):
             return f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}, got {shown(value)}"
@@ -31,7 +39,11 @@ class FileSystemDnsName:
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
-        return {"pattern": f"^(?!{_OF_EFS}){_DNS_NAME}$", "maxLength": _LONGEST_NAME, "examples": [_EXAMPLE_NAME]}
+        return {
+            "pattern": f"^(?!{_OF_EFS}){_DNS_NAME}$",
+            "maxLength": _LONGEST_NAME,
+            "examples": [_example(Environment())],
+        }
 
 
 _LONGEST_NAME: Final = 255
