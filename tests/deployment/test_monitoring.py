@@ -202,6 +202,25 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
     return write(yaml.safe_dump({name: section for name, section in content.items() if section is not None}))
 
 
+def own(expr: str, summary: str = "x\n") -> dict[str, Any]:
+    return {"expr": expr, "minutes": 1, "summary": summary}
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        "rate(x{$cluster}[121s]) > 1",
+        "rate(x{$cluster}[1m:30s]) > 1",  # of an expression: as often as it says
+        "rate(x[1m]) > 1",  # of somebody else, who may write more often
+        "max_over_time(x{$cluster}[1m]) > 1",
+        "changes(x{$cluster}[1m]) > 1",
+        'x{$cluster, a="rate(x{$cluster}[1m])"} > 1',
+    ],
+)
+def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Path]) -> None:
+    Deployment.load(changed(write, monitoring={"scrape_seconds": 120, "own_alarms": {"Mine": own(expr)}}))
+
+
 @pytest.mark.parametrize(
     ("sections", "answer"),
     [
@@ -242,6 +261,21 @@ def changed(write: Callable[[str], Path], **sections: Any) -> Path:
                 ("EngineSilent", {}, "nothing is served"),
                 ("LustreTimeouts", {"storage": {}}, "no FSx for Lustre is mounted"),
             )
+        ),
+        *(
+            (
+                {"monitoring": {"scrape_seconds": seconds, "own_alarms": {"Mine": own(expr)}}},
+                f"must have windows longer than 'scrape_seconds' {seconds}, got [{window}] of {function}, which wants",
+            )
+            for seconds, window, function, expr in (
+                (120, "1m", "rate", "sum(rate(x{$cluster}[1m])) > 1"),
+                (30, "30s", "deriv", 'deriv( x{a="}", $cluster}[ 30s ] ) > 1'),
+                (60, "500ms", "increase", 'rate(x{$cluster}[5m]) > increase({__name__="x",$cluster}[500ms])'),
+            )
+        ),
+        (
+            {"monitoring": {"own_alarms": {"Mine": own("up{$cluster}", "one\ntwo\n")}}},
+            r"'monitoring.own_alarms.Mine.summary' must be one line, got 'one\ntwo\n'",
         ),
         (
             {"monitoring": {"update_minutes": 90}},

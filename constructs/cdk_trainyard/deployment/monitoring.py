@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Final
 
 from cdk_trainyard.lifecycle.spec import SCRAPE_SECONDS, Exporters
+from cdk_trainyard.monitoring.promql import too_short
 from cdk_trainyard.monitoring.rules import grafana_problems, override_problems, own_alarm_problems
 from cdk_trainyard.monitoring.spec import (
     UPDATE_MINUTES,
@@ -95,5 +96,22 @@ def monitoring_problems(monitoring: MonitoringSection, region: str | None) -> It
         yield from within(("alarms",), override_problems(monitoring.alarms))
     if not unresolved(monitoring.own_alarms):
         yield from within(("own_alarms",), own_alarm_problems(monitoring.own_alarms, changes="alarms"))
+        yield from within(("own_alarms",), window_problems(monitoring.own_alarms, monitoring.scrape_seconds))
     if monitoring.grafana is not None and not unresolved(monitoring.grafana):
         yield from within(("grafana",), grafana_problems(monitoring.grafana, region))
+
+
+def window_problems(own: Sequence[OwnAlarm], seconds: int) -> Iterator[Problem]:
+    """Check that there are two samples in the windows of what asks for them: an alarm of none never rings.
+
+    Args:
+        own: The alarms.
+        seconds: Seconds between two samples.
+    """
+    for alarm in own:
+        if unresolved(alarm, seconds) or unresolved(alarm.name, alarm.expr):
+            continue
+        if (found := too_short(alarm.expr, seconds)) is not None:
+            text = f"must have windows longer than {option('scrape_seconds', up=3)} {seconds}, got [{found[1]}]"
+            text += f" of {found[0]}, which wants two samples; use [{4 * seconds}s]"
+            yield Problem((alarm.name, "expr"), text)

@@ -16,6 +16,12 @@ _APART = re.compile(r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`|#[^\n
 """Strings and comments (Prometheus, "Querying basics": string literals, comments)."""
 _OPERATOR = re.compile(r"([=!<>]=|=~|!~|[-+*/%^<>=])(?=\s*$)")
 """Operators, after which something stands (Prometheus, "Operators")."""
+_OVER_SAMPLES = re.compile(
+    r"\b(rate|irate|increase|delta|idelta|deriv|predict_linear)\s*\("
+    r"\s*[\w:]*\s*\{[^{}]*\$cluster[^{}]*\}\s*\[\s*((?:[0-9]{1,9}(?:ms|[smhdwy]))+)\s*\]"
+)
+"""Functions that answer for two samples or more, of metrics of the cluster (Prometheus, "Query functions")."""
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 UNREAD = "no promtool is on the path: nobody has read the PromQL of 'own_alarms'"
 """What is said where queries are taken unread."""
 
@@ -76,3 +82,16 @@ def unbalanced(expr: str) -> str | None:
     if expected:
         return f"it lacks a {expected[-1]}"
     return f"it ends with {operator[0]}" if (operator := _OPERATOR.search(bare)) else None
+
+
+def too_short(expr: str, seconds: int) -> tuple[str, str] | None:
+    """Return a function and its window in which there are never two samples, or None.
+
+    Args:
+        expr: PromQL; ``$cluster`` says which metrics are the cluster's.
+        seconds: Seconds between two samples of those.
+    """
+    for function, window in _OVER_SAMPLES.findall(_APART.sub(" ", expr)):
+        if sum(int(number) * _SECONDS[unit] for number, unit in re.findall(r"([0-9]+)([a-z]+)", window)) <= seconds:
+            return function, window
+    return None
