@@ -224,3 +224,26 @@ SOMEWHERE = "; check the region before deploying"
 )  # fmt: skip
 def test_warns_of_regions(deployment: LustreDeployment, efa: bool, region: str | None, warnings: list[str]) -> None:
     assert rules.region_warnings(resolved(deployment=deployment, efa_enabled=efa), region) == warnings
+
+
+@pytest.mark.parametrize("nids", [[], ["10.1.0.[4-20]@tcp", "192.168.0.4@tcp"], ["10.1.127.[0-255]@tcp"]])
+def test_root_that_is_squashed_on_every_node_is_warned_about(nids: list[str]) -> None:
+    squash = RootSquash(uid=365534, gid=65534, no_squash_nids=nids)
+    (said,) = rules.squash_warnings(squash, "10.1.128.0/17")
+    assert "exempt some in 'no_squash_nids', as '10.1.[128-255].[0-255]@tcp'" in said
+    assert rules.squash_warnings(squash, None) == []
+
+
+@pytest.mark.parametrize(
+    "squash",
+    [
+        None,
+        RootSquash.disabled(),
+        RootSquash(uid=1, gid=1, no_squash_nids=["10.1.0.6@tcp", "10.1.200.7@tcp"]),
+        RootSquash(uid=1, gid=1, no_squash_nids=["[9-11].1.[0-255].[1-255]@tcp"]),
+        RootSquash(uid=1, gid=1, no_squash_nids=[TEXT]),
+        RootSquash(uid=NUMBER, gid=1),
+    ],
+)
+def test_root_that_stays_on_some_nodes_is_not(squash: RootSquash | None) -> None:
+    assert rules.squash_warnings(squash, "10.1.128.0/17") == []

@@ -117,6 +117,8 @@ class LustreFileSystem(Lustre):
         raise_problems(self, [*place, *judge.problems, *rules.lustre_problems(spec)])
         for warning in rules.region_warnings(spec, judge.environment.region):
             Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:deployment-region", warning)
+        for warning in rules.squash_warnings(spec.root_squash, network.accelerator_cidr if network else None):
+            Annotations.of(self).add_warning_v2("@cdk-trainyard/storage:root-squash", warning)
 
         self.security_group = EfaSecurityGroup.of(security_group)
         self.subnet = subnet or _subnet_of(network)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from ipaddress import IPv4Network
 from math import ceil
 
 from cdk_trainyard.errors import did_you_mean
@@ -30,6 +31,7 @@ from cdk_trainyard.storage.spec import (
     LustreBackups,
     LustreLogLevel,
     LustreSpec,
+    RootSquash,
 )
 from cdk_trainyard.tokens import unresolved
 
@@ -281,6 +283,31 @@ def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
         if not unresolved(nid) and not (_NID.fullmatch(nid) and _rises(nid)):
             text = f"must be a Lustre network id, as '10.1.0.6@tcp' or '10.1.0.[1-20]@tcp', got {shown(nid)}"
             yield Problem(("root_squash", "no_squash_nids", index), text)
+
+
+def squash_warnings(squash: RootSquash | None, cidr: str | None) -> list[str]:
+    """Say when root is squashed on every node: one that sets itself up writes to a new file system as root.
+
+    Args:
+        squash: Whom root is, judged.
+        cidr: The block of the nodes' subnet. None: not known.
+    """
+    if squash is None or unresolved(squash, cidr, squash.uid, squash.gid, *squash.no_squash_nids):
+        return []
+    if cidr is None or (squash.uid, squash.gid) == (0, 0):
+        return []
+    block = IPv4Network(cidr)
+    wanted = list(zip(block[0].packed, block[-1].packed, strict=True))
+    for nid in squash.no_squash_nids:
+        said = re.findall(r"([0-9]+)-?([0-9]*)", nid.partition("@")[0])
+        if all(
+            int(low) <= last and first <= int(high or low)
+            for (low, high), (first, last) in zip(said, wanted, strict=True)
+        ):
+            return []
+    all_of_it = ".".join(str(first) if first == last else f"[{first}-{last}]" for first, last in wanted)
+    text = f"root of every node in {cidr} is squashed, and what sets nodes up writes to a new file system as root"
+    return [f"{text}; exempt some in 'no_squash_nids', as '{all_of_it}@tcp', or open the file system before"]
 
 
 def _rises(nid: str) -> bool:
