@@ -5,6 +5,7 @@ text. Aliases and merge keys work; documents that would expand without bound do 
 """
 
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,9 @@ KeyPath = tuple[str | int, ...]
 
 _MAX_DEPTH: Final = 24
 _MAX_VALUES: Final = 20_000
+_MOST_DIGITS: Final = sys.int_info.default_max_str_digits
+_TOO_MANY_DIGITS: Final = re.compile(rf"\d{{{_MOST_DIGITS + 1}}}")
+"""What Python makes no number of, wherever a rule asks for one."""
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
 _UNTIL_KNOWN: Final = "an app of CDK writes this until it knows one"
@@ -236,6 +240,10 @@ class _Reader:
         self.sources[path] = node.value
         if looks_like_token(node.value):
             self._report(path, node, f"'{dotted(path)}' must be a value, got {_short(node.value)}: {_UNTIL_KNOWN}")
+        if _TOO_MANY_DIGITS.search(node.value):
+            text = f"must have at most {_MOST_DIGITS} digits in a row, got {_short(node.value)}"
+            self._report(path, node, f"'{dotted(path)}' {text}")
+            return Unknown()
         return self._scalar(node, path)
 
     def _sequence(self, node: yaml.SequenceNode, path: KeyPath) -> tuple[Any, ...]:
