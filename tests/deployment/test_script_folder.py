@@ -3,13 +3,18 @@
 import json
 import os
 import pwd
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
 
+from cdk_trainyard.deployment import Deployment
 from cdk_trainyard.lifecycle import bundle
 from cdk_trainyard.node_scripts import scripts_folder
+from stacks import build_stacks
 from tests.deployment.good_file import edited, problems_of
 
 SCRIPT = b"#!/bin/bash\necho done >>/var/log/provision/provisioning.log\n"
@@ -67,6 +72,19 @@ def test_users_that_another_reader_reads_are_not_judged(
     path = write(edited(OWN))
     write_folder(path.parent / "own", reader | {"own.sh": SCRIPT, "shared_users.txt": users})
     assert problems_of(path) == []
+
+
+def test_a_copy_of_the_projects_scripts_has_their_library_and_gets_settings(write: Callable[[str], Path]) -> None:
+    path = write(edited((OWN[0], OWN[1].replace("own.sh", "on_create.sh"))))
+    shutil.copytree(scripts_folder() / "hyperpod", path.parent / "own")
+    assert problems_of(path) == [
+        "10:48: 'cluster.lifecycle.folder' must hold lib/steps.sh, with which 'on_create.sh' runs its steps, got none; copy the folder lib of the project's own scripts into it"  # noqa: E501
+    ]
+    shutil.copytree(scripts_folder() / "lib", path.parent / "own/lib")
+    assert problems_of(path) == []
+    training = build_stacks(App(outdir=str(path.parent / "out")), Deployment.load(path))[-1]
+    (upload,) = Template.from_stack(training).find_resources("Custom::CDKBucketDeployment").values()
+    assert len(upload["Properties"]["SourceObjectKeys"]) == 2  # the folder, and settings.json
 
 
 def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:

@@ -113,7 +113,7 @@ def test_an_openzfs_mount_and_efa_reach_the_scripts(stack: Stack) -> None:
         accounting=None,
         mounts=[Mount(file_system=OpenZfs(dns_name="fs-0123456789abcdef9.fsx.us-west-2.amazonaws.com"))],
     )
-    settings = bundle._settings(cluster._cluster, cluster._mounts, setup_of(cluster))
+    settings = bundle.node_settings(cluster._cluster, cluster._mounts, setup_of(cluster))
     assert settings.openzfs == NodeOpenZfs(
         dns_name="fs-0123456789abcdef9.fsx.us-west-2.amazonaws.com", mount_path="/home"
     )

@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import CfnParameter, Stack
 
 from cdk_trainyard.lifecycle import GroupRole, NodeGroup, NodeLustre, NodeSettings, SlurmTopology, rules
-from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile
+from cdk_trainyard.lifecycle.bundle import Bundle, BundleFile, own_bundle
 from cdk_trainyard.node_scripts import scripts_folder
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import NOWHERE
@@ -280,8 +280,8 @@ def settings_problems(
 ) -> list[str]:
     judge = Judge(environment=NOWHERE)
     judged = settings and judge.judged(settings, ("settings",))
-    bundle = bundle_of(*((name, b"{}") for name in names))
-    found = [*judge.problems, *rules.settings_problems(bundle, judged, own_scripts=own_scripts)]
+    bundle = own_bundle() if own_scripts else bundle_of(*((name, b"{}") for name in names))
+    found = [*judge.problems, *rules.settings_problems(bundle, judged, entry="on_create.sh")]
     return [sentence(problem) for problem in found]
 
 
@@ -300,6 +300,13 @@ def test_fails_when_the_projects_scripts_get_none() -> None:
     assert settings_problems(None, own_scripts=True) == [
         "'settings' must be given with the project's own scripts: they learn the role of each group from them"
     ]
+
+
+def test_a_copy_of_the_projects_scripts_needs_settings_unless_it_has_some_or_runs_something_else() -> None:
+    copy = own_bundle()
+    assert rules.lacks_settings(copy, "on_create.sh")
+    assert not rules.lacks_settings(copy, "hostfile.sh")
+    assert not rules.lacks_settings(copy.with_file(BundleFile(name="settings.json", data=b"{}")), "on_create.sh")
 
 
 @pytest.mark.parametrize(

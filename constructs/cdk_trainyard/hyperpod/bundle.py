@@ -48,13 +48,20 @@ def upload_bundle(
         "Scripts",
         bucket=bucket,
         entry=files[0],
-        settings=_settings(cluster, mounts, setup),
+        settings=node_settings(cluster, mounts, setup),
         topology=cluster.spec.topology,
         legacy_topology=legacy_file(cluster.spec.multi_head, cluster.groups, mounts) if cluster.legacy else None,
     )
 
 
-def _settings(cluster: ResolvedCluster, mounts: Sequence[Mount], setup: NodeSetup) -> NodeSettings:
+def node_settings(cluster: ResolvedCluster, mounts: Sequence[Mount], setup: NodeSetup) -> NodeSettings:
+    """Return what the project's own scripts, or copies of them, are told of a cluster.
+
+    Args:
+        cluster: The cluster.
+        mounts: Its file systems.
+        setup: What the scripts set up.
+    """
     return NodeSettings(
         cluster_name=cluster.spec.cluster_name,
         groups=[node_group(group) for group in cluster.groups],

@@ -60,6 +60,8 @@ _LEAST_SIGNS = 12
 """Different characters of a secret; what has fewer holds its place, as ``hf_xxxx``."""
 _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
 _USERS_READER = "shared_users.py"
+_SETTINGS_READER = "steps/network.sh"
+_LIBRARY = "lib/steps.sh"
 _FOLDER, _USERS = ("folder",), ("users_file",)
 
 
@@ -162,11 +164,40 @@ def topology_problems(
     return []
 
 
-def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, own_scripts: bool) -> Iterator[Problem]:
+def lacks_settings(bundle: Bundle, entry: str) -> bool:
+    """Return whether a file runs the project's own steps, where they are or copied, without the settings they read.
+
+    Args:
+        bundle: The folder's files.
+        entry: The file's name.
+    """
+    return _runs_steps(bundle, entry) and bundle.find(SETTINGS_FILE) is None
+
+
+def library_problems(bundle: Bundle, entry: str, *, at: At = _FOLDER) -> Iterator[Problem]:
+    """Check that a copy of the project's own steps has their library, which lies beside them in the project.
+
+    Args:
+        bundle: The folder's files.
+        entry: A file that nodes execute.
+        at: The option that names the folder.
+    """
+    if _runs_steps(bundle, entry) and bundle.find(_LIBRARY) is None:
+        remedy = "copy the folder lib of the project's own scripts into it"
+        yield Problem(at, f"must hold {_LIBRARY}, with which {shown(entry)} runs its steps, got none; {remedy}")
+
+
+def _runs_steps(bundle: Bundle, entry: str) -> bool:
+    file, reader = bundle.find(entry), bundle.find(_SETTINGS_READER)
+    parts = ((file, _LIBRARY), (reader, SETTINGS_FILE))
+    return all(part is not None and word.encode() in part.data for part, word in parts)
+
+
+def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, entry: str) -> Iterator[Problem]:
     """Check the settings, and that they are there when the project's own scripts will ask for them."""
     at = ("settings",)
     if settings is None:
-        if own_scripts:
+        if lacks_settings(bundle, entry):
             why = "they learn the role of each group from them"
             yield Problem(at, f"must be given with the project's own scripts: {why}")
         return

@@ -42,7 +42,7 @@ class LifecycleScripts(Construct):
             scratch and starts Slurm, ``on_init_complete.sh`` adds to what the machine image configures.
             Default: on_create.sh.
         settings: Rendered as ``settings.json`` beside the scripts.
-            Default - none; the project's own scripts need them.
+            Default - none; the project's own scripts, and copies of them, need them.
         topology: Where HyperPod learns which group does what. Default: ``SlurmTopology.API_DRIVEN``.
         legacy_topology: Rendered as ``provisioning_parameters.json`` beside the scripts.
             Default - the folder's own, with ``SlurmTopology.LEGACY``.
@@ -93,8 +93,9 @@ class LifecycleScripts(Construct):
             *judge.problems,
             *rules.entry_problems(self._bundle, entry),
             *rules.content_problems(self._bundle),
+            *rules.library_problems(self._bundle, entry),
             *rules.topology_problems(self._bundle, topology, legacy_topology),
-            *rules.settings_problems(self._bundle, judged, own_scripts=folder is None),
+            *rules.settings_problems(self._bundle, judged, entry=entry),
             *rules.users_problems(self._bundle, at=("folder",) if users is None else ("users_file",)),
         ]
         raise_problems(self, problems)

@@ -1,5 +1,6 @@
 """A HyperPod deployment's cluster as a construct, with its scripts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from aws_cdk import Stack
@@ -17,9 +18,14 @@ from cdk_trainyard.deployment.hyperpod.section import (
 )
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.hyperpod import HyperPodCluster, InstanceGroup, Lifecycle
-from cdk_trainyard.lifecycle import LifecycleScripts
+from cdk_trainyard.hyperpod.bundle import node_settings
+from cdk_trainyard.hyperpod.resolved import Surroundings as Facts
+from cdk_trainyard.hyperpod.resolved import resolve
+from cdk_trainyard.lifecycle import LifecycleScripts, NodeSettings, NodeSetup
+from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
+from cdk_trainyard.lifecycle.rules import lacks_settings
 from cdk_trainyard.options.fields import fields_of
-from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase
+from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Mount
 
 
 def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> HyperPodCluster:
@@ -32,7 +38,7 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> H
     """
     section: HyperPodSection = deployment.cluster
     existing, buckets = Existing.of(stack), around.buckets
-    bundles = _Bundles(stack, deployment, buckets.scripts)
+    bundles = _Bundles(stack, deployment, buckets.scripts, around.mounts)
     said = Exchange(existing=existing, buckets=buckets).keywords(section)
     used = [group.lifecycle or section.lifecycle for group in section.groups]
     return HyperPodCluster(
@@ -55,9 +61,11 @@ def cluster(stack: Stack, deployment: DeploymentSpec, around: Surroundings) -> H
 class _Bundles(Construct):
     """The bundles of scripts of one's own, each folder uploaded once."""
 
-    def __init__(self, scope: Construct, deployment: DeploymentSpec, bucket: s3.IBucket) -> None:
+    def __init__(
+        self, scope: Construct, deployment: DeploymentSpec, bucket: s3.IBucket, mounts: Sequence[Mount]
+    ) -> None:
         super().__init__(scope, "Scripts")
-        self._deployment, self._bucket = deployment, bucket
+        self._deployment, self._bucket, self._mounts = deployment, bucket, mounts
         self._known: dict[str, LifecycleScripts] = {}
 
     def group(self, section: GroupSection) -> InstanceGroup:
@@ -73,15 +81,27 @@ class _Bundles(Construct):
 
     def _upload(self, folder: str, entry: str) -> LifecycleScripts:
         if folder not in self._known:
+            path = self._deployment.resolve_path(folder)
             self._known[folder] = LifecycleScripts(
                 self,
                 folder,
                 bucket=self._bucket,
-                folder=self._deployment.resolve_path(folder),
+                folder=path,
                 entry=entry,
+                settings=self._settings(folder, read_bundle(("", path))),
                 topology=self._deployment.cluster.topology,
             )
         return self._known[folder]
+
+    def _settings(self, folder: str, bundle: Bundle) -> NodeSettings | None:
+        """Return what a copy of the project's own scripts is told; other scripts are told nothing."""
+        section: HyperPodSection = self._deployment.cluster
+        used = [group.lifecycle or section.lifecycle for group in section.groups]
+        if not any(each.folder == folder and lacks_settings(bundle, each.script or "") for each in used):
+            return None
+        hooks = all(each.folder == folder and each.on_create is not None for each in used)
+        cluster = resolve(section, Facts(environment=self._deployment.environment))
+        return node_settings(cluster, self._mounts, NodeSetup(job_hooks=hooks))
 
 
 def _existing_accounting(scope: Construct, section: object) -> AccountingDatabaseBase | None:

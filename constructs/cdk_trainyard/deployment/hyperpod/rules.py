@@ -15,7 +15,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.hyperpod import rules as room
 from cdk_trainyard.hyperpod.resolved import resolve
 from cdk_trainyard.lifecycle.bundle import Bundle
-from cdk_trainyard.lifecycle.rules import topology_problems, users_problems
+from cdk_trainyard.lifecycle.rules import library_problems, topology_problems, users_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
 from cdk_trainyard.problems import At, Problem, option, within
@@ -74,6 +74,7 @@ def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path], mount
         name = "on_init_complete" if lifecycle.on_create is None else "on_create"
         yield from entries_problems(bundle, {(*at, name): lifecycle.script})
         if bundle is not None:
+            yield from library_problems(bundle, lifecycle.script, at=of_folder)
             yield from users_problems(bundle, at=of_folder, mounts=mounts)
             yield from _topology_problems(bundle, cluster.topology, of_folder)
             if cluster.topology is SlurmTopology.LEGACY and (file := bundle.find(LEGACY_FILE)) is not None:
