@@ -166,7 +166,8 @@ def problems_of(setup: NodeSetup, *types: str, lustre: NodeLustre | None = LUSTR
 def problems_on(setup: NodeSetup, groups: Sequence[NodeGroup], lustre: NodeLustre | None = LUSTRE) -> list[str]:
     judge = Judge(environment=NOWHERE)
     judged = judge.judged(setup)
-    nodes = Nodes(groups=groups, mounts=[lustre.mount_path] if lustre else [], shared=lustre is not None)
+    path = lustre and lustre.mount_path
+    nodes = Nodes(groups=groups, mounts=[path] if path else [], shared=path, home=path and f"{path}/ubuntu")
     return [sentence(problem) for problem in [*judge.problems, *setup_problems(judged, nodes)]]
 
 
@@ -225,6 +226,18 @@ def tool(**given: object) -> NodeSetup:
             NodeSetup(neuron_environment=NeuronEnvironment(path="/fsx")),
             (),
             "'neuron_environment.path' must not be /fsx or around it, got '/fsx'; it becomes a link",
+        ),
+        *(
+            (
+                NodeSetup(neuron_environment=NeuronEnvironment(path=path)),
+                (),
+                f"'neuron_environment.path' must not be {made} or around it, got '{path}'; it becomes a link",
+            )
+            for path, made in (
+                ("/fsx/ubuntu", "/fsx/ubuntu"),
+                ("/fsx/trainyard", "/fsx/trainyard/hostfile"),
+                ("/fsx/trainyard/ssh-hosts", "/fsx/trainyard/ssh-hosts"),
+            )
         ),
         (
             NodeSetup(neuron_environment=NeuronEnvironment(packages=["torch-neuronx==2.9.0", "neuronx-cc"])),
@@ -396,6 +409,11 @@ def test_fails_for_an_environment_without_a_shared_place() -> None:
     ]
     given = replace(setup, neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron"))
     assert problems_of(given, lustre=None) == []
+
+
+@pytest.mark.parametrize("path", ["/fsx/ubuntu/neuron", "/fsx/trainyard/neuron"])
+def test_an_environment_may_be_linked_beside_what_the_scripts_make(path: str) -> None:
+    assert problems_of(NodeSetup(neuron_environment=NeuronEnvironment(path=path))) == []
 
 
 def test_the_port_of_mariadb_is_an_exporters_where_there_is_none() -> None:

@@ -57,5 +57,13 @@ def nodes(cluster: ResolvedCluster) -> Nodes:
     if not cluster.is_whole:  # of the others nothing is known
         nothing: Any = Unknown()
         groups.append(NodeGroup(name=nothing, role=nothing, instance_types=(nothing,)))
-    metrics = cluster.facts.scrape_seconds is not None
-    return Nodes(groups=groups, mounts=[*mounts, *volumes], shared=bool(mounts), metrics=metrics)
+    paths = {mount.kind: mount.path for mount in cluster.facts.mounts}
+    lustre, openzfs = paths.get("Lustre"), paths.get("OpenZFS")
+    homes = openzfs or lustre
+    return Nodes(
+        groups=groups,
+        mounts=[*mounts, *volumes],
+        shared=lustre or openzfs,
+        home=homes and f"{homes}/ubuntu",
+        metrics=cluster.facts.scrape_seconds is not None,
+    )

@@ -206,7 +206,9 @@ def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, entry: s
     if len(set(mounts)) < len(mounts):
         text = f"must differ from {option('mount_path')} of {option('lustre')}, got {shown(mounts[0])} twice"
         yield Problem((*at, "openzfs", "mount_path"), text)
-    nodes = Nodes(groups=settings.groups, mounts=mounts, shared=bool(mounts))
+    first, last = (mounts[0], mounts[-1]) if mounts else (None, None)
+    home = settings.home or (last and f"{last}/ubuntu")
+    nodes = Nodes(groups=settings.groups, mounts=mounts, shared=first, home=home)
     yield from within((*at, "setup"), setup_problems(settings.setup, nodes))
     if bundle.find(SETTINGS_FILE):
         yield Problem(at, f"must be left out when the folder holds {SETTINGS_FILE}; keep one of them")

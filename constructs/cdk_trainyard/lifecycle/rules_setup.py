@@ -45,13 +45,15 @@ class Nodes:
     Attributes:
         groups: The groups with their instance types.
         mounts: Paths at which something is mounted already: shared file systems, volumes.
-        shared: Whether there is a shared file system.
+        shared: Path of the shared file system. None: there is none.
+        home: Home of the user ``ubuntu``. None: it stays as the image has it.
         metrics: Whether metrics go to a workspace, for which exporters and an agent are set up.
     """
 
     groups: Sequence[NodeGroup]
     mounts: Sequence[str] = ()
-    shared: bool = False
+    shared: str | None = None
+    home: str | None = None
     metrics: bool = False
 
     @property
@@ -126,12 +128,13 @@ def neuron_environment_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Prob
     yield from _needs_device(nodes.groups, AcceleratorKind.NEURON, at, "instance type has Neuron devices")
     yield from _package_problems(asked.packages, (*at, "packages"))
     if asked.path is None:
-        if not nodes.shared:
+        if nodes.shared is None:
             yield Problem((*at, "path"), "must be given when there is no shared file system, got none")
     elif not unresolved(asked.path):
-        around = [mount for mount in nodes.mounts if not unresolved(mount) and _is_in(mount, asked.path)]
-        if around or asked.path in {_HOMES, _USERS_HOME}:
-            text = f"must not be {around[0] if around else asked.path} or around it, got {shown(asked.path)}"
+        known = [mount for mount in nodes.mounts if not unresolved(mount)]
+        ours = [_HOMES, _USERS_HOME, nodes.home, *_made(setup, nodes)]
+        if around := [path for path in (*known, *ours) if path and not unresolved(path) and _is_in(path, asked.path)]:
+            text = f"must not be {around[0]} or around it, got {shown(asked.path)}"
             yield Problem((*at, "path"), f"{text}; it becomes a link")
         elif inside := [
             mount.path for mount in setup.s3_mounts if not unresolved(mount.path) and _is_in(asked.path, mount.path)
@@ -139,6 +142,13 @@ def neuron_environment_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Prob
             yield Problem(
                 (*at, "path"), f"must not be in {inside[0]}, where a bucket is mounted, got {shown(asked.path)}"
             )
+
+
+def _made(setup: NodeSetup, nodes: Nodes) -> Iterator[str]:
+    """Yield what the scripts make on shared storage for all nodes."""
+    for made, name in ((setup.hostfile, "hostfile"), (setup.ssh, "ssh-hosts")):
+        if nodes.shared is not None and made is True:
+            yield f"{nodes.shared}/trainyard/{name}"
 
 
 def _package_problems(packages: Sequence[str] | None, at: At) -> Iterator[Problem]:
