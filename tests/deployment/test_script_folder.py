@@ -53,6 +53,11 @@ OWN = ("cluster:\n", "cluster:\n  lifecycle: {on_create: own.sh, folder: own}\n"
             "10:42: 'cluster.lifecycle.folder'",
             "shared_users.txt: home of 'ada' must not be the file system /fsx",
         ),
+        (
+            READER | {"own.sh": SCRIPT, "shared_users.txt": b"\xef\xbb\xbfada,1001,/fsx/ada\n"},
+            "10:42: 'cluster.lifecycle.folder'",
+            "must hold users without a byte order mark, got one at shared_users.txt:1; save it without",
+        ),
         (None, "10:42: 'cluster.lifecycle.folder'", "must be an existing folder beside this file, got 'own'"),
     ],
 )

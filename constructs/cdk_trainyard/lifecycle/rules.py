@@ -1,6 +1,7 @@
 """What a folder of lifecycle scripts must be before it is uploaded: a fault costs twenty minutes of every node else."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -245,6 +246,8 @@ def users_problems(bundle: Bundle, *, at: At, mounts: Sequence[str] = ()) -> lis
         return []
     if reader is None or reader.data != (scripts_folder() / "hyperpod" / _USERS_READER).read_bytes():
         return [Problem(at, text) for text in _number_texts(file.data.decode(errors="replace"))]
+    if file.data.startswith(BOM_UTF8):
+        return [Problem(at, f"must hold users without a byte order mark, got one at {USERS_FILE}:1; save it without")]
     try:
         text = file.data.decode()
     except UnicodeDecodeError as error:
