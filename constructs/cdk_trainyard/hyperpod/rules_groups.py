@@ -56,10 +56,10 @@ def instance_type_problems(group: ResolvedGroup) -> Iterator[Problem]:
 
 
 def _repeated(several: Sequence[Any]) -> Iterator[Problem]:
-    """A type is one, with ``ml.`` and without."""
+    """A type is one, with ``ml.`` and without; what is the same to the letter is said of every list."""
     found = [None if unresolved(name) else InstanceType.find(name) for name in several]
     for index, known in enumerate(found):
-        if known is not None and known in found[:index]:
+        if known is not None and known in found[:index] and several[index] not in several[:index]:
             said = shown(several[found.index(known)])
             text = f"must be a type that is not before it, got {shown(several[index])} after {said}; leave it out"
             yield Problem(("instance_types", index), text)
