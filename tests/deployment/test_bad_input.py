@@ -31,6 +31,18 @@ AT_LOAD = [
         "20:7: 'cluster.groups.workers.capacity_reservation_id' is no key here; HyperPod takes none of EC2's reservations; use 'training_plan_arn'",
     ),
     row(
+        "what AWS's API calls count and name",
+        [("count: 4", "InstanceCount: 4\n      InstanceGroupName: workers\n      life_cycle_config: {}")],
+        "18:7: 'cluster.groups.workers.InstanceCount' is no key here; use 'count'",
+        "19:7: 'cluster.groups.workers.InstanceGroupName' is no key here; the key of the group is its name",
+        "20:7: 'cluster.groups.workers.life_cycle_config' is no key here; use 'lifecycle'",
+    ),
+    row(
+        "one type again and again",
+        [("instance_type: ml.trn1.32xlarge", "instance_types: [ml.trn1.32xlarge, ml.trn1.32xlarge, ml.trn1.32xlarge]")],
+        "17:42: 'cluster.groups.workers.instance_types[1]' must be another than those before it, got 'ml.trn1.32xlarge' 3 times",
+    ),
+    row(
         "a required key misspelt, and one of a section that exists",
         [("region:", "regoin:"), ("zone: use1-az4", "vpc_idd: vpc-0123456789abcdef0")],
         "2:1: 'regoin' is no key here; did you mean 'region'?",

@@ -11,7 +11,7 @@ from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.property_shapes import Shape, lacking, shape_problems
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
-from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
+from cdk_trainyard.hyperpod.spec_groups import PROPERTIES, InstanceGroup
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
@@ -19,18 +19,9 @@ _GROUPS = "InstanceGroups"
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OF_EKS = "it is for clusters with Amazon EKS, and this one has Slurm"
 _SAID_OF_GROUPS = {
-    "InstanceCount": "'count' says it",
+    **{name: f"{shown(ours)} says it" for name, ours in PROPERTIES.items()},
     "InstanceGroupName": "'name' says it",
-    "InstanceRequirements": "'instance_types' says it",
-    "MinInstanceCount": "'min_count' says it",
     "InstanceStorageConfigs": "'volumes' says it, and file systems are mounted beside",
-    "LifeCycleConfig": "'lifecycle' says it",
-    "CapacityRequirements": "'capacity' says it",
-    "OnStartDeepHealthChecks": "'deep_health_checks' says it",
-    "ScheduledUpdateConfig": "'scheduled_update' says it",
-    "AutoPatchConfig": "'auto_patch' says it",
-    "NetworkInterface": "'interface_type' says it",
-    "SlurmConfig": "'role' says it",
     "SlurmConfig.PartitionNames": "'partition' says it",
     "ExecutionRole": "it is the role that the cluster is given, or makes",
     **dict.fromkeys(("ImageReleaseVersion", "KubernetesConfig"), _OF_EKS),

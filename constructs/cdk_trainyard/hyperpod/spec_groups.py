@@ -1,5 +1,6 @@
 """What can be said of an instance group of a HyperPod cluster. No CDK."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,6 +40,26 @@ Script = Annotated[
 ]
 """A file that HyperPod executes."""
 Overrides = Annotated[Mapping[str, Any] | None, Open(rule="override_problems")]
+
+
+PROPERTIES: Mapping[str, str] = {
+    "InstanceCount": "count",
+    "InstanceRequirements": "instance_types",
+    "MinInstanceCount": "min_count",
+    "InstanceStorageConfigs": "volumes",
+    "LifeCycleConfig": "lifecycle",
+    "CapacityRequirements": "capacity",
+    "OnStartDeepHealthChecks": "deep_health_checks",
+    "ScheduledUpdateConfig": "scheduled_update",
+    "AutoPatchConfig": "auto_patch",
+    "NetworkInterface": "interface_type",
+    "SlurmConfig": "role",
+}
+"""CloudFormation's properties of a group that have another name here."""
+
+
+def _in_snake_case(name: str) -> str:
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 class BatchUnit(StrEnum):
@@ -180,6 +201,8 @@ class InstanceGroup:
     """A group of equal nodes in a HyperPod cluster."""
 
     FORMER_KEYS: ClassVar[Mapping[str, str]] = {
+        **{said: f"use '{ours}'" for name, ours in PROPERTIES.items() for said in (name, _in_snake_case(name))},
+        **dict.fromkeys(("InstanceGroupName", "instance_group_name"), "the key of the group is its name"),
         "capacity_reservation_id": "HyperPod takes none of EC2's reservations; use 'training_plan_arn'",
         "placement": "HyperPod places nodes itself; leave it out",
         "spot": "use 'capacity', spot",
