@@ -183,6 +183,16 @@ REFUSALS = [
             ("CreationTime", "2026-11-27", "the service writes it"),
         )
     ),
+    *(
+        (
+            {"raw_overrides": overrides},
+            f"'raw_overrides.{path}' must not be enabled: it is for clusters with Amazon EKS, and this one has Slurm",
+        )
+        for path, overrides in (
+            ("TieredStorageConfig", {"TieredStorageConfig": {"Mode": "Enable"}}),
+            ("TieredStorageConfig.Mode", {"TieredStorageConfig.Mode": "Enable"}),
+        )
+    ),
     (
         {"raw_overrides": {"TieredStorageConfig.Mode": {"Ref": "AWS::NoValue"}}},
         (

@@ -38,6 +38,9 @@ _SAID_OF_CLUSTERS = {
 }
 """The same of the cluster. Karpenter scales, with ``ClusterRole``, nodes of Kubernetes (botocore 1.44.5,
 ``CreateClusterRequest``)."""
+_TIERS = "TieredStorageConfig"
+"""Checkpoints in tiers, whose ``Mode`` may be off; on, they need a cluster with Amazon EKS (SageMaker developer guide,
+"Set up managed tiered checkpointing", read 2026-11)."""
 _OF_THE_NETWORK = {"VpcConfig": "'network' says its subnets", "VpcConfig.SecurityGroupIds": None}
 """Where the cluster has a network; a security group more does no harm."""
 
@@ -60,11 +63,17 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     shape = {"properties": load("hyperpod", "properties")["properties"]}
     said: dict[str, str | None] = {**_SAID_OF_CLUSTERS, **(_OF_THE_NETWORK if cluster.facts.subnet else {})}
     yield from within(at, _problems(overrides, HyperPodSpec, said, shape, {"VpcConfig", _GROUPS}))
-    for path in overrides:
+    for path, value in overrides.items():
+        if (path, value) == (f"{_TIERS}.Mode", "Enable") or (path == _TIERS and _mode(value) == "Enable"):
+            yield Problem((*at, path), f"must not be enabled: {_OF_EKS}")
         if str(path).partition(".")[0] == _GROUPS:
             yield Problem(
                 (*at, path), f"must not be overridden here; give it to the group, under its {option('raw_overrides')}"
             )
+
+
+def _mode(value: Any) -> Any:
+    return value.get("Mode") if isinstance(value, Mapping) else None
 
 
 def _problems(
