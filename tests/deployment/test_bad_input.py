@@ -23,6 +23,12 @@ from tests.deployment.good_file import (
 
 EN_DASH = "\u2013"
 
+DATABASE = (
+    "cluster:\n  provisioning: Continuous\n  accounting:\n    endpoint: ENDPOINT\n"
+    "    secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-abcdef\n"
+    "    security_group_id: sg-0123456789abcdef0"
+)
+
 AT_LOAD = [
     row(
         "what others call capacity",
@@ -695,17 +701,27 @@ AT_LOAD = [
     ),
     row(
         "accounting-of-another-region",
-        [
-            (
-                "cluster:",
-                (
-                    "cluster:\n  provisioning: Continuous\n  accounting:\n    endpoint: db.abcdefghijkl.eu-west-1.rds.amazonaws.com\n"
-                    "    secret_arn: arn:aws:secretsmanager:us-east-1:111111111111:secret:slurm-abcdef\n"
-                    "    security_group_id: sg-0123456789abcdef0"
-                ),
-            )
-        ],
+        [("cluster:", DATABASE.replace("ENDPOINT", "db.abcdefghijkl.eu-west-1.rds.amazonaws.com"))],
         "12:15: 'cluster.accounting.endpoint' must be of us-east-1, where its security group must be that lets the cluster in, got 'db.abcdefghijkl.eu-west-1.rds.amazonaws.com'",
+    ),
+    *(
+        row(
+            f"accounting at {endpoint}",
+            [("cluster:", DATABASE.replace("ENDPOINT", endpoint))],
+            f"12:15: 'cluster.accounting.endpoint' must be of {wanted}, got '{endpoint}'{more}",
+        )
+        for endpoint, wanted, more in (
+            ("abcdef.dsql.us-east-1.on.aws", "a database that speaks MySQL's protocol", ""),
+            ("my.abc.0001.use1.cache.amazonaws.com", "a database that speaks MySQL's protocol", ""),
+            ("my.abc.us-east-1.redshift.amazonaws.com", "a database that speaks MySQL's protocol", ""),
+            ("my.cluster-abc.us-east-1.docdb.amazonaws.com", "a database that speaks MySQL's protocol", ""),
+            ("db.cluster-ro-abc.us-east-1.rds.amazonaws.com", "the database's writer", ", which is of its readers"),
+            (
+                "db.abc.rds.cn-north-1.amazonaws.com.cn",
+                "us-east-1, where its security group must be that lets the cluster in",
+                "",
+            ),
+        )
     ),
     row(
         "accounting-with-one-role-for-all",
@@ -783,6 +799,19 @@ AT_LOAD = [
         "15:49: 'cluster.node_setup.s3_mounts[0].prefix' must be a key prefix of letters, digits, '.', '_', '=' and '-' with a slash at its end, none at its beginning, and no part that is '.' or '..', as tokenized/, got '/v1'",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "slurm.example.com",
+        "p.proxy-abc.us-east-1.rds.amazonaws.com",
+        "db.cluster-custom-abc.us-east-1.rds.amazonaws.com",
+        "cluster-ro-db.abc.us-east-1.rds.amazonaws.com",
+    ],
+)
+def test_a_database_may_be_behind_a_proxy_or_a_name_of_yours(endpoint: str, write: Callable[[str], Path]) -> None:
+    assert problems_of(write(edited(("cluster:", DATABASE.replace("ENDPOINT", endpoint))))) == []
 
 
 @pytest.mark.parametrize(("edits", "says"), AT_LOAD)

@@ -11,12 +11,24 @@ from cdk_trainyard.problems import At, Problem, shown, within
 from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
 from cdk_trainyard.tokens import unresolved
 
-_OF_RDS: Final = re.compile(r"[a-z0-9.-]+\.(?P<region>[a-z]{2,4}(-[a-z]+)+-[0-9])\.rds\.amazonaws\.com(\.cn)?")
-"""``<name>.<identifier>.<region>.rds.amazonaws.com`` (Amazon RDS user guide, "Finding the connection information")."""
+_REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]"
+_OF_RDS: Final = re.compile(
+    rf"[a-z0-9.-]+\.((?P<before>{_REGION})\.rds|rds\.(?P<behind>{_REGION}))\.amazonaws\.com(\.cn)?"
+)
+"""``<name>.<identifier>.<region>.rds.amazonaws.com`` (Amazon RDS user guide, "Finding the connection information"); in
+China ``rds`` stands before the Region (the same guide of docs.amazonaws.cn)."""
+_READER: Final = ".cluster-ro-"
+"""Of the reader endpoint (Amazon Aurora user guide, "Amazon Aurora endpoint connections")."""
+_OTHERS: Final = re.compile(
+    r".+\.(cache|memorydb|redshift|redshift-serverless|docdb|neptune)(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?|"
+    r"[a-z0-9]+\.dsql\.[a-z0-9-]+\.on\.aws"
+)
+"""Endpoints of services that do not speak MySQL's protocol, as their user guides have them: ElastiCache, MemoryDB,
+Redshift, DocumentDB, Neptune and Aurora DSQL, which speaks PostgreSQL's."""
 
 
 def existing_accounting_problems(said: Any, region: str | None, at: At) -> Iterator[Problem]:
-    """Check that a database that exists is where its security group can let the cluster in.
+    """Check that a database that exists takes what is written to it, where its security group can let the cluster in.
 
     Args:
         said: What is said of the database: ``endpoint`` and its security group.
@@ -25,12 +37,18 @@ def existing_accounting_problems(said: Any, region: str | None, at: At) -> Itera
     """
     endpoint = getattr(said, "endpoint", None)
     group = getattr(said, "security_group_id", None) or getattr(said, "security_group", None)
-    if endpoint is None or group is None or region is None or unresolved(endpoint):
+    if endpoint is None or unresolved(endpoint):
         return
-    found = _OF_RDS.fullmatch(endpoint.lower())
-    if found and found["region"] != region:
+    at, name = (*at, "endpoint"), endpoint.lower()
+    found = _OF_RDS.fullmatch(name)
+    place = found and (found["before"] or found["behind"])
+    if _OTHERS.fullmatch(name):
+        yield Problem(at, f"must be of a database that speaks MySQL's protocol, got {shown(endpoint)}")
+    if found and _READER in name:
+        yield Problem(at, f"must be of the database's writer, got {shown(endpoint)}, which is of its readers")
+    if group is not None and region is not None and place and place != region:
         text = f"must be of {region}, where its security group must be that lets the cluster in, got {shown(endpoint)}"
-        yield Problem((*at, "endpoint"), text)
+        yield Problem(at, text)
 
 
 def new_accounting_problems(deployment: DeploymentSpec, at: At) -> Iterator[Problem]:
