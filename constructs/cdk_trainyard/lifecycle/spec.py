@@ -271,8 +271,8 @@ class ToolFile:
     key: Annotated[
         str | None,
         Text(
-            pattern=r"[A-Za-z0-9!_.*()/=+-]+",
-            words="an object's key without blanks",
+            pattern=r"[A-Za-z0-9!_.*()/=+-]*[A-Za-z0-9!_.*()=+-]",
+            words="an object's key without blanks or a last slash",
             example="tools/enroot.deb",
             longest=1024,
         ),
