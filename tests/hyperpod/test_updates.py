@@ -14,13 +14,14 @@ from cdk_trainyard.hyperpod import (
     RollingUpdate,
     ScheduledUpdate,
 )
-from tests.hyperpod.parts import cluster_properties, controller, worker
+from tests.hyperpod.parts import cluster_properties, controller, statements, worker
 
 
 def test_a_schedule_alone(stack: Stack, build: Callable[..., HyperPodCluster]) -> None:
     build(groups=[controller(), worker(scheduled_update=ScheduledUpdate(schedule="cron(0 4 ? * SUN *)"))])
     _, workers = cluster_properties(stack)["InstanceGroups"]
     assert workers["ScheduledUpdateConfig"] == {"ScheduleExpression": "cron(0 4 ? * SUN *)"}
+    assert "cloudwatch:DescribeAlarms" not in str(statements(stack))
 
 
 def test_everything_set(stack: Stack, build: Callable[..., HyperPodCluster]) -> None:
@@ -50,3 +51,4 @@ def test_everything_set(stack: Stack, build: Callable[..., HyperPodCluster]) -> 
         "DeploymentConfig": deployment,
     }
     assert workers["AutoPatchConfig"] == {"PatchingStrategy": "WhenAllIdle", "DeploymentConfig": deployment}
+    assert "cloudwatch:DescribeAlarms" in str(statements(stack))

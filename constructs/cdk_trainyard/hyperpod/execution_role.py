@@ -147,6 +147,16 @@ class ExecutionRole(JobRole):
         self._allow("DescribeFileSystems", ["fsx:DescribeFileSystems"], ["*"])
         self.acknowledge("the Describe actions know no resources", "*")
 
+    def allow_rollback(self) -> None:
+        """Let HyperPod see the alarms that turn an update back.
+
+        Sources: "Update your AMI version in your SageMaker HyperPod cluster" (SageMaker developer guide) wants it of
+        the nodes' role; ``API_DescribeAlarms`` (CloudWatch API reference) shows composite alarms to those alone who
+        may describe every alarm. Read 2026-11.
+        """
+        self._allow("DescribeAlarms", ["cloudwatch:DescribeAlarms"], ["*"])
+        self.acknowledge("who may not see every alarm is shown no composite one", "*")
+
     def allow_volume_keys(self, keys: Sequence[kms.IKey]) -> None:
         """Let HyperPod encrypt the nodes' volumes with these keys (``smcluster-cmk`` in the SageMaker developer guide).
 

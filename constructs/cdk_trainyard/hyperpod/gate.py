@@ -48,6 +48,9 @@ def open_gate(
         )
     if keys := distinct(volume.key for group in groups for volume in group.volumes):
         role.allow_volume_keys(keys)
+    updates = [update.rolling for group in groups for update in (group.scheduled_update, group.auto_patch) if update]
+    if any(rolling and rolling.rollback_alarms for rolling in updates):
+        role.allow_rollback()
     bundles = distinct([scripts, *(group.lifecycle.scripts for group in cluster.groups)])
     for bundle in bundles:
         role.allow_scripts(bundle)
