@@ -22,7 +22,7 @@ from cdk_trainyard.hyperpod import (
     SlurmConfigStrategy,
 )
 from cdk_trainyard.instances import UsageClass
-from cdk_trainyard.lifecycle import LifecycleScripts, NodeSetup, PamSlurmAdopt, SlurmTopology
+from cdk_trainyard.lifecycle import LifecycleScripts, LogRotation, NodeSetup, PamSlurmAdopt, SlurmTopology
 from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
@@ -339,6 +339,28 @@ def test_fails_with_a_script_of_ours_that_is_not_for_this(stack: Stack, build: B
             "it alone is for this"
         ),
     )
+
+
+AFTER_IMAGE = "must be left out when no group runs 'on_create': after HyperPod's image, the image's own stays"
+
+
+@pytest.mark.parametrize(
+    ("name", "setup"),
+    [
+        ("ssh", NodeSetup(ssh=False)),
+        ("rotate_logs", NodeSetup(rotate_logs=False)),
+        ("logs", NodeSetup(logs=LogRotation(days=3))),
+    ],
+)
+def test_fails_for_what_no_script_heeds(name: str, setup: NodeSetup, stack: Stack, build: Build) -> None:
+    after = Lifecycle(on_init_complete="on_init_complete.sh")
+    bucket = s3.Bucket(stack, "Bucket")
+    assert refusal(build, lifecycle=after, scripts_bucket=bucket, node_setup=setup) == (
+        f"'node_setup.{name}' {AFTER_IMAGE}",
+    )
+    on_create = Lifecycle(on_create="on_create.sh")
+    groups = [controller(), worker()]
+    HyperPodCluster(stack, "Right", groups=groups, lifecycle=on_create, scripts_bucket=bucket, node_setup=setup)
 
 
 def with_module(stack: Stack, **image: Any) -> dict[str, Any]:

@@ -239,6 +239,19 @@ def node_setup_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         why = "after HyperPod's image, the image's stays"
         yield Problem((*at, "local_accounting"), f"needs {_ACCOUNTING_SCRIPT}; {why}")
     yield from within(at, _module_problems(setup, cluster))
+    if cluster.runs_own_scripts:
+        yield from within(at, _unheeded_problems(setup, cluster))
+
+
+def _unheeded_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Problem]:
+    """``on_init_complete.sh`` has no step for them; of ``job_hooks`` a warning speaks."""
+    if any(group.lifecycle.is_own and group.lifecycle.on_create is not None for group in cluster.groups):
+        return
+    for name in ("ssh", "rotate_logs", "logs"):
+        said = getattr(setup, name)
+        if not unresolved(said) and said != getattr(NodeSetup(), name):
+            why = "after HyperPod's image, the image's own stays"
+            yield Problem((name,), f"must be left out when no group runs {option('on_create')}: {why}")
 
 
 def _module_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Problem]:
