@@ -19,6 +19,7 @@ from cdk_trainyard.hyperpod import (
     Lifecycle,
     MultiHead,
     NodeProvisioning,
+    ScheduledUpdate,
     SlurmConfigStrategy,
 )
 from cdk_trainyard.instances import UsageClass
@@ -361,6 +362,20 @@ def test_fails_for_what_no_script_heeds(name: str, setup: NodeSetup, stack: Stac
     on_create = Lifecycle(on_create="on_create.sh")
     groups = [controller(), worker()]
     HyperPodCluster(stack, "Right", groups=groups, lifecycle=on_create, scripts_bucket=bucket, node_setup=setup)
+
+
+def test_fails_for_a_history_that_updates_wipe(stack: Stack, build: Build) -> None:
+    weekly = ScheduledUpdate(schedule="cron(0 4 ? * SUN *)")
+    scripts = {"lifecycle": Lifecycle(on_create="on_create.sh"), "scripts_bucket": s3.Bucket(stack, "Bucket")}
+    local = NodeSetup(local_accounting=True)
+    assert refusal(build, groups=[controller(scheduled_update=weekly), worker()], node_setup=local, **scripts) == (
+        (
+            "'node_setup.local_accounting' must be false: each 'scheduled_update' of 'controller-group' replaces the "
+            "volume that has its history; give 'accounting' a database"
+        ),
+    )
+    groups = [controller(), worker(scheduled_update=weekly)]
+    HyperPodCluster(stack, "Right", groups=groups, node_setup=local, **scripts)
 
 
 def with_module(stack: Stack, **image: Any) -> dict[str, Any]:

@@ -241,6 +241,15 @@ def node_setup_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     yield from within(at, _module_problems(setup, cluster))
     if cluster.runs_own_scripts:
         yield from within(at, _unheeded_problems(setup, cluster))
+        yield from within(at, _wiped_problems(setup, cluster))
+
+
+def _wiped_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Problem]:
+    """An update replaces the root volume, where the history is (`ScheduledUpdate`)."""
+    for group in cluster.of_role(GroupRole.CONTROLLER):
+        if setup.local_accounting is True and group.spec.scheduled_update is not None:
+            why = f"each {option('scheduled_update')} of {shown(group.name)} replaces the volume that has its history"
+            yield Problem(("local_accounting",), f"must be false: {why}; give {option('accounting')} a database")
 
 
 def _unheeded_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Problem]:
