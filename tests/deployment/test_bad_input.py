@@ -724,6 +724,20 @@ AT_LOAD = [
         )
     ),
     row(
+        "an image for the metrics of GPUs in another partition",
+        [
+            (
+                "cluster:\n",
+                (
+                    "cluster:\n  lifecycle: {on_create: on_create.sh}\n  node_setup:\n    exporters:\n      gpu: true\n"
+                    f"      gpu_image: 111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/dcgm@sha256:{'a' * 64}\n"
+                ),
+            ),
+            ("ml.trn1.32xlarge", "ml.p5.48xlarge"),
+        ],
+        "14:18: 'cluster.node_setup.exporters.gpu_image' must be in a registry of partition aws, got […]",
+    ),
+    row(
         "accounting-with-one-role-for-all",
         [
             ("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az1, use1-az2]"),

@@ -209,7 +209,7 @@ def test_images_that_do_not_arrive_on_a_fleet_or_a_queue_are_refused(tmp_path: P
     [
         (
             "nvcr.io/nvidia/k8s",
-            f"fetches container images of NVIDIA from nvcr.io: {NO_ROUTE}; give an image in Amazon ECR",
+            f"fetches container images of NVIDIA from nvcr.io: {NO_ROUTE}; take an image of nodes that has it",
         ),
         ("111111111111.dkr.ecr.{region}.amazonaws.com", "asks container images in Amazon ECR of the Region at"),
         ("registry.corp.example", None),

@@ -421,6 +421,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.image' must be in a registry that hosts reach, got 'localhost:5000/x:1', which is one on the host itself"
         ],
     ),
+    "image in a domain of another partition": (
+        tgi(image="111111111111.dkr.ecr.us-east-1.amazonaws.com.cn/x:1"),
+        [
+            "'engine.image' must have the domain of partition aws, where us-east-1 is, got '111111111111.dkr.ecr.us-east-1.amazonaws.com.cn/x:1'"
+        ],
+    ),
     "image of another partition": (
         tgi(image="111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/x:1"),
         [

@@ -79,7 +79,7 @@ def metrics(room: str, monitoring: MonitoringSection | None, place: Place, regio
     said = exporters(monitoring)
     if said is not None and not unresolved(said) and said.gpu is True:
         at_image = (*at, "exporters", "gpu_image")
-        yield from given(said.gpu_image, place, region, remedy="give an image in Amazon ECR", at=at_image)
+        yield from given(said.gpu_image, place, region, remedy="take an image of nodes that has it", at=at_image)
 
 
 def reach_problems(asked: Iterable[Wanted], region: Region) -> Iterator[Problem]:

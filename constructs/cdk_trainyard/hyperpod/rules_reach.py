@@ -104,6 +104,6 @@ def _given(setup: NodeSetup, place: Place, region: Region) -> Iterator[Wanted]:
     if setup.neuron_environment is not None:
         said.append((("neuron_environment", "index"), setup.neuron_environment.index, "give a mirror in the network"))
     if setup.exporters is not None and setup.exporters.gpu:
-        said.append((("exporters", "gpu_image"), setup.exporters.gpu_image, "give an image in Amazon ECR"))
+        said.append((("exporters", "gpu_image"), setup.exporters.gpu_image, "take an image of nodes that has it"))
     for at, url, remedy in said:
         yield from given(url, place, region, remedy=remedy, at=(*_SETUP, *at))

@@ -36,6 +36,8 @@ class ImageText(Text):
         if found is None or wanted is None:
             return None
         there = Environment(region=found["region"]).partition
+        if host.endswith(".cn") != (there == "aws-cn"):
+            return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}"
         if there == wanted:
             return None
         return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one of yours"
