@@ -239,6 +239,22 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'model.shape.attention_heads' must be a multiple of 'key_value_heads', got 9 and 8; config.json calls them num_attention_heads and num_key_value_heads"
         ],
     ),
+    "architecture that another engine serves": (
+        {"of_model": {"preset": "qwen3-30b-a3b", "tensor_parallel": 8}, "of_hosts": {"instance_type": "inf2.24xlarge"}},
+        [
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-32b, qwen3-8b or tinyllama-1.1b for tgi-3.3.7, got 'qwen3-30b-a3b', a qwen3_moe model, which it does not serve; use hf-vllm-0.4.5 or hf-vllm-0.4.5-ghcr, or give 'shape' for another of that size"
+        ],
+    ),
+    "architecture that no engine is known to serve": (
+        {
+            "of_model": {"preset": "mistral-7b"},
+            "of_hosts": {"instance_type": "inf2.8xlarge"},
+            "engine": TextGenerationEngine.hf_vllm(image="hf-vllm-0.4.5-ghcr"),
+        },
+        [
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits') for hf-vllm-0.4.5-ghcr, got 'mistral-7b', a mistral model, which it does not serve; give 'shape' for another of that size"
+        ],
+    ),
     "new driver": (
         {"of_hosts": {"host_image": "20260820"}},
         [
@@ -906,7 +922,18 @@ def test_says_everything_at_once() -> None:
     ]  # fmt: skip
 
 
+MISTRAL: dict[str, Any] = {"of_model": {"preset": "mistral-7b"}, "of_hosts": {"instance_type": "inf2.8xlarge"}}
+
 RIGHT: dict[str, dict[str, Any]] = {
+    "an architecture of which nothing is known": {**MISTRAL, "engine": TextGenerationEngine.neuron_vllm()},
+    "any architecture in an image of yours": {**MISTRAL, **tgi(image="registry.example.com/tgi:9")},
+    "any architecture in a repository of yours": {**MISTRAL, **tgi(repository=COPY)},
+    "an architecture unchecked": {**MISTRAL, **tgi(unchecked=True)},
+    "a mixture with an engine that serves it": {
+        "of_model": {"preset": "qwen3-30b-a3b", "tensor_parallel": 8},
+        "of_hosts": {"instance_type": "inf2.24xlarge"},
+        "engine": TextGenerationEngine.hf_vllm(),
+    },
     "a shape that a volume holds, unchecked": {
         "of_model": {"shape": replace(OWN, parameters_billions=9000)},
         **tgi(unchecked=True),

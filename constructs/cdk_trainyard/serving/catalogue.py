@@ -43,6 +43,7 @@ class EngineImage:
         repository: Its repository in AWS's registry for deep learning containers. None: it has a ``reference``.
         tag: Its tag there.
         families: Instance families it runs on. Empty: not known.
+        architectures: Models that it serves, by ``model_type`` of their config.json. Empty: not known.
         disputed: Families on which the sources contradict each other.
         source: Where these facts are from.
         date: The day on which they were read.
@@ -57,6 +58,7 @@ class EngineImage:
     repository: str | None = None
     tag: str | None = None
     families: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
     disputed: tuple[str, ...] = ()
     source: str = ""
     date: str = ""
@@ -137,6 +139,7 @@ def engine_images() -> tuple[EngineImage, ...]:
                 **_without_default(row),
                 "server": Server(row["server"]),
                 "families": tuple(row["families"]),
+                "architectures": tuple(row["architectures"]),
                 "disputed": tuple(row["disputed"]),
             }
         )

@@ -7,6 +7,7 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.problems import Problem, option, sentence, within
 from cdk_trainyard.serving.catalogue import host_image
 from cdk_trainyard.serving.rules_catalogue import (
+    architecture_problems,
     doubts,
     driver_problems,
     engine_problems,
@@ -64,6 +65,8 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         image, host = engine.container, host_image(hosts.host_image)
         doubtful += [*family_problems(image, known.family), *driver_problems(image, host)]
         warnings += [("unknown", text) for text in doubts(image, host, known.family)]
+        if not unresolved(model.preset):
+            doubtful += architecture_problems(model, engine)
     doubtful += sequence_problems(model)
     sized = judgeable(model) and not any(each.at[0] == "model" for each in problems)
     if sized:  # the arithmetic needs numbers that are right

@@ -21,7 +21,7 @@ from cdk_trainyard.serving.catalogue import (
     registry_account,
 )
 from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES, PORT
-from cdk_trainyard.serving.spec_model import TextGenerationEngine
+from cdk_trainyard.serving.spec_model import ARCHITECTURES, NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import driver_conflicts
@@ -153,6 +153,20 @@ def family_problems(image: EngineImage, family: str) -> Iterator[Problem]:
     others = either(other.key for other in images_for(image.server, family))
     text = f"must run on {family}, got {image.key} for {', '.join(image.families)}; use {others}"
     yield Problem(("engine", "image"), text)
+
+
+def architecture_problems(model: NeuronModel, engine: TextGenerationEngine) -> Iterator[Problem]:
+    """Check that an image serves models of the preset's architecture, as far as the catalogue knows what is in it."""
+    image, found = engine.container, ARCHITECTURES.get(model.preset or "")
+    copied = engine.repository is not None and engine.image is None  # of whatever image
+    if found is None or model.shape is not None or copied or found in (image.architectures or (found,)):
+        return
+    served = (name for name, each in ARCHITECTURES.items() if each in image.architectures)
+    presets = either(served, all_in="serving/README.md, 'What fits'")
+    others = [row.key for row in engine_images() if found in row.architectures]
+    text = f"must be {presets} for {image.key}, got {shown(model.preset)}, a {found} model, which it does not serve"
+    ways = [*(["use " + either(others)] if others else []), f"give {option('shape')} for another of that size"]
+    yield Problem(("model", "preset"), f"{text}; {', or '.join(ways)}")
 
 
 def driver_problems(image: EngineImage, host: HostImage) -> Iterator[Problem]:

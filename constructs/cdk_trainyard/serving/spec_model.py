@@ -88,9 +88,10 @@ PRESETS: Final = {
         key_value_heads=key_value_heads,
         head_dimension=head_dimension,
     )
-    for name, (parameters, layers, attention_heads, key_value_heads, head_dimension, _) in _ROWS
+    for name, (parameters, layers, attention_heads, key_value_heads, head_dimension, *_) in _ROWS
 }
-_LONGEST: Final[dict[str, int]] = {name: row[-1] for name, row in _ROWS}
+ARCHITECTURES: Final[Mapping[str, str]] = {name: row[-1] for name, row in _ROWS}
+_LONGEST: Final[dict[str, int]] = {name: row[-2] for name, row in _ROWS}
 _SEQUENCE: Final = 4096
 
 
