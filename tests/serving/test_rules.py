@@ -623,6 +623,12 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'scaling.schedules[0].schedule' must be a schedule, as cron(0 20 ? * MON-FRI *) or at(2026-12-24T18:00:00), got '0 6 * * *'"
         ],
     ),
+    "a place of what comes at intervals": (
+        scaled(schedules=[replace(DAY, schedule="rate(12 hours)", time_zone="Europe/Berlin")]),
+        [
+            "'scaling.schedules[0].time_zone' must be left out beside 'rate(12 hours)', which comes at intervals, got 'Europe/Berlin'; give a cron(…) or an at(…) for a time of a place"
+        ],
+    ),
     "schedule in no time zone": (
         scaled(schedules=[replace(DAY, time_zone="Europe/Berln")]),
         [

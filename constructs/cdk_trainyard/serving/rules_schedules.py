@@ -1,7 +1,7 @@
 """What schedules must be, each and together: whatever ends the last task, something brings it back. Pure.
 
 Source: Application Auto Scaling user guide, "Quotas for Application Auto Scaling", read 2026-11: scheduled actions per
-scalable target, which nobody raises.
+scalable target, which nobody raises; time zone: ``PutScheduledActionRequest``, ``Timezone`` (botocore).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from cdk_trainyard.serving.spec_service import ScalingSchedule
 from cdk_trainyard.tokens import unresolved
 
 _MOST: Final = 200
+_UTC: Final = frozenset({"Etc/UTC", "UTC"})
 
 
 def schedules_problems(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem]:
@@ -42,6 +43,10 @@ def schedules_problems(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem
 
 
 def _schedule(schedule: ScalingSchedule) -> Iterator[Problem]:
+    when, zone = schedule.schedule, schedule.time_zone
+    if not unresolved(when, zone) and when.startswith("rate(") and zone not in _UTC:
+        text = f"must be left out beside {shown(when)}, which comes at intervals, got {shown(zone)}"
+        yield Problem(("time_zone",), f"{text}; give a cron(…) or an at(…) for a time of a place")
     low, high = schedule.min_tasks, schedule.max_tasks
     if unresolved(low, high):
         return
