@@ -431,6 +431,31 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.NEURON_CC_FLAGS' must take each NeuronCore for one on inf2, whose NeuronCores cannot be grouped, got '--verbose=1 --lnc=2'; leave it out",
         ],
     ),
+    "fewer prompts in a batch than one": (
+        tgi(environment={"MAX_BATCH_PREFILL_TOKENS": "1024"}),
+        [
+            "'engine.environment.MAX_BATCH_PREFILL_TOKENS' must be 2048 or more as MAX_INPUT_TOKENS says, got '1024'; leave it out"
+        ],
+    ),
+    "a prompt that is longer than those of a batch": (
+        {"of_model": {"batch": 1}, **tgi(environment={"MAX_INPUT_TOKENS": "3000"})},
+        [
+            "'engine.environment.MAX_INPUT_TOKENS' must be at most 2048 as MAX_BATCH_PREFILL_TOKENS says, unless 'max_input_tokens' of 'model' is more, got '3000'; leave it out"
+        ],
+    ),
+    "prompts of a batch that are more than a batch": (
+        tgi(environment={"MAX_BATCH_PREFILL_TOKENS": "20000", "MAX_BATCH_TOTAL_TOKENS": "16384"}),
+        [
+            "'engine.environment.MAX_BATCH_TOTAL_TOKENS' must be 20000 or more as MAX_BATCH_PREFILL_TOKENS says, got '16384'; leave it out"
+        ],
+    ),
+    "room for no request": (
+        tgi(environment={"MAX_CONCURRENT_REQUESTS": "0", "VALIDATION_WORKERS": "00"}),
+        [
+            "'engine.environment.MAX_CONCURRENT_REQUESTS' must be 1 or more, got '0'; leave it out",
+            "'engine.environment.VALIDATION_WORKERS' must be 1 or more, got '00'; leave it out",
+        ],
+    ),
     "image on the host itself": (
         tgi(image="localhost:5000/x:1"),
         [
@@ -967,7 +992,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "variables that the launcher takes": tgi(
         environment={
             "MAX_INPUT_TOKENS": "4095",
+            "MAX_BATCH_PREFILL_TOKENS": "16380",
             "MAX_BATCH_TOTAL_TOKENS": "16384",
+            "MAX_CONCURRENT_REQUESTS": "1",
             "SHARDED": "false",
             "NUM_SHARD": "1",
             "NEURON_LOGICAL_NC_CONFIG": "1",

@@ -1,7 +1,8 @@
 """What variables of an engine must not contradict: compiled shapes, cores, and where and how long it is asked. Pure.
 
 Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on; what it
-ends for: ``LauncherError::ArgumentValidation``), backends/neuron/tgi_env.py (what is compared with the compiled model)
+ends for: ``LauncherError::ArgumentValidation``), backends/v2/src/main.rs (the router's: ``RouterError``), router/src/
+infer/mod.rs (places for requests), backends/neuron/server/…/tgi_env.py (what is compared with the compiled model)
 and server/text_generation_server/cli.py ("Sharding is not supported"); optimum-neuron v0.4.5, docker/vllm/entrypoint.sh
 (each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there); AWS Neuron
 documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration" (of Trainium2) and "NCC_EARG001", read
@@ -45,7 +46,10 @@ _PLUGINS: Final = "VLLM_PLUGINS"
 _PLUGIN: Final = {Server.HF_VLLM: "optimum_neuron", Server.NEURON_VLLM: "neuron"}
 _BY_PLUGIN: Final = (0, 11)
 _MOST_DIGITS: Final = 9
-_PROMPT, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
+_PROMPT, _PREFILL, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
+_SOME: Final = frozenset({"MAX_CONCURRENT_REQUESTS", "VALIDATION_WORKERS"})
+_COUNTS: Final = _SOME | {_PROMPT, _PREFILL, _TOTAL, "MAX_WAITING_TOKENS", "MAX_TOP_N_TOKENS"}
+"""Whole numbers of TGI's launcher; of ``_SOME`` none ends it, or leaves every request out."""
 _GROUPED = re.compile(r"(--lnc|-lnc|--logical-nc-config)[ =]*([02-9]|1[0-9])")
 _COUNT, _NAMED = "NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"
 
@@ -67,7 +71,7 @@ def variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Proble
         text = _keep_alive(value, spec) if name == _KEEP_ALIVE else _of_model(name, value, ours, model)
         text = text or _cores(name, value, model, known) or _grouped(name, value, known)
         if text is None:
-            text = _of_launcher(name, value, model) if engine.kind is Server.TGI else _plugins(name, value, engine)
+            text = _of_tgi(name, engine, model, ours) if engine.kind is Server.TGI else _plugins(name, value, engine)
         if text is not None:
             yield Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
 
@@ -105,9 +109,32 @@ def _plugins(name: str, value: str, engine: TextGenerationEngine) -> str | None:
     return f"must name {wanted}, without which vLLM finds no Neuron device"
 
 
-def _of_launcher(name: str, value: str, model: NeuronModel) -> str | None:
-    """Compare with what TGI's launcher ends for."""
+def _of_tgi(name: str, engine: TextGenerationEngine, model: NeuronModel, ours: Mapping[str, str]) -> str | None:
+    """Compare with what TGI's launcher and router end for."""
+    value = engine.environment[name]
     number = _number(value)
+    if name in _COUNTS and value and number is None:
+        return "must be a whole number"
+    if name in _SOME and number == 0:
+        return "must be 1 or more"
+    return _of_launcher(name, value, number, model) or _of_router(name, engine.environment, ours)
+
+
+def _of_router(name: str, said: Mapping[str, str], ours: Mapping[str, str]) -> str | None:
+    """Compare a prompt, the prompts of a batch, and a batch with each other."""
+    prompt, prefill, total = (_number(said.get(each, ours.get(each, ""))) for each in (_PROMPT, _PREFILL, _TOTAL))
+    if prompt is None or prefill is None:
+        return None
+    if name == _PREFILL and prefill < prompt:
+        return f"must be {prompt} or more as {_PROMPT} says"
+    if name == _PROMPT and prefill < prompt and _PREFILL not in said:
+        return f"must be at most {prefill} as {_PREFILL} says, unless 'max_input_tokens' of 'model' is more"
+    if name == _TOTAL and total is not None and total < prefill:
+        return f"must be {prefill} or more as {_PREFILL} says"
+    return None
+
+
+def _of_launcher(name: str, value: str, number: int | None, model: NeuronModel) -> str | None:
     if name == "MAX_INPUT_LENGTH":
         return f"must not stand beside {_PROMPT}, which 'max_input_tokens' of 'model' decides"
     if name == _PROMPT and number is not None and not 1 <= number < model.tokens:
@@ -157,7 +184,7 @@ def _are_of(runs: Sequence[tuple[int, int]], needed: int, most: int) -> bool:
 
 def _number(value: str) -> int | None:
     """Return a whole number, or another that is as large for any bound; None when it is written in another way."""
-    return int(value.lstrip("0")[:_MOST_DIGITS] or 0) if re.fullmatch("[0-9]+", value) else None
+    return int(value.lstrip("+0")[:_MOST_DIGITS] or 0) if re.fullmatch("[+]?[0-9]+", value) else None
 
 
 def _listed(value: str) -> list[tuple[int, int]]:
