@@ -110,6 +110,9 @@ def test_variables_that_hold_no_secret_pass() -> None:
         "EYE": "eyJ",
         "BY": "Bearer",
         "LANGFUSE_PUBLIC_KEY": "pk-lf-123",
+        "HF_TOKEN_PATH": "/model/token",
+        "PASSWORD_FILE": "~/password",
+        "TOKENIZER_MAX_TOKENS": "all",
     }
     assert of_service(**tgi(environment=variables)) == []
 
@@ -454,6 +457,20 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             "'engine.environment.MAX_CONCURRENT_REQUESTS' must be 1 or more, got '0'; leave it out",
             "'engine.environment.VALIDATION_WORKERS' must be 1 or more, got '00'; leave it out",
+        ],
+    ),
+    "counts that are no numbers": (
+        tgi(environment={"MAX_INPUT_TOKENS": "x", "MAX_WAITING_TOKENS": "-1"}),
+        [
+            "'engine.environment.MAX_INPUT_TOKENS' must be a whole number, got 'x'; leave it out",
+            "'engine.environment.MAX_WAITING_TOKENS' must be a whole number, got '-1'; leave it out",
+        ],
+    ),
+    "secrets where a path is asked for, and among bounds": (
+        tgi(environment={"HF_TOKEN_PATH": "abc", "MAX_TOKEN": "abc"}),
+        [
+            f"'engine.environment.{name}' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+            for name in ("HF_TOKEN_PATH", "MAX_TOKEN")
         ],
     ),
     "image on the host itself": (
@@ -992,7 +1009,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "variables that the launcher takes": tgi(
         environment={
             "MAX_INPUT_TOKENS": "4095",
-            "MAX_BATCH_PREFILL_TOKENS": "16380",
+            "MAX_BATCH_PREFILL_TOKENS": "+16380",
             "MAX_BATCH_TOTAL_TOKENS": "16384",
             "MAX_CONCURRENT_REQUESTS": "1",
             "SHARDED": "false",

@@ -37,6 +37,9 @@ _SECRET_BEGINNINGS = (
 """Beginnings of secrets: of tokens, and of RFC 6750, 7617 and 7519; read 2026-11."""
 _WITH_PASSWORD = re.compile(r"[a-z0-9+.-]://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 """A URL with a password (RFC 3986, section 3.2.1)."""
+_BOUNDS = frozenset({"MAX", "MIN", "NUM"})
+_OF_PLACES = ("_PATH", "_FILE", "_DIR")
+_PLACE = re.compile(r"(~|[.]{1,2})?/\S+")
 _LONGEST_PLAIN = 20
 _MOST_BYTES = 60 * 1024
 """Of a task definition's 64 KiB; more than 4 are what stands in it anyway."""
@@ -137,13 +140,19 @@ def host_image_problems(hosts: ServingHosts) -> Iterator[Problem]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether a variable holds a secret, by its name or by what such values look like; a switch or a number is none."""
+    """Whether a variable holds a secret, by its name or by what such values look like.
+
+    A switch or a number is none, nor is a bound of tokens, nor where a secret is.
+    """
     if _WITH_PASSWORD.search(value) or (value.startswith(_SECRET_BEGINNINGS) and len(value) >= _LONGEST_PLAIN):
         return True
     if value.lower() in _SWITCHES or value.replace(".", "", 1).isdecimal():
         return False
+    if name.upper().endswith(_OF_PLACES) and _PLACE.fullmatch(value):
+        return False
     words = set(name.upper().split("_"))
-    return bool(_SECRET_WORDS & (words - {"KEY"} if "PUBLIC" in words else words))
+    harmless = {"KEY"} if "PUBLIC" in words else {"TOKENS"} if words & _BOUNDS else set()
+    return bool(_SECRET_WORDS & (words - harmless))
 
 
 def family_problems(image: EngineImage, family: str) -> Iterator[Problem]:
