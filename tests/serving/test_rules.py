@@ -473,6 +473,24 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             for name in ("HF_TOKEN_PATH", "MAX_TOKEN")
         ],
     ),
+    "arguments of vLLM that are more than what is compiled": (
+        {
+            "engine": TextGenerationEngine.hf_vllm(
+                environment={
+                    "SM_ON_MAX_MODEL_LEN": "8192",
+                    "SM_ON_MAX_NUM_SEQS": "5",
+                    "SM_ON_PIPELINE_PARALLEL_SIZE": "2",
+                    "SM_ON_DATA_PARALLEL_SIZE": "2",
+                }
+            )
+        },
+        [
+            "'engine.environment.SM_ON_MAX_MODEL_LEN' must be at most 4096 as 'sequence_length' of 'model' says, got '8192'; leave it out",
+            "'engine.environment.SM_ON_MAX_NUM_SEQS' must be at most 4 as 'batch' of 'model' says, got '5'; leave it out",
+            "'engine.environment.SM_ON_PIPELINE_PARALLEL_SIZE' must be 1: 'tensor_parallel' of 'model' shares it, in one process, got '2'; leave it out",
+            "'engine.environment.SM_ON_DATA_PARALLEL_SIZE' must be 1: 'tensor_parallel' of 'model' shares it, in one process, got '2'; leave it out",
+        ],
+    ),
     "image on the host itself": (
         tgi(image="localhost:5000/x:1"),
         [
@@ -1020,6 +1038,16 @@ RIGHT: dict[str, dict[str, Any]] = {
     ),
     "variables of another engine": {
         "engine": TextGenerationEngine.hf_vllm(environment={"MAX_INPUT_LENGTH": "1", "SHARDED": "true"})
+    },
+    "arguments of vLLM within what is compiled": {
+        "engine": TextGenerationEngine.hf_vllm(
+            environment={"SM_ON_MAX_MODEL_LEN": "2k", "SM_ON_MAX_NUM_SEQS": "4", "SM_ON_DATA_PARALLEL_SIZE": "1"}
+        )
+    },
+    "pipelines in an image of yours": {
+        "engine": TextGenerationEngine.hf_vllm(
+            image="registry.example.com/vllm:1", environment={"SM_ON_PIPELINE_PARALLEL_SIZE": "2"}
+        )
     },
     "an image of another Region": tgi(image="111111111111.dkr.ecr.eu-west-1.amazonaws.com/x:1"),
     "as many variables as a task definition holds": tgi(environment={"A": "x" * 61_439}),

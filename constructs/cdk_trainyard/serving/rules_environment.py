@@ -3,8 +3,10 @@
 Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on; what it
 ends for: ``LauncherError::ArgumentValidation``), backends/v2/src/main.rs (the router's: ``RouterError``), router/src/
 infer/mod.rs (places for requests), backends/neuron/server/…/tgi_env.py (what is compared with the compiled model)
-and server/text_generation_server/cli.py ("Sharding is not supported"); optimum-neuron v0.4.5, docker/vllm/entrypoint.sh
-(each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there); AWS Neuron
+and server/text_generation_server/cli.py ("Sharding is not supported"); optimum-neuron v0.4.5, docker/vllm/Dockerfile
+(each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there), commands/neuron/
+serve.py (what it does not know follows its own arguments to vLLM, whose last one counts) and vllm/model_loader.py and
+runner.py (no pipelines, no copies, a place in the compiled batch for each sequence); AWS Neuron
 documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration" (of Trainium2) and "NCC_EARG001", read
 2026-11; ELB user guide, "Troubleshoot your Application Load Balancers", HTTP 502, read 2026-11: a target that closes
 connections before the idle time-out; vLLM, vllm/envs.py and vllm/plugins/__init__.py (``VLLM_PLUGINS`` that is empty
@@ -39,6 +41,12 @@ _OF_MODEL: Final[Mapping[str, str]] = {
     "SM_ON_TENSOR_PARALLEL_SIZE": "tensor_parallel",
 }
 """Variables that follow from one option of the model: it decides what fits, what is compiled and who is asked for."""
+_MOST_OF_MODEL: Final[Mapping[str, str]] = {
+    "SM_ON_MAX_MODEL_LEN": "SM_ON_SEQUENCE_LENGTH",
+    "SM_ON_MAX_NUM_SEQS": "SM_ON_BATCH_SIZE",
+}
+"""Arguments of vLLM that win over optimum-neuron's own: less than what is compiled is a limit, more is not there."""
+_UNDIVIDED: Final = frozenset({"SM_ON_PIPELINE_PARALLEL_SIZE", "SM_ON_DATA_PARALLEL_SIZE"})
 _FOLDERS: Final = ("MODEL_ID", "SM_ON_MODEL")
 _LISTENING: Final = {Server.TGI: "HOSTNAME", Server.HF_VLLM: "SM_ON_HOST"}
 _KEEP_ALIVE: Final = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
@@ -71,7 +79,9 @@ def variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Proble
         text = _keep_alive(value, spec) if name == _KEEP_ALIVE else _of_model(name, value, ours, model)
         text = text or _cores(name, value, model, known) or _grouped(name, value, known)
         if text is None:
-            text = _of_tgi(name, engine, model, ours) if engine.kind is Server.TGI else _plugins(name, value, engine)
+            text = (
+                _of_tgi(name, engine, model, ours) if engine.kind is Server.TGI else _of_vllm(name, value, engine, ours)
+            )
         if text is not None:
             yield Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
 
@@ -99,6 +109,16 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
     if name in _FOLDERS and name in ours and model.precompiled and not f"{value}/".startswith(f"{MODEL_PATH}/"):
         return f"must be {MODEL_PATH}, where the task has the compiled model"
     return None
+
+
+def _of_vllm(name: str, value: str, engine: TextGenerationEngine, ours: Mapping[str, str]) -> str | None:
+    """Compare with what optimum-neuron makes of arguments of vLLM."""
+    number, most = _number(value), _MOST_OF_MODEL.get(name, "")
+    if number is not None and most in ours and number > int(ours[most]):
+        return f"must be at most {ours[most]} as '{_OF_MODEL[most]}' of 'model' says"
+    if name in _UNDIVIDED and engine.kind is Server.HF_VLLM and engine.container.known and (number or 0) > 1:
+        return "must be 1: 'tensor_parallel' of 'model' shares it, in one process"
+    return _plugins(name, value, engine)
 
 
 def _plugins(name: str, value: str, engine: TextGenerationEngine) -> str | None:
