@@ -38,7 +38,7 @@ AT_LOAD = [
         "a model that does not fit",
         [("preset: llama-3.2-3b", "preset: qwen3-32b")],
         "11:22: 'serving.model.tensor_parallel' must fit the NeuronCores: qwen3-32b with 'tensor_parallel' 2 takes 30.55 GiB of weights + 4 x 0.500 GiB of KV cache = 32.55 GiB per core, of 13.6 GiB (85% of 16 GiB); use inf2.24xlarge with 'tensor_parallel' 8",
-        "16:20: 'serving.hosts.instance_type' must have memory for qwen3-32b beside its devices: 61.1 GiB of weights + 4 GiB for system and engine = 65.1 GiB, got inf2.xlarge with 15.2 GiB; use inf2.24xlarge, or store it in pieces per core and say 'presharded'",
+        "16:20: 'serving.hosts.instance_type' must have memory for qwen3-32b beside its devices: 61.1 GiB of weights + 4 GiB for system and engine = 65.1 GiB, got inf2.xlarge with 15.2 GiB; use inf2.24xlarge",
     ),
     row(
         "a batch that does not fit",

@@ -166,6 +166,13 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'hosts.instance_type' must have memory for llama-3.2-3b beside its devices: 3 x 6.0 GiB of weights to compile + 4 GiB for system and engine = 21.9 GiB, got inf2.xlarge with 15.2 GiB; use inf2.8xlarge, or compile it elsewhere and say 'precompiled'"
         ],
     ),
+    "pieces per core that the host cannot load": (
+        {"of_model": {"preset": "llama-3.1-8b", "tensor_parallel": 1, "presharded": True, "batch": 1}},
+        [
+            "'model.tensor_parallel' must fit the NeuronCores: llama-3.1-8b with 'tensor_parallel' 1 takes 14.96 GiB of weights + 1 x 0.500 GiB of KV cache = 15.46 GiB per core, of 13.6 GiB (85% of 16 GiB); use inf2.xlarge with 'tensor_parallel' 2",
+            "'hosts.instance_type' must have memory for llama-3.1-8b beside its devices: 15.0 GiB of weights per core + 4 GiB for system and engine = 19.0 GiB, got inf2.xlarge with 15.2 GiB; use inf2.xlarge with 'tensor_parallel' 2",
+        ],
+    ),
     "unknown preset": (
         {"of_model": {"preset": "lama-3.1-8b"}},
         [

@@ -1,6 +1,7 @@
 """What a model needs to be served on an instance type. Pure: no CDK object is made, and Tokens are not judged."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.options.stand_ins import StandIn
@@ -15,6 +16,7 @@ from cdk_trainyard.serving.sizing import (
     Sizing,
     degrees,
     fitting,
+    host_memory_gib,
     load_seconds,
     root_disk_gib,
     size,
@@ -128,18 +130,27 @@ def host_memory_problems(model: NeuronModel, known: InstanceType) -> Iterator[Pr
     if sizing.host_needed_gib <= sizing.host_gib:
         return
     reserve = HOST_RESERVE_GIB + ENGINE_RESERVE_GIB
-    times, what, other = (
-        ("", "weights", "store it in pieces per core and say 'presharded'")
-        if model.precompiled
-        else (f"{COMPILE_FACTOR} x ", "weights to compile", "compile it elsewhere and say 'precompiled'")
-    )
-    larger = fitting(model)
+    taken, ways = f"{sizing.weights_gib:.1f} GiB of weights", [*_larger_hosts(model)]
+    if not model.precompiled:
+        taken = f"{COMPILE_FACTOR} x {taken} to compile"
+        ways.append("compile it elsewhere and say 'precompiled'")
+    elif model.presharded:
+        taken = f"{sizing.weights_per_core_gib:.1f} GiB of weights per core"
+    elif host_memory_gib(replace(model, presharded=True)) <= sizing.host_gib:
+        ways.append("store it in pieces per core and say 'presharded'")
     text = (
-        f"must have memory for {model.label} beside its devices: {times}{sizing.weights_gib:.1f} GiB of {what} + "
-        f"{reserve} GiB for system and engine = {sizing.host_needed_gib:.1f} GiB, got {known.name} with "
-        f"{sizing.host_gib:.1f} GiB; {f'use {larger[0]}, or ' if larger else ''}{other}"
+        f"must have memory for {model.label} beside its devices: {taken} + {reserve} GiB for system and engine = "
+        f"{sizing.host_needed_gib:.1f} GiB, got {known.name} with {sizing.host_gib:.1f} GiB; "
+        f"{', or '.join(ways) or 'no inf2 type holds it'}"
     )
     yield Problem(("hosts", "instance_type"), text)
+
+
+def _larger_hosts(model: NeuronModel) -> Iterator[str]:
+    """Yield the type to use, with the cores to share it when the weights are in pieces for each."""
+    if larger := fitting(model):
+        cores = f" with {option('tensor_parallel')} {larger[1]}" if model.presharded else ""
+        yield f"use {larger[0]}{cores}"
 
 
 def bound_problems(model: NeuronModel, hosts: ServingHosts) -> Iterator[Problem]:
