@@ -26,6 +26,17 @@ COMMIT = "40c069824f4251a91eefaf281ebe4c544efd3e18"
         ),
         ({"source": "meta-llama/Llama-3.1-8B-Instruct", "revision": COMMIT}, {}, ["'source' must be the model of"]),
         ({"source": "meta-llama/Llama-3.2-3B-Instruct", "revision": COMMIT}, {}, []),
+        (
+            {"source": "meta-llama/Llama-3.2-1B", "revision": COMMIT},
+            {},
+            [
+                "'source' must be the model of 'preset' llama-3.2-3b in 'model', got 'meta-llama/Llama-3.2-1B', which is a model of 1B; give one of both as the other says"
+            ],
+        ),
+        ({"source": "meta-llama/Meta-Llama-3-8B", "revision": COMMIT}, {}, ["'source' must be the model of"]),
+        ({"source": "meta-llama/Meta-Llama-3-8B-Instruct", "revision": COMMIT}, {"preset": "llama-3.1-8b"}, []),
+        ({"source": "Qwen/Qwen3-14B-Base", "revision": COMMIT}, {"preset": "qwen3-14b", "tensor_parallel": 8}, []),
+        ({"source": "acme/llama-70b-distilled", "revision": COMMIT}, {}, []),
         ({"source": "acme/our-llama", "revision": COMMIT}, {}, []),
         ({"source": "Qwen/Qwen3-14B", "revision": COMMIT}, {"preset": None}, []),
         (

@@ -5,8 +5,10 @@ longest build: ``BuildTimeOut`` of CodeBuild's API, 2160 minutes. Memory: the we
 once in pieces per core, and in memory while they are cut.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import Server, engine_images
@@ -17,6 +19,9 @@ from cdk_trainyard.serving.spec_service import CompilationSpec
 from cdk_trainyard.tokens import unresolved
 
 _HOURS = (1, 36)
+_MAKERS: Final = frozenset({"google", "meta-llama", "mistralai", "qwen", "tinyllama"})
+"""Of the presets' models on the Hub; names that others give may tell of what a model was made from."""
+_SIZE: Final = r"(?<![a-z0-9.])[0-9]+(?:[.][0-9]+)?b(?![a-z0-9])"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,14 +109,24 @@ def _model_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Probl
     preset = None if model.shape is not None or unresolved(model.preset) else model.preset
     if source is not None and preset is not None and not unresolved(source):
         named = source.partition("/")[2].lower().removesuffix("-instruct")
-        if named != preset and named in PRESETS:
+        found = named if named != preset and named in PRESETS else _other_size(source, preset)
+        if found is not None:
             text = f"must be the model of {option('preset')} {preset} in 'model', got {shown(source)}"
-            yield Problem(("source",), f"{text}, which is {named}; give one of both as the other says")
+            yield Problem(("source",), f"{text}, which is {found}; give one of both as the other says")
     if exported is None or unresolved(exported, model.prefix, model.build):
         return
     if model.build is not None and f"{exported.strip('/')}/" == model.folder:
         text = f"must be a folder with an export, got {shown(exported)}, which is where the build of 'model' is"
         yield Problem(("exported",), f"{text}; name what jobs/export-for-serving wrote")
+
+
+def _other_size(source: str, preset: str) -> str | None:
+    """Return the sizes in the name that a maker gave a model, when the preset's is none of them."""
+    maker, _, named = source.lower().partition("/")
+    sizes = re.findall(_SIZE, named)
+    if maker not in _MAKERS or not sizes or set(re.findall(_SIZE, preset)) & set(sizes):
+        return None
+    return f"a model of {sizes[0].upper()}"
 
 
 def _engine_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
