@@ -330,6 +330,15 @@ def test_neuron_vllm_gets_arguments(stack: Stack) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("image", "name"), [(None, "0.13.0"), ("registry.example/vllm:1", "own")])
+def test_neuron_vllm_compiles_to_disk_and_not_into_the_model(stack: Stack, image: str | None, name: str) -> None:
+    shape = {"batch": 2, "precompiled": False}
+    engine = TextGenerationEngine.neuron_vllm(image=image)
+    service(stack, engine=engine, of_model=shape, instance_type="inf2.8xlarge")
+    found = environment(Template.from_stack(stack))["NEURON_COMPILED_ARTIFACTS"]
+    assert found == f"/tmp/{name}/2/2/4096/compiled"  # noqa: S108  a folder of the container
+
+
 @pytest.mark.parametrize(
     ("image", "told"),
     [("neuron-vllm-0.9.1", True), ("neuron-vllm-0.11.0", False), ("neuron-vllm-0.13.0", False)],

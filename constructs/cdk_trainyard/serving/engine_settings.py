@@ -1,7 +1,10 @@
 """One model description into the words of each engine: its variables and arguments, and what its task needs.
 
 Sources: TGI's launcher and backends/neuron; optimum-neuron's docker/vllm and commands/neuron/serve.py; the Neuron
-vLLM containers' README; serving.md of this project has the list with versions.
+vLLM containers' README; serving.md of this project has the list with versions. ``NEURON_COMPILED_ARTIFACTS``: AWS
+Neuron documentation, "vLLM User Guide for NxD Inference", "Loading pre-compiled models", and vllm-neuron a5ef7c8
+(2025-11-17), worker/neuronx_distributed_model_loader.py: what is not there is compiled into it, and beside the weights
+without it; what is there is taken whatever its shapes are.
 """
 
 from collections.abc import Callable, Mapping
@@ -104,9 +107,12 @@ def _hf_vllm(engine: TextGenerationEngine, model: NeuronModel) -> EngineSettings
 
 
 def _neuron_vllm(engine: TextGenerationEngine, model: NeuronModel) -> EngineSettings:
-    compiled = {"NEURON_COMPILED_ARTIFACTS": f"{MODEL_PATH}/{COMPILED_FOLDER}"} if model.precompiled else {}
+    home = MODEL_PATH
+    if not model.precompiled:  # on the host's disk, where the next task of the same image and shapes finds it
+        shapes = (model.tensor_parallel, model.batch, model.tokens)
+        home = "/".join((_HOME, engine.container.version or "own", *map(str, shapes)))
     return EngineSettings(
-        environment={**compiled, "VLLM_NO_USAGE_STATS": "1"},
+        environment={"NEURON_COMPILED_ARTIFACTS": f"{home}/{COMPILED_FOLDER}", "VLLM_NO_USAGE_STATS": "1"},
         arguments=(
             "vllm",
             "serve",
