@@ -6,7 +6,7 @@ from typing import Any
 
 import botocore.session
 import pytest
-from aws_cdk import App, Aspects, CfnResource, Environment, Stack, Tags
+from aws_cdk import App, Aspects, Aws, CfnResource, Environment, Stack, Tags
 from aws_cdk.assertions import Template
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +26,7 @@ from cdk_trainyard import (
     TrainingBuckets,
     TrainingNetwork,
 )
-from cdk_trainyard.names import _NAMED, _conventional
+from cdk_trainyard.names import _NAMED, _conventional, fitting
 from tests.serving import parts
 from tools import cfn_lint
 
@@ -213,3 +213,11 @@ def test_a_type_that_is_named_has_the_option_in_cdk() -> None:
             module = __import__(f"aws_cdk.aws_{kind.split('::')[1].lower()}", fromlist=["_"])
             assert hasattr(getattr(module, f"Cfn{kind.split('::')[2]}"), where.option)
             assert issubclass(getattr(module, f"Cfn{kind.split('::')[2]}"), CfnResource)
+
+
+def test_a_name_that_fits_stays_and_a_longer_one_ends_with_a_hash() -> None:
+    assert fitting("a" * 64, 64) == "a" * 64
+    shortened = {fitting("a" * 64 + end, 64) for end in "bc"}
+    assert len(shortened) == 2
+    assert {len(name) for name in shortened} == {64}
+    assert fitting(Aws.STACK_NAME * 4, 8) == Aws.STACK_NAME * 4

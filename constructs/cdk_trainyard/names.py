@@ -131,6 +131,19 @@ def named(scope: Construct, names: object) -> None:
     Aspects.of(scope).add(names)
 
 
+def fitting(name: str, longest: int) -> str:
+    """Return a name as it is, or with a hash of it for what is too much of it.
+
+    Args:
+        name: The name. A Token stays.
+        longest: How many characters it may have.
+    """
+    if unresolved(name) or len(name) <= longest:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: longest - len(digest) - 1]}-{digest}"
+
+
 def _problems(prefix: object, by: object) -> list[str]:
     if (prefix is None) == (by is None):
         return ["'prefix' or 'by' must be given, and only one of them"]

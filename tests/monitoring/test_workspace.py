@@ -114,6 +114,16 @@ def test_rules_are_of_one_cluster_and_of_the_metrics_there_are() -> None:
     assert only(Template.from_stack(stack), "AWS::APS::RuleGroupsNamespace")["Properties"]["Name"] == "trainyard-llama2"
 
 
+def test_long_names_are_cut_to_what_cloudformation_takes() -> None:
+    stack = Stack(App(), "Stack", stack_name="a" * 128)
+    AlertRules(stack, "Rules", workspace=MetricsWorkspace(stack, "Metrics"), cluster_name="b" * 100)
+    template = Template.from_stack(stack)
+    assert len(only(template, "AWS::APS::Workspace")["Properties"]["Alias"]) == 100
+    name = only(template, "AWS::APS::RuleGroupsNamespace")["Properties"]["Name"]
+    assert len(name) == 64
+    assert name.startswith(f"trainyard-{'b' * 45}-")
+
+
 def test_what_is_said_of_an_alarm_counts() -> None:
     stack = new_stack()
     rules = AlertRules(

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cdk_trainyard.deployment.spec import LONGEST_NAME
 from cdk_trainyard.report import review, write_review
 from cdk_trainyard.report.picture import picture
 from tests.report.labels import labels_leaving
@@ -97,13 +98,15 @@ def test_no_rule_pack_and_no_template_validation_has_an_open_finding(synthesis: 
 
 
 @pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda path: path.stem)
-def test_every_shipped_deployment_passes_with_monitoring_on(deployment: Path, tmp_path: Path) -> None:
-    """One line of the file; what cfn-lint and checkov say of each resource of it, the monitored variants show."""
+def test_every_shipped_deployment_passes_with_monitoring_on_and_the_longest_name(
+    deployment: Path, tmp_path: Path
+) -> None:
+    """Two lines of the file; what cfn-lint and checkov say of each resource of it, the monitored variants show."""
     content = yaml.safe_load(deployment.read_text())
     if content.get("orchestrator") == "hyperpod":  # metrics need the project's own scripts
         content["cluster"].setdefault("lifecycle", {"on_create": "on_create.sh"})
     file = tmp_path / deployment.name
-    file.write_text(yaml.safe_dump(content | {"monitoring": {}}))
+    file.write_text(yaml.safe_dump(content | {"name": "a" * LONGEST_NAME, "monitoring": {}}))
     synthesis = synthesize_here(file, tmp_path / "cdk.out")
     assert synthesis.returncode == 0, synthesis.stderr
     assert open_findings(synthesis) == set()

@@ -21,7 +21,7 @@ from cdk_trainyard.storage.spec import AccountingSpec
 from cdk_trainyard.tokens import unresolved
 
 _LONGEST_STACK_NAME = 128  # CreateStack, StackName: https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/
-_LONGEST_NAME = _LONGEST_STACK_NAME - len("-training")
+LONGEST_NAME: Final = _LONGEST_STACK_NAME - len("-training")
 ACCOUNT: Final = Text(pattern=r"[0-9]{12}", words="an account number, 12 digits in quotes", example="111111111111")
 
 
@@ -35,7 +35,7 @@ class DeploymentSpec:
             pattern=r"[a-zA-Z][a-zA-Z0-9-]*",
             words="letters, digits and hyphens, beginning with a letter",
             example="llama2",
-            longest=_LONGEST_NAME,
+            longest=LONGEST_NAME,
         ),
     ]
     """Its name, with which the names of its stacks begin (name-network, name-storage, name-training)."""

@@ -13,6 +13,7 @@ from cdk_trainyard.monitoring.render import rule_groups
 from cdk_trainyard.monitoring.rules import alert_rules_problems
 from cdk_trainyard.monitoring.spec import AlarmOverride, AlertRulesSpec, MetricsSource, OwnAlarm
 from cdk_trainyard.monitoring.workspace import MetricsWorkspace, MetricsWorkspaceBase
+from cdk_trainyard.names import fitting
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.surroundings import surroundings
@@ -22,6 +23,7 @@ _NOT_OURS = Problem(
     "must be left out for a workspace that exists: CloudFormation sets an alert manager with the workspace alone; let "
     "its owner tell the topic in the workspace's own alert manager",
 )
+_LONGEST_NAME = 64  # CloudFormation's schema of AWS::APS::RuleGroupsNamespace, 2026-11; the API takes twice as much
 
 
 class AlertRules(Construct):
@@ -85,7 +87,7 @@ class AlertRules(Construct):
         aps.CfnRuleGroupsNamespace(
             self,
             "Resource",
-            name=f"trainyard-{spec.cluster_name}",
+            name=fitting(f"trainyard-{spec.cluster_name}", _LONGEST_NAME),
             workspace=workspace.workspace_arn,
             data=self.rules,
         )

@@ -12,7 +12,7 @@ from constructs import Construct
 from cdk_trainyard.errors import ConfigurationError, raise_problems
 from cdk_trainyard.monitoring.render import alert_manager
 from cdk_trainyard.monitoring.spec import MetricsWorkspaceSpec
-from cdk_trainyard.names import Naming, named
+from cdk_trainyard.names import Naming, fitting, named
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.retention import KEPT
 from cdk_trainyard.surroundings import surroundings
@@ -26,6 +26,7 @@ An agent that is stopped puts what it was about to send at the end of its queue 
 app/vmagent/remotewrite/client.go, ``runWorker``). Sources of the numbers: What's New with AWS, 11 June 2026, "Amazon
 Managed Service for Prometheus now supports out of order sample ingestion"; hashicorp/terraform-provider-aws, pull
 request 48652, 0 to 600."""
+_LONGEST_ALIAS = 100  # CreateWorkspace, botocore 1.44.5
 _ANOTHER = "'topic' must be the topic that the workspace tells already: it has one alert manager"
 
 
@@ -113,7 +114,7 @@ class MetricsWorkspace(MetricsWorkspaceBase):
         self._resource = aps.CfnWorkspace(
             self,
             "Resource",
-            alias=Stack.of(self).stack_name,
+            alias=fitting(Stack.of(self).stack_name, _LONGEST_ALIAS),
             kms_key_arn=key.key_arn if key else None,
             workspace_configuration=aps.CfnWorkspace.WorkspaceConfigurationProperty(
                 retention_period_in_days=spec.retention_days,
