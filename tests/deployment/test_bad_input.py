@@ -56,6 +56,11 @@ AT_LOAD = [
         "4:3: 'network.vpc_idd' is no key here; did you mean 'vpc_id'?",
     ),
     row(
+        "a key between one of a new section and one of a section that exists",
+        [("zone: use1-az4", "zone: use1-az4\n  vpc_cidr: 10.2.0.0/16")],
+        "5:3: 'network.vpc_cidr' is no key here; did you mean 'cidr'?",
+    ),
+    row(
         "a choice of keys misspelt",
         [("instance_type: ml.trn1.32xlarge", "instance_typ: ml.trn1.32xlarge"), ("orchestrator:", "orchestratr:")],
         "8:1: 'orchestratr' is no key here; did you mean 'orchestrator'?",

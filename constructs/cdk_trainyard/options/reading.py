@@ -320,14 +320,13 @@ def _numbers(text: str) -> Iterator[float]:
 
 def _chosen(part: Part, keys: Mapping[str, Any]) -> type:
     """Return the specification that a section is of, also when the key that decides it is misspelt or has no value."""
-    if part.existing and isinstance(keys.get(part.unless), Unknown):
-        own, other = (keys.keys() & keys_of(spec).keys() for spec in (part.spec, part.existing))
+    if part.existing is None:
+        return part.spec
+    own, other = (keys.keys() & keys_of(spec).keys() for spec in (part.spec, part.existing))
+    if isinstance(keys.get(part.unless), Unknown):
         return part.spec if own - other and other - own == {part.unless} else part.existing
-    unknown = [key for key in keys if key not in keys_of(part.spec)]
-    misspelt = part.existing is not None and any(
-        nearest(key, keys_of(part.existing))[:1] == [part.unless] for key in unknown
-    )
-    return part.chosen([part.unless] if misspelt else keys)
+    misspelt = any(nearest(key, keys_of(part.existing))[:1] == [part.unless] for key in keys.keys() - own)
+    return part.chosen([part.unless] if misspelt and not own - other else keys)
 
 
 def _of_the_other(part: Part, spec: type, key: str) -> str:
