@@ -369,12 +369,14 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ),
     # blocks
     ({"cidr": "10.1.0.0"}, "'cidr' must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0'"),
-    ({"cidr": "10.1.0.0/8"}, "'cidr' must begin where its mask says, got '10.1.0.0/8'; use 10.0.0.0/8"),
+    ({"cidr": "10.1.0.0/8"}, "'cidr' must have a mask of /16 to /28, got '10.1.0.0/8'"),
+    ({"accelerator_cidr": "10.1.128.0/15"}, "'accelerator_cidr' must have a mask of /16 to /28, got '10.1.128.0/15'"),
+    ({"cidr": "172.32.1.0/16"}, f"'cidr' must be private, within one of {PRIVATE}, got '172.32.1.0/16'"),
     ({"cidr": "a/16"}, "'cidr' must be an IPv4 block, as 10.1.0.0/16, got 'a/16'"),
     ({"cidr": "fd00::/64"}, "'cidr' must be an IPv4 block, as 10.1.0.0/16, got 'fd00::/64'"),
     ({"cidr": "10.1.5.0/16"}, "'cidr' must begin where its mask says, got '10.1.5.0/16'; use 10.1.0.0/16"),
     ({"cidr": "10.0.0.0/15"}, "'cidr' must have a mask of /16 to /28, got '10.0.0.0/15'"),
-    ({"cidr": "8.8.0.0/16"}, f"'cidr' must be private, within one of {PRIVATE}, got 8.8.0.0/16"),
+    ({"cidr": "8.8.0.0/16"}, f"'cidr' must be private, within one of {PRIVATE}, got '8.8.0.0/16'"),
     (
         {"cidr": "10.1.0.0/28", "nat": Nat.NONE, "accelerator_mask": 28},
         f"'cidr' must be a /27 or larger without 'secondary_cidr', got 10.1.0.0/28{HALF}",
@@ -504,7 +506,7 @@ def test_a_second_block_that_cannot_be_is_answered_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         new_network(secondary_cidr="198.19.0.0/16")
     [said] = caught.value.problems
-    assert said == f"'secondary_cidr' must be private, within one of {PRIVATE}, got 198.19.0.0/16"
+    assert said == f"'secondary_cidr' must be private, within one of {PRIVATE}, got '198.19.0.0/16'"
 
 
 def test_public_buckets_that_fit_a_policy_pass() -> None:

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 
 from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, zone_ids, zone_region
 from cdk_trainyard.network.bucket_policy import public_arns, s3_policy
-from cdk_trainyard.network.spec import Nat, NetworkSpec
+from cdk_trainyard.network.spec import CARRIER_GRADE, PRIVATE, RFC_1918, Nat, NetworkSpec
 from cdk_trainyard.network.subnet_layout import (
     LARGEST_SUBNET,
     SMALLEST_SUBNET,
@@ -25,9 +25,6 @@ from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
-_CARRIER_GRADE = IPv4Network("100.64.0.0/10")
-_RFC_1918 = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
-_PRIVATE = (*_RFC_1918, _CARRIER_GRADE)
 # VPC user guide, "IPv4 CIDR block association restrictions", read 2026-11: (blocks of the VPC, what may not be added)
 _NOT_TOGETHER = (
     (IPv4Network("10.0.0.0/15"), IPv4Network("10.0.0.0/16")),
@@ -58,8 +55,8 @@ def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
         *further_zones_problems("public_zones", spec.public_zones, region),
         *further_zones_problems("service_zones", spec.service_zones, region),
         *zones_together_problems(spec, region),
-        *(found for name in ("cidr", "accelerator_cidr") for found in cidr_problems(spec, name)),
-        *(list(secondary_cidr_problems(spec)) or cidr_problems(spec, "secondary_cidr")),
+        *(found for name in ("cidr", "accelerator_cidr", "secondary_cidr") for found in cidr_problems(spec, name)),
+        *secondary_cidr_problems(spec),
         *accelerator_block_problems(spec),
         *nat_problems(spec),
         *flow_logs_problems(spec),
@@ -99,18 +96,14 @@ def parse_cidr(text: str | None) -> IPv4Network | None:
 
 def private_range(block: IPv4Network) -> IPv4Network | None:
     """Return the range of RFC 1918 that a block is within, if any."""
-    return next((private for private in _RFC_1918 if block.subnet_of(private)), None)
+    return next((private for private in RFC_1918 if block.subnet_of(private)), None)
 
 
 def cidr_problems(spec: NetworkSpec, name: str) -> Iterator[Problem]:
-    """Check that a block can be a VPC's or a subnet's. It must be written out: subnets are computed from it."""
+    """Check that a block is written out: subnets are computed from it."""
     text = getattr(spec, name)
-    block = parse_cidr(text)
     if isinstance(text, str) and unresolved(text) and not dummy(text):
         yield Problem((name,), "must be written out, as '10.1.0.0/16', got a Token; the subnets are computed from it")
-    elif block is not None and not any(block.subnet_of(private) for private in _PRIVATE):
-        ranges = ", ".join(str(private) for private in _PRIVATE)
-        yield Problem((name,), f"must be private, within one of {ranges}, got {block}")
 
 
 def secondary_cidr_problems(spec: NetworkSpec) -> Iterator[Problem]:
@@ -119,13 +112,11 @@ def secondary_cidr_problems(spec: NetworkSpec) -> Iterator[Problem]:
     if first is None or second is None:
         return
     beside = f"beside {option('cidr')} {first}"
-    own = next((private for private in _PRIVATE if first.subnet_of(private)), None)
+    own = next((private for private in PRIVATE if first.subnet_of(private)), None)
     if first.overlaps(second):
         yield Problem(at, f"must not overlap {option('cidr')} {first}, got {second}")
-    elif not any(second.subnet_of(private) for private in _PRIVATE):
-        return  # refused for that
-    elif own is not None and not second.subnet_of(own) and not second.subnet_of(_CARRIER_GRADE):
-        allowed = f"{own} or {_CARRIER_GRADE}" if own != _CARRIER_GRADE else str(own)
+    elif own is not None and not second.subnet_of(own) and not second.subnet_of(CARRIER_GRADE):
+        allowed = f"{own} or {CARRIER_GRADE}" if own != CARRIER_GRADE else str(own)
         yield Problem(at, f"must be within {allowed} {beside}, got {second}; EC2 adds no other private one")
     else:
         for blocks, barred in _NOT_TOGETHER:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cdk_trainyard.options.fields import NoneAs
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 Zone = Annotated[str, Open(rule="zone_problems", examples=("use1-az4", "us-east-1a"))]
 Block = Annotated[str, Cidr(masks=(16, 28))]
 """A block of a VPC or a subnet. Source: VPC user guide, "VPC CIDR blocks" and "Subnet CIDR blocks", read 2026-11."""
+CARRIER_GRADE: Final = IPv4Network("100.64.0.0/10")
+RFC_1918: Final = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+PRIVATE: Final = (*RFC_1918, CARRIER_GRADE)
+NewBlock = Annotated[str, Cidr(masks=(16, 28), within=PRIVATE)]
+"""A block of a VPC, or a subnet, that is made."""
 _RESERVED: Final = {
     "formed as an IP address": r"[0-9]{1,3}(\.[0-9]{1,3}){3}",
     "one that begins with amzn-s3-demo-, sthree- or xn--, which S3 reserves": r"(amzn-s3-demo-|sthree-|xn--).*",
@@ -132,7 +138,7 @@ class NetworkSpec:
     zone: Zone
     """Zone of the accelerator subnet, by name (``us-east-1a``) or by id (``use1-az4``); an id is the same place for
     every account, and capacity is sold by it."""
-    cidr: Block = "10.1.0.0/16"
+    cidr: NewBlock = "10.1.0.0/16"
     """Block of the VPC, a /16 to a /28. Default: 10.1.0.0/16."""
     public_zones: Sequence[Zone] = ()
     """Zones with a public subnet, beside the accelerator subnet's, which has one for its NAT gateway.
@@ -140,7 +146,7 @@ class NetworkSpec:
     accelerator_mask: Annotated[int | None, Number(minimum=16, maximum=28)] = None
     """Prefix length of the accelerator subnet. Default - half of the VPC, a /17 of a /16; with ``secondary_cidr`` all
     of that."""
-    accelerator_cidr: Block | None = None
+    accelerator_cidr: NewBlock | None = None
     """Block of the accelerator subnet, instead of ``accelerator_mask``. Default - the upper half of the VPC."""
     service_zones: Sequence[Zone] = ()
     """Zones with a private subnet for services that want several, as databases and load balancers: at least two, of
@@ -148,7 +154,7 @@ class NetworkSpec:
     nat: Nat = Nat.ONE
     """NAT gateways: one, per-zone or none. With none there is an internet gateway only for ``public_zones``.
     Default: one."""
-    secondary_cidr: Block | None = None
+    secondary_cidr: NewBlock | None = None
     """A second block, for the accelerator subnet alone: 100.64.0.0/10 is not routed to corporate networks, so it can be
     large. Default - none."""
     interface_endpoints: Sequence[Endpoint] = ()

@@ -262,23 +262,26 @@ class Cidr:
 
     Attributes:
         masks: Lengths of its prefix that are allowed.
+        within: Blocks, one of which it must be within. Default - anywhere.
     """
 
     masks: tuple[int, int] = (0, 32)
+    within: tuple[IPv4Network, ...] = ()
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
         """Read the block: four numbers and a length, no bit set behind it."""
         low, high = self.masks
-        if re.fullmatch(r"((0|[1-9][0-9]{0,2})\.){3}(0|[1-9][0-9]{0,2})/(0|[1-9][0-9]?)", value) is None:
-            return f"must be an IPv4 block, as 10.1.0.0/16, got {shown(value)}"
+        form = re.fullmatch(r"((0|[1-9][0-9]{0,2})\.){3}(0|[1-9][0-9]{0,2})/(0|[1-9][0-9]?)", value)
         try:
-            block = IPv4Network(value, strict=False)
+            block = IPv4Network(value if form else "", strict=False)
         except ValueError:
             return f"must be an IPv4 block, as 10.1.0.0/16, got {shown(value)}"
-        if str(block) != value:
-            return f"must begin where its mask says, got {shown(value)}; use {block}"
         if not low <= block.prefixlen <= high:
             return f"must have a mask of /{low} to /{high}, got {shown(value)}"
+        if self.within and not any(block.subnet_of(other) for other in self.within):
+            return f"must be private, within one of {', '.join(map(str, self.within))}, got {shown(value)}"
+        if str(block) != value:
+            return f"must begin where its mask says, got {shown(value)}; use {block}"
         if any(block.subnet_of(other) for other in _NOBODYS):
             return f"must be of addresses that hosts have, got {shown(value)}"
         return None
