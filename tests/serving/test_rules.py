@@ -776,9 +776,29 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'authentication.key_set_url' must be given for kind jwt",
         ],
     ),
-    "issuer that is no URL": (
-        jwt(issuer="issuer.example"),
-        ["'authentication.issuer' must be an https URL, as https://issuer.example.com/pool, got 'issuer.example'"],
+    "issuer of two lines": (
+        jwt(issuer="issuer.example\n"),
+        [
+            "'authentication.issuer' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as https://issuer.example.com/pool, got 'issuer.example\\n'"
+        ],
+    ),
+    "issuer that is what tells of it": (
+        jwt(issuer="https://issuer.example/pool/.well-known/openid-configuration"),
+        [
+            "'authentication.issuer' must be what tokens have as 'iss', got 'https://issuer.example/pool/.well-known/openid-configuration', which is an address below it; use https://issuer.example/pool"
+        ],
+    ),
+    "issuer that is a pattern": (
+        jwt(issuer="https://issuer.example/*"),
+        [
+            "'authentication.issuer' must be what tokens have as 'iss', got 'https://issuer.example/*': it is compared to the letter, '*' too"
+        ],
+    ),
+    "keys without a path": (
+        jwt(key_set_url="https://issuer.example"),
+        [
+            "'authentication.key_set_url' must have a path, got 'https://issuer.example': give the whole address of the keys, as https://issuer.example/.well-known/jwks.json"
+        ],
     ),
     "issuer that is too long": (
         jwt(issuer=f"https://issuer.example/{'x' * 256}"),
@@ -1148,6 +1168,8 @@ def test_takes_clients(clients: list[str] | None) -> None:
     [
         {"clients": ["10.0.0.0/8"]},
         jwt(issuer="https://10.0.0.1:8443", key_set_url="https://issuer.example:443/.well-known/jwks.json"),
+        jwt(issuer="accounts.google.com", key_set_url="https://www.googleapis.com/oauth2/v3/certs"),
+        jwt(issuer="kubernetes/serviceaccount", key_set_url="https://issuer.example/"),
         {"clients": [f"10.{number // 256}.{number % 256}.0/24" for number in range(1000)]},
         jwt(claims=[JwtClaim(name="scope", values=[word], format=ClaimFormat.SPACE_SEPARATED) for word in "ab"]),
         {"paths": ["/rerank", "/v1/*/*/*", "/v2/rerank"]},
@@ -1155,6 +1177,8 @@ def test_takes_clients(clients: list[str] | None) -> None:
     ],
     ids=[
         "private, of an internal one",
+        "an issuer at an address",
+        "an issuer that is a host",
         "an issuer that is a name",
         "as many as rules",
         "two words of one claim",

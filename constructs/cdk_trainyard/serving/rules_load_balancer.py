@@ -117,16 +117,34 @@ def authentication_problems(authentication: ClientAuthentication) -> Iterator[Pr
         if getattr(authentication, name) is None:
             yield Problem((name,), f"must be given for kind {kind}")
     if kind is AuthenticationKind.JWT:
+        yield from _issuer(authentication.issuer)
         yield from _key_set_url(authentication.key_set_url)
         yield from _claims(authentication.claims)
+
+
+def _issuer(issuer: str | None) -> Iterator[Problem]:
+    """Check that an issuer is one, and not what is found below it (RFC 8615), or a pattern.
+
+    Source: RFC 7519, section 4.1.1: the claim ``iss`` is compared to the letter.
+    """
+    if issuer is None or unresolved(issuer):
+        return
+    own, well_known, _ = issuer.partition("/.well-known/")
+    if well_known:
+        text = f"must be what tokens have as 'iss', got {shown(issuer)}, which is an address below it; use {own}"
+        yield Problem(("issuer",), text)
+    elif "*" in issuer:
+        text = f"must be what tokens have as 'iss', got {shown(issuer)}: it is compared to the letter, '*' too"
+        yield Problem(("issuer",), text)
 
 
 def _key_set_url(url: str | None) -> Iterator[Problem]:
     """Check that the load balancer can fetch the keys: over the internet, at port 443, which is open to it.
 
     Sources: ELB user guide, "Verify JWTs using an Application Load Balancer" ("This endpoint must be publicly
-    accessible and return the public keys"); ELB's API, ``JwtValidationActionConfig.JwksEndpoint`` ("the domain"); IANA,
-    "Special-Use Domain Names", and ICANN's resolution 2024.07.29.06 on ``internal``; OpenID Connect Discovery 1.0.
+    accessible and return the public keys"); ELB's API, ``JwtValidationActionConfig.JwksEndpoint`` ("the HTTPS protocol,
+    the domain, and the path"); IANA, "Special-Use Domain Names", and ICANN's resolution 2024.07.29.06 on ``internal``;
+    OpenID Connect Discovery 1.0.
     """
     if url is None or unresolved(url):
         return
@@ -138,6 +156,9 @@ def _key_set_url(url: str | None) -> Iterator[Problem]:
         yield Problem(("key_set_url",), text)
     elif parts.port not in (None, _HTTPS_PORT):
         text = f"must be at port {_HTTPS_PORT}, {got}: the load balancer's security group lets it out there alone"
+        yield Problem(("key_set_url",), text)
+    elif not parts.path:
+        text = f"must have a path, {got}: give the whole address of the keys, as https://{host}/.well-known/jwks.json"
         yield Problem(("key_set_url",), text)
     elif parts.path.rstrip("/").endswith(_DISCOVERY):
         text = f"must be that of the keys, {got}, which is what tells it; give what stands there as 'jwks_uri'"

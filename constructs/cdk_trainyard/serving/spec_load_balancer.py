@@ -1,7 +1,7 @@
 """What can be said of the load balancer before a service: who calls it, and how. No CDK."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("GET", "POST")
 AGENT_IMAGE: Final = "public.ecr.aws/aws-elb/target-optimizer/target-control-agent:latest"
+_ISSUER: Final = replace(LINE, example="https://issuer.example.com/pool", shortest=1, longest=256)
+"""Most are https URLs, but not all (RFC 7519, section 4.1.1, ``StringOrURI``). Length: ELB's API,
+``JwtValidationActionConfig``."""
 
 
 class AuthenticationKind(StrEnum):
@@ -68,8 +71,8 @@ class ClientAuthentication:
     kind: AuthenticationKind
     """Who looks at callers: the load balancer, which verifies tokens (jwt), the engine, which compares a key that they
     send as ``Authorization: Bearer`` (api-key), or nobody, behind an internal load balancer (none)."""
-    issuer: Annotated[str | None, HTTPS_URL] = None
-    """The issuer of the tokens, as they name it; jwt only. Default - none."""
+    issuer: Annotated[str | None, _ISSUER] = None
+    """The issuer of the tokens, to the letter as their claim iss names it; jwt only. Default - none."""
     key_set_url: Annotated[str | None, HTTPS_URL] = None
     """The issuer's public keys (JWKS), reachable from the internet at port 443; jwt only. Default - none."""
     claims: Sequence[JwtClaim] = ()
