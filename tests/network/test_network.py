@@ -315,6 +315,7 @@ WITHOUT_PRINCIPAL = iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"
 FORM = "the name or the id of a zone, as 'us-east-1a' or 'use1-az4'"
 OTHERS = "'public_zones' and 'service_zones'"
 
+NONE_THERE = "is a Local Zone, which has none; nodes reach AWS through a NAT gateway"
 REFUSALS: list[tuple[dict[str, Any], str]] = [
     # zones
     ({"zone": ""}, f"'zone' must be {FORM}, got ''"),
@@ -366,6 +367,10 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     (
         {"service_zones": ["us-east-1a", "us-east-1b"], "nat": Nat.PER_ZONE},
         "'nat' must be one without a public subnet in 'us-east-1b', got per-zone; add 'public_zones' there",
+    ),
+    (
+        {"zone": "us-east-1-bos-1a", "interface_endpoints": [Endpoint.DYNAMODB, Endpoint.LOGS]},
+        f"'interface_endpoints[1]' must be left out, got logs: 'zone' us-east-1-bos-1a {NONE_THERE}",
     ),
     # blocks
     ({"cidr": "10.1.0.0"}, "'cidr' must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0'"),

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 
 from cdk_trainyard.instances import InstanceType, catalogue_date, is_zone_id, zone_ids, zone_region
 from cdk_trainyard.network.bucket_policy import public_arns, s3_policy
-from cdk_trainyard.network.spec import CARRIER_GRADE, PRIVATE, RFC_1918, Nat, NetworkSpec
+from cdk_trainyard.network.spec import CARRIER_GRADE, PRIVATE, RFC_1918, Endpoint, Nat, NetworkSpec
 from cdk_trainyard.network.subnet_layout import (
     LARGEST_SUBNET,
     SMALLEST_SUBNET,
@@ -59,6 +59,7 @@ def network_problems(spec: NetworkSpec, region: str | None) -> list[Problem]:
         *secondary_cidr_problems(spec),
         *accelerator_block_problems(spec),
         *nat_problems(spec),
+        *endpoints_problems(spec),
         *flow_logs_problems(spec),
         *public_buckets_problems(spec, region),
     ]
@@ -301,6 +302,20 @@ def nat_problems(spec: NetworkSpec) -> Iterator[Problem]:
         where = ", ".join(shown(zone) for zone in sorted(missing))
         add = f"add {option('public_zones')} there"
         yield Problem(("nat",), f"must be {Nat.ONE} without a public subnet in {where}, got {spec.nat}; {add}")
+
+
+def endpoints_problems(spec: NetworkSpec) -> Iterator[Problem]:
+    """Check that interface endpoints find a zone that has them.
+
+    Source: AWS Local Zones user guide, "How AWS Local Zones work", read 2026-11: "You cannot create VPC endpoints
+    inside Local Zone subnets." Those of gateways stand in no subnet.
+    """
+    if unresolved(spec.zone, spec.interface_endpoints) or zone_region(spec.zone) is None or not _is_local(spec.zone):
+        return
+    for index, endpoint in enumerate(spec.interface_endpoints):
+        if not unresolved(endpoint) and endpoint != Endpoint.DYNAMODB:
+            text = f"must be left out, got {endpoint}: {option('zone')} {spec.zone} is a Local Zone, which has none"
+            yield Problem(("interface_endpoints", index), f"{text}; nodes reach AWS through a NAT gateway")
 
 
 def _is_local(zone: str) -> bool:
