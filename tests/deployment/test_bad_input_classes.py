@@ -418,6 +418,12 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     (
         GOOD_SERVING,
+        "home directories that nothing mounts",
+        [("serving:\n", f"storage:\n  open_zfs: {{dns_name: {HERE.replace('us-east-1', 'us-west-2')}}}\nserving:\n")],
+        "7:3: 'storage.open_zfs' must be left out in a deployment that only serves",
+    ),
+    (
+        GOOD_SERVING,
         "the longest prompt of vLLM",
         [("batch: 4", "batch: 4\n    max_input_tokens: 100"), ("kind: tgi", "kind: hf-vllm")],
         "13:23: 'serving.model.max_input_tokens' must be left out for hf-vllm",

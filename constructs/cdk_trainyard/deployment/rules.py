@@ -68,9 +68,11 @@ def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if orchestrator is None and cluster is None and serving is None:
         remedy = f"give {option('cluster')} with its {option('orchestrator')}, or {option('serving')}"
         yield Problem((), f"a deployment must train, serve or do both, got neither; {remedy}")
-    mounted = deployment.storage.lustre is not None and not unresolved(deployment.storage)
-    if orchestrator is None and cluster is None and mounted:
-        yield Problem(("storage", "lustre"), "must be left out in a deployment that only serves: nothing mounts it")
+    if orchestrator is None and cluster is None and not unresolved(deployment.storage):
+        for name in ("lustre", "open_zfs"):
+            if getattr(deployment.storage, name) is not None:
+                text = "must be left out in a deployment that only serves: nothing mounts it"
+                yield Problem(("storage", name), text)
 
 
 def _tags_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
