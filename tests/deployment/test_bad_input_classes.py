@@ -301,6 +301,27 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         [("region:", f"tags: {{{', '.join(f't{n}: x' for n in range(48))}}}\nregion:")],
         "47",
     ),
+    (
+        GOOD_FLEET,
+        "a tag that Image Builder does not take",
+        [("dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04", PLAIN), ("region:", "tags: {größe: x}\nregion:")],
+        "2:8: 'tags.größe' must be of plain letters (a to z) and digits, got 'größe' as a name: Image Builder, which",
+    ),
+    *(
+        (
+            GOOD_SERVING,
+            f"a tag that CodeBuild does not take, its {what}",
+            [
+                ("region:", f"tags: {{{key}: {value}}}\nregion:"),
+                ("  load_balancer:", f"  compile: {{source: a/b, revision: {'0' * 40}}}\n  load_balancer:"),
+            ],
+            f"' must have at most {most}: CodeBuild, which 'serving.compile' makes, takes no more",
+        )
+        for what, key, value, most in (
+            ("key", "k" * 128, "v", "127 characters as a name, got 128"),
+            ("value", "k", "v" * 256, "255 characters, got 256"),
+        )
+    ),
     *(
         (
             good,
@@ -446,6 +467,8 @@ def test_is_refused_wherever_it_is_said(good: str, edits: list[Edit], says: str,
 
 
 TAKEN: list[tuple[str, str, list[Edit]]] = [
+    (GOOD_FLEET, "a tag with an accent where no image is built", [("region:", "tags: {größe: x}\nregion:")]),
+    (GOOD_SERVING, "a long tag where nothing is compiled", [("region:", f"tags: {{{'k' * 128}: x}}\nregion:")]),
     (
         GOOD_PARALLELCLUSTER,
         "a file system of Lustre 2.10 where a kernel has a client for it",

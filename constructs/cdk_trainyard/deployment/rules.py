@@ -3,6 +3,7 @@
 What has a wrong form is unknown here, and rules are silent about it.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pkgutil import resolve_name
@@ -20,7 +21,7 @@ from cdk_trainyard.network.rules_existing import existing_network_problems
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.accounts import one_account_problems, own_account
 from cdk_trainyard.options.tags import tags_problems
-from cdk_trainyard.problems import Problem, option, within
+from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.storage import rules as storage_rules
 from cdk_trainyard.storage import rules_data
 from cdk_trainyard.storage.resolve import resolve_lustre
@@ -35,6 +36,10 @@ _WITH_ALARMS: Final = ("alerts", "monitoring", "serving")
 """Sections with resources whose tags must have a value (CloudFormation's schemas, 2026-11): ``AWS::CloudWatch::Alarm``,
 ``CompositeAlarm`` and ``Dashboard``, ``AWS::ECS::CapacityProvider``. The other types take an empty one.
 """
+_LONGEST_OF_CODEBUILD: Final = (127, 255)
+"""Signs of a tag's key and value (botocore 1.44.5, codebuild, ``KeyInput`` and ``ValueInput``)."""
+_OF_IMAGE_BUILDER: Final = re.compile(r"[a-zA-Z0-9\s_.:/=+\-@]*")
+"""The key of a tag (botocore 1.44.5, imagebuilder, ``TagKey``)."""
 
 
 def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
@@ -85,6 +90,30 @@ def _tags_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         if made_by and value == "":
             remedy = f"alarms, dashboards and capacity providers, which {option(made_by[0])} makes, take no empty one"
             yield Problem(("tags", key), f"must have a value, got '': {remedy}")
+    yield from _tags_of_builds(deployment)
+
+
+def _tags_of_builds(deployment: DeploymentSpec) -> Iterator[Problem]:
+    """Check tags by the services that build models and images, which take fewer than others."""
+    compiles = _said(deployment.serving, "compile")
+    builds = _said(deployment.cluster, "image", "build") or _said(deployment.cluster, "master", "image", "build")
+    for key, value in deployment.tags.items():
+        for text, longest, of_key in zip((key, value), _LONGEST_OF_CODEBUILD, (True, False), strict=True):
+            if compiles and not unresolved(text) and len(text) > longest:
+                must = f"must have at most {longest} characters{' as a name' if of_key else ''}"
+                why = f"CodeBuild, which {option('serving.compile')} makes, takes no more"
+                yield Problem(("tags", key), f"{must}, got {len(text)}: {why}", of_key=of_key)
+        if builds and _OF_IMAGE_BUILDER.fullmatch(key) is None:
+            must = f"must be of plain letters (a to z) and digits, got {shown(key)} as a name"
+            yield Problem(
+                ("tags", key), f"{must}: Image Builder, which {option('build')} makes, takes no other", of_key=True
+            )
+
+
+def _said(section: object, *names: str) -> bool:
+    for name in names:
+        section = getattr(section, name, None)
+    return section is not None and not unresolved(section)
 
 
 def _network_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
