@@ -30,6 +30,23 @@ TOKENS = "      kind: jwt\n      issuer: https://i.example\n      key_set_url: h
 
 AT_LOAD = [
     row(
+        "words of other systems, and of nothing",
+        [
+            ("region: us-west-2\n", "region: us-west-2\norchestrator: none\ntag: {team: x}\n"),
+            ("network:\n", "network:\n  vpc: default\n"),
+            ("batch: 4", "batch: 4\n    max_model_len: 4096\n    bucket: models"),
+            ("tasks: 2", "tasks: 2\n    replicas: 2"),
+            ("kind: api-key", "kind: api-key\n      jwks_uri: https://i.example/keys"),
+        ],
+        "3:15: 'orchestrator' must be hyperpod, parallelcluster or fleet, got 'none'; leave it out of a deployment that only serves",
+        "4:1: 'tag' is no key here; use 'tags'",
+        "6:3: 'network.vpc' is no key here; name a VPC that exists with 'vpc_id' and 'accelerator_subnet'",
+        "16:5: 'serving.model.max_model_len' is no key here; use 'sequence_length'",
+        "17:5: 'serving.model.bucket' is no key here; it is the bucket of models, 'models' in 'storage.buckets' for one of yours",
+        "23:5: 'serving.hosts.replicas' is no key here; use 'tasks'",
+        "28:7: 'serving.load_balancer.authentication.jwks_uri' is no key here; use 'key_set_url'",
+    ),
+    row(
         "an alarm that is not made, whatever it compares with",
         [("serving:", "monitoring:\n  alarms: { JobsStarving: { threshold: -1 } }\nserving:")],
         "7:13: 'monitoring.alarms.JobsStarving' must be left out: the deployment does not make this alarm, as there is no cluster",

@@ -105,7 +105,8 @@ class OrchestratorName:
         if find(value) is not None:
             return None
         names = orchestrators()
-        return f"must be {either(names)}, got {shown(value)}{did_you_mean(value, names)}"
+        nothing = "; leave it out of a deployment that only serves" if value.lower() == "none" else ""
+        return f"must be {either(names)}, got {shown(value)}{nothing or did_you_mean(value, names)}"
 
     def schema(self) -> dict[str, Any]:
         """Return the names of this package's own."""

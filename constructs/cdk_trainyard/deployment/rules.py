@@ -66,7 +66,7 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
 def purpose_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     """Check that a deployment trains, serves or does both."""
     orchestrator, cluster, serving = deployment.orchestrator, deployment.cluster, deployment.serving
-    if orchestrator is not None and cluster is None:
+    if orchestrator is not None and cluster is None and not unresolved(orchestrator):
         yield Problem(("cluster",), f"is missing; {option('orchestrator')} needs it")
     if orchestrator is None and cluster is not None:
         yield Problem(("orchestrator",), f"is missing; it says what {option('cluster')} is")

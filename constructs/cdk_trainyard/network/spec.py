@@ -1,11 +1,11 @@
 """What can be said of a network: a new VPC, or one that exists. No CDK: a deployment file is judged with it alone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from cdk_trainyard.options.fields import NoneAs
 from cdk_trainyard.options.kinds import Cidr, Environment, Number, Open, Text, resource_id
@@ -134,6 +134,8 @@ HYPERPOD_ENDPOINTS = (
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkSpec:
     """A new VPC with one accelerator subnet, in the zone that is named."""
+
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"vpc": "name a VPC that exists with 'vpc_id' and 'accelerator_subnet'"}
 
     zone: Zone
     """Zone of the accelerator subnet, by name (``us-east-1a``) or by id (``use1-az4``); an id is the same place for
