@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from cdk_trainyard.deployment.network import zones_of
 from cdk_trainyard.deployment.serving.section import ServingSection
+from cdk_trainyard.instances import zone_ids, zone_region
 from cdk_trainyard.network.rules import layout_request, network_problems, parse_cidr
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import (
@@ -117,7 +118,10 @@ def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
         zones = f"{len({*request.service_zones})} zones with {free} at most"
         text = f"must have {addresses.needed} addresses for 'serving', got {zones}: {addresses.arithmetic}"
         wider = "" if request.secondary_cidr else ", give the accelerator subnet a 'secondary_cidr'"
-        yield Problem(("service_zones",), f"{text}; add zones{wider}, or lower the tasks")
+        known = zone_ids(zone_region(request.zone) or "")
+        more = "" if known and len({*request.service_zones}) >= len(known) else ", add zones"
+        remedy = f"{more}{wider}, or lower the tasks".removeprefix(", ").removeprefix("or ")
+        yield Problem(("service_zones",), f"{text}; {remedy}")
     least, why = door, f"each subnet must be a /{LARGEST_PREFIX} or larger, with {LEAST_FREE} free addresses"
     if room is not None and (door is None or room < door):
         least, why = room, f"its service subnets must have {addresses.needed} addresses, as {addresses.arithmetic}"
