@@ -68,6 +68,17 @@ AT_LOAD = [
         "19:22: 'serving.load_balancer.certificate_arn' must be of Region us-west-2, got 'arn:aws:acm:us-east-1:111111111111:certificate/01234567-89ab-cdef-0123-456789abcdef'",
     ),
     row(
+        "access logs to a bucket that has a key elsewhere",
+        [
+            (CERTIFICATE, CERTIFICATE + "    access_logs: {bucket_name: my-logs}\n"),
+            (
+                "serving:\n",
+                "storage:\n  buckets:\n    models: {bucket_name: my-logs, key_arn: arn:aws:kms:us-west-2:111111111111:key/01234567-89ab-cdef-0123-456789abcdef}\nserving:\n",
+            ),
+        ],
+        "23:32: 'serving.load_balancer.access_logs.bucket_name' must be a bucket without a KMS key, got 'my-logs', which has one by 'storage.buckets.models': load balancers write to SSE-S3 alone",
+    ),
+    row(
         "access logs with a key, under a prefix",
         [(CERTIFICATE, CERTIFICATE + "    access_logs: {name: my-logs, key_arn: x, prefix: y}\n")],
         "20:19: 'serving.load_balancer.access_logs.name' is no key here; did you mean 'bucket_name'?",
@@ -127,6 +138,11 @@ AT_LOAD = [
         "more hosts than any network of two zones holds",
         [("tasks: 2", "tasks: 1012")],
         "5:3: 'network.service_zones' must have 2040 addresses for 'serving', got 2 zones with 2038 at most: 1012 hosts take 2024 with their tasks, and a load balancer 16; add zones, give the accelerator subnet a 'secondary_cidr', or lower the tasks",
+    ),
+    row(
+        "more hosts than all zones of the Region have addresses for",
+        [("tasks: 2", "tasks: 2100"), ("[usw2-az1, usw2-az2]", "[usw2-az1, usw2-az2, usw2-az3, usw2-az4]")],
+        "5:3: 'network.service_zones' must have 4232 addresses for 'serving', got 4 zones with 4076 at most: 2100 hosts take 4200 with their tasks, and a load balancer 32; give the accelerator subnet a 'secondary_cidr', or lower the tasks",
     ),
     row(
         "no route to the internet",

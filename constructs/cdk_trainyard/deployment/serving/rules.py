@@ -8,9 +8,10 @@ from cdk_trainyard.deployment.serving.place import place_problems
 from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.accounts import own_account
-from cdk_trainyard.problems import Problem, option, within
+from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
 from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
@@ -43,6 +44,21 @@ def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             yield problem if problem.at[0] == "serving" else replace(problem, at=("network", *problem.at))
         yield from within(("network",), serving_reach_problems(network, region, section, monitored=monitored))
         yield from within(("serving", "load_balancer"), known_client_problems(balancer, cidr_known=known))
+    yield from _log_bucket_problems(section, deployment.storage)
+
+
+def _log_bucket_problems(section: ServingSection, storage: StorageSection) -> Iterator[Problem]:
+    """Check that the bucket of access logs is none that the file itself says has a KMS key."""
+    logs, buckets = section.load_balancer.access_logs, storage.buckets
+    if logs is None or unresolved(logs, logs.bucket_name, buckets):
+        return
+    for purpose in ("scripts", "datasets", "checkpoints", "models"):
+        bucket = getattr(buckets, purpose)
+        if bucket is None or unresolved(bucket) or bucket.key is None or bucket.bucket_name != logs.bucket_name:
+            continue
+        why = f"has one by 'storage.buckets.{purpose}': load balancers write to SSE-S3 alone"
+        text = f"must be a bucket without a KMS key, got {shown(logs.bucket_name)}, which {why}"
+        yield Problem(("serving", "load_balancer", "access_logs", "bucket_name"), text)
 
 
 def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
