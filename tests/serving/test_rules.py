@@ -779,7 +779,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "issuer of two lines": (
         jwt(issuer="issuer.example\n"),
         [
-            "'authentication.issuer' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as https://issuer.example.com/pool, got 'issuer.example\\n'"
+            "'authentication.issuer' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as https://issuer.example/pool, got 'issuer.example\\n'"
         ],
     ),
     "issuer that is what tells of it": (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("GET", "POST")
 AGENT_IMAGE: Final = "public.ecr.aws/aws-elb/target-optimizer/target-control-agent:latest"
-_ISSUER: Final = replace(LINE, example="https://issuer.example.com/pool", shortest=1, longest=256)
+_ISSUER: Final = replace(LINE, example="https://issuer.example/pool", shortest=1, longest=256)
 """Most are https URLs, but not all (RFC 7519, section 4.1.1, ``StringOrURI``). Length: ELB's API,
 ``JwtValidationActionConfig``."""
 
