@@ -14,6 +14,8 @@ from cdk_trainyard.problems import Problem, option, sentence
 from cdk_trainyard.tokens import Unknown
 from tests.options.example_spec import Capacity, Cluster, Day, ExistingStore, Group, Job, Volume
 
+_TOKEN: Any = Token.as_any({"Ref": "Parameter"})
+
 
 def group(**more: Any) -> Group:
     return Group(**{"name": "workers", "job": Job.COMPUTE, "count": 4} | more)
@@ -52,6 +54,16 @@ def test_python_may_have_an_object_for_a_name() -> None:
 def test_tokens_are_not_judged() -> None:
     number, text, texts = Token.as_number({"Ref": "N"}), Token.as_string({"Ref": "T"}), Token.as_list({"Ref": "L"})
     assert said(Cluster(groups=[group(count=number, name=text, alarms=texts)])) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "at"),
+    [({"volumes": [_TOKEN]}, "volumes[0]"), ({"volumes": _TOKEN}, "volumes"), ({"source": _TOKEN}, "source")],
+)
+def test_a_token_is_nothing_that_has_options_of_its_own(more: dict[str, Any], at: str) -> None:
+    wanted = "must be known when the app is synthesized, got a Token; write it out"
+    assert said(Cluster(groups=[group(**more)])) == [f"'groups.workers.{at}' {wanted}"]
+    assert said(Cluster(groups=[group()], tags=_TOKEN)) == [f"'tags' {wanted}"]
 
 
 @pytest.mark.parametrize(

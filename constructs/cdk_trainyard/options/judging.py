@@ -84,7 +84,7 @@ class Judge:
 
     def _value(self, shape: Shape, value: Any, at: At) -> Any:  # noqa: PLR0911  one for each shape
         if unresolved(value):
-            return value
+            return self._token(shape, value, at)
         match shape:
             case Scalar():
                 if isinstance(value, shape.also):
@@ -103,6 +103,12 @@ class Judge:
                 return self._items(shape, value, at)
             case Named() | Json():
                 return self._mapping(shape, value, at)
+
+    def _token(self, shape: Shape, value: Any, at: At) -> Any:
+        """Take a Token for a value or for a list of values, and for nothing that has options of its own."""
+        if isinstance(value, Unknown | list | tuple) or isinstance(shape, Scalar | Object):
+            return value
+        return self._refused(at, "must be known when the app is synthesized, got a Token; write it out")
 
     def _items(self, shape: Items, value: Any, at: At) -> Any:
         if isinstance(value, str) or not isinstance(value, Sequence):
