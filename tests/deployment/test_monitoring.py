@@ -274,10 +274,6 @@ def test_a_window_with_two_samples_is_taken(expr: str, write: Callable[[str], Pa
             )
         ),
         (
-            {"monitoring": {"own_alarms": {"Mine": own("up{$cluster}", "one\ntwo\n")}}},
-            r"'monitoring.own_alarms.Mine.summary' must be one line, got 'one\ntwo\n'",
-        ),
-        (
             {"monitoring": {"update_minutes": 90}},
             "'monitoring.update_minutes' must be left out where no group of HyperPod has a 'scheduled_update', got 90",
         ),

@@ -188,6 +188,11 @@ def test_fails_for_what_is_not_the_name_of_a_key_pair(name: str) -> None:
     assert stand_ins.KeyPair.kind.problem(name, HERE) == f"{text}, got {name!r}"
 
 
+@pytest.mark.parametrize("name", ["my-key", "team key", "/prod/key", "arn:team:key", "key.pem", "key-1"])
+def test_a_key_pair_may_have_any_name(name: str) -> None:
+    assert stand_ins.KeyPair.kind.problem(name, HERE) is None
+
+
 def test_a_secret_of_rds_is_one() -> None:
     said = "arn:aws:secretsmanager:us-east-1:111111111111:secret:rds!db-0a1b2c3d-0000-4444-8888-0123456789ab-AbCdEf"
     assert stand_ins.Secret.kind.problem(said, HERE) is None

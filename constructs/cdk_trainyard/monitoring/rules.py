@@ -97,8 +97,6 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem(at, f"must be said once, got {shown(alarm.name)} again", of_key=True)
         elif empty := next((name for name in ("expr", "summary") if not getattr(alarm, name).strip()), None):
             yield Problem((*at, empty), "must say something, got ''")
-        elif len(alarm.summary.strip().splitlines()) > 1:
-            yield Problem((*at, "summary"), f"must be one line, got {shown(alarm.summary)}")
         elif alarm.summary.count("{{") != alarm.summary.count("}}"):
             yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
         elif _LITERAL.fullmatch(alarm.expr.strip()):

@@ -314,8 +314,9 @@ def endpoints_problems(spec: NetworkSpec) -> Iterator[Problem]:
         return
     for index, endpoint in enumerate(spec.interface_endpoints):
         if not unresolved(endpoint) and endpoint != Endpoint.DYNAMODB:
-            text = f"must be left out, got {endpoint}: {option('zone')} {spec.zone} is a Local Zone, which has none"
-            yield Problem(("interface_endpoints", index), f"{text}; nodes reach AWS through a NAT gateway")
+            why = f"they stand in every zone of the network, and {option('zone')} {spec.zone}, a Local Zone, has none"
+            remedy = "give the network a NAT gateway" if spec.nat is Nat.NONE else "nodes use the NAT gateway"
+            yield Problem(("interface_endpoints", index), f"must be left out, got {endpoint}: {why}; {remedy}")
 
 
 def _is_local(zone: str) -> bool:

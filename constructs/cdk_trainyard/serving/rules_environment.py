@@ -113,10 +113,10 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
 
 def _of_vllm(name: str, value: str, engine: TextGenerationEngine, ours: Mapping[str, str]) -> str | None:
     """Compare with what optimum-neuron makes of arguments of vLLM."""
-    number, most = _number(value), _MOST_OF_MODEL.get(name, "")
-    if number is not None and most in ours and number > int(ours[most]):
+    number, most, known = _number(value), _MOST_OF_MODEL.get(name, ""), engine.container.known
+    if known and number is not None and most in ours and number > int(ours[most]):
         return f"must be at most {ours[most]} as '{_OF_MODEL[most]}' of 'model' says"
-    if name in _UNDIVIDED and engine.kind is Server.HF_VLLM and engine.container.known and (number or 0) > 1:
+    if known and name in _UNDIVIDED and engine.kind is Server.HF_VLLM and (number or 0) > 1:
         return "must be 1: 'tensor_parallel' of 'model' shares it, in one process"
     return _plugins(name, value, engine)
 

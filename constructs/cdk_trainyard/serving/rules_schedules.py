@@ -14,7 +14,7 @@ from cdk_trainyard.serving.spec_service import ScalingSchedule
 from cdk_trainyard.tokens import unresolved
 
 _MOST: Final = 200
-_UTC: Final = frozenset({"Etc/UTC", "UTC"})
+_UTC: Final = frozenset({"Etc/GMT", "Etc/UTC", "GMT", "UTC"})
 
 
 def schedules_problems(schedules: Sequence[ScalingSchedule]) -> Iterator[Problem]:
