@@ -584,8 +584,15 @@ def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str]
         ("3.14.0", [("    public: true\n", "    public: true\n    dcv: {allowed_from: 10.0.0.0/8}\n")]),
         ("3.13.2", [("cluster:\n", "cluster:\n  image_id: ami-0123456789abcdef0\n"), _P6]),
         ("3.12.0", [("    public: true\n", "    public: true\n    root_volume: {size_gib: 40}\n")]),
+        (
+            "3.16.1",
+            [
+                ("cluster:\n", "cluster:\n  image_id: ami-0123456789abcdef0\n"),
+                ("    public: true\n", "    public: true\n    root_volume: {size_gib: 38}\n"),
+            ],
+        ),
     ],
-    ids=["Region", "allocation", "desktop", "own image", "smaller image"],
+    ids=["Region", "allocation", "desktop", "own image", "smaller image", "smaller image of one's own"],
 )
 def test_what_a_version_has_is_taken(version: str, edits: list[Edit], write: Callable[[str], Path]) -> None:
     says = problems_of(

@@ -92,6 +92,14 @@ def test_a_copy_of_the_projects_scripts_has_their_library_and_gets_settings(writ
     assert len(upload["Properties"]["SourceObjectKeys"]) == 2  # the folder, and settings.json
 
 
+def test_a_folder_that_only_names_the_library_is_no_copy(write: Callable[[str], Path]) -> None:
+    path = write(edited(OWN))
+    own = b"#!/bin/bash\n# shellcheck source=lib/steps.sh\nsource ./mylib/steps.sh\n"
+    steps = {"mylib/steps.sh": SCRIPT, "steps/network.sh": b"#!/bin/bash\n# no settings.json here\n"}
+    write_folder(path.parent / "own", {"own.sh": own, **steps})
+    assert problems_of(path) == []
+
+
 def test_a_legacy_topology_wants_its_file(write: Callable[[str], Path]) -> None:
     path = write(edited((OWN[0], f"{OWN[1]}  topology: legacy\n")))
     write_folder(path.parent / "own", {"own.sh": SCRIPT})
@@ -296,6 +304,6 @@ def test_what_is_wrong_with_hundreds_of_files_is_told_of_some(write: Callable[[s
 
 def write_folder(folder: Path, files: dict[str, bytes] | None) -> None:
     for name, content in (files or {}).items():
-        folder.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
         (folder / name).chmod(0o755 if content.startswith(b"#!") else 0o644)

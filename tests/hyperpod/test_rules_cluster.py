@@ -62,7 +62,7 @@ def database(stack: Stack) -> AccountingDatabaseBase:
 
 
 OWN_IMAGE = {"image_id": "ami-0123456789abcdef0"}
-TAKEN = "must not be 'dev' as a partition, a name that Slurm and HyperPod have taken"
+TAKEN = "must not be 'dev' as a partition, into which HyperPod puts every node"
 REFUSALS = [
     ({"groups": [controller(), worker(partition="dev")]}, f"'groups.worker-group.partition' {TAKEN}"),
     (
@@ -405,6 +405,10 @@ def test_fails_with_a_legacy_partition_that_slurm_conf_cannot_hold(stack: Stack,
     form = "must be a name of letters, digits, '.', '_' and '-' other than DEFAULT, as training"
     problems = refusal(build, **legacy(stack), groups=[controller(), worker(partition=partition)])
     assert problems == (f"'groups.worker-group.partition' {form}, got {partition!r}",)
+
+
+def test_a_partition_may_have_the_letters_of_dev_in_another_case(build: Build) -> None:
+    build(groups=[controller(), worker(partition="Dev")])
 
 
 def test_a_partition_may_have_more_characters_than_a_group(build: Build) -> None:

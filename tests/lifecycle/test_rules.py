@@ -166,8 +166,23 @@ def test_fails_for_a_file_that_must_not_be_there(name: str, data: bytes, problem
         ("progress.sh", b"printf 'a\rb'\n"),
         ("ca.pem", b"-----BEGIN CERTIFICATE-----\n"),
         ("apt/Release.key", b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n"),
-        ("signer.pem", b"-----BEGIN PUBLIC KEY-----\n"),
-        *((name, b"{}\r\n") for name in ("a.json", "README.md", "lib/README.rst", "upload.ps1", "upload.bat")),
+        *(
+            ("signer.pem", f"-----BEGIN {kind}-----\n".encode())
+            for kind in ("PUBLIC KEY", "X509 CRL", "CERTIFICATE REQUEST", "DH PARAMETERS")
+        ),
+        *(
+            (name, b"{}\r\n")
+            for name in (
+                "a.json",
+                "A.JSON",
+                "page.htm",
+                "a.csv",
+                "README.md",
+                "lib/README.rst",
+                "upload.ps1",
+                "upload.bat",
+            )
+        ),
         ("id_rsa.pub", b"ssh-rsa AAAA\n"),
         ("doc.md", b"AKIAIOSFODNN7EXAMPLE\n"),
         ("environment.sh", b"x\n"),

@@ -86,9 +86,9 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         if group.role is not GroupRole.COMPUTE:
             text = f"must not be given for a {group.role} group, got {shown(said)}; partitions hold compute nodes"
             yield Problem(at, text)
-        elif partition.lower() in taken:
+        elif partition in taken or partition.lower() == limits.PARTITION_OF_DEFAULTS:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
-            why = "a name that Slurm and HyperPod have taken"
+            why = "into which HyperPod puts every node" if partition in taken else "a line of slurm.conf's defaults"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
         elif said is not None and (form := (PARTITION_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
             yield Problem(at, form)
@@ -99,7 +99,7 @@ def _taken_partitions(cluster: ResolvedCluster) -> set[str]:
     names = [group.partition for group in cluster.of_role(GroupRole.COMPUTE) if not unresolved(group.partition)]
     others = set(names) - {limits.PARTITION_OF_ALL}
     free = cluster.legacy and not (others and cluster.runs_own_scripts)
-    return {limits.PARTITION_OF_DEFAULTS} | (set() if free else {limits.PARTITION_OF_ALL})
+    return set() if free else {limits.PARTITION_OF_ALL}
 
 
 def strategy_problems(cluster: ResolvedCluster) -> Iterator[Problem]:

@@ -39,11 +39,15 @@ _SECRET_NAMES = (
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", ".env", ".env.*",
     ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", "credentials",
 )  # fmt: skip
-_ANY_LINE_ENDS = ("*.json", "*.md", "*.rst", "*.html", "*.bat", "*.cmd", "*.ps1")
-"""What takes CR LF: JSON (RFC 8259, section 2), what people read, what Windows runs."""
+_ANY_LINE_ENDS = (
+    *("*.json", "*.csv", "*.xml", "*.svg", "*.md", "*.rst", "*.htm", "*.html", "*.css"),
+    *("*.bat", "*.cmd", "*.ps1"),
+)
+"""What takes CR LF: JSON (RFC 8259, section 2), CSV (RFC 4180), what people and browsers read, what Windows runs."""
 _SAMPLE_NAMES = ("*.example", "*.sample", "*.template", "*.dist")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
-_PUBLIC = re.compile(rb"-----BEGIN ((TRUSTED )?CERTIFICATE-----|[A-Z0-9 ]*PUBLIC KEY)")
+_PUBLIC = re.compile(rb"-----BEGIN ((TRUSTED )?CERTIFICATE( REQUEST)?|X509 CRL|DH PARAMETERS|[A-Z0-9 ]*PUBLIC KEY)")
+"""RFC 7468, sections 5 to 7 and 13, and what OpenSSL writes."""
 _ACCESS_KEY = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
 _KEY_VALUE = rb"[\"']?\]?[ \t]*[=:, \t][ \t]*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 _SECRET_CONTENT = (
@@ -63,6 +67,8 @@ _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
 _USERS_READER = "shared_users.py"
 _SETTINGS_READER = "steps/network.sh"
 _LIBRARY = "lib/steps.sh"
+_TAKES_LIBRARY = re.compile(rb"^\s*(source|\.) \"?(\$\{?here\}?/|\./)?" + re.escape(_LIBRARY.encode()), re.MULTILINE)
+_READS_SETTINGS = re.compile(rb"^[^#\n]*" + re.escape(SETTINGS_FILE.encode()), re.MULTILINE)
 _FOLDER, _USERS = ("folder",), ("users_file",)
 
 
@@ -189,9 +195,8 @@ def library_problems(bundle: Bundle, entry: str, *, at: At = _FOLDER) -> Iterato
 
 
 def _runs_steps(bundle: Bundle, entry: str) -> bool:
-    file, reader = bundle.find(entry), bundle.find(_SETTINGS_READER)
-    parts = ((file, _LIBRARY), (reader, SETTINGS_FILE))
-    return all(part is not None and word.encode() in part.data for part, word in parts)
+    parts = ((bundle.find(entry), _TAKES_LIBRARY), (bundle.find(_SETTINGS_READER), _READS_SETTINGS))
+    return all(part is not None and pattern.search(part.data) for part, pattern in parts)
 
 
 def settings_problems(bundle: Bundle, settings: NodeSettings | None, *, entry: str) -> Iterator[Problem]:
@@ -291,7 +296,7 @@ def _interpreter_problems(file: BundleFile) -> list[str]:
 
 
 def _line_end_problems(file: BundleFile) -> list[str]:
-    if not file.is_text or b"\r" not in file.data or _is_named(file, _ANY_LINE_ENDS):
+    if not file.is_text or b"\r" not in file.data or _is_named(file, _ANY_LINE_ENDS, lower=True):
         return []
     lines = [number for number, line in enumerate(file.data.split(b"\n"), start=1) if line.endswith(b"\r")]
     if not lines:
@@ -344,8 +349,9 @@ def _has_secret_name(file: BundleFile) -> bool:
     return _is_named(file, _SECRET_NAMES) and not _is_named(file, _SAMPLE_NAMES) and not _PUBLIC.search(file.data)
 
 
-def _is_named(file: BundleFile, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(PurePosixPath(file.name).name, pattern) for pattern in patterns)
+def _is_named(file: BundleFile, patterns: Sequence[str], *, lower: bool = False) -> bool:
+    name = PurePosixPath(file.name).name
+    return any(fnmatchcase(name.lower() if lower else name, pattern) for pattern in patterns)
 
 
 def _line_of(data: bytes, offset: int) -> int:

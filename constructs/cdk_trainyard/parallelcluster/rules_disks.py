@@ -14,23 +14,25 @@ _HARD_DISKS = (VolumeType.ST1, VolumeType.SC1)
 _GP3_IOPS = 3000
 
 
-def root_volume_problems(at: At, volume: RootVolume | None, least: int) -> Problems:
+def root_volume_problems(at: At, volume: RootVolume | None, least: int | None) -> Problems:
     """The disk is as large as the image, one that EC2 starts from, and fast as its type can be.
 
     Args:
         at: Where it is said.
         volume: The disk, or None.
-        least: Size of the image in GiB.
+        least: Size of the image in GiB. None: it is not known.
     """
     if volume is None or unresolved(volume):
         return
-    if volume.size_gib is not None and volume.size_gib < least:
+    if volume.size_gib is not None and least is not None and volume.size_gib < least:
         text = f"must be at least {least} GiB, as ParallelCluster's image is, got {volume.size_gib}"
         yield Problem((*at, "size_gib"), text)
     if volume.type in _HARD_DISKS:
         yield Problem((*at, "type"), f"must not be {volume.type}, of which no instance starts; use gp3")
         return
-    yield from block_volume_problems(at, volume, volume.type or VolumeType.GP3, volume.size_gib or least)
+    yield from block_volume_problems(
+        at, volume, volume.type or VolumeType.GP3, volume.size_gib or least or fact("root_volume_gib")
+    )
 
 
 def block_volume_problems(at: At, volume: RootVolume | SharedEbs, kind: VolumeType, size_gib: int) -> Problems:

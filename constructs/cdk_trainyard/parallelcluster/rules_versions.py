@@ -34,18 +34,19 @@ def older_version_problems(spec: ParallelClusterSpec, context: ClusterContext) -
         yield Problem(("login_pools",), f"{text} from {_dots(limits.LOGIN_POOLS_SINCE)} on", of_key=True)
 
 
-def image_gib(spec: ParallelClusterSpec, image_id: str | None) -> int:
-    """Return how large the image is that nodes start from; of an image of yours, no more than it may have.
+def image_gib(spec: ParallelClusterSpec, image_id: str | None) -> int | None:
+    """Return how large the image is that nodes start from; of an image of yours nobody knows, which is None.
 
     Args:
         spec: The cluster.
         image_id: An image of the nodes' own, or None.
     """
+    if spec.image_id is not None or image_id is not None:
+        return None
     usual: int = fact("root_volume_gib")
     if (version := _version(spec)) is None:
         return usual
-    least = max((gib for since, gib in limits.IMAGE_GIB.items() if since <= version), default=usual)
-    return least if spec.image_id is None and image_id is None else min(least, usual)
+    return max((gib for since, gib in limits.IMAGE_GIB.items() if since <= version), default=usual)
 
 
 def _version(spec: ParallelClusterSpec) -> _Version | None:
