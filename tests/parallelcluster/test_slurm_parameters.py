@@ -35,15 +35,19 @@ def problems(
     image_id: str | None = None,
     version: str | None = None,
     exclusive: bool | None = None,
+    beside: Any = None,
+    raw_overrides: Any = None,
     **more: Any,
 ) -> list[str]:
     first = GOOD.said.queues[0]
     nodes = replace(first.compute[0], slurm=compute, schedulable_memory_mib=memory)
     changed = replace(first, slurm=queue, compute=[nodes], exclusive=exclusive)
+    larger = replace(first, name="larger", slurm=beside, compute=[replace(nodes, instance_type="c5.4xlarge", name="l")])
     said = replace(
         GOOD.said,
         slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),
-        queues=[changed],
+        queues=[changed] if beside is None else [changed, larger],
+        raw_overrides=raw_overrides,
         image_id=image_id,
         version=version,
     )
@@ -172,6 +176,18 @@ def named(said: Any) -> str:
         {"queue": {"DefMemPerNode": 8192}, "memory": 8192},
         {"queue": {"DefMemPerNode": 9000}, "compute": {"RealMemory": Token.as_number({"Ref": "Memory"})}},
         {"custom": [{"NodeName": "large", "RealMemory": 99999}, {"DefMemPerNode": 9000}]},
+        {"custom": [{"DefMemPerNode": 9000}], "queue": {"defmempercpu": 100}},
+        {"custom": [{"DefMemPerNode": 9000}], "queue": {"DefMemPerNode": 100}, "beside": {}},
+        {
+            "custom": [{"DefMemPerNode": 9000}, {"PartitionName": "own", "Nodes": "larger_nodes"}],
+            "beside": {"DefMemPerNode": 9000},
+        },
+        {"custom": [{"DefMemPerNode": 9}, {"MaxMemPerNode": 8}], "queue": {"DEFMEMPERCPU": 2}},
+        {
+            "custom": [{"DefMemPerNode": 9}, {"MaxMemPerNode": 8}],
+            "queue": {"MaxMemPerNode": 10},
+            "beside": {"DefMemPerCPU": 2},
+        },
         {"queue": {"MaxTime": "1-00:00:00", "PriorityTier": 3, "AllowGroups": "ops", "DefMemPerCPU": "4K"}},
         {"queue": {"MaxTime": 9000, "DefaultTime": "2-", "Hidden": "NO"}},
         {"queue": {"MinNodes": 2, "MaxNodes": "UNLIMITED", "DefMemPerCPU": 100, "MaxMemPerNode": 9}},
@@ -530,6 +546,14 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
                 "'queues[0].slurm.DefMemPerNode' must be at most 7782, the memory that jobs may have of these nodes, "
                 "got 8192; no job without --mem would run"
             ),
+        ),
+        (
+            {"custom": [{"DefMemPerNode": 9}, {"MaxMemPerNode": 8}], "queue": {"DefMemPerNode": 2}, "beside": {}},
+            "'slurm.custom[0].DefMemPerNode' must be at most MaxMemPerNode, got 9 and 8",
+        ),
+        (
+            {"custom": [{"DefMemPerNode": 9000}], "beside": {"DefMemPerNode": 100}},
+            "'slurm.custom[0].DefMemPerNode' must be at most 7782, the memory that jobs may have of these nodes, got",
         ),
         ({"custom": [{"defmempercpu": "8K"}]}, "'slurm.custom[0].defmempercpu' must be at most 7782, the memory that"),
         ({"queue": {"DefMemPerCPU": 4001}, "memory": 4000}, "must be at most 4000, the memory that jobs may have"),

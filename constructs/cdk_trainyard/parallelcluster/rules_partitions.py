@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
-from cdk_trainyard.parallelcluster.slurm_lines import lines_of, said
+from cdk_trainyard.parallelcluster.slurm_lines import lines_of, queues_without, said
 from cdk_trainyard.parallelcluster.slurm_values import ENDLESS, minutes_of, number_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, either, shown
@@ -39,14 +39,16 @@ def partition_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 
 
 def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """Limits that are said in one place do not exclude one another."""
+    """Limits that are said in one place do not exclude one another; a queue's own take the place of the cluster's."""
     for at, parameters in _partitions(spec):
         places = {name: (*at, name) for name in parameters}
         yield from (*_ignored_problems(places, parameters), *_order_problems(places, parameters))
     lines = list(lines_of(spec, "cluster"))
     places = {name: (*at, name) for at, line in lines for name in line}
     everything = {name: value for _, line in lines for name, value in line.items()}
-    yield from (*_ignored_problems(places, everything), *_order_problems(places, everything))
+    yield from _ignored_problems(places, everything)
+    if queues_without(spec, "defmempernode", "defmempercpu", "maxmempernode", "maxmempercpu"):
+        yield from _order_problems(places, everything)
 
 
 def partition_preemption_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import computes, known, type_names, types_of
-from cdk_trainyard.parallelcluster.slurm_lines import is_said, lines_of, texts
+from cdk_trainyard.parallelcluster.slurm_lines import is_said, lines_of, queues_without, texts
 from cdk_trainyard.parallelcluster.slurm_values import number_of, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
@@ -53,11 +53,15 @@ def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 
 
 def default_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """A job that asks for no memory gets no more than a node has (``_filter_nodes`` of ``node_scheduler.c``)."""
+    """A job that asks for no memory gets no more than a node has (``_filter_nodes`` of ``node_scheduler.c``).
+
+    What a queue says itself it has instead of the cluster's (``_get_def_mem`` of ``job_mgr.c``).
+    """
     said: list[_Given] = [(("queues", index, "slurm"), one.slurm, one.compute) for index, one in known(spec.queues)]
-    if not any(True for _ in lines_of(spec, "node")):
-        everything = [compute for _, _, compute in computes(spec)]
-        said += [(at, line, everything) for at, line in lines_of(spec, "cluster")]
+    if (queues := queues_without(spec, "defmempernode", "defmempercpu")) and not any(lines_of(spec, "node")):
+        queues = [one for _, one in known(spec.queues)] if any(lines_of(spec, "partition")) else queues
+        served = [compute for queue in queues for _, compute in known(queue.compute)]
+        said += [(at, line, served) for at, line in lines_of(spec, "cluster")]
     for at, parameters, nodes in said:
         if not parameters or unresolved(parameters, nodes, *nodes) or spec.raw_overrides:
             continue

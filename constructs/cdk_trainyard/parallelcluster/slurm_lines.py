@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_queues import Queue
 from cdk_trainyard.problems import At
 from cdk_trainyard.tokens import unresolved
 
@@ -40,3 +41,12 @@ def texts(spec: ParallelClusterSpec, wanted: str) -> Iterator[tuple[At, str]]:
 def is_said(spec: ParallelClusterSpec, wanted: str) -> bool:
     """Return whether a parameter of the cluster, in small letters, is said."""
     return any(True for _ in said(spec, wanted))
+
+
+def queues_without(spec: ParallelClusterSpec, *wanted: str) -> list[Queue]:
+    """Return the queues that say none of some parameters, in small letters; a Token may say any."""
+    return [
+        queue
+        for _, queue in known(spec.queues)
+        if not unresolved(queue.slurm) and {name.lower() for name in queue.slurm or ()}.isdisjoint(wanted)
+    ]
