@@ -60,8 +60,9 @@ def partition_preemption_problems(spec: ParallelClusterSpec, _: ClusterContext) 
     gang = any(unresolved(mode) or "gang" in str(mode).lower() for _, mode in said(spec, "preemptmode"))
     for at, parameters in _partitions(spec):
         for name, value in parameters.items():
-            words = () if unresolved(value) else {*str(value).strip('"').lower().split(",")}
-            if name.lower() not in ("preemptmode", "gracetime") or not words or words <= {"off", "0"}:
+            words = set[str]() if unresolved(value) else {*str(value).strip('"').lower().split(",")}
+            is_none = all(re.fullmatch("off|(0x)?0+k?", word) for word in words)
+            if name.lower() not in ("preemptmode", "gracetime") or is_none:
                 continue
             if kind in ("preempt/none", "preempt/qos"):
                 text = "must be given with PreemptType preempt/partition_prio in 'custom' of 'slurm'"

@@ -76,7 +76,7 @@ def default_memory_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 
 def whole_node_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
     """A job that has nodes for itself has all their CPUs ("greater than max_cpus_per_node" of ``job_test.c``)."""
-    if is_said(spec, "selecttype") or is_said(spec, "allowspecresourcesusage"):
+    if is_said(spec, "selecttype") or is_said(spec, "allowspecresourcesusage") or spec.raw_overrides:
         return
     for index, queue in known(spec.queues):
         if queue.exclusive is not True or not queue.slurm or unresolved(queue.slurm, queue.compute, *queue.compute):

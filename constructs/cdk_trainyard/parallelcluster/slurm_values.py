@@ -230,7 +230,8 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
         kind: How Slurm reads it.
         value: The value; not a Token.
     """
-    text = _value_problem(value, *_FORMS["time" if (table, name) in _TIMES else kind])
+    form, words = _FORMS["time" if (table, name) in _TIMES else kind]
+    text = _value_problem(value, form, _words_of_range(table, name) or words)
     if narrower := None if text else _VALUES.get((table, name)):
         text = _value_problem(value, *narrower)
     if text is None and kind in ("short", "number"):
@@ -238,6 +239,14 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
     if text is None and (words_problem := _OF_WORDS.get((table, name))):
         text = words_problem(value.strip('"') if isinstance(value, str) else str(value))
     return text
+
+
+def _words_of_range(table: str, name: str) -> str | None:
+    """Return the words of the numbers that a parameter takes, or None: those of its kind."""
+    if (table, name) not in _RANGES:
+        return None
+    least, most = _RANGES[table, name]
+    return f"a whole number of {least} to {min(most, _MOST)}{', or UNLIMITED' if most == math.inf else ''}"
 
 
 def _range_problem(table: str, name: str, value: Any) -> str | None:
