@@ -197,6 +197,7 @@ def test_the_grid_asks_for_every_fetch_of_machines(shipped: Any) -> None:
         ("hyperpod", "node", "containers"),  # as need is "missing"
         *((room, "node", "gpu_image") for room in ("hyperpod", "parallelcluster", "fleet")),  # the user's own address
         ("hyperpod", "node", "pam_slurm_adopt"),  # the user's own address
+        ("parallelcluster", "node", "on_configured"),  # the user's own address
         ("serving", "host", "concurrency"),  # an image of the registry that 'public.ecr.aws' is
     }
 
