@@ -23,7 +23,7 @@ KeyPath = tuple[str | int, ...]
 _MAX_DEPTH: Final = 24
 _MAX_VALUES: Final = 20_000
 _MOST_DIGITS: Final = sys.int_info.default_max_str_digits
-_TOO_MANY_DIGITS: Final = re.compile(rf"\d{{{_MOST_DIGITS + 1}}}")
+_TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
 """What Python makes no number of, wherever a rule asks for one."""
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"

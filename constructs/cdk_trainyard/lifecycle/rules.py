@@ -67,7 +67,7 @@ _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
 _USERS_READER = "shared_users.py"
 _SETTINGS_READER = "steps/network.sh"
 _LIBRARY = "lib/steps.sh"
-_TAKES_LIBRARY = re.compile(rb"^\s*(source|\.) \"?(\$\{?here\}?/|\./)?" + re.escape(_LIBRARY.encode()), re.MULTILINE)
+_TAKES_LIBRARY = re.compile(rb"^[ \t]*(source|\.) \"?(\$\{?here\}?/|\./)?" + re.escape(_LIBRARY.encode()), re.MULTILINE)
 _READS_SETTINGS = re.compile(rb"^[^#\n]*" + re.escape(SETTINGS_FILE.encode()), re.MULTILINE)
 _FOLDER, _USERS = ("folder",), ("users_file",)
 

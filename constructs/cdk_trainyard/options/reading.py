@@ -52,7 +52,7 @@ _DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d
 _QUOTED: Final = re.compile(r"'(\w+)'")
 _FOREIGN: Final = ("//", "/*")
 """How comments begin in other languages."""
-_BEHIND: Final = re.compile(r"(\S.*?)((?:\s+(?://|/\*)|(?<=\S)#\s).*)", re.DOTALL)
+_BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
 """A value, and what follows it that may be meant as a comment."""
 _COMMENT: Final = "a comment begins with '#'"
 
