@@ -1,6 +1,5 @@
 """What is written over rendered properties: names that CloudFormation has, and no option says. Pure."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import reduce
@@ -11,12 +10,11 @@ from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.property_shapes import Shape, lacking, shape_problems
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
-from cdk_trainyard.hyperpod.spec_groups import PROPERTIES, InstanceGroup
+from cdk_trainyard.hyperpod.spec_groups import PROPERTIES, InstanceGroup, in_snake_case
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 
 _GROUPS = "InstanceGroups"
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OF_EKS = "it is for clusters with Amazon EKS, and this one has Slurm"
 _SAID_OF_GROUPS = {
     **{name: f"{shown(ours)} says it" for name, ours in PROPERTIES.items()},
@@ -127,7 +125,7 @@ def _forbidden(path: str, said: Mapping[str, str | None], spec: type) -> str | N
     around = (".".join(names[:count]) for count in range(len(names), 0, -1))
     if (nearest := next((each for each in around if each in said), None)) is not None:
         return said[nearest]
-    own = _CAPITAL.sub("_", names[0]).lower()
+    own = in_snake_case(names[0])
     return f"{shown(own)} says it" if own in {each.name for each in fields(spec)} else None
 
 

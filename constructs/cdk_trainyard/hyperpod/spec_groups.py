@@ -58,7 +58,12 @@ PROPERTIES: Mapping[str, str] = {
 """CloudFormation's properties of a group that have another name here."""
 
 
-def _in_snake_case(name: str) -> str:
+def in_snake_case(name: str) -> str:
+    """Return a property's name as options are written.
+
+    Args:
+        name: As CloudFormation has it.
+    """
     return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
@@ -201,7 +206,7 @@ class InstanceGroup:
     """A group of equal nodes in a HyperPod cluster."""
 
     FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        **{said: f"use '{ours}'" for name, ours in PROPERTIES.items() for said in (name, _in_snake_case(name))},
+        **{said: f"use '{ours}'" for name, ours in PROPERTIES.items() for said in (name, in_snake_case(name))},
         **dict.fromkeys(("InstanceGroupName", "instance_group_name"), "the key of the group is its name"),
         "capacity_reservation_id": "HyperPod takes none of EC2's reservations; use 'training_plan_arn'",
         "placement": "HyperPod places nodes itself; leave it out",

@@ -11,6 +11,7 @@ from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.accounts import own_account
+from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.serving.rules import service_findings
 from cdk_trainyard.serving.rules_compilation import compilation_problems
@@ -19,6 +20,7 @@ from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems, key_problems
 from cdk_trainyard.serving.rules_service import monitoring_problems
+from cdk_trainyard.storage.spec import ExistingBucket
 from cdk_trainyard.tokens import Unknown, unresolved
 
 _OF_OTHERS = ("model", "engine")
@@ -52,11 +54,12 @@ def _log_bucket_problems(section: ServingSection, storage: StorageSection) -> It
     logs, buckets = section.load_balancer.access_logs, storage.buckets
     if logs is None or unresolved(logs, logs.bucket_name, buckets):
         return
-    for purpose in ("scripts", "datasets", "checkpoints", "models"):
-        bucket = getattr(buckets, purpose)
-        if bucket is None or unresolved(bucket) or bucket.key is None or bucket.bucket_name != logs.bucket_name:
+    kind: type = type(buckets)
+    for name in fields_of(kind):
+        bucket = getattr(buckets, name)
+        if not isinstance(bucket, ExistingBucket) or bucket.key is None or bucket.bucket_name != logs.bucket_name:
             continue
-        why = f"has one by 'storage.buckets.{purpose}': load balancers write to SSE-S3 alone"
+        why = f"has one by 'storage.buckets.{name}': load balancers write to SSE-S3 alone"
         text = f"must be a bucket without a KMS key, got {shown(logs.bucket_name)}, which {why}"
         yield Problem(("serving", "load_balancer", "access_logs", "bucket_name"), text)
 
