@@ -283,8 +283,8 @@ def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
             "'placement_group' must be left out with a capacity block, whose instances stand together anyway; got one"
         )),
         ({"root_device": "sda1"}, "'root_device' must be the name of a device, as /dev/xvda, got 'sda1'"),
-        ({"instance_tags": {"Team": "a", "team": "b"}}, (
-            "'instance_tags.team' must differ from 'Team' in more than case, as IAM demands"
+        ({"instance_tags": {f"tag{number}": "" for number in range(51)}}, (
+            "'instance_tags' must be at most 50 tags, got 51"
         )),
     ],
 )  # fmt: skip
@@ -294,6 +294,10 @@ def test_a_template_is_refused_with_one_clear_sentence(changes: dict[str, Any], 
 
 def test_types_that_are_virtual_and_bare_metal_without_threads_pass() -> None:
     assert template(instance_type="c5n.18xlarge", threads_per_core=1) == template(instance_type="c5n.metal") == []
+
+
+def test_instances_have_tags_that_differ_in_case_only() -> None:
+    assert template(instance_tags={"Team": "a", "team": "b"}) == []
 
 
 def test_a_public_address_is_for_one_interface() -> None:

@@ -56,7 +56,7 @@ def template_problems(
         *([Problem(("placement_group",), together)] if block else []),
         *volume_problems(spec.volume_gib, spec.image),
         *threads_problems(spec.threads_per_core, types),
-        *tags_problems(("instance_tags",), spec.instance_tags),
+        *tags_problems(("instance_tags",), spec.instance_tags, iam=False),
     ]
 
 

@@ -48,7 +48,7 @@ def tags_problems(at: At, tags: Mapping[str, str], *, added: int = 0, iam: bool 
         at: Where the tags are said.
         tags: The tags.
         added: How many a service or this library adds to them.
-        iam: Whether roles get them, too. EC2 alone tells case apart (its user guide, "Tag restrictions").
+        iam: Whether roles get them, too. EC2 alone tells case apart (botocore 1.44.5, ec2, ``Tag``).
     """
     if len(tags) + added > MOST_TAGS:
         beside = f" beside {added} that are added" if added else ""
