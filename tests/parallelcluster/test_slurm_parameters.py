@@ -18,6 +18,7 @@ from tools.contract.table import rows
 GOOD = next(row.cluster for row in rows() if row.name == "priorities and memory")
 KNOWN = json.loads(files("cdk_trainyard.parallelcluster").joinpath("data", "slurm.json").read_text(encoding="utf-8"))
 TOKEN = Token.as_string({"Ref": "Value"})
+FROM_1 = "a whole number of 1 to 4294967295, or UNLIMITED"
 OF_SLURM = [
     rule
     for rule in RULES
@@ -243,17 +244,17 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"MaxArraySize": "x"}]}, "must be a whole number of 0 to 4000001, got 'x'"),
         ({"custom": [{"PropagatePrioProcess": 70000}]}, "must be a whole number of 0 to 2, got 70000"),
         ({"queue": {"MaxCPUsPerSocket": -1}}, "must be a whole number of 1 to 4294967295, or UNLIMITED, got -1"),
-        ({"custom": [{"MaxJobCount": 4294967296}]}, "MaxJobCount' must be 1 to 4294967295, got 4294967296"),
-        ({"custom": [{"MaxArraySize": 4000002}]}, "MaxArraySize' must be 0 to 4000001, got 4000002"),
-        ({"custom": [{"MaxArraySize": "UNLIMITED"}]}, "MaxArraySize' must be 0 to 4000001, got 'UNLIMITED'"),
-        ({"custom": [{"MaxJobCount": "4194304K"}]}, "must be 1 to 4294967295, got '4194304K'"),
-        ({"queue": {"GraceTime": "0x100000000"}}, "must be 0 to 4294967295, got '0x100000000'"),
-        ({"custom": [{"MaxDBDMsgs": 9999}]}, "MaxDBDMsgs' must be 10000 or more, got 9999"),
-        ({"custom": [{"PropagatePrioProcess": 3}]}, "PropagatePrioProcess' must be 0 to 2, got 3"),
-        ({"custom": [{"SlurmdPort": 65536}]}, "SlurmdPort' must be 1 to 65535, got 65536"),
-        ({"queue": {"MaxNodes": 0}}, "'queues[0].slurm.MaxNodes' must be 1 or more, got 0"),
-        ({"queue": {"MaxCPUsPerNode": 0}}, "'queues[0].slurm.MaxCPUsPerNode' must be 1 or more, got 0"),
-        ({"queue": {"maxcpuspersocket": "0"}}, "maxcpuspersocket' must be 1 or more, got '0'"),
+        ({"custom": [{"MaxJobCount": 4294967296}]}, f"MaxJobCount' must be {FROM_1}, got 4294967296"),
+        ({"custom": [{"MaxArraySize": 4000002}]}, "MaxArraySize' must be a whole number of 0 to 4000001, got 4000002"),
+        ({"custom": [{"MaxArraySize": "UNLIMITED"}]}, "a whole number of 0 to 4000001, got 'UNLIMITED'"),
+        ({"custom": [{"MaxJobCount": "4194304K"}]}, f"must be {FROM_1}, got '4194304K'"),
+        ({"queue": {"GraceTime": "0x100000000"}}, "number of 0 to 4294967295, or UNLIMITED, got '0x100000000'"),
+        ({"custom": [{"MaxDBDMsgs": 9999}]}, "whole number of 10000 to 4294967295, or UNLIMITED, got 9999"),
+        ({"custom": [{"PropagatePrioProcess": 3}]}, "PropagatePrioProcess' must be a whole number of 0 to 2, got 3"),
+        ({"custom": [{"SlurmdPort": 65536}]}, "SlurmdPort' must be a whole number of 1 to 65535, got 65536"),
+        ({"queue": {"MaxNodes": 0}}, f"'queues[0].slurm.MaxNodes' must be {FROM_1}, got 0"),
+        ({"queue": {"MaxCPUsPerNode": 0}}, f"'queues[0].slurm.MaxCPUsPerNode' must be {FROM_1}, got 0"),
+        ({"queue": {"maxcpuspersocket": "0"}}, f"maxcpuspersocket' must be {FROM_1}, got '0'"),
         ({"queue": {"PriorityTier": 65536}}, "or UNLIMITED, got 65536"),
         (
             {"queue": {"AllowQos": "high"}},
@@ -439,7 +440,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"SrunPortRange": "63000-60001"}]}, "the lower port first, got '63000-60001'; Slurm would ignore"),
         ({"custom": [{"NodeName": "ALL"}]}, "must be another name than ALL, which is Slurm's own word, got 'ALL'"),
         ({"compute": {"Port": 99999}}, "must be a port of 1 to 65535, got 99999"),
-        ({"custom": [{"MaxJobCount": 0}]}, "must be 1 or more, got 0"),
+        ({"custom": [{"MaxJobCount": 0}]}, f"must be {FROM_1}, got 0"),
         ({"custom": [{"SchedulerType": "sched/fifo"}]}, "plugins, sched/backfill or sched/builtin, got 'sched/fifo'"),
         ({"custom": [{"PriorityType": "priority/fair"}]}, "plugins, priority/basic or priority/multifactor"),
         ({"custom": [{"PreemptType": "x"}]}, "preempt/qos or preempt/none, with what is before the slash, got 'x'"),
@@ -450,7 +451,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"custom": [{"PrologFlags": "X11"}, {"ProctrackType": "proctrack/linuxproc"}]},
             "'slurm.custom[0].PrologFlags' must be without X11 beside proctrack/linuxproc, got 'X11'",
         ),
-        ({"custom": [{"FirstJobId": 0}]}, "FirstJobId' must be 1 or more, got 0"),
+        ({"custom": [{"FirstJobId": 0}]}, f"FirstJobId' must be {FROM_1}, got 0"),
         (
             {"custom": [{"FastSchedule": 2}]},
             "is removed from Slurm; leave it out for 1, and give SlurmdParameters config_overrides for 2",

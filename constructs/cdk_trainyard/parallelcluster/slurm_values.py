@@ -231,11 +231,12 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
         value: The value; not a Token.
     """
     form, words = _FORMS["time" if (table, name) in _TIMES else kind]
-    text = _value_problem(value, form, _words_of_range(table, name) or words)
+    words = _words_of_range(table, name) or words
+    text = _value_problem(value, form, words)
     if narrower := None if text else _VALUES.get((table, name)):
         text = _value_problem(value, *narrower)
-    if text is None and kind in ("short", "number"):
-        text = _range_problem(table, name, value)
+    if text is None and kind in ("short", "number") and not _in_range(table, name, value):
+        text = f"must be {words}, got {shown(value)}"
     if text is None and (words_problem := _OF_WORDS.get((table, name))):
         text = words_problem(value.strip('"') if isinstance(value, str) else str(value))
     return text
@@ -249,14 +250,11 @@ def _words_of_range(table: str, name: str) -> str | None:
     return f"a whole number of {least} to {min(most, _MOST)}{', or UNLIMITED' if most == math.inf else ''}"
 
 
-def _range_problem(table: str, name: str, value: Any) -> str | None:
-    """Return what is wrong with the size of a number, or None."""
+def _in_range(table: str, name: str, value: Any) -> bool:
+    """Say whether a number is of the size that a parameter takes."""
     number = number_of(value)
     least, most = _RANGES.get((table, name), (0, math.inf))
-    if least <= number <= most and (number <= _MOST or number == math.inf):
-        return None
-    words = f"{least} or more" if number < least and most == math.inf else f"{least} to {min(most, _MOST)}"
-    return f"must be {words}, got {shown(value)}"
+    return least <= number <= most and (number <= _MOST or number == math.inf)
 
 
 def number_of(value: Any) -> float:
