@@ -425,7 +425,12 @@ AT_LOAD = [
     row(
         "zone-garbage",
         [("zone: use1-az4", "zone: somewhere")],
-        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az4', got 'somewhere'",
+        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got 'somewhere'",
+    ),
+    row(
+        "zone-garbage-of-another-region",
+        [("region: us-east-1", "region: us-west-2"), ("zone: use1-az4", "zone: somewhere")],
+        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-west-2a' or 'usw2-az1', got 'somewhere'",
     ),
     row(
         "zones-mixed",

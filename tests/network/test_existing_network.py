@@ -99,7 +99,7 @@ def refusals(stack: Stack) -> list[tuple[dict[str, Any], str]]:
     front, one, two = subnet(stack, "Front"), subnet(stack, "One"), subnet(stack, "Two", "us-east-1b")
     nodes = subnet(stack, "Nodes", cidr="10.0.0.0/20")
     return [
-        ({"zone": ""}, "'zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az4', got ''"),
+        ({"zone": ""}, "'zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got ''"),
         (
             {"zone": "us-west-2a"},
             "'zone' must be a zone of the stack's Region us-east-1, got 'us-west-2a' of us-west-2",

@@ -312,7 +312,7 @@ HALF = "; the other half is for public and service subnets"
 MORE = "; 'secondary_cidr' may have more"
 PRIVATE = "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10"
 WITHOUT_PRINCIPAL = iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"])
-FORM = "the name or the id of a zone, as 'us-east-1a' or 'use1-az4'"
+FORM = "the name or the id of a zone, as 'us-east-1a' or 'use1-az1'"
 OTHERS = "'public_zones' and 'service_zones'"
 
 NONE_THERE = "they stand in every zone of the network, and 'zone' us-east-1-bos-1a, a Local Zone, has none"

@@ -22,7 +22,7 @@ from cdk_trainyard.network.subnet_layout import (
     zone_ordinal,
 )
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import At, Problem, option, shown
+from cdk_trainyard.problems import At, Problem, either, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
 # VPC user guide, "IPv4 CIDR block association restrictions", read 2026-11: (blocks of the VPC, what may not be added)
@@ -39,6 +39,7 @@ _USUAL_ZONES, _LEAST_LETTERS = 3, 4  # cn-north-1 has a zone d beside a and b
 _LOAD_BALANCERS_SUBNET = 27  # Elastic Load Balancing, "Subnets for your load balancer", read 2026-11
 _LONGEST_POLICY = 20_480
 _FURTHER = ("public_zones", "service_zones")
+_ANY_REGION = "us-east-1"
 ZONES_OF_A_SERVICE = 2  # RDS subnet groups, load balancers and EKS control planes ask for two
 
 
@@ -225,7 +226,7 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
     """
     if not isinstance(zone, str) or dummy(zone):
         return
-    found, example = zone_region(zone), "as 'us-east-1a' or 'use1-az4'"
+    found, example = zone_region(zone), _examples(region or _ANY_REGION)
     known = zone_ids(found) if found else ()
     if unresolved(zone):
         yield Problem(at, f"must be written out, {example}, got a Token")
@@ -240,6 +241,11 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
     elif known and zone[:-1] == found and zone[-1] not in (letters := _letters(found)):
         last = f"{found}{letters[-1]}"
         yield Problem(at, f"must be one of {found}a to {last} (as of {catalogue_date()}), got {shown(zone)}")
+
+
+def _examples(region: str) -> str:
+    """Return zones of a Region as a sentence shows them: by name, and by id where one is known."""
+    return f"as {either(map(shown, (f'{region}a', *zone_ids(region)[:1])))}"
 
 
 def _letters(region: str) -> str:
@@ -341,7 +347,7 @@ def public_buckets_problems(spec: NetworkSpec, region: str | None) -> Iterator[P
     if unresolved(spec.public_buckets, *spec.public_buckets):
         return
     partition = Environment(region=region).partition or "aws"
-    without = len(json.dumps(s3_policy(region or "us-east-1", partition, "0" * 12), separators=(",", ":")))
+    without = len(json.dumps(s3_policy(region or _ANY_REGION, partition, "0" * 12), separators=(",", ":")))
     each = (sum(len(arn) + len('"",') for arn in public_arns([name], partition)) for name in spec.public_buckets)
     fit = sum(size <= _LONGEST_POLICY for size in accumulate(each, initial=without)) - 1
     if fit < len(spec.public_buckets):
