@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aws_cdk import App, Stack
 from aws_cdk import aws_logs as logs
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.deployment import Deployment, build
 from stacks import build_stacks
@@ -79,6 +79,12 @@ def test_an_existing_network_defines_nothing_but_something(existing: Built) -> N
         "AWS::SageMaker::Cluster",
         {"VpcConfig": {"Subnets": ["subnet-0123456789abcdef0"], "SecurityGroupIds": ["sg-0123456789abcdef0"]}},
     )
+
+
+def test_nobody_is_asked_for_the_route_tables_of_existing_subnets() -> None:
+    stack = Stack(App(), "Stack")
+    build.network(stack, "Network", Deployment.load(DATA / "everything_existing.yaml").network)
+    assert Annotations.from_stack(stack).find_warning("*", Match.any_value()) == []
 
 
 def test_a_stack_with_a_resource_is_left_alone() -> None:

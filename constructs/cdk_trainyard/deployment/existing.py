@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, cast
 
-from aws_cdk import Aws, Fn, Stack
+from aws_cdk import Annotations, Aws, Fn, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -105,8 +105,8 @@ class Existing(Construct):
         return secretsmanager.Secret.from_secret_complete_arn(self, self._next("Secret"), arn)
 
     def subnet(self, section: SubnetSpec) -> ec2.ISubnet:
-        """Take a subnet."""
-        return ec2.Subnet.from_subnet_attributes(
+        """Take a subnet; nothing of a deployment file asks for its route table, of which CDK warns."""
+        subnet = ec2.Subnet.from_subnet_attributes(
             self,
             self._next("Subnet"),
             subnet_id=section.subnet_id,
@@ -114,6 +114,8 @@ class Existing(Construct):
             ipv4_cidr_block=section.cidr,
             route_table_id=section.route_table_id,
         )
+        Annotations.of(subnet).acknowledge_warning("@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing is routed from it")
+        return subnet
 
     def _next(self, word: str) -> str:
         return f"{word}{len(self.node.children)}"

@@ -193,7 +193,7 @@ class SubnetSpec:
     cidr: Block | None = None
     """Its block. Default - not known; whether the nodes fit is not checked."""
     route_table_id: RouteTableId | None = None
-    """Its route table. Default - not known; nothing can be routed from here."""
+    """Its route table, which nothing of a file needs, but stacks of one's own may. Default - not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
