@@ -132,6 +132,16 @@ def test_interface_endpoints_stand_once_in_every_zone_and_spare_the_accelerators
     assert endpoint["SubnetIds"] == [stack.resolve(subnet.subnet_id) for subnet in network.service_subnets]
 
 
+@pytest.mark.parametrize(
+    "zones", [("us-east-1-bos-1a", "us-east-1b", "us-east-1c"), ("use1-bos1-az1", "use1-az2", "use1-az3")]
+)
+def test_beside_a_local_zone_interface_endpoints_stand_in_the_service_subnets_alone(zones: tuple[str, ...]) -> None:
+    stack = new_stack()
+    network = new_network(stack, zone=zones[0], service_zones=zones[1:], interface_endpoints=[Endpoint.SSM])
+    (endpoint,) = endpoints(stack, "ssm")
+    assert endpoint["SubnetIds"] == [stack.resolve(subnet.subnet_id) for subnet in network.service_subnets]
+
+
 def test_without_service_subnets_interface_endpoints_stand_beside_the_accelerators() -> None:
     stack = new_stack()
     network = new_network(stack, interface_endpoints=[Endpoint.SSM], nat=Nat.NONE)

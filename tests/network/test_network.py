@@ -315,7 +315,7 @@ WITHOUT_PRINCIPAL = iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"
 FORM = "the name or the id of a zone, as 'us-east-1a' or 'use1-az1'"
 OTHERS = "'public_zones' and 'service_zones'"
 
-NONE_THERE = "they stand in every zone of the network, and 'zone' us-east-1-bos-1a, a Local Zone, has none"
+NONE_THERE = "'zone' us-east-1-bos-1a, a Local Zone, has none; give 'service_zones' for them, or"
 REFUSALS: list[tuple[dict[str, Any], str]] = [
     # zones
     ({"zone": ""}, f"'zone' must be {FORM}, got ''"),
@@ -370,11 +370,11 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"zone": "us-east-1-bos-1a", "interface_endpoints": [Endpoint.DYNAMODB, Endpoint.LOGS]},
-        f"'interface_endpoints[1]' must be left out, got logs: {NONE_THERE}; nodes use the NAT gateway",
+        f"'interface_endpoints[1]' must be left out, got logs: {NONE_THERE} let nodes use the NAT gateway",
     ),
     (
         {"zone": "us-east-1-bos-1a", "interface_endpoints": [Endpoint.LOGS], "nat": Nat.NONE},
-        f"'interface_endpoints[0]' must be left out, got logs: {NONE_THERE}; give the network a NAT gateway",
+        f"'interface_endpoints[0]' must be left out, got logs: {NONE_THERE} give the network a NAT gateway",
     ),
     # blocks
     ({"cidr": "10.1.0.0"}, "'cidr' must be an IPv4 block, as 10.1.0.0/16, got '10.1.0.0'"),

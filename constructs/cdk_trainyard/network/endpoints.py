@@ -20,6 +20,7 @@ class Endpoints(Construct):
     Args:
         vpc: The VPC. Gateway endpoints go into all its route tables; interface endpoints into one private subnet of
             each zone.
+        group: The name of the subnets where interface endpoints stand. None: all private ones.
         cidrs: The VPC's blocks: where HTTPS may come from.
         endpoints: Which services beside S3.
         s3_statements: What may pass through the S3 endpoint, beside the use of AWS's own buckets. None: whatever
@@ -36,6 +37,7 @@ class Endpoints(Construct):
         construct_id: str,
         *,
         vpc: ec2.IVpc,
+        group: str | None = None,
         cidrs: Sequence[str],
         endpoints: Sequence[Endpoint],
         s3_statements: Sequence[iam.PolicyStatement] | None,
@@ -57,7 +59,7 @@ class Endpoints(Construct):
             self._gateway("DynamoDb", vpc, service, [_account_statement("dynamodb")])
         interfaces = [endpoint for endpoint in endpoints if endpoint is not Endpoint.DYNAMODB]
         if interfaces:
-            self._interfaces(vpc, cidrs, interfaces)
+            self._interfaces(vpc, ec2.SubnetSelection(subnet_group_name=group, one_per_az=True), cidrs, interfaces)
 
     def _gateway(
         self,
@@ -71,7 +73,9 @@ class Endpoints(Construct):
             gateway.add_to_policy(statement)
         return gateway
 
-    def _interfaces(self, vpc: ec2.IVpc, cidrs: Sequence[str], endpoints: Sequence[Endpoint]) -> None:
+    def _interfaces(
+        self, vpc: ec2.IVpc, subnets: ec2.SubnetSelection, cidrs: Sequence[str], endpoints: Sequence[Endpoint]
+    ) -> None:
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -87,7 +91,7 @@ class Endpoints(Construct):
                 "".join(word.capitalize() for word in endpoint.name.split("_")),
                 vpc=vpc,
                 service=_services()[endpoint],
-                subnets=ec2.SubnetSelection(one_per_az=True),
+                subnets=subnets,
                 security_groups=[group],
                 open=False,
             )

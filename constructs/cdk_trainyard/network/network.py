@@ -19,12 +19,12 @@ from cdk_trainyard.network.default_security_group import ClosedDefaultSecurityGr
 from cdk_trainyard.network.endpoints import Endpoints
 from cdk_trainyard.network.first_synthesis import provisional
 from cdk_trainyard.network.flow_logs import FlowLogs
-from cdk_trainyard.network.rules import layout_request, network_problems
+from cdk_trainyard.network.rules import is_local, layout_request, network_problems
 from cdk_trainyard.network.rules_existing import accelerator_subnet_problems, existing_network_problems
 from cdk_trainyard.network.rules_resources import s3_statement_problems
 from cdk_trainyard.network.spec import HYPERPOD_ENDPOINTS, Endpoint, ExistingNetworkSpec, Nat, NetworkSpec, SubnetSpec
 from cdk_trainyard.network.subnet_layout import LayoutRequest, plan_subnets
-from cdk_trainyard.network.subnets import add_nat, define_subnets
+from cdk_trainyard.network.subnets import SERVICE, add_nat, define_subnets
 from cdk_trainyard.network.vpc import NetworkVpc
 from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import At
@@ -169,6 +169,7 @@ class TrainingNetwork(Network):
             self,
             "Endpoints",
             vpc=self.vpc,
+            group=SERVICE if subnets.service and is_local(zone) else None,  # a Local Zone has no endpoints
             cidrs=[block for block in (cidr, secondary_cidr) if block is not None],
             endpoints=interface_endpoints,
             s3_statements=s3_statements,

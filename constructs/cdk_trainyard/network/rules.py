@@ -262,7 +262,7 @@ def further_zones_problems(name: str, zones: Sequence[str], region: str | None) 
     if problems or unresolved(*zones):
         return problems
     for index, zone in enumerate(zones):
-        if _is_local(zone):
+        if is_local(zone):
             only = f"only {option('zone')} may be one"
             text = f"must be a zone of the Region itself, got the Local Zone {shown(zone)}; {only}"
             problems.append(Problem((name, index), text))
@@ -314,18 +314,21 @@ def endpoints_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check that interface endpoints find a zone that has them.
 
     Source: AWS Local Zones user guide, "How AWS Local Zones work", read 2026-11: "You cannot create VPC endpoints
-    inside Local Zone subnets." Those of gateways stand in no subnet.
+    inside Local Zone subnets." Those of gateways stand in no subnet; the others stand in the service subnets then.
     """
-    if unresolved(spec.zone, spec.interface_endpoints) or zone_region(spec.zone) is None or not _is_local(spec.zone):
+    if unresolved(spec.zone, spec.interface_endpoints, spec.service_zones) or spec.service_zones:
+        return
+    if zone_region(spec.zone) is None or not is_local(spec.zone):
         return
     for index, endpoint in enumerate(spec.interface_endpoints):
         if not unresolved(endpoint) and endpoint != Endpoint.DYNAMODB:
-            why = f"they stand in every zone of the network, and {option('zone')} {spec.zone}, a Local Zone, has none"
-            remedy = "give the network a NAT gateway" if spec.nat is Nat.NONE else "nodes use the NAT gateway"
-            yield Problem(("interface_endpoints", index), f"must be left out, got {endpoint}: {why}; {remedy}")
+            why = f"{option('zone')} {spec.zone}, a Local Zone, has none; give {option('service_zones')} for them, or"
+            remedy = "give the network a NAT gateway" if spec.nat is Nat.NONE else "let nodes use the NAT gateway"
+            yield Problem(("interface_endpoints", index), f"must be left out, got {endpoint}: {why} {remedy}")
 
 
-def _is_local(zone: str) -> bool:
+def is_local(zone: str) -> bool:
+    """Return whether a zone of a known Region is a Local Zone, by its name or its id."""
     return not _REGION_ZONE_ID.fullmatch(zone) if is_zone_id(zone) else zone[:-1] != zone_region(zone)
 
 

@@ -17,6 +17,8 @@ from cdk_trainyard.network.spec import Nat
 from cdk_trainyard.network.subnet_layout import LayoutRequest, SubnetLayout
 from cdk_trainyard.network.vpc import SubnetGroup
 
+SERVICE = "Service"
+"""The name of the service subnets as a group."""
 _ZONE_REASON = "the zone is the user's own choice: capacity and EFA depend on it, so nothing else may pick one"
 _INTERNET_REASON = "a public subnet, for NAT gateways, load balancers and head nodes; no address is given out unasked"
 _Kind = TypeVar("_Kind", ec2.PublicSubnet, ec2.PrivateSubnet)
@@ -41,7 +43,7 @@ class NetworkSubnets:
         """Return them as groups; service subnets first, so that one subnet of a zone is never the accelerators'."""
         private = ec2.SubnetType.PRIVATE_ISOLATED if nat == Nat.NONE else ec2.SubnetType.PRIVATE_WITH_EGRESS
         return [
-            SubnetGroup(name="Service", type=private, subnets=tuple(self.service.values())),
+            SubnetGroup(name=SERVICE, type=private, subnets=tuple(self.service.values())),
             SubnetGroup(name="Accelerator", type=private, subnets=(self.accelerator,)),
             SubnetGroup(name="Public", type=ec2.SubnetType.PUBLIC, subnets=tuple(self.public.values())),
         ]
@@ -116,7 +118,7 @@ def _service(
 ) -> dict[str, ec2.PrivateSubnet]:
     subnets = _one_per_zone(ec2.PrivateSubnet, Construct(scope, "Service"), vpc, blocks, zones)
     for subnet in subnets.values():
-        _tag(subnet, "Service", "Private")
+        _tag(subnet, SERVICE, "Private")
     return subnets
 
 
