@@ -48,6 +48,7 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     Args:
         deployment: The deployment, with unknowns where its file has a wrong form.
     """
+    account = deployment.environment.account or own_account(deployment)
     return chain(
         purpose_problems(deployment),
         one_account_problems(deployment) if deployment.account is None else (),
@@ -56,10 +57,10 @@ def problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         within(("storage",), storage_problems(deployment.storage)),
         within(("storage", "lustre"), _lustre_problems(deployment)),
         within(("storage", "buckets"), _buckets_problems(deployment)),
-        within(("alerts",), _alerts_problems(deployment)),
+        within(("alerts",), _alerts_problems(deployment, account)),
         within(("monitoring",), _monitoring_problems(deployment)),
         _cluster_problems(deployment),
-        serving_problems(deployment),
+        serving_problems(deployment, account),
     )
 
 
@@ -138,10 +139,9 @@ def _buckets_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         yield from rules_data.buckets_problems(deployment.storage.buckets)
 
 
-def _alerts_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+def _alerts_problems(deployment: DeploymentSpec, account: str | None) -> Iterator[Problem]:
     alarms = (deployment.serving, deployment.monitoring) != (None, None)
     if deployment.alerts is not None and (alarms or deployment.orchestrator != "parallelcluster"):  # else left out
-        account = deployment.environment.account or own_account(deployment)
         yield from alerts_problems(deployment.alerts, account, deployment.orchestrator)
 
 

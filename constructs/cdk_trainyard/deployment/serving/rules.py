@@ -10,7 +10,6 @@ from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.options.accounts import own_account
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.serving.rules import service_findings
@@ -26,15 +25,15 @@ from cdk_trainyard.tokens import Unknown, unresolved
 _OF_OTHERS = ("model", "engine")
 
 
-def serving_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
+def serving_problems(deployment: DeploymentSpec, account: str | None) -> Iterator[Problem]:
     """Yield what is wrong with what is served, and with the network that it asks for.
 
     Args:
         deployment: The deployment.
+        account: Its account. None: not known.
     """
     section, network = deployment.serving, deployment.network
     region = deployment.environment.region or cast("str", Unknown())
-    account = deployment.environment.account or own_account(deployment)
     if section is None or unresolved(section):
         return
     yield from within(("serving",), section_problems(section, region))
