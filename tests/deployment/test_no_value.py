@@ -40,6 +40,12 @@ def test_groups_are_counted_with_those_that_have_none(write: Callable[[str], Pat
     ]
 
 
+def test_a_key_that_can_say_none_says_how(write: Callable[[str], Path]) -> None:
+    [problem] = problems_of(write(edited(("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: null"))))
+    says = "'network.flow_logs_retention_days' has no value; write one, or remove the key; 0 stands for none"
+    assert problem == f"5:29: {says}"
+
+
 EXISTING = """\
 network:
   vpc_id: vpc-0123456789abcdef0

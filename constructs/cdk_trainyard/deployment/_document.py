@@ -7,7 +7,7 @@ text. Aliases and merge keys work; documents that would expand without bound do 
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -40,10 +40,11 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Problem:
-    """One sentence about one place."""
+    """One sentence about one place, and the path of its key where it is about one."""
 
     place: Place
     text: str
+    at: KeyPath = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -310,10 +311,10 @@ class _Reader:
 
     def _report(self, path: KeyPath, node: yaml.Node, text: str) -> None:
         self.reported.add(path)
-        self._problem(node, text)
+        self._problem(node, text, path)
 
-    def _problem(self, node: yaml.Node, text: str) -> None:
-        self.problems.append(Problem(place=_at(node.start_mark), text=text))
+    def _problem(self, node: yaml.Node, text: str, path: KeyPath = ()) -> None:
+        self.problems.append(Problem(place=_at(node.start_mark), text=text, at=path))
 
     def _stop(self, node: yaml.Node, text: str) -> ConfigurationError:
         place = _at(node.start_mark)

@@ -41,7 +41,7 @@ class Deployment(DeploymentSpec):
         answered = {*unknown, *(problem.at for problem in reader.problems)}
         document.refuse(
             [
-                *document.problems,
+                *(replace(each, text=f"{each.text}{reader.nothing.get(each.at, '')}") for each in document.problems),
                 *(_placed(document, problem.at, problem, sentence(problem)) for problem in of_form),
                 *placed(document, deployment, problems(deployment), answered=answered, unknown=unknown),
             ]

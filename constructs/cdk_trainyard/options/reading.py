@@ -66,6 +66,7 @@ class Reader:
         sources: Every scalar as it is written in the file, for those that must be put in quotes.
         problems: What was found, with the file's own keys as paths.
         meant: The keys that misspelt ones most likely meant.
+        nothing: What stands for none where a key has no value, and none is something that the file can say.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
     """
 
@@ -74,6 +75,7 @@ class Reader:
     whole: tuple[type, Mapping[str, Any]] | None = None
     problems: list[Problem] = field(default_factory=list)
     meant: set[At] = field(default_factory=set)
+    nothing: dict[At, str] = field(default_factory=dict)
 
     def read(self, spec: type, data: object, at: At, *, part: Part | None = None) -> Any:
         """Return a section as its specification, with unknowns where it has a wrong form.
@@ -124,6 +126,8 @@ class Reader:
 
     def _value(self, shape: Shape, data: Any, at: At) -> Any:  # noqa: PLR0911  one for each shape
         if isinstance(data, Unknown):  # answered where the file was read
+            if isinstance(shape, Object) and shape.nothing is not None:
+                self.nothing[at] = f"; {shape.nothing} stands for none"
             return data
         match shape:
             case Scalar():
