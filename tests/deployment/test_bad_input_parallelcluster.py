@@ -284,6 +284,11 @@ AT_LOAD = [
         "10:12: 'cluster.version' must be ParallelCluster's version 3, as 3.16.1, got '3.16'",
     ),
     row(
+        "a version that never was",
+        [("cluster:\n", "cluster:\n  version: 3.14.9\n")],
+        "10:12: 'cluster.version' must be one that was released, the newest of 3.14 is 3.14.2 (as of 2026-11-27), got '3.14.9'",
+    ),
+    row(
         "PyTorch for Neuron on Amazon Linux",
         [("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /fsx/neuron]}]")],
         "14:30: 'cluster.head_node.on_configured[0].script' must not be neuron.sh with --venv on operating system 'alinux2023' with Python 3.9: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; use ubuntu2404, or leave --venv out and train in containers",

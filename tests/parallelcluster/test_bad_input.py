@@ -391,6 +391,14 @@ GRID: dict[str, tuple[Changes, str]] = {
         "'version' must be ParallelCluster's version 3, as 3.16.1, got '2.11.9'",
     ),
     "a version without SuppressValidators": (given(version="3.6.0"), "'version' must be 3.10.0 or later, got '3.6.0'"),
+    "a version that never was": (
+        given(version="3.14.9"),
+        "'version' must be one that was released, the newest of 3.14 is 3.14.2 (as of 2026-11-27), got '3.14.9'",
+    ),
+    "a version with a leading zero": (
+        given(version="3.016.1"),
+        "'version' must be ParallelCluster's version 3, as 3.16.1, got '3.016.1'",
+    ),
     "more nodes than addresses": (
         lambda _: {"queues": [queue(cpu(max_count=40000))], "head_node": head(instance_type="c5.9xlarge")},
         "'network.accelerator_cidr' must hold 40016 addresses (compute/c5-xlarge 40000 x c5.xlarge x 1 = 40000, reserve = 16), got 10.1.128.0/17 with 32763; use a /16, as 'secondary_cidr' of a new network may be",

@@ -53,3 +53,8 @@ def test_fails_to_add_a_policy_to_a_role_of_yours(stack: Stack) -> None:
 def test_fails_with_a_version_that_is_none(stack: Stack, version: str) -> None:
     with pytest.raises(ConfigurationError, match=r"'version' must be ParallelCluster's version 3, as 3\.16\.1"):
         ParallelClusterProvider(stack, "Provider", version=version)
+
+
+@pytest.mark.parametrize("version", ["3.10.1", "3.14.3", "3.16.9", "3.99.0"])
+def test_takes_versions_that_may_be_out_by_now(stack: Stack, version: str) -> None:
+    assert ParallelClusterProvider(stack, "Provider", version=version).version == version

@@ -7,9 +7,13 @@ Sources, read in November 2026: ``aws-parallelcluster`` 3.12.0 to 3.16.1, and it
 import re
 
 CLUSTER_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*")
-VERSION = re.compile(r"3\.\d+\.\d+")
+VERSION = re.compile(r"3(\.(0|[1-9][0-9]*)){2}")
 FIRST_VERSION = (3, 10)
 """``SuppressValidators`` is honoured from 3.10 on, and Slurm's includes are where our settings expect them."""
+NEWEST_PATCHES = {10: 1, 11: 1, 12: 0, 13: 2, 14: 2, 15: 1, 16: 3}
+"""The newest release of each 3.x, none before it missing (PyPI has ``aws-parallelcluster`` up to 3.16.1; release notes
+of aws/aws-parallelcluster for 3.16.2 of 2026-10-29 and 3.16.3 of 2026-11-17)."""
+RELEASES_AS_OF = "2026-11-27"
 
 GONE_SYSTEMS = {"alinux2": "3.16.0", "ubuntu2004": "3.14.0"}
 """Operating systems that earlier versions had, and the first version without them."""

@@ -34,12 +34,21 @@ def provider_problems(version: str, policies: int, *, own_role: bool) -> list[Pr
 def provider_version_problems(version: str) -> Iterator[Problem]:
     """The version is one that has a provider.
 
+    What is newer than all that is known may be out by now, and so may the next of an older minor version, as 3.1.5 came
+    after 3.3.0 (tags of aws/aws-parallelcluster, 2022-10 and 2022-11).
+
     Args:
         version: Version of ParallelCluster.
     """
     if unresolved(version) or not limits.VERSION.fullmatch(version):
         text = f"must be ParallelCluster's version 3, as {parallelcluster_version()}, got {shown(version)}"
         yield Problem(("version",), text)
-    elif tuple(int(part) for part in version.split(".")[:2]) < limits.FIRST_VERSION:
+        return
+    major, minor, patch = (int(part) for part in version.split("."))
+    if (major, minor) < limits.FIRST_VERSION:
         first = ".".join(map(str, limits.FIRST_VERSION))
         yield Problem(("version",), f"must be {first}.0 or later, got {shown(version)}")
+    elif minor < max(limits.NEWEST_PATCHES) and patch > limits.NEWEST_PATCHES[minor] + 1:
+        newest = f"{major}.{minor}.{limits.NEWEST_PATCHES[minor]}"
+        text = f"must be one that was released, the newest of {major}.{minor} is {newest}"
+        yield Problem(("version",), f"{text} (as of {limits.RELEASES_AS_OF}), got {shown(version)}")
