@@ -173,6 +173,26 @@ def _node_count_problems(spec: ParallelClusterSpec) -> Problems:
             yield Problem(at, "must be left out beside select/linear; Slurm would not start", of_key=True)
 
 
+def _key_problems(spec: ParallelClusterSpec) -> Problems:
+    """Plugins that authenticate have a key, which ParallelCluster has for munge alone.
+
+    slurmctld ends without (``internal.c`` of ``auth/slurm``, which is ``cred/slurm`` too, and ``auth_jwt.c``).
+    """
+    if has_own_head_node(spec):
+        return
+    elsewhere = is_said(spec, "authaltparameters") or is_said(spec, "statesavelocation")
+    keys = {"slurm": "slurm.key"} if elsewhere else {"slurm": "slurm.key", "jwt": "jwt_hs256.key"}
+    for name in ("authtype", "authalttypes", "credtype"):
+        for at, value in texts(spec, name):
+            if key := next((keys[plugin] for plugin in map(_plugin, value.split(",")) if plugin in keys), None):
+                text = f"must be given with {key}, which a script of 'on_start' of 'head_node' or an image may bring"
+                yield Problem(at, f"{text}, got {shown(value)} without; Slurm would not start")
+
+
+def _plugin(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
 _COMBINATIONS: Final = (
     _preemption_problems,
     _selection_problems,
@@ -187,4 +207,5 @@ _COMBINATIONS: Final = (
     _limit_problems,
     _port_problems,
     _node_count_problems,
+    _key_problems,
 )
