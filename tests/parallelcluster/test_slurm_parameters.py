@@ -175,8 +175,15 @@ def named(said: Any) -> str:
             "custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "GANG,REQUEUE"}],
             "queue": {"PreemptMode": "SUSPEND"},
         },
+        {
+            "custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "GANG,REQUEUE"}],
+            "queue": {"PreemptMode": "SUSPEND,GANG"},
+            "version": "3.13.2",
+        },
         {"queue": {"DefMemPerNode": "4K", "MaxMemPerNode": 4096}},
-        {"queue": {"DefMemPerNode": 100, "MaxMemPerNode": 0}, "custom": [{"MaxMemPerNode": 9}]},
+        {"queue": {"DefMemPerNode": 100, "MaxMemPerNode": 0}, "custom": [{"DefMemPerNode": 9}]},
+        {"queue": {"DefMemPerNode": 0}, "custom": [{"DefMemPerNode": "0"}, {"MaxMemPerNode": 9}]},
+        {"queue": {"DefMemPerNode": 0}, "custom": [{"DefMemPerNode": Token.as_number({"Ref": "Memory"})}]},
         {"queue": {"DefMemPerCPU": 100, "MaxMemPerCPU": 9}},
         {"queue": {"MaxCPUsPerNode": 4}, "exclusive": True},
         {"queue": {"MaxCPUsPerNode": 2}},
@@ -488,7 +495,26 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             },
             "must be given with GANG in the PreemptMode of 'custom' of 'slurm', as GANG,REQUEUE, got 'SUSPEND' without",
         ),
-        ({"queue": {"PreemptMode": "PAUSE"}}, "with GANG, WITHIN or PRIORITY behind a comma, got 'PAUSE'"),
+        ({"queue": {"PreemptMode": "PAUSE"}}, "or SUSPEND, with WITHIN or PRIORITY behind a comma, got 'PAUSE'"),
+        ({"custom": [{"PreemptMode": "PAUSE"}]}, "with GANG, WITHIN or PRIORITY behind a comma, got 'PAUSE'"),
+        (
+            {
+                "custom": [{"PreemptType": "preempt/partition_prio"}, {"PreemptMode": "GANG,REQUEUE"}],
+                "queue": {"PreemptMode": "SUSPEND,GANG"},
+            },
+            "must be without GANG, which PreemptMode in 'custom' of 'slurm' gives to the whole cluster, got",
+        ),
+        (
+            {"custom": [{"DefMemPerCPU": 9}], "queue": {"DefMemPerNode": 0}},
+            (
+                "'queues[0].slurm.DefMemPerNode' must be more than 0, or be left out, got 0; Slurm would take "
+                "DefMemPerCPU of the cluster, 9"
+            ),
+        ),
+        (
+            {"custom": [{"MaxMemPerNode": 9}, {"PartitionName": "own", "Nodes": "ALL", "MaxMemPerNode": "0K"}]},
+            "'slurm.custom[1].MaxMemPerNode' must be more than 0, or be left out, got '0K'",
+        ),
         ({"queue": {"PreemptMode": "CANCEL,REQUEUE"}}, "behind a comma, got 'CANCEL,REQUEUE'"),
         ({"queue": {"PreemptMode": "WITHIN,CANCEL,GANG"}}, "behind a comma, got 'WITHIN,CANCEL,GANG'"),
         (

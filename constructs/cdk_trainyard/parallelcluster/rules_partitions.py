@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.resolve import known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
@@ -26,6 +27,8 @@ _IGNORED: Final = {
     "PropagateResourceLimits": "PropagateResourceLimitsExcept",
 }
 """What Slurm ignores beside another parameter, which it takes alone."""
+_MEMORY: Final = {"defmempernode": "defmem", "maxmempernode": "maxmem"}
+"""Limits of which Slurm takes the cluster's where a partition says 0, and what those of the cluster begin with."""
 _TRUE: Final = ("yes", "up", "true", "1")
 
 
@@ -47,8 +50,25 @@ def partition_limit_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
     places = {name: (*at, name) for at, line in lines for name in line}
     everything = {name: value for _, line in lines for name, value in line.items()}
     yield from _ignored_problems(places, everything)
+    yield from _zero_problems(spec, everything)
     if queues_without(spec, "defmempernode", "defmempercpu", "maxmempernode", "maxmempercpu"):
         yield from _order_problems(places, everything)
+
+
+def _zero_problems(spec: ParallelClusterSpec, everything: Mapping[str, Any]) -> Problems:
+    """A limit of 0 is none, and the cluster's counts (``def_mem_per_cpu`` and ``max_mem_per_cpu`` of ``job_mgr.c``)."""
+    limited = [name for name, value in everything.items() if not unresolved(value) and not _is_zero(value)]
+    for at, parameters in _partitions(spec):
+        for name, value in parameters.items():
+            form = rf"(?i){_MEMORY.get(name.lower(), '(?!)')}per(node|cpu)"
+            counts = next((one for one in limited if re.fullmatch(form, one)), None)
+            if counts and not unresolved(value) and _is_zero(value):
+                text = f"must be more than 0, or be left out, got {shown(value)}; Slurm would take {counts} of the"
+                yield Problem((*at, name), f"{text} cluster, {shown(everything[counts])}")
+
+
+def _is_zero(value: Any) -> bool:
+    return re.fullmatch("(?i)(0x)?0+k?", str(value).strip('"')) is not None
 
 
 def partition_preemption_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -61,15 +81,23 @@ def partition_preemption_problems(spec: ParallelClusterSpec, _: ClusterContext) 
     for at, parameters in _partitions(spec):
         for name, value in parameters.items():
             words = set[str]() if unresolved(value) else {*str(value).strip('"').lower().split(",")}
-            is_none = all(re.fullmatch("off|(0x)?0+k?", word) for word in words)
+            is_none = all(word == "off" or _is_zero(word) for word in words)
             if name.lower() not in ("preemptmode", "gracetime") or is_none:
                 continue
             if kind in ("preempt/none", "preempt/qos"):
                 text = "must be given with PreemptType preempt/partition_prio in 'custom' of 'slurm'"
                 yield Problem((*at, name), f"{text}, got {shown(value)} with {kind}; Slurm would ignore it")
+            elif "gang" in words and not _has_gang_partitions(spec):
+                text = "must be without GANG, which PreemptMode in 'custom' of 'slurm' gives to the whole cluster"
+                yield Problem((*at, name), f"{text}, got {shown(value)}; Slurm would ignore it")
             elif not gang and not words.isdisjoint({"on", "suspend"}):
                 text = "must be given with GANG in the PreemptMode of 'custom' of 'slurm', as GANG,REQUEUE"
                 yield Problem((*at, name), f"{text}, got {shown(value)} without; Slurm would not resume jobs")
+
+
+def _has_gang_partitions(spec: ParallelClusterSpec) -> bool:
+    """Whether the version's Slurm, before 24.11, may take GANG of a partition ("cluster-wide" of ``read_config.c``)."""
+    return unresolved(spec.version) or limits.SLURM.get(str(spec.version).rpartition(".")[0], "later") < "24.11"
 
 
 def partition_size_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:

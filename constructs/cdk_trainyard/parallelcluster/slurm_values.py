@@ -33,7 +33,7 @@ _PREEMPT: Final = "within|priority"
 _MODES: Final = f"gang|{_PREEMPT}|off|cluster|cancel|requeue|on|suspend"
 _PREEMPT_MODES: Final = (
     rf"(?i:(?!.*gang.*({_PREEMPT})|.*({_PREEMPT}).*gang)((gang|{_PREEMPT}),)*({_MODES})(,(gang|{_PREEMPT}))*)",
-    "OFF, CANCEL, REQUEUE or SUSPEND, with GANG, WITHIN or PRIORITY behind a comma",
+    "OFF, CANCEL, REQUEUE or SUSPEND, with {}WITHIN or PRIORITY behind a comma",
 )
 _FLAGS: Final = (
     "CR_(ONE_TASK_PER_CORE|CORE_DEFAULT_DIST_BLOCK|NO_DIST_TOPO_BLOCK|LLN|PACK_NODES)|LL_SHARED_GRES|"
@@ -146,8 +146,8 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ),
     ("cluster", "slurmctldport"): (rf"{_PORT}(-{_PORT})?", "a port, or two with a hyphen, as 6820-6829"),
     ("cluster", "taskpluginparam"): _TASK,
-    ("cluster", "preemptmode"): _PREEMPT_MODES,
-    ("partition", "preemptmode"): _PREEMPT_MODES,
+    ("cluster", "preemptmode"): (_PREEMPT_MODES[0], _PREEMPT_MODES[1].format("GANG, ")),
+    ("partition", "preemptmode"): (_PREEMPT_MODES[0], _PREEMPT_MODES[1].format("")),
     ("cluster", "prologflags"): (
         rf"(?i:(?!.*nohold.*(contain|x11)|.*(contain|x11).*nohold)({_PROLOG})(,({_PROLOG}))*)",
         f"{_PROLOG.replace('|', ', ')}, but NoHold not with Contain or X11",
