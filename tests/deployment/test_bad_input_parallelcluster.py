@@ -382,7 +382,7 @@ AT_LOAD = [
         "a schema that ParallelCluster does not take",
         [(ACCOUNTING[0], ACCOUNTING[1].replace("{}", "{schema_name: Jobs$}"))],
         "3:1: 'network.service_zones' must be in at least 2 zones […]",
-        "12:31: 'cluster.slurm.accounting.schema_name' must be lower case letters, digits and '_', as jobs, got 'Jobs$'",
+        "12:31: 'cluster.slurm.accounting.schema_name' must be lower case letters, digits and '_', not digits alone, and no schema of the server's own, as jobs, got 'Jobs$'",
     ),
     row(
         "a key of the schema misspelt",

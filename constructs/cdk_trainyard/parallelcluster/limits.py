@@ -83,9 +83,6 @@ PROVIDER_ATTACHES = (
 )
 """Policies of AWS's own that the provider's role may attach (``cloudformation/policies/parallelcluster-policies.yaml``,
 the same from 3.6.0 of 2023-01 to 3.15, read in November 2026)."""
-SCHEMA_NAME = re.compile(r"[0-9a-z_]{1,64}")
-"""``Database/DatabaseName``."""
-
 SLURM = {
     "3.10": "23.11",
     "3.11": "23.11",

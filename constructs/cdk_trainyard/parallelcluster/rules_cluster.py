@@ -27,7 +27,6 @@ from cdk_trainyard.parallelcluster.rules_provider import provider_version_proble
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_storage import SharedVolume
 from cdk_trainyard.problems import At, Problem, either, option, shown
-from cdk_trainyard.storage.spec import AccountingSpec
 from cdk_trainyard.tokens import Unknown, dummy, unresolved
 
 Problems = Iterator[Problem]
@@ -223,21 +222,15 @@ def resource_prefix_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pr
 
 
 def accounting_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
-    """A new database has a schema whose name ParallelCluster takes, and one that exists a password alone.
+    """A database that exists has a password alone.
 
     Source: user guide of ParallelCluster, "SlurmSettings", ``Database`` / ``PasswordSecretArn``: plain text. That of
     RDS is JSON (Amazon RDS user guide, "Password management with Amazon RDS and AWS Secrets Manager").
     """
-    said = spec.slurm.accounting
-    secret = getattr(getattr(said, "password_secret", None), "secret_arn", None)
+    secret = getattr(getattr(spec.slurm.accounting, "password_secret", None), "secret_arn", None)
     if secret is not None and not unresolved(secret) and ":secret:rds!" in secret:
         text = f"must hold the password alone, in plain text, got {shown(secret)}, which RDS keeps as JSON"
         yield Problem(("slurm", "accounting", "password_secret"), f"{text}; make a secret with that of a user for it")
-    if not isinstance(said, AccountingSpec) or said.schema_name is None or unresolved(said.schema_name):
-        return
-    if not limits.SCHEMA_NAME.fullmatch(said.schema_name):
-        at = ("slurm", "accounting", "schema_name")
-        yield Problem(at, f"must be lower case letters, digits and '_', as jobs, got {shown(said.schema_name)}")
 
 
 def timeout_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:

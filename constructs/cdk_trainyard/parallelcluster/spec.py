@@ -62,6 +62,25 @@ class ScalingStrategy(StrEnum):
     BEST_EFFORT = "best-effort"
 
 
+_SchemaName = Annotated[
+    str,
+    Text(
+        pattern=rf"{NOT_OF_THE_SERVER}[0-9a-z_]+",
+        words="lower case letters, digits and '_', not digits alone, and no schema of the server's own",
+        example="jobs",
+        longest=64,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewAccounting(AccountingSpec):
+    """A new database (RDS for MySQL or MariaDB) for Slurm's accounting; it is kept when the deployment goes."""
+
+    schema_name: _SchemaName | None = None
+    """Schema: lower case letters, digits and ``_``. Default - made of the cluster's name."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlurmAccounting:
     """A MySQL-compatible database that exists, for Slurm's accounting: jobs, users, shares."""
@@ -86,15 +105,7 @@ class SlurmAccounting:
     """The database's security group; the head node is let in. Default - you let it in yourself."""
     port: Annotated[int, Number(minimum=1, maximum=65535)] = 3306
     """Its port. Default: 3306."""
-    schema_name: Annotated[
-        str | None,
-        Text(
-            pattern=rf"{NOT_OF_THE_SERVER}[0-9a-z_]+",
-            words="lower case letters, digits and '_', not digits alone, and no schema of the server's own",
-            example="jobs",
-            longest=64,
-        ),
-    ] = None
+    schema_name: _SchemaName | None = None
     """Schema: lower case letters, digits and ``_``. Default - made of the cluster's name."""
 
     @classmethod
@@ -128,7 +139,7 @@ class SlurmSettings:
     """Whether Slurm shares out memory too. Default: false."""
     scaling: ScalingStrategy | None = None
     """What happens when EC2 has fewer instances than the jobs need. Default - all-or-nothing."""
-    accounting: Annotated[AccountingSpec | SlurmAccounting | None, Unless("endpoint")] = None
+    accounting: Annotated[NewAccounting | SlurmAccounting | None, Unless("endpoint")] = None
     """The accounting database: in a file a new one, or with ``endpoint`` one that exists. Default - none."""
     custom: Sequence[SlurmParameters] = ()
     """Parameters of slurm.conf; each entry is a line. Default - none."""
