@@ -33,6 +33,12 @@ def storage(kind: str, settings: dict[str, Any] | None = None, **keys: Any) -> C
     return raw(SharedStorage=[entry | ({f"{kind}Settings": settings} if settings else {})])
 
 
+def scratch(at: str, place: str) -> Candidate:
+    """A raw directory beside the local disks of a head node."""
+    one = {"Name": "raw", "MountDir": at, "StorageType": "Efs", "EfsSettings": EFS}
+    return cluster(head=head(instance_type="c5d.xlarge", scratch_at=place), raw_overrides={"SharedStorage": [one]})
+
+
 def lustre(**keys: Any) -> Candidate:
     return storage("FsxLustre", {"StorageCapacity": 1200, "DeploymentType": "SCRATCH_2", **keys})
 
@@ -80,6 +86,8 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
             ]
         ),
         raw(SharedStorage=[entry("Efs", EFS, "a"), entry("FsxLustre", {"FileSystemId": "fs-11111111111111111"}, "b")]),
+        raw(SharedStorage=[entry("Efs", {"FileSystemId": f"fs-{10**16 + n}"}, f"e{n}") for n in range(20)]),
+        scratch("/raw", "/scratch"),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
         raw(CustomS3Bucket="my-bucket"),
         lustre(),
@@ -208,6 +216,23 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             raw(SharedStorage=[entry("Efs", EFS, "a"), entry("Efs", EFS, "b")]),
             "SharedStorage[1].EfsSettings.FileSystemId' must be another for every shared directory, got fs-01234567",
+        ),
+        (storage("FileCache", CACHE, MountDir="etc/cache"), "must not be a directory of the system, got /etc/cache"),
+        (
+            scratch("/scratch", "/scratch"),
+            "MountDir' must not be where local disks are mounted, got /scratch; give 'scratch_at' another",
+        ),
+        (
+            scratch("/raw", "/raw/scratch"),
+            "'head_node.scratch_at' must not be inside another mounted directory, got /raw/scratch in /raw",
+        ),
+        (
+            raw(SharedStorage=[entry("Efs", {"FileSystemId": f"fs-{10**16 + n}"}, f"e{n}") for n in range(21)]),
+            "SharedStorage[20].StorageType' must be Efs for at most 20 that exist, with options and mounts, got 21",
+        ),
+        (
+            raw(SharedStorage=[entry("FileCache", {"FileCacheId": f"fc-{10**16 + n}"}, f"c{n}") for n in range(21)]),
+            "SharedStorage[20].StorageType' must be FileCache for at most 20 that exist, with options and mounts, got",
         ),
         (storage("FileCache", CACHE, Name="shared"), "Name' must be different from every other, got 'shared' again"),
         (storage("FileCache", CACHE, Name="default"), "must not be 'default', which ParallelCluster keeps for itself"),

@@ -12,6 +12,7 @@ from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import is_list, value_at
 from cdk_trainyard.parallelcluster.resolve import known, volumes
 from cdk_trainyard.parallelcluster.rules_raw_lustre import lustre_problems
+from cdk_trainyard.parallelcluster.rules_storage import file_systems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -22,6 +23,8 @@ _IDENTITIES: Final = (
     "FsxLustreSettings.FileSystemId",
     "FileCacheSettings.FileCacheId",
 )
+_FAMILIES: Final = {"Efs": "efs", "FsxLustre": "fsx", "FileCache": "fsx"}
+"""Kinds of shared directories, and as what ParallelCluster counts them."""
 
 
 def storage_problems(at: At, storage: Any, spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
@@ -39,17 +42,16 @@ def storage_problems(at: At, storage: Any, spec: ParallelClusterSpec, context: C
         *(one for _, one in volumes(spec.shared_storage)),
         *(one for _, one in known(context.mounts)),
     ]
-    names, places = {str(one.name) for one in there}, {str(one.at) for one in there}
+    names = {str(one.name) for one in there}
     for index, entry in enumerate(storage):
         if isinstance(entry, Mapping):
-            yield from _storage_problems((*at, index), entry, names, places)
+            yield from _storage_problems((*at, index), entry, names)
             names.add(str(entry.get("Name")))
-            places.add(str(entry.get("MountDir")))
     yield from _identity_problems(at, storage, there)
-    yield from _made_problems(at, storage, spec)
+    yield from _number_problems(at, storage, file_systems(spec, context))
 
 
-def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any], places: set[Any]) -> Problems:
+def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any]) -> Problems:
     """A shared directory is of a kind that has no option, and none that is there already."""
     kind, name, place = entry.get("StorageType"), entry.get("Name"), entry.get("MountDir")
     if kind in ("Ebs", "FsxOpenZfs", "FsxOntap"):
@@ -61,8 +63,8 @@ def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any], places:
         yield Problem((*at, "Name"), "must not be 'default', which ParallelCluster keeps for itself")
     if isinstance(name, str) and name in names and not unresolved(name):
         yield Problem((*at, "Name"), f"must be different from every other, got {shown(name)} again")
-    if isinstance(place, str) and not unresolved(place):
-        yield from _directory_problems((*at, "MountDir"), place, places, kind)
+    if kind == "FileCache" and str(place).strip("/") == "home":
+        yield Problem((*at, "MountDir"), f"must not be that of people for a file cache, got {place}")
     if isinstance(efs := entry.get("EfsSettings"), Mapping):
         yield from _efs_problems((*at, "EfsSettings"), efs)
     if isinstance(lustre := entry.get("FsxLustreSettings"), Mapping):
@@ -82,30 +84,20 @@ def _identity_problems(at: At, storage: Any, there: list[Any]) -> Problems:
                 before.add(identity)
 
 
-def _made_problems(at: At, storage: Any, spec: ParallelClusterSpec) -> Problems:
-    """ParallelCluster makes one file system of a kind (``NumberOfStorageValidator``)."""
-    most = fact("new_file_systems")
-    made = Counter(Efs=sum(one.file_system_id is None for _, one in known(spec.shared_storage.efs)))
+def _number_problems(at: At, storage: Any, number: Counter[tuple[str, bool]]) -> Problems:
+    """ParallelCluster makes one file system of a kind, and mounts twenty that exist (``NumberOfStorageValidator``)."""
     for index, entry in enumerate(storage):
         kind = entry.get("StorageType") if isinstance(entry, Mapping) else None
-        if kind in ("Efs", "FsxLustre") and value_at(entry, f"{kind}Settings.FileSystemId") is None:
-            made[kind] += 1
-            if made[kind] > (number := most["efs" if kind == "Efs" else "fsx"]):
-                text = f"must be {kind} for at most {number} that ParallelCluster makes, got {made[kind]}"
-                yield Problem((*at, index, "StorageType"), f"{text}; give 'FileSystemId' of one that exists")
-
-
-def _directory_problems(at: At, place: str, places: set[Any], kind: Any) -> Problems:
-    """It is mounted where nothing else is (``DuplicateMountDir…``, ``Overlapping…``, ``SharedStorageMountDir…``)."""
-    if place in places:
-        yield Problem(at, f"must be another for every shared directory, got {place} a second time")
-    for other in sorted(places - {place}):
-        if place.startswith(f"{other}/") or other.startswith(f"{place}/"):
-            yield Problem(at, f"must not be inside another mounted directory, got {place} and {other}")
-    if f"/{place.strip('/')}" in fact("reserved_directories"):
-        yield Problem(at, f"must not be a directory of the system, got {place}")
-    if kind == "FileCache" and place.strip("/") == "home":
-        yield Problem(at, f"must not be that of people for a file cache, got {place}")
+        exists = kind == "FileCache" or value_at(entry, f"{kind}Settings.FileSystemId") is not None
+        if (family := _FAMILIES.get(str(kind))) is None:
+            continue
+        number[family, exists] += 1
+        most = fact("existing_file_systems" if exists else "new_file_systems")[family]
+        if number[family, exists] > most:
+            what = "that exist, with options and mounts" if exists else "that ParallelCluster makes"
+            remedy = "" if exists else "; give 'FileSystemId' of one that exists"
+            text = f"must be {kind} for at most {most} {what}, got {number[family, exists]}{remedy}"
+            yield Problem((*at, index, "StorageType"), text)
 
 
 def _efs_problems(at: At, efs: Mapping[str, Any]) -> Problems:

@@ -11,6 +11,7 @@ from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.parallelcluster.resolve import find_type, known, types_of, volumes
+from cdk_trainyard.parallelcluster.rules_config import RAW
 from cdk_trainyard.parallelcluster.rules_disks import block_volume_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
@@ -27,7 +28,15 @@ _EBS_GIB = 40
 def _places(spec: ParallelClusterSpec, context: ClusterContext) -> list[tuple[At, str]]:
     mounted = [(("mounts", index, "at"), mount.at) for index, mount in known(context.mounts)]
     shared = [((*at, "at"), one.at) for at, one in volumes(spec.shared_storage)]
-    return [(at, place) for at, place in (*mounted, *shared) if not unresolved(place)]
+    raw = [(at, f"/{place.removeprefix('/')}") for at, place in _raw_places(spec) if isinstance(place, str)]
+    return [(at, place) for at, place in (*mounted, *shared, *raw) if not unresolved(place)]
+
+
+def _raw_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, Any]]:
+    storage: Any = None if unresolved(spec.raw_overrides) else (spec.raw_overrides or {}).get("SharedStorage")
+    for index, entry in enumerate(storage if is_list(storage) else ()):
+        if isinstance(entry, Mapping) and "MountDir" in entry:
+            yield (RAW, "SharedStorage", index, "MountDir"), entry["MountDir"]
 
 
 def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[Any]:
@@ -42,10 +51,7 @@ def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[An
     kinds = (getattr(spec.shared_storage, kind) for kind in SharedStorage.__slots__)
     if unresolved(context.mounts, spec.shared_storage, *kinds):
         said.append(Unknown())
-    raw: Any = {} if unresolved(spec.raw_overrides) else spec.raw_overrides or {}
-    storage = raw.get("SharedStorage")
-    if is_list(storage):
-        said += [entry["MountDir"] for entry in storage if isinstance(entry, Mapping) and "MountDir" in entry]
+    said += [place for _, place in _raw_places(spec)]
     return [*said, "/home"]
 
 
@@ -107,19 +113,12 @@ def storage_count_problems(spec: ParallelClusterSpec, context: ClusterContext) -
     if unresolved(storage):
         return
     made, taken = fact("new_file_systems"), fact("existing_file_systems")
-    efs = [one for _, one in known(storage.efs)]
     raids = [one for _, one in known(storage.ebs) if one.raid_volumes is not None]
-    existing_fsx = sum(mount.file_system_id is not None for mount in context.mounts)
-    existing_fsx += len(storage.openzfs) + len(storage.ontap)
+    number = file_systems(spec, context)
     for kind, what, got, most in (
-        (
-            "efs",
-            "EFS file systems that ParallelCluster makes",
-            sum(one.file_system_id is None for one in efs),
-            made["efs"],
-        ),
-        ("efs", "EFS file systems that exist", sum(one.file_system_id is not None for one in efs), taken["efs"]),
-        ("openzfs", "FSx file systems that exist", existing_fsx, taken["fsx"]),
+        ("efs", "EFS file systems that ParallelCluster makes", number["efs", False], made["efs"]),
+        ("efs", "EFS file systems that exist", number["efs", True], taken["efs"]),
+        ("openzfs", "FSx file systems that exist", number["fsx", True], taken["fsx"]),
         ("ebs", "EBS volumes", len(storage.ebs) - len(raids), fact("ebs_volumes")),
         ("ebs", "RAID arrays", len(raids), made["raid"]),
     ):
@@ -131,6 +130,22 @@ def storage_count_problems(spec: ParallelClusterSpec, context: ClusterContext) -
         if identity in seen:
             yield Problem(at, f"must be another for every shared directory, got {identity} {counted[identity]} times")
         seen.add(identity)
+
+
+def file_systems(spec: ParallelClusterSpec, context: ClusterContext) -> Counter[tuple[str, bool]]:
+    """Return how many file systems options and mounts say, by kind, and whether they exist; what is known of them.
+
+    Args:
+        spec: The cluster.
+        context: What it stands in.
+    """
+    storage = spec.shared_storage
+    fsx = sum(mount.file_system_id is not None for _, mount in known(context.mounts))
+    number = Counter({("fsx", True): fsx})
+    if not unresolved(storage):
+        number["fsx", True] += len([*known(storage.openzfs), *known(storage.ontap)])
+        number.update(("efs", one.file_system_id is not None) for _, one in known(storage.efs))
+    return number
 
 
 def _identities(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, str]]:
