@@ -1,6 +1,7 @@
 """What is said at synthesis without being refused."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from aws_cdk import App, Environment, Stack
@@ -8,10 +9,15 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match
 
 from cdk_trainyard.hyperpod import (
+    AutoPatch,
+    BatchSize,
     DeepHealthCheck,
     HyperPodCluster,
     Lifecycle,
     NodeProvisioning,
+    PatchingStrategy,
+    RollingUpdate,
+    ScheduledUpdate,
 )
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.instances import UsageClass, catalogue_date
@@ -21,6 +27,7 @@ from tests.hyperpod.parts import ACCOUNT, SCRIPTS, controller, existing_lustre, 
 from tests.parts import existing_network
 
 Build = Callable[..., HyperPodCluster]
+ROLLING = RollingUpdate(batch=BatchSize.percent(10))
 
 
 def warned(stack: Stack) -> list[str]:
@@ -176,6 +183,31 @@ def test_the_default_neuron_packages_are_known(stack: Stack, build: Build) -> No
     assert warned(stack) == []
 
 
+def test_a_region_of_which_nothing_is_known() -> None:
+    stack = Stack(App(), "Stack", env=Environment(account=ACCOUNT, region="sa-west-1"))
+    HyperPodCluster(stack, "Cluster", groups=[controller(), worker()])
+    assert warned(stack) == [
+        (
+            "whether CloudFormation makes HyperPod clusters in sa-west-1 is not known here (data of 2026-10-20); look "
+            "before you deploy [ack: @cdk-trainyard/hyperpod:unlisted-region]"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("update", "said"),
+    [
+        ({"scheduled_update": ScheduledUpdate(schedule="cron(0 4 ? * SUN *)", rolling=ROLLING)}, "scheduled_update"),
+        ({"auto_patch": AutoPatch(strategy=PatchingStrategy.WHEN_IDLE, rolling=ROLLING)}, "auto_patch"),
+        ({"auto_patch": AutoPatch(strategy=PatchingStrategy.WHEN_IDLE)}, ""),
+    ],
+)
+def test_updates_in_batches(stack: Stack, build: Build, update: dict[str, Any], said: str) -> None:
+    build(groups=[controller(), worker(**update)])
+    text = f"group 'worker-group' has 'rolling' in its '{said}', and AWS's page 'Update your AMI version in your "
+    assert [one.startswith(text) for one in warned(stack)] == [True] * bool(said)
+
+
 def test_the_ids_are_api() -> None:
     assert list(WARNINGS) == [
         "zone-without-type",
@@ -187,4 +219,6 @@ def test_the_ids_are_api() -> None:
         "job-hooks-left-out",
         "unknown-neuron-packages",
         "packages-out-of-reach",
+        "unlisted-region",
+        "batches-on-slurm",
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from cdk_trainyard.data_files import load
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
 from cdk_trainyard.hyperpod.rules_reach import missing_packages
@@ -114,6 +115,33 @@ def packages_out_of_reach(cluster: ResolvedCluster) -> Warnings:
         )
 
 
+def unlisted_region(cluster: ResolvedCluster) -> Warnings:
+    """A Region that has a name, and of which no list says whether there are clusters."""
+    lists, region = load("hyperpod", "regions"), cluster.facts.environment.region
+    if region is not None and region not in (*lists["with"], *lists["without"]):
+        yield (
+            f"whether CloudFormation makes HyperPod clusters in {region} is not known here (data of {lists['date']}); "
+            "look before you deploy"
+        )
+
+
+def batches_on_slurm(cluster: ResolvedCluster) -> Warnings:
+    """Updates in batches, which the documentation has for clusters of EKS alone, and the API for any.
+
+    Sources: SageMaker developer guide, "Update your AMI version in your SageMaker HyperPod cluster" (read 2026-11);
+    ``DeploymentConfig`` of ``ClusterAutoPatchConfig`` in botocore's model: only for a strategy that is rolling.
+    """
+    for group in cluster.groups:
+        for name in ("scheduled_update", "auto_patch"):
+            update = getattr(group.spec, name)
+            if update is not None and not unresolved(update) and update.rolling is not None:
+                yield (
+                    f"group {group.name!r} has 'rolling' in its '{name}', and AWS's page 'Update your AMI version in "
+                    "your SageMaker HyperPod cluster' has updates in batches for clusters of EKS alone: on Slurm all "
+                    "nodes may go at once"
+                )
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
@@ -124,5 +152,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "job-hooks-left-out": job_hooks_left_out,
     "unknown-neuron-packages": unknown_neuron_packages,
     "packages-out-of-reach": packages_out_of_reach,
+    "unlisted-region": unlisted_region,
+    "batches-on-slurm": batches_on_slurm,
 }
 """Every warning by its id, which is API."""
