@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import jsii
-from aws_cdk import Annotations, CustomResource, Names, RemovalPolicy, Stack
+from aws_cdk import Annotations, Names, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
@@ -23,6 +23,7 @@ from cdk_trainyard.parallelcluster.accounting import AccountingClient
 from cdk_trainyard.parallelcluster.calls import NodeCalls
 from cdk_trainyard.parallelcluster.cluster_base import ParallelClusterBase
 from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.custom_resource import custom_resource
 from cdk_trainyard.parallelcluster.facts_of import mounted, place_of
 from cdk_trainyard.parallelcluster.metrics import monitored, say_series
 from cdk_trainyard.parallelcluster.node_policy import NodePolicy
@@ -56,7 +57,6 @@ if TYPE_CHECKING:  # a large module: only who names a repository waits for it
     from aws_cdk import aws_ecr as ecr
 
 _NAME_LENGTH = 40  # with accounting, which may come later, while the name may not change
-_TYPE = "Custom::PclusterCluster"
 _ORDER_REASON = (
     "the nodes wait for all that belongs to a file system, which is more than the file system that is referred to"
 )
@@ -191,7 +191,7 @@ class ParallelCluster(ParallelClusterBase):
             vpc=network.vpc,
         )
         self.provider: ParallelClusterProvider = provider or self._own_provider()
-        self._resource = self._custom_resource(removal_policy)
+        self._resource = custom_resource(self, self._spec, self.config, self.provider, removal_policy)
         self.node.default_child = main_resource(self._resource)
         say_series(self._monitored, self._resource, self._context)
         self._gate = self._new_gate()
@@ -342,26 +342,6 @@ class ParallelCluster(ParallelClusterBase):
     def _own_provider(self) -> ParallelClusterProvider:
         policy, version = provider_policy(self, "ProviderPolicy", self._spec, self._scripts), self._spec.version
         return ParallelClusterProvider(self, f"Provider{version}", version=version, policies=[policy] if policy else [])
-
-    def _custom_resource(self, removal_policy: RemovalPolicy) -> CustomResource:
-        suppressed = list(self._spec.suppress_validators)
-        # Nothing else may stand here: the provider hands every further property on to ParallelCluster as an argument,
-        # and those of creating and of updating differ. ServiceTimeout is one of them; its default is the most there is.
-        properties = {
-            "ClusterName": self.cluster_name,
-            "ClusterConfiguration": self.config,
-            # With RETAIN_ON_UPDATE_OR_DELETE only a first creation that failed is ever asked to delete, and it should.
-            "DeletionPolicy": "Retain" if removal_policy is RemovalPolicy.RETAIN else "Delete",
-            **({"SuppressValidators": suppressed} if suppressed else {}),
-        }
-        return CustomResource(
-            self,
-            "Resource",
-            resource_type=_TYPE,
-            service_token=self.provider.service_token,
-            properties=properties,
-            removal_policy=removal_policy,
-        )
 
     def _set_attributes(self) -> None:
         attribute = self._resource.get_att_string
