@@ -243,6 +243,16 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'model' must load in 11.75 hours, as alarms of CloudWatch wait for a day at most: llama takes 15.9; give a smaller one"
         ],
     ),
+    "architecture that Neuron's vLLM does not look for": (
+        {
+            "of_model": {"preset": "gemma-3-27b", "tensor_parallel": 8},
+            "of_hosts": {"instance_type": "inf2.24xlarge"},
+            "engine": TextGenerationEngine.neuron_vllm(),
+        },
+        [
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits') for neuron-vllm-0.13.0, got 'gemma-3-27b', a gemma3 model, which it does not serve; give 'shape' for another of that size"
+        ],
+    ),
     "shape with odd groups": (
         {"of_model": {"shape": replace(OWN, attention_heads=9)}},
         [
@@ -252,7 +262,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "architecture that another engine serves": (
         {"of_model": {"preset": "qwen3-30b-a3b", "tensor_parallel": 8}, "of_hosts": {"instance_type": "inf2.24xlarge"}},
         [
-            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-32b, qwen3-8b or tinyllama-1.1b for tgi-3.3.7, got 'qwen3-30b-a3b', a qwen3_moe model, which it does not serve; use hf-vllm-0.4.5 or hf-vllm-0.4.5-ghcr, or give 'shape' for another of that size"
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-32b, qwen3-8b or tinyllama-1.1b for tgi-3.3.7, got 'qwen3-30b-a3b', a qwen3_moe model, which it does not serve; use hf-vllm-0.4.5, hf-vllm-0.4.5-ghcr, neuron-vllm-0.11.0 or neuron-vllm-0.13.0, or give 'shape' for another of that size"
         ],
     ),
     "architecture that no engine is known to serve": (
@@ -1018,7 +1028,15 @@ def test_says_everything_at_once() -> None:
 MISTRAL: dict[str, Any] = {"of_model": {"preset": "mistral-7b"}, "of_hosts": {"instance_type": "inf2.8xlarge"}}
 
 RIGHT: dict[str, dict[str, Any]] = {
-    "an architecture of which nothing is known": {**MISTRAL, "engine": TextGenerationEngine.neuron_vllm()},
+    "an architecture of which nothing is known": {
+        **MISTRAL,
+        "engine": TextGenerationEngine.neuron_vllm(image="neuron-vllm-0.9.1"),
+    },
+    "a mixture with Neuron's vLLM": {
+        "of_model": {"preset": "qwen3-30b-a3b", "tensor_parallel": 8},
+        "of_hosts": {"instance_type": "inf2.24xlarge"},
+        "engine": TextGenerationEngine.neuron_vllm(image="neuron-vllm-0.11.0"),
+    },
     "any architecture in an image of yours": {**MISTRAL, **tgi(image="registry.example.com/tgi:9")},
     "any architecture in a repository of yours": {**MISTRAL, **tgi(repository=COPY)},
     "an architecture unchecked": {**MISTRAL, **tgi(unchecked=True)},
