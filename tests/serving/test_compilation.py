@@ -20,7 +20,7 @@ from cdk_trainyard.serving import ModelCompilation, NeuronDtype, NeuronModel, Se
 from cdk_trainyard.serving.engine_settings import settings
 from cdk_trainyard.serving.rules_compilation import build_host
 from tests.serving.build_machine import REVISION, BuildMachine
-from tests.serving.parts import model, new_stack, only
+from tests.serving.parts import model, new_stack, only, warnings
 from tests.shown import lacking, promised
 
 SOURCE = "meta-llama/Llama-3.2-3B-Instruct"
@@ -277,6 +277,14 @@ def test_fails_for_engines_that_compile_on_devices_only() -> None:
     ]
 
 
+def test_unchecked_compiles_in_an_image_that_nobody_knows(stack: Stack) -> None:
+    engine = TextGenerationEngine.hf_vllm(image="registry.example/vllm:1", unchecked=True)
+    made = compilation(stack, model(stack, dtype=NeuronDtype.FP8), engine=engine)
+    assert made.command[:3] == ("optimum-cli", "export", "neuron")
+    found = [text for text in warnings(stack) if "serving:unchecked" in text]
+    assert [text.partition(" must")[0] for text in found] == ["'model.dtype'", "'engine.image'"]
+
+
 def test_fails_for_what_no_build_host_holds() -> None:
     assert problems(of_model={"preset": "qwen3-32b"}, source="Qwen/Qwen3-32B") == [
         (
@@ -335,7 +343,7 @@ def test_fails_for_a_token_of_another_account_without_its_key(stack: Stack) -> N
 
 def test_fails_for_a_build_of_two_days_of_a_model_that_is_compiled_elsewhere() -> None:
     assert problems(timeout=Duration.hours(48), of_model={"precompiled": False, "dtype": NeuronDtype.FP8}) == [
-        "'model.dtype' must be bf16 or fp16 for hf-vllm, got fp8; use bf16, or an engine of kind neuron-vllm",
         "'model.precompiled' must be true for a model that a build compiles: the engine then only loads what it made",
         "'timeout' must be 1 to 36 hours, got 48",
+        "'model.dtype' must be bf16 or fp16 for hf-vllm, got fp8; use bf16, or an engine of kind neuron-vllm",
     ]

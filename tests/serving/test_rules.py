@@ -745,6 +745,43 @@ def test_fails_a_service(changes: dict[str, Any], expected: list[str]) -> None:
     assert of_service(**changes) == expected
 
 
+UNCHECKED = {
+    "sequence that the model was not made for",
+    "batch that does not fit",
+    "model that does not fit",
+    "model that the host cannot load",
+    "model that the host cannot compile",
+    "pieces per core that the host cannot load",
+    "eight bits with tgi",
+    "architecture that Neuron's vLLM does not look for",
+    "architecture that another engine serves",
+    "architecture that no engine is known to serve",
+    "new driver",
+    "image of another family",
+    "image of another server by its key",
+    "image of another server by its reference",
+    "variables that the launcher ends for",
+    "fewer prompts in a batch than one",
+    "a prompt that is longer than those of a batch",
+    "prompts of a batch that are more than a batch",
+    "room for no request",
+    "counts that are no numbers",
+    "arguments of vLLM that are more than what is compiled",
+    "no plugins, and so no Neuron",
+    "the plugin of another engine",
+}
+"""What the catalogue, or what is known of an engine, or the arithmetic alone speaks against."""
+
+
+@pytest.mark.parametrize(("changes", "expected"), SERVICES.values(), ids=SERVICES)
+def test_takes_unchecked_what_only_the_catalogue_speaks_against(
+    changes: dict[str, Any], expected: list[str], request: pytest.FixtureRequest
+) -> None:
+    engine = replace(changes.get("engine") or TextGenerationEngine.tgi(), unchecked=True)
+    found = of_service(**{**changes, "engine": engine})
+    assert found == ([] if request.node.callspec.id in UNCHECKED else expected)
+
+
 LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no certificate": (
         {"certificate": None},

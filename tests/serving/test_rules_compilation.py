@@ -7,7 +7,8 @@ import pytest
 
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.serving import TextGenerationEngine
-from cdk_trainyard.serving.rules_compilation import compilation_problems
+from cdk_trainyard.serving.findings import Findings
+from cdk_trainyard.serving.rules_compilation import compilation_problems, known_compilation_problems
 from cdk_trainyard.serving.spec_service import CompilationSpec
 from tests.serving.parts import model
 
@@ -51,5 +52,24 @@ COMMIT = "40c069824f4251a91eefaf281ebe4c544efd3e18"
 )
 def test_what_is_compiled_is_what_is_served(source: Any, of_model: dict[str, Any], says: list[str]) -> None:
     engine = TextGenerationEngine.hf_vllm()
-    found = [sentence(each) for each in compilation_problems(CompilationSpec(**source), model(**of_model), engine)]
+    parts = CompilationSpec(**source), model(**of_model), engine
+    found = [sentence(each) for each in (*compilation_problems(*parts), *known_compilation_problems(*parts))]
     assert [text[: len(wanted)] for text, wanted in zip(found, says, strict=True)] == says
+
+
+@pytest.mark.parametrize(
+    ("source", "of_model", "image"),
+    [
+        ("Qwen/Qwen3-14B", {}, None),
+        ("Qwen/Qwen3-32B", {"preset": "qwen3-32b", "tensor_parallel": 8}, None),
+        ("meta-llama/Llama-3.2-3B", {}, "registry.example.com/vllm:1"),
+    ],
+    ids=["another model", "a model that no build host holds", "an image of yours"],
+)
+def test_unchecked_takes_what_only_the_catalogue_speaks_against(
+    source: str, of_model: dict[str, Any], image: str | None
+) -> None:
+    engine = TextGenerationEngine.hf_vllm(image=image, unchecked=True)
+    parts = CompilationSpec(source=source, revision=COMMIT), model(**of_model), engine
+    found = Findings.of(engine, compilation_problems(*parts), known_compilation_problems(*parts))
+    assert (found.problems, [slug for slug, _ in found.warnings]) == ((), ["unchecked"])

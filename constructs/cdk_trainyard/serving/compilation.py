@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Annotations, Duration, Stack
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -21,13 +21,14 @@ from cdk_trainyard.options.judging import Judge, given
 from cdk_trainyard.problems import within
 from cdk_trainyard.real import real
 from cdk_trainyard.serving.catalogue import Server
+from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.image_reference import ImageReference
 from cdk_trainyard.serving.log_group import log_group
 from cdk_trainyard.serving.managed_role import ManagedRole, statement
 from cdk_trainyard.serving.model_layout import EXPORTED, layout
-from cdk_trainyard.serving.rules_catalogue import engine_problems
-from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems
-from cdk_trainyard.serving.rules_model import bucket_problems, model_problems
+from cdk_trainyard.serving.rules_catalogue import engine_problems, server_problems
+from cdk_trainyard.serving.rules_compilation import build_host, compilation_problems, known_compilation_problems
+from cdk_trainyard.serving.rules_model import bucket_problems, dtype_problems, model_problems
 from cdk_trainyard.serving.rules_secrets import hub_token_problems
 from cdk_trainyard.serving.spec_model import NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import CompilationSpec
@@ -104,8 +105,8 @@ class ModelCompilation(Construct):
         judge = Judge(environment=surroundings(self))
         spec = judge.judged(given(CompilationSpec, locals()))
         of_model, of_engine = judge.judged(model, ("model",)), judge.judged(engine, ("engine",))
-        raise_problems(
-            self,
+        findings = Findings.of(
+            of_engine,
             [
                 *judge.problems,
                 *within(("model",), bucket_problems(model)),
@@ -114,7 +115,15 @@ class ModelCompilation(Construct):
                 *compilation_problems(spec, of_model, of_engine),
                 *hub_token_problems(spec.hub_token, judge.environment.account),
             ],
+            [
+                *server_problems(of_engine),
+                *dtype_problems(of_model, of_engine.kind),
+                *known_compilation_problems(spec, of_model, of_engine),
+            ],
         )
+        raise_problems(self, findings.problems)
+        for slug, text in findings.warnings:
+            Annotations.of(self).add_warning_v2(f"@cdk-trainyard/serving:{slug}", text)
         self._spec = spec
         self.command = _COMMANDS[engine.kind](model)
         self.log_group = log_group(self, "Logs", retention=real(spec.log_retention), key=log_key)

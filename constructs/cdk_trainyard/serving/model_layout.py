@@ -50,10 +50,11 @@ def layout(model: NeuronModel, image: EngineImage) -> Mapping[str, JsonValue]:
 
 def _settings(model: NeuronModel, server: Server) -> Mapping[str, JsonValue]:
     """What optimum-neuron wrote beside the graphs; its vLLM also refuses graphs for another chip (inf2 is trn1)."""
+    dtype = _DTYPES.get(model.dtype)
     return {
         "batch_size": model.batch,
         "sequence_length": model.tokens,
         "tp_degree": model.tensor_parallel,
-        "torch_dtype": _DTYPES[model.dtype],
+        **({"torch_dtype": dtype} if dtype else {}),
         **({"target": "trn1"} if server is Server.HF_VLLM else {}),
     }

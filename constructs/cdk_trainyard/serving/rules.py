@@ -1,11 +1,11 @@
 """Every rule of a service, and the one place where all are asked: by the constructor and for a file alike."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.problems import Problem, option, sentence, within
+from cdk_trainyard.problems import Problem, option, within
 from cdk_trainyard.serving.catalogue import host_image
+from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.rules_catalogue import (
     architecture_problems,
     doubts,
@@ -13,12 +13,14 @@ from cdk_trainyard.serving.rules_catalogue import (
     engine_problems,
     family_problems,
     host_image_problems,
+    server_problems,
 )
-from cdk_trainyard.serving.rules_environment import variable_problems
+from cdk_trainyard.serving.rules_environment import engine_variable_problems, variable_problems
 from cdk_trainyard.serving.rules_model import (
     bound_problems,
     degree_problems,
     device_memory_problems,
+    dtype_problems,
     host_memory_problems,
     judgeable,
     model_problems,
@@ -32,19 +34,6 @@ from cdk_trainyard.serving.spec_service import INF2_TYPES, ServiceScaling, Servi
 from cdk_trainyard.tokens import unresolved
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Findings:
-    """What is wrong, and what only may be.
-
-    Attributes:
-        problems: What cannot work.
-        warnings: What may not work, each with the slug of its warning.
-    """
-
-    problems: tuple[Problem, ...]
-    warnings: tuple[tuple[str, str], ...] = ()
-
-
 def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
     """Ask every rule of a service.
 
@@ -52,15 +41,15 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         spec: The service.
         region: The stack's Region. None: not known.
     """
-    problems = [*_said(spec, region)]
     hosts, model, engine = spec.hosts, spec.model, spec.engine
+    problems, doubtful = [*_said(spec, region)], [*server_problems(engine), *dtype_problems(model, engine.kind)]
     if unresolved(hosts, model, engine, hosts.instance_type) or hosts.instance_type not in INF2_TYPES:
-        return Findings(problems=tuple(problems))
+        return Findings.of(engine, problems, doubtful)
     known = InstanceType.of(hosts.instance_type)
     warnings = [("fixed-scaling", text) for text in _fixed(spec.scaling)]
     problems += degree_problems(model, known)
     problems += variable_problems(spec, known)
-    doubtful: list[Problem] = []
+    doubtful += engine_variable_problems(spec, known)
     if not unresolved(engine.kind, engine.image, hosts.host_image):
         image, host = engine.container, host_image(hosts.host_image)
         doubtful += [*family_problems(image, known.family), *driver_problems(image, host)]
@@ -74,11 +63,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         problems += bound_problems(model, hosts)
     if sized and not doubtful:
         warnings += [("multi-head", text) for text in _multi_head(model, known)]
-    if engine.unchecked:
-        return Findings(
-            problems=tuple(problems), warnings=(*(("unchecked", sentence(each)) for each in doubtful), *warnings)
-        )
-    return Findings(problems=(*problems, *doubtful), warnings=tuple(warnings))
+    return Findings.of(engine, problems, doubtful, warnings)
 
 
 def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:

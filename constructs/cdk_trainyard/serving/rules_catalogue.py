@@ -62,9 +62,9 @@ def engine_problems(engine: TextGenerationEngine, region: str | None) -> Iterato
 
 
 def image_problems(engine: TextGenerationEngine, region: str | None) -> Iterator[Problem]:
-    """Check that the image is one of this server, and where it is pulled from."""
-    said, kind = engine.image, engine.kind
-    if unresolved(said, kind):
+    """Check that the image is one of the catalogue or a reference, and where it is pulled from."""
+    said = engine.image
+    if unresolved(said, engine.kind):
         return
     image = engine.container
     if said is not None and not image.known and (text := _unknown_image(said, engine, region)):
@@ -73,13 +73,21 @@ def image_problems(engine: TextGenerationEngine, region: str | None) -> Iterator
     if said is not None and "/" in said and engine.repository is not None:
         text = f"must be a key of the catalogue beside {option('repository')}, which is where it is pulled from, got"
         yield Problem(("image",), f"{text} {shown(said)}; leave one out")
+    if engine.repository is None and image.repository is not None:
+        yield from _registry_problems(image, region)
+
+
+def server_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
+    """Check that the image is one of the engine's server, as far as the catalogue knows its repository."""
+    if unresolved(engine, engine.kind, engine.image):
+        return
+    image, kind = engine.container, engine.kind
     others = {row.server for row in of_repository(image)} or {image.server}
     if kind not in others:
         use = either(row.key for row in engine_images() if row.server is kind)
         of = " or ".join(sorted(others))
-        yield Problem(("image",), f"must be an image of {kind}, got {said}, which is one of {of}; use {use}")
-    elif engine.repository is None and image.repository is not None:
-        yield from _registry_problems(image, region)
+        text = f"must be an image of {kind}, got {engine.image}, which is one of {of}; use {use}"
+        yield Problem(("engine", "image"), text)
 
 
 def _unknown_image(said: str, engine: TextGenerationEngine, region: str | None) -> str | None:

@@ -55,7 +55,7 @@ def build_host(model: NeuronModel) -> BuildHost:
 
 
 def compilation_problems(spec: CompilationSpec, model: NeuronModel, engine: TextGenerationEngine) -> Iterator[Problem]:
-    """Check what is compiled, that the engine's image compiles without a device, and that a build host holds the model.
+    """Check what is compiled, and that the engine compiles without a device.
 
     Problems of the build are at its own options, those of model and engine at theirs: ``("model", "precompiled")``.
 
@@ -65,8 +65,11 @@ def compilation_problems(spec: CompilationSpec, model: NeuronModel, engine: Text
         engine: The engine that serves it.
     """
     yield from source_problems(spec)
-    yield from _model_problems(spec, model)
-    yield from _engine_problems(engine)
+    yield from _result_problems(spec, model)
+    if not unresolved(engine, engine.kind) and engine.kind is Server.NEURON_VLLM:
+        why = "it compiles with NxD Inference, on Neuron devices; compile elsewhere, or use hf-vllm"
+        text = f"must be hf-vllm or tgi for a model that a build compiles, got {engine.kind}: {why}"
+        yield Problem(("engine", "kind"), text)
     if model.precompiled is False:
         text = "must be true for a model that a build compiles: the engine then only loads what it made"
         yield Problem(("model", "precompiled"), text)
@@ -74,6 +77,20 @@ def compilation_problems(spec: CompilationSpec, model: NeuronModel, engine: Text
     hours = None if unresolved(spec.timeout) else spec.timeout.to_seconds() / 3600
     if hours is not None and not low <= hours <= high:
         yield Problem(("timeout",), f"must be {low} to {high} hours, got {hours:.15g}")
+
+
+def known_compilation_problems(
+    spec: CompilationSpec, model: NeuronModel, engine: TextGenerationEngine
+) -> Iterator[Problem]:
+    """Check a build against what is known of models and images, and that a build host holds the model.
+
+    Args:
+        spec: The build.
+        model: The model as it is served.
+        engine: The engine that serves it.
+    """
+    yield from _preset_problems(spec, model)
+    yield from _image_problems(engine)
     largest = BUILD_HOSTS[-1].memory_gib
     if judgeable(model) and needed_gib(model) > largest:
         text = (
@@ -103,9 +120,9 @@ def source_problems(spec: CompilationSpec) -> Iterator[Problem]:
         yield Problem(("revision",), f"must be given beside {option('source')}: a commit of it, which a branch is not")
 
 
-def _model_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Problem]:
-    """Check that what is compiled is the model that is served, and no result of a build."""
-    source, exported = spec.source, spec.exported
+def _preset_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Problem]:
+    """Check that what is compiled is the model that is served, by the name that its maker gave it."""
+    source = spec.source
     preset = None if model.shape is not None or unresolved(model.preset) else model.preset
     if source is not None and preset is not None and not unresolved(source):
         named = source.partition("/")[2].lower().removesuffix("-instruct")
@@ -113,6 +130,11 @@ def _model_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Probl
         if found is not None:
             text = f"must be the model of {option('preset')} {preset} in 'model', got {shown(source)}"
             yield Problem(("source",), f"{text}, which is {found}; give one of both as the other says")
+
+
+def _result_problems(spec: CompilationSpec, model: NeuronModel) -> Iterator[Problem]:
+    """Check that what is compiled is no result of a build."""
+    exported = spec.exported
     if exported is None or unresolved(exported, model.prefix, model.build):
         return
     if model.build is not None and f"{exported.strip('/')}/" == model.folder:
@@ -129,14 +151,10 @@ def _other_size(source: str, preset: str) -> str | None:
     return f"a model of {sizes[0].upper()}"
 
 
-def _engine_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
-    if unresolved(engine, engine.kind, engine.image):
+def _image_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
+    """Check that it is known how the engine's image compiles."""
+    if unresolved(engine, engine.kind, engine.image) or engine.kind is Server.NEURON_VLLM or engine.container.known:
         return
-    at = ("engine", "kind" if engine.kind is Server.NEURON_VLLM else "image")
-    if engine.kind is Server.NEURON_VLLM:
-        why = "it compiles with NxD Inference, on Neuron devices; compile elsewhere, or use hf-vllm"
-        yield Problem(at, f"must be hf-vllm or tgi for a model that a build compiles, got {engine.kind}: {why}")
-    elif not engine.container.known:
-        keys = either(row.key for row in engine_images() if row.server is engine.kind)
-        text = f"must be {keys} for a model that a build compiles, got {engine.container.key}"
-        yield Problem(at, f"{text}: it is not in the catalogue; compile elsewhere")
+    keys = either(row.key for row in engine_images() if row.server is engine.kind)
+    text = f"must be {keys} for a model that a build compiles, got {engine.container.key}"
+    yield Problem(("engine", "image"), f"{text}: it is not in the catalogue; compile elsewhere")

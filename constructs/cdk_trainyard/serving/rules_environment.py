@@ -69,21 +69,46 @@ def variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Proble
         spec: The service.
         known: The type of its hosts.
     """
-    engine, model = spec.engine, spec.model
-    if unresolved(engine.kind, engine.image, model.name) or not judgeable(model):
-        return
-    ours = settings(replace(engine, environment={}), model, request_seconds=0).environment
-    for name, value in engine.environment.items():
-        if unresolved(value):
-            continue
+    model, ours = spec.model, _ours(spec)
+    for name, value in _variables(spec):
         text = _keep_alive(value, spec) if name == _KEEP_ALIVE else _of_model(name, value, ours, model)
         text = text or _cores(name, value, model, known) or _grouped(name, value, known)
-        if text is None:
-            text = (
-                _of_tgi(name, engine, model, ours) if engine.kind is Server.TGI else _of_vllm(name, value, engine, ours)
-            )
         if text is not None:
-            yield Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
+            yield _problem(name, text, value)
+
+
+def engine_variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator[Problem]:
+    """Check variables that the engine is known to end for, or to get more by than was compiled.
+
+    Args:
+        spec: The service.
+        known: The type of its hosts.
+    """
+    engine, ours = spec.engine, _ours(spec)
+    refused = {each.at for each in variable_problems(spec, known)}
+    for name, value in _variables(spec):
+        of_tgi = engine.kind is Server.TGI
+        text = _of_tgi(name, engine, spec.model, ours) if of_tgi else _of_vllm(name, value, engine, ours)
+        if text is not None and (found := _problem(name, text, value)).at not in refused:
+            yield found
+
+
+def _variables(spec: ServiceSpec) -> Iterator[tuple[str, str]]:
+    """Yield the variables that are known; none where it is not known what follows from the model."""
+    engine, model = spec.engine, spec.model
+    if not unresolved(engine.kind, engine.image, model.name) and judgeable(model):
+        yield from ((name, value) for name, value in engine.environment.items() if not unresolved(value))
+
+
+def _ours(spec: ServiceSpec) -> Mapping[str, str]:
+    """Return the variables that follow from the model."""
+    if not [*_variables(spec)]:
+        return {}
+    return settings(replace(spec.engine, environment={}), spec.model, request_seconds=0).environment
+
+
+def _problem(name: str, text: str, value: str) -> Problem:
+    return Problem(("engine", "environment", name), f"{text}, got {shown(value)}; leave it out")
 
 
 def listening_problems(engine: TextGenerationEngine, concurrency: ConcurrencyLimit | None) -> Iterator[Problem]:

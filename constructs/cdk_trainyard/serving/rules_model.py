@@ -39,14 +39,17 @@ def model_problems(model: NeuronModel, kind: Server) -> Iterator[Problem]:
     if model.max_input_tokens is not None and not unresolved(kind) and kind is not Server.TGI:
         text = f"must be left out for {kind}, which takes any prompt shorter than {option('sequence_length')}"
         yield Problem(("max_input_tokens",), text)
-    if model.dtype in _EIGHT_BITS and not unresolved(kind) and kind is not Server.NEURON_VLLM:
-        yield Problem(
-            ("dtype",),
-            f"must be bf16 or fp16 for {kind}, got {model.dtype}; use bf16, or an engine of kind neuron-vllm",
-        )
     if model.presharded is True and model.precompiled is False:
         text = f"must come with {option('precompiled')}: compiling starts from the whole weights; leave one out"
         yield Problem(("presharded",), text)
+
+
+def dtype_problems(model: NeuronModel, kind: Server) -> Iterator[Problem]:
+    """Check that an engine of that kind holds weights in such numbers."""
+    if unresolved(model, kind) or model.dtype not in _EIGHT_BITS or kind is Server.NEURON_VLLM:
+        return
+    text = f"must be bf16 or fp16 for {kind}, got {model.dtype}; use bf16, or an engine of kind neuron-vllm"
+    yield Problem(("model", "dtype"), text)
 
 
 def shape_problems(model: NeuronModel) -> Iterator[Problem]:

@@ -222,7 +222,8 @@ class TextGenerationEngine:
     hub_token: Annotated["secretsmanager.ISecret | None", Said("hub_token_secret_arn")] = None
     """A secret with a token of the Hugging Face Hub, for a gated model that is not precompiled. Default - none."""
     unchecked: bool = False
-    """Whether what the catalogue or the arithmetic speaks against is a warning instead of an error. Default: false."""
+    """Whether what the catalogue, what is known of the engine, or the arithmetic speaks against is a warning instead of
+    an error. Default: false."""
 
     @property
     def container(self) -> EngineImage:

@@ -12,8 +12,9 @@ from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import Problem, option, shown, within
+from cdk_trainyard.serving.findings import Findings
 from cdk_trainyard.serving.rules import service_findings
-from cdk_trainyard.serving.rules_compilation import compilation_problems
+from cdk_trainyard.serving.rules_compilation import compilation_problems, known_compilation_problems
 from cdk_trainyard.serving.rules_concurrency import queue_problems, waiting_problems
 from cdk_trainyard.serving.rules_environment import listening_problems
 from cdk_trainyard.serving.rules_load_balancer import known_client_problems, load_balancer_problems
@@ -82,7 +83,9 @@ def section_problems(section: ServingSection, region: str) -> Iterator[Problem]:
         seconds = None if unresolved(section.request_timeout) else section.request_timeout.to_seconds()
         yield from within(("monitoring",), monitoring_problems(section.monitoring, seconds))
     if section.compile is not None and not unresolved(section.compile):
-        for problem in compilation_problems(section.compile, section.model, section.engine):
+        parts = section.compile, section.model, section.engine
+        found = Findings.of(section.engine, compilation_problems(*parts), known_compilation_problems(*parts))
+        for problem in found.problems:
             yield problem if problem.at[0] in _OF_OTHERS else replace(problem, at=("compile", *problem.at))
     if section.node_health_repository is not None and section.node_health == "off":
         text = f"must be left out with {option('node_health')} off: nothing is pulled"
