@@ -1290,3 +1290,37 @@ def test_fails_a_rate_that_is_none() -> None:
     judge = Judge(environment=WHERE)
     judge.judged(WebAclSpec(requests_per_address=1))
     assert said(judge, ()) == ["'requests_per_address' must be 10 to 2000000000, got 1"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [
+        (
+            TextGenerationEngine.tgi(environment={"SM_ON_BATCH_SIZE": "64"}),
+            "'engine.environment.SM_ON_BATCH_SIZE' has no effect: nothing in an image of tgi reads it; it is of hf-vllm; leave it out",
+        ),
+        (
+            TextGenerationEngine.tgi(environment={"VLLM_PLUGINS": ""}),
+            "'engine.environment.VLLM_PLUGINS' has no effect: nothing in an image of tgi reads it; it is of hf-vllm and neuron-vllm; leave it out",
+        ),
+        (
+            TextGenerationEngine.neuron_vllm(environment={"MAX_BATCH_SIZE": "4"}),
+            "'engine.environment.MAX_BATCH_SIZE' has no effect: nothing in an image of neuron-vllm reads it; it is of tgi; leave it out",
+        ),
+        (
+            TextGenerationEngine.hf_vllm(environment={"SM_VLLM_MAX_NUM_SEQS": "4"}),
+            "'engine.environment.SM_VLLM_MAX_NUM_SEQS' has no effect: nothing in an image of hf-vllm reads it; leave it out",
+        ),
+        (
+            TextGenerationEngine.tgi(environment={"MAX_CONCURRENT_REQUESTS": "3"}),
+            "'engine.environment.MAX_CONCURRENT_REQUESTS' 3 is less than 'batch' 4 of 'model': TGI answers further requests with 429 while the batch has room; use 4 or more",
+        ),
+        (TextGenerationEngine.tgi(environment={"MAX_CONCURRENT_REQUESTS": "4", "SM_NUM_GPUS": "1", "MINE": "1"}), None),
+        (TextGenerationEngine.hf_vllm(environment={"SM_ON_MAX_NUM_SEQS": "2", "VLLM_LOGGING_LEVEL": "INFO"}), None),
+        (TextGenerationEngine.hf_vllm(image="registry.example.com/vllm:1", environment={"MAX_BATCH_SIZE": "4"}), None),
+    ],
+)
+def test_warns_of_variables_that_nothing_comes_of(engine: TextGenerationEngine, says: str | None) -> None:
+    spec = ServiceSpec(model=model(), engine=engine, hosts=hosts())
+    found = [text for slug, text in service_findings(spec, REGION).warnings if slug == "environment"]
+    assert found == ([says] if says else [])

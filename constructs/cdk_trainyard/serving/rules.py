@@ -15,7 +15,7 @@ from cdk_trainyard.serving.rules_catalogue import (
     host_image_problems,
     server_problems,
 )
-from cdk_trainyard.serving.rules_environment import engine_variable_problems, variable_problems
+from cdk_trainyard.serving.rules_environment import engine_variable_problems, variable_problems, variable_warnings
 from cdk_trainyard.serving.rules_model import (
     bound_problems,
     degree_problems,
@@ -47,6 +47,7 @@ def service_findings(spec: ServiceSpec, region: str | None) -> Findings:
         return Findings.of(engine, problems, doubtful)
     known = InstanceType.of(hosts.instance_type)
     warnings = [("fixed-scaling", text) for text in _fixed(spec.scaling)]
+    warnings += [("environment", text) for text in variable_warnings(spec)]
     problems += degree_problems(model, known)
     problems += variable_problems(spec, known)
     doubtful += engine_variable_problems(spec, known)

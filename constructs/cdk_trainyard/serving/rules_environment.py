@@ -11,7 +11,9 @@ documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration
 2026-11; ELB user guide, "Troubleshoot your Application Load Balancers", HTTP 502, read 2026-11: a target that closes
 connections before the idle time-out; vLLM, vllm/envs.py and vllm/plugins/__init__.py (``VLLM_PLUGINS`` that is empty
 loads none) and pull request 21159 (Neuron became a plugin, 2025-07); the entry points ``vllm.platform_plugins`` of
-optimum-neuron's pyproject.toml and of vllm-neuron's setup.py, read 2026-11.
+optimum-neuron's pyproject.toml and of vllm-neuron's setup.py, read 2026-11; aws-neuron/deep-learning-containers
+2be9ed1, common/vllm_entrypoint.py (AWS's Neuron vLLM, whose entry point reads no variable) and vLLM, examples/
+online_serving/sagemaker-entrypoint.sh (``SM_VLLM_…`` is read in SageMaker's containers, which are none of these).
 """
 
 import math
@@ -55,9 +57,21 @@ _PLUGIN: Final = {Server.HF_VLLM: "optimum_neuron", Server.NEURON_VLLM: "neuron"
 _BY_PLUGIN: Final = (0, 11)
 _MOST_DIGITS: Final = 9
 _PROMPT, _PREFILL, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
-_SOME: Final = frozenset({"MAX_CONCURRENT_REQUESTS", "VALIDATION_WORKERS"})
+_CONCURRENT: Final = "MAX_CONCURRENT_REQUESTS"
+_SOME: Final = frozenset({_CONCURRENT, "VALIDATION_WORKERS"})
 _COUNTS: Final = _SOME | {_PROMPT, _PREFILL, _TOTAL, "MAX_WAITING_TOKENS", "MAX_TOP_N_TOKENS"}
 """Whole numbers of TGI's launcher; of ``_SOME`` none ends it, or leaves every request out."""
+_OF_TGI: Final = _COUNTS | {
+    *("HF_AUTO_CAST_TYPE", "HF_NUM_CORES", "MAX_BATCH_SIZE", "MAX_INPUT_LENGTH", "MAX_TOTAL_TOKENS"),
+    *("NUM_SHARD", "SHARDED"),
+}
+_READERS: Final[Mapping[str, frozenset[Server]]] = {
+    **dict.fromkeys(sorted(_OF_TGI), frozenset({Server.TGI})),
+    "SM_ON_": frozenset({Server.HF_VLLM}),
+    "SM_VLLM_": frozenset(),
+    "VLLM_": frozenset({Server.HF_VLLM, Server.NEURON_VLLM}),
+}
+"""Names of variables, and beginnings of names, that only these engines read."""
 _GROUPED = re.compile(r"(--lnc|-lnc|--logical-nc-config)[ =]*([02-9]|1[0-9])")
 _COUNT, _NAMED = "NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"
 
@@ -91,6 +105,27 @@ def engine_variable_problems(spec: ServiceSpec, known: InstanceType) -> Iterator
         text = _of_tgi(name, engine, spec.model, ours) if of_tgi else _of_vllm(name, value, engine, ours)
         if text is not None and (found := _problem(name, text, value)).at not in refused:
             yield found
+
+
+def variable_warnings(spec: ServiceSpec) -> Iterator[str]:
+    """Say of variables that nothing comes of them, or that they leave places of the compiled batch empty.
+
+    Args:
+        spec: The service.
+    """
+    kind, batch = spec.engine.kind, spec.model.batch
+    for name, value in _variables(spec):
+        readers = next((_READERS[each] for each in _READERS if name == each or _begins(name, each)), {kind})
+        if spec.engine.container.known and kind not in readers:
+            by = f"; it is of {' and '.join(sorted(readers))}" if readers else ""
+            yield f"'engine.environment.{name}' has no effect: nothing in an image of {kind} reads it{by}; leave it out"
+        elif name == _CONCURRENT and kind is Server.TGI and (number := _number(value)) and number < batch:
+            text = f"'engine.environment.{name}' {number} is less than 'batch' {batch} of 'model'"
+            yield f"{text}: TGI answers further requests with 429 while the batch has room; use {batch} or more"
+
+
+def _begins(name: str, beginning: str) -> bool:
+    return beginning.endswith("_") and name.startswith(beginning)
 
 
 def _variables(spec: ServiceSpec) -> Iterator[tuple[str, str]]:
