@@ -13,6 +13,7 @@ import pytest
 from cdk_trainyard.options import schedules, stand_ins
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, NodePath, Number, Text, resource_id
 from cdk_trainyard.options.schedules import TimeZone
+from tools import generate_partitions
 
 HERE = Environment(region="us-east-1", account="111111111111")
 NOWHERE = Environment()
@@ -259,6 +260,11 @@ def test_partitions_are_those_of_botocore(partition: str) -> None:
     regions = [region for region in found["regions"] if not region.startswith("aws-")]
     assert regions
     assert {Environment(region=region).partition for region in regions} == {partition}
+    assert {Environment(region=region).suffix for region in regions} == {found["outputs"]["dnsSuffix"]}
+
+
+def test_partitions_are_generated() -> None:
+    assert generate_partitions.OUTPUT.read_text() == generate_partitions.text()
 
 
 def test_retention_is_that_of_botocore() -> None:

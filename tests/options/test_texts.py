@@ -2,7 +2,7 @@
 
 import pytest
 
-from cdk_trainyard.options.kinds import NOWHERE, Kind
+from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
 from cdk_trainyard.options.texts import DNS_NAME, HTTPS_URL, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE, FetchedUrl
 
 RIGHT: list[tuple[Kind, list[str]]] = [
@@ -79,3 +79,26 @@ def test_a_password_in_a_url_is_not_shown(url: str) -> None:
         "must be an https URL without user and password, as https://issuer.example.com/pool; take out what stands "
         "before '@'"
     )
+
+
+@pytest.mark.parametrize(
+    ("region", "domain", "instead"),
+    [
+        ("us-east-1", "amazonaws.com", None),
+        ("us-gov-west-1", "amazonaws.com", None),
+        ("eusc-de-east-1", "amazonaws.eu", None),
+        ("us-iso-east-1", "c2s.ic.gov", None),
+        ("us-isob-east-1", "sc2s.sgov.gov", None),
+        ("us-east-1", "on.aws", None),
+        ("eusc-de-east-1", "amazonaws.com", "amazonaws.eu"),
+        ("us-iso-east-1", "sc2s.sgov.gov", "c2s.ic.gov"),
+        ("eu-west-1", "amazonaws.eu", "amazonaws.com"),
+        ("cn-north-1", "amazonaws.com", "amazonaws.com.cn"),
+    ],
+)
+def test_an_image_of_ecr_has_the_domain_of_its_partition(region: str, domain: str, instead: str | None) -> None:
+    here, form = Environment(region=region), "dkr-ecr" if domain == "on.aws" else "dkr.ecr"
+    image = f"111111111111.{form}.{region}.{domain}/x:1"
+    text = f"must have the domain of partition {here.partition}, where {region} is, got {image!r}"
+    remedy = f"; use {instead} in place of {domain}"
+    assert IMAGE_REFERENCE.problem(image, here) == (instead and f"{text}{remedy}")

@@ -517,7 +517,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "image in a domain of another partition": (
         tgi(image="111111111111.dkr.ecr.us-east-1.amazonaws.com.cn/x:1"),
         [
-            "'engine.image' must have the domain of partition aws, where us-east-1 is, got '111111111111.dkr.ecr.us-east-1.amazonaws.com.cn/x:1'"
+            "'engine.image' must have the domain of partition aws, where us-east-1 is, got '111111111111.dkr.ecr.us-east-1.amazonaws.com.cn/x:1'; use amazonaws.com in place of amazonaws.com.cn"
         ],
     ),
     "image of another partition": (

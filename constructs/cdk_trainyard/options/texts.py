@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.options.kinds import SUFFIXES, Environment, Text
 from cdk_trainyard.problems import shown
 
 _LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -35,9 +35,11 @@ class ImageText(Text):
         found, wanted = PRIVATE_IMAGE.fullmatch(value), environment.partition
         if found is None or wanted is None:
             return None
-        there = Environment(region=found["region"]).partition
-        if host.endswith(".cn") != (there == "aws-cn"):
-            return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}"
+        place = Environment(region=found["region"])
+        there, domain = place.partition, found["domain"]
+        if domain in SUFFIXES - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
+            remedy = f"; use {place.suffix} in place of {domain}" if domain in SUFFIXES else ""
+            return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}{remedy}"
         if there == wanted:
             return None
         return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one of yours"
@@ -59,7 +61,8 @@ IMAGE_TAG: Final = Text(
 )
 """The same: ``tag`` and ``digest``."""
 PRIVATE_IMAGE: Final = re.compile(
-    r"(?P<account>[0-9]{12})\.(dkr\.ecr|dkr-ecr)(-fips)?\.(?P<region>[a-z0-9-]+)\.[a-z0-9.-]+/(?P<repository>[^:@]+)([:@].*)?"
+    r"(?P<account>[0-9]{12})\.(dkr\.ecr|dkr-ecr)(-fips)?\.(?P<region>[a-z0-9-]+)"
+    r"\.(?P<domain>[a-z0-9.-]+)/(?P<repository>[^:@]+)([:@].*)?"
 )
 """An image in a private registry of ECR (ECR user guide, "Amazon ECR registries" and "Amazon ECR endpoints"): also of
 both stacks, and in the domain of every partition."""

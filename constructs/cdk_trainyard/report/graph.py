@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.report.assembly import Assembly, Resource, Stack
 from cdk_trainyard.report.nested import at
 
@@ -17,7 +18,6 @@ _OPEN, _CLOSE, _OF = "\ue000", "\ue001", "\ue002"
 _MARK: Final = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}{_OF}]*){_OF}?([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 _VARIABLE: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 _NOTHING: Final = object()
-_PARTITIONS: Final = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso-": "aws-iso", "us-isob-": "aws-iso-b"}
 _PLAIN: Final = {"", "Arn", "GroupId", "RoleArn", "Id"}
 _PAIR: Final = 2
 
@@ -319,7 +319,7 @@ def partition_of(region: str) -> str:
     Args:
         region: The Region; where it is not known, the partition is ``aws``.
     """
-    return next((name for start, name in _PARTITIONS.items() if region.startswith(start)), "aws")
+    return Environment(region=region).partition or "aws"
 
 
 def _pseudo(name: str, stack: Stack) -> str:
@@ -328,7 +328,7 @@ def _pseudo(name: str, stack: Stack) -> str:
         "AWS::Partition": partition_of(stack.region),
         "AWS::Region": stack.region,
         "AWS::StackName": stack.name,
-        "AWS::URLSuffix": "amazonaws.com.cn" if stack.region.startswith("cn-") else "amazonaws.com",
+        "AWS::URLSuffix": Environment(region=stack.region).suffix,
     }.get(name)
     return known or _mark(name)
 

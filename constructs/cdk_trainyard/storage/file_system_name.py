@@ -8,13 +8,9 @@ from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import shown
 
 
-def _suffix(environment: Environment) -> str:
-    return "amazonaws.com.cn" if environment.partition == "aws-cn" else "amazonaws.com"
-
-
 def _example(environment: Environment) -> str:
     """Return a name of the Region, as far as one is known."""
-    return f"fs-0123456789abcdef0.fsx.{environment.region or 'us-east-1'}.{_suffix(environment)}"
+    return f"fs-0123456789abcdef0.fsx.{environment.region or 'us-east-1'}.{environment.suffix or 'amazonaws.com'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class FileSystemDnsName:
         region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
         if region is None or found is None:
             return None
-        suffix = _suffix(environment)
+        suffix = environment.suffix
         isolated = environment.partition not in {"aws", "aws-cn", "aws-us-gov"}
         if found["region"] != region or (found["suffix"] != suffix and not isolated):
             return f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}, got {shown(value)}"
