@@ -131,7 +131,7 @@ def test_what_is_not_in_the_catalogue_is_a_warning(stack: Stack) -> None:
     service(stack, engine=TextGenerationEngine.tgi(image="registry.example/tgi:9"), host_image="20270101")
     found = " ".join(text for text in warnings(stack) if "serving:unknown" in text)
     assert "engine image registry.example/tgi:9 is not in the catalogue" in found
-    assert "host image 20270101 is not in the catalogue" in found
+    assert "2023.0.20270101-kernel-6.1-x86_64 is not in the catalogue" in found
 
 
 def test_disputed_images_and_multiplied_heads_are_warnings(stack: Stack) -> None:

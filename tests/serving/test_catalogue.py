@@ -45,6 +45,8 @@ def test_a_host_is_pinned_by_name_and_never_recommended() -> None:
         "al2023-ami-ecs-neuron-hvm-2023.0.20260701-kernel-6.1-x86_64/image_id"
     )
     assert catalogue.host_image(host.name) == host
+    newer = host.name.replace("-6.1-", "-6.12-")
+    assert (catalogue.host_image(newer).name, catalogue.host_image(newer).driver) == (newer, None)
     assert [row for row in catalogue.host_images() if "recommended" in row.parameter] == []
 
 

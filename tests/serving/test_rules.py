@@ -1138,6 +1138,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     },
     "a longer sequence of a shape": {"of_model": {"shape": OWN, "sequence_length": 8192}},
     "a host image of a leap day": {"of_hosts": {"host_image": "20280229"}},
+    "a host image with a newer kernel": {
+        "of_hosts": {"host_image": "al2023-ami-ecs-neuron-hvm-2023.0.20270301-kernel-6.12-x86_64"}
+    },
     "switches and numbers with telling names": tgi(
         environment={"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "MAX_INPUT_TOKENS": "512", "TOKENIZERS_PARALLELISM": "false"}
     ),

@@ -4,6 +4,7 @@ A container brings its own Neuron runtime library, the host brings the driver, a
 which pairs cannot work. ECS's ``recommended`` image moves on by itself, so hosts are pinned to an image by its name.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,8 +14,7 @@ from typing import Any
 from cdk_trainyard.data_files import load
 from cdk_trainyard.versions import driver_conflicts, rows
 
-_HOST_PREFIX = "al2023-ami-ecs-neuron-hvm-2023.0."
-_HOST_SUFFIX = "-kernel-6.1-x86_64"
+_HOST_NAME = re.compile(r"al2023-ami-ecs-neuron-hvm-2023\.0\.([0-9]{8})-kernel-([0-9.]+)-x86_64")
 _HOST_PARAMETERS = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron"
 
 
@@ -80,6 +80,7 @@ class HostImage:
 
     Attributes:
         version: Its version, the day on which it was built, as ``"20260701"``.
+        kernel: The Linux kernel in it. Default - that of every image until 2026-08.
         driver: The Neuron driver in it. None: not known.
         inferred: Whether the driver follows from the day, and was not read from the image.
         source: Where these facts are from.
@@ -87,6 +88,7 @@ class HostImage:
     """
 
     version: str
+    kernel: str = "6.1"
     driver: str | None = None
     inferred: bool = False
     source: str = ""
@@ -95,7 +97,7 @@ class HostImage:
     @property
     def name(self) -> str:
         """The AMI's name."""
-        return f"{_HOST_PREFIX}{self.version}{_HOST_SUFFIX}"
+        return f"al2023-ami-ecs-neuron-hvm-2023.0.{self.version}-kernel-{self.kernel}-x86_64"
 
     @property
     def parameter(self) -> str:
@@ -126,8 +128,9 @@ def host_image(name: str | None) -> HostImage:
     rows = host_images()
     if name is None:
         return next(row for row in rows if row.version in _defaults("host_images", "version"))
-    version = name.removeprefix(_HOST_PREFIX).removesuffix(_HOST_SUFFIX)
-    return next((row for row in rows if row.version == version), HostImage(version=version))
+    found = _HOST_NAME.fullmatch(name)
+    said = HostImage(version=found[1], kernel=found[2]) if found else HostImage(version=name)
+    return next((row for row in rows if row.name == said.name), said)
 
 
 @cache

@@ -206,4 +206,4 @@ def doubts(image: EngineImage, host: HostImage, family: str) -> Iterator[str]:
     if family in image.disputed:
         yield f"sources contradict each other on whether {image.key} works on {family}: {image.source}"
     if host.driver is None:
-        yield f"host image {host.version} is not in the catalogue: its driver is checked when a host boots, not here"
+        yield f"host image {host.name} is not in the catalogue: its driver is checked when a host boots, not here"

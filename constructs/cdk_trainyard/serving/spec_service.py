@@ -86,7 +86,7 @@ class ServingHosts:
     host_image: Annotated[
         str | None,
         Text(
-            pattern=r"[0-9]{8}|al2023-ami-ecs-neuron-hvm-2023\.0\.[0-9]{8}-kernel-6\.1-x86_64",
+            pattern=r"[0-9]{8}|al2023-ami-ecs-neuron-hvm-2023\.0\.[0-9]{8}-kernel-[0-9]+\.[0-9]+-x86_64",
             words="the version of an ECS Neuron image, eight digits",
             example="20260701",
         ),
