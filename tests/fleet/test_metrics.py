@@ -10,7 +10,7 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.fleet import EfaFleet, NodeImage
 from cdk_trainyard.lifecycle import Exporters
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource, MetricsWorkspace
-from tests.fleet.parts import existing_lustre, new_fleet, new_stack
+from tests.fleet.parts import existing_lustre, new_fleet, new_stack, warnings
 from tests.fleet.test_fleet import told
 
 WORKSPACE = "arn:aws:aps:us-west-2:111111111111:workspace/ws-0123"
@@ -93,6 +93,7 @@ def test_gpus_are_asked_by_an_image_of_dcgm_exporter_and_ports_are_those_that_ar
     assert metrics["exporters_gpu_image"] == GPU_IMAGE
     assert "exporters_slurm" not in metrics
     assert MetricsSource.GPU in made.metrics_sources
+    assert [text for text in warnings(stack) if "@cdk-trainyard/fleet:private-gpu-image" in text]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from cdk_trainyard.hyperpod import (
 )
 from cdk_trainyard.hyperpod.warnings import WARNINGS
 from cdk_trainyard.instances import UsageClass, catalogue_date
-from cdk_trainyard.lifecycle import LifecycleScripts, NeuronEnvironment, NodeSetup
+from cdk_trainyard.lifecycle import Exporters, LifecycleScripts, NeuronEnvironment, NodeSetup
 from cdk_trainyard.storage import Mount
 from tests.hyperpod.parts import ACCOUNT, SCRIPTS, controller, existing_lustre, shared_group, worker
 from tests.parts import existing_network
@@ -158,6 +158,26 @@ def test_prolog_and_epilog_that_are_left_out(
     assert warned(stack) == [expected] * left_out
 
 
+@pytest.mark.parametrize(
+    ("registry", "private"),
+    [("111111111111.dkr.ecr.us-west-2.amazonaws.com", True), ("nvcr.io/nvidia/k8s", False)],
+)
+def test_an_image_of_dcgm_exporter_that_asks_for_a_password(
+    stack: Stack, build: Build, registry: str, *, private: bool
+) -> None:
+    image = f"{registry}/dcgm-exporter@sha256:{'a' * 64}"
+    setup = NodeSetup(exporters=Exporters(gpu=True, gpu_image=image))
+    groups = [controller(), worker(instance_type="ml.p5.48xlarge")]
+    bucket = s3.Bucket(stack, "Scripts")
+    build(groups=groups, lifecycle=Lifecycle(on_create="on_create.sh"), scripts_bucket=bucket, node_setup=setup)
+    expected = (
+        f"'gpu_image' {image} is in a private registry of ECR, and no script logs Docker in there: use a registry that "
+        "asks for no password, or machine images whose Docker has docker-credential-ecr-login, and a role of nodes "
+        "that may pull it [ack: @cdk-trainyard/hyperpod:private-gpu-image]"
+    )
+    assert warned(stack) == [expected] * private
+
+
 def with_packages(stack: Stack, build: Build, *packages: str, image_id: str | None = None) -> None:
     groups = [controller(image_id=image_id), worker(instance_type="ml.trn1.32xlarge", image_id=image_id)]
     setup = NodeSetup(neuron_environment=NeuronEnvironment(path="/home/ubuntu/neuron", packages=packages or None))
@@ -221,4 +241,5 @@ def test_the_ids_are_api() -> None:
         "packages-out-of-reach",
         "unlisted-region",
         "batches-on-slurm",
+        "private-gpu-image",
     ]

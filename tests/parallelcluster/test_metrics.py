@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aws_cdk import Stack
 from aws_cdk import aws_s3 as s3
-from aws_cdk.assertions import Template
+from aws_cdk.assertions import Annotations, Match, Template
 
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.instances import InstanceType
@@ -142,3 +142,13 @@ def test_settings_are_those_that_other_nodes_make_of_their_file() -> None:
 def test_what_cannot_work_is_refused(monitored: Build, changes: dict[str, Any], answer: str) -> None:
     with pytest.raises(ConfigurationError, match=answer):
         monitored(head_node=head(), **changes)
+
+
+def test_an_image_of_dcgm_exporter_that_asks_for_a_password_is_a_warning(stack: Stack, monitored: Build) -> None:
+    image = f"111111111111.dkr.ecr.us-east-1.amazonaws.com/dcgm-exporter@sha256:{'a' * 64}"
+    gpus = queue(cpu(instance_type="g5.2xlarge"))
+    monitored(exporters=Exporters(gpu=True, gpu_image=image), queues=[gpus])
+    found = Annotations.from_stack(stack).find_warning(
+        "*", Match.string_like_regexp("parallelcluster:private-gpu-image")
+    )
+    assert [one for one in found if f"'gpu_image' {image} is in a private registry of ECR" in str(one.entry.data)]

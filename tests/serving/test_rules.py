@@ -523,7 +523,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "image of another partition": (
         tgi(image="111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/x:1"),
         [
-            "'engine.image' must be in a registry of partition aws, got '111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/x:1' of aws-cn; copy it to one of yours"
+            "'engine.image' must be in a registry of partition aws, got '111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/x:1' of aws-cn; copy it to one there"
         ],
     ),
     "a number of thousands of digits": (
@@ -1011,7 +1011,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "agent of another partition": (
         {"concurrency": ConcurrencyLimit(image="111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/agent:1")},
         [
-            "'concurrency.image' must be in a registry of partition aws, got '111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/agent:1' of aws-cn; copy it to one of yours"
+            "'concurrency.image' must be in a registry of partition aws, got '111111111111.dkr.ecr.cn-north-1.amazonaws.com.cn/agent:1' of aws-cn; copy it to one there"
         ],
     ),
     "agent that is no image": (

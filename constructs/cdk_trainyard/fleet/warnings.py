@@ -8,6 +8,7 @@ from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
+from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.quotas import Quota
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import image_facts, judge_lustre
@@ -120,6 +121,11 @@ def unknown_versions(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
         )
 
 
+def private_gpu_image(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+    """An image of dcgm-exporter that Docker on the nodes has no password for."""
+    yield from image_warnings(around.exporters)
+
+
 WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "lustre-in-other-zone": lustre_in_other_zone,
     "home-hidden": home_hidden,
@@ -131,5 +137,6 @@ WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "block-without-times": block_without_times,
     "image-not-built": image_not_built,
     "unknown-versions": unknown_versions,
+    "private-gpu-image": private_gpu_image,
 }
 """Every warning by its id, which is API."""

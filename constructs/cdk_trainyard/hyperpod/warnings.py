@@ -8,6 +8,7 @@ from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
 from cdk_trainyard.hyperpod.rules_reach import missing_packages
 from cdk_trainyard.hyperpod.rules_versions import judge_neuron
 from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
+from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.reach import Route
 from cdk_trainyard.tokens import unresolved
@@ -142,6 +143,13 @@ def batches_on_slurm(cluster: ResolvedCluster) -> Warnings:
                 )
 
 
+def private_gpu_image(cluster: ResolvedCluster) -> Warnings:
+    """An image of dcgm-exporter that Docker on the nodes has no password for."""
+    setup = cluster.spec.node_setup
+    if cluster.runs_own_scripts and setup is not None and not unresolved(setup):
+        yield from image_warnings(setup.exporters)
+
+
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
@@ -154,5 +162,6 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "packages-out-of-reach": packages_out_of_reach,
     "unlisted-region": unlisted_region,
     "batches-on-slurm": batches_on_slurm,
+    "private-gpu-image": private_gpu_image,
 }
 """Every warning by its id, which is API."""

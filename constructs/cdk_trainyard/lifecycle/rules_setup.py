@@ -10,6 +10,7 @@ from cdk_trainyard.lifecycle.bundle import content_of
 from cdk_trainyard.lifecycle.settings import NodeGroup, known_types
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS, Exporters, GroupRole, LogRotation, NodeSetup, NodeTool, ToolFile
 from cdk_trainyard.lifecycle.tools import pinned_architectures
+from cdk_trainyard.options.texts import PRIVATE_IMAGE
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import dummy, unresolved
 
@@ -203,6 +204,24 @@ def exporter_option_problems(asked: Exporters) -> Iterator[Problem]:
         if taken:
             yield Problem((name,), f"must be another port than {option(taken)}, got {shown(port)}")
         used[name] = port
+
+
+def image_warnings(asked: Exporters | None) -> Iterator[str]:
+    """Say of a private image of ECR that no script logs Docker in to it; a machine image may have a helper that does.
+
+    Source: Amazon ECR user guide, "Private registry authentication in Amazon ECR", read 2026-11.
+
+    Args:
+        asked: What runs. None: nothing was said.
+    """
+    if asked is None or unresolved(asked, asked.gpu_image) or asked.gpu is not True or asked.gpu_image is None:
+        return
+    if PRIVATE_IMAGE.fullmatch(asked.gpu_image):
+        yield (
+            f"'gpu_image' {asked.gpu_image} is in a private registry of ECR, and no script logs Docker in there: use a "
+            "registry that asks for no password, or machine images whose Docker has docker-credential-ecr-login, and a "
+            "role of nodes that may pull it"
+        )
 
 
 NOT_SLURMS_PORT = f"must be another port than {SLURM_PORTS[0]} to {SLURM_PORTS[-1]}, which Slurm's daemons have"

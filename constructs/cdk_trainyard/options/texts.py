@@ -42,7 +42,7 @@ class ImageText(Text):
             return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}{remedy}"
         if there == wanted:
             return None
-        return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one of yours"
+        return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one there"
 
 
 IMAGE_REFERENCE: Final = ImageText(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version
@@ -194,6 +195,11 @@ def features_of_nodes(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
             )
 
 
+def private_gpu_image(_: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """An image of dcgm-exporter that Docker on the nodes has no password for."""
+    yield from image_warnings(context.exporters)
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
     "zone-without-type": zone_without_type,
     "other-version": other_version,
@@ -209,5 +215,6 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "many-policies": many_policies,
     "policy-of-aws": policy_of_aws,
     "script-without-right": script_without_right,
+    "private-gpu-image": private_gpu_image,
 }
 """Every warning by its id, which is API."""
