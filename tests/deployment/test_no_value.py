@@ -162,6 +162,21 @@ def test_an_alarm_that_is_none(written: str, says: str, write: Callable[[str], P
     assert [problem for problem in found if says in problem], found
 
 
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (("zone: use1-az4", "nta:\n  zone: use1-az4"), "4:3: 'network.nta' is no key here; did you mean 'nat'?"),
+        (("count: 1\n", "cuont:\n"), "14:7: 'cluster.groups.head.cuont' is no key here; did you mean 'count'?"),
+        (("zone: use1-az4", "foo:\n  zone: use1-az4"), "4:3: 'network.foo' is no key here; there are "),
+    ],
+)
+def test_a_key_that_is_none_is_no_key_without_a_value_either(
+    edit: tuple[str, str], says: str, write: Callable[[str], Path]
+) -> None:
+    [problem] = problems_of(write(edited(edit)))
+    assert problem.startswith(says)
+
+
 def test_nothing_follows_from_what_a_misspelt_key_meant(write: Callable[[str], Path]) -> None:
     edits = [("  groups:\n", f"{ON_CREATE}  acounting: {{}}\n  groups:\n"), ("count: 1\n", "cuont: 1\n")]
     says = "is no key here; did you mean"

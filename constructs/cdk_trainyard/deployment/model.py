@@ -36,12 +36,13 @@ class Deployment(DeploymentSpec):
         document = read_document(read_text(Path(path)), str(path))
         reader = Reader(environment=_environment(document.data), sources=document.sources, whole=(cls, document.data))
         deployment: Self = replace(reader.read(cls, document.data, ()), _document=document)
-        of_form = [problem for problem in reader.problems if problem.at not in document.reported]
+        of_form = [each for each in reader.problems if each.at in reader.unread or each.at not in document.reported]
+        of_text = [each for each in document.problems if each.at not in reader.unread]
         unknown = {*document.reported, *reader.meant}
         answered = {*unknown, *(problem.at for problem in reader.problems)}
         document.refuse(
             [
-                *(replace(each, text=f"{each.text}{reader.nothing.get(each.at, '')}") for each in document.problems),
+                *(replace(each, text=f"{each.text}{reader.nothing.get(each.at, '')}") for each in of_text),
                 *(_placed(document, problem.at, problem, sentence(problem)) for problem in of_form),
                 *placed(document, deployment, problems(deployment), answered=answered, unknown=unknown),
             ]

@@ -65,6 +65,7 @@ class Reader:
         environment: Where the deployment goes.
         sources: Every scalar as it is written in the file, for those that must be put in quotes.
         problems: What was found, with the file's own keys as paths.
+        unread: The keys that their section does not have.
         meant: The keys that misspelt ones most likely meant.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
@@ -74,10 +75,11 @@ class Reader:
     sources: Mapping[At, str] = field(default_factory=dict)
     whole: tuple[type, Mapping[str, Any]] | None = None
     problems: list[Problem] = field(default_factory=list)
+    unread: set[At] = field(default_factory=set)
     meant: set[At] = field(default_factory=set)
     nothing: dict[At, str] = field(default_factory=dict)
 
-    def read(self, spec: type, data: object, at: At, *, part: Part | None = None) -> Any:
+    def read(self, spec: type, data: object, at: At, *, part: Part | None = None, without: str = "") -> Any:
         """Return a section as its specification, with unknowns where it has a wrong form.
 
         Args:
@@ -256,6 +258,7 @@ class Reader:
             if part is not None and (text := _of_the_other(part, spec, key)):
                 self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
+            self.unread.add((*at, key))
             instead = _COMMENT if key.startswith(_FOREIGN) else getattr(spec, _FORMER, {}).get(key)
             hint = f"; {instead}" if instead else elsewhere(key, spec, at, data=data) or did_you_mean(key, known)
             if not hint and self.whole:
