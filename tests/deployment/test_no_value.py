@@ -154,7 +154,11 @@ def test_nothing_follows_beside_what_uses_it(text: str, path: str, write: Callab
     ("written", "says"),
     [
         ("own_alarms:\n    Full:", "10:10: 'monitoring.own_alarms.Full' has no value; write one, or remove the key"),
-        ("own_alarms:\n    Full: 5", "10:11: 'monitoring.own_alarms.Full' must be a mapping"),
+        (
+            "own_alarms:\n    Full: 5",
+            "10:11: 'monitoring.own_alarms.Full' must be a mapping ('expr: …' on lines below it)",
+        ),
+        ("alarms:\n    NodeDown: 5", "10:15: 'monitoring.alarms.NodeDown' must be a mapping ('threshold: …' on lines"),
     ],
 )
 def test_an_alarm_that_is_none(written: str, says: str, write: Callable[[str], Path]) -> None:

@@ -124,7 +124,7 @@ def test_a_key_says_that_something_exists_already() -> None:
             {"groups": {"Workers": GOOD}},
             "'groups.Workers' must be lowercase letters, as workers, got 'Workers' as a name",
         ),
-        ({"groups": {"workers": 1}}, "'groups.workers' must be a mapping ('name: …' on lines below it), got 1"),
+        ({"groups": {"workers": 1}}, "'groups.workers' must be a mapping ('job: …' on lines below it), got 1"),
         ({"groups": ("workers",)}, "'groups' must be a mapping ('a name: …' on lines below it), got a list"),
         ({}, "'groups' is missing"),
         (

@@ -87,9 +87,11 @@ class Reader:
             data: What the file says.
             at: Where it says so.
             part: The part that it is, which may have another specification too.
+            without: The option that the key of the section says.
         """
         if not isinstance(data, Mapping):
-            first = next(iter(keys_of(spec)), "key")
+            known = {key: option for key, option in keys_of(spec).items() if key != without}
+            first = next((key for key, option in known.items() if option.required), next(iter(known), "key"))
             return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
@@ -173,7 +175,7 @@ class Reader:
             if text := kind.problem(name, self.environment):
                 self._refused(at, f"{text} as a name", of_key=True)
         if not isinstance(data, Mapping):
-            return self.read(spec, data, at)
+            return self.read(spec, data, at, without=name_field)
         meant = self._unknown_keys(spec, data, at, without=name_field)
         return self._made(spec, data, at, given={name_field: name}, meant=meant)
 
