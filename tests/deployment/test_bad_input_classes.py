@@ -146,7 +146,38 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         GOOD,
         "a property in one that there is not",
         [(WORKERS, f"{WORKERS}      raw_overrides: {{OverrideVpcConf.Subnets: [subnet-1]}}\n")],
-        "raw_overrides.OverrideVpcConf.Subnets' 'OverrideVpcConf' is no property of CloudFormation there; did you mean",
+        "raw_overrides.OverrideVpcConf.Subnets' has 'OverrideVpcConf', which is no property of CloudFormation there",
+    ),
+    *(
+        (GOOD, f"the override {name} of a cluster", [hyperpod(f"raw_overrides: {{{name}: a}}")], f"{name}' {says}")
+        for name, says in (
+            ("node_recovery", "must not be overridden: 'node_recovery' says it"),
+            ("nodeRecovery", "must not be overridden: 'node_recovery' says it"),
+            ("tags", "must not be overridden: tags of the whole deployment stand there"),
+            (
+                "tiered_storage_config.mode",
+                "must be names of properties with a dot between two, as VpcConfig.SecurityGroupIds, each",
+            ),
+            ("TieredStorageConfig..Mode", "must be names of properties with a dot between two"),
+        )
+    ),
+    *(
+        (
+            GOOD,
+            f"the override {name} of a group",
+            [(WORKERS, f"{WORKERS}      raw_overrides: {{{name}: a}}\n")],
+            f"19:23: 'cluster.groups.workers.raw_overrides.{name}' {says}",
+        )
+        for name, says in (
+            ("training_plan_arn", "must not be overridden: 'training_plan_arn' says it"),
+            ("InstanceGroupName", "must not be overridden: the group's name says it, which in a file is its key"),
+        )
+    ),
+    (
+        GOOD,
+        "an override as options are written",
+        [(WORKERS, f"{WORKERS}      raw_overrides: {{override_vpc_config.subnets: a}}\n")],
+        "with a capital, got 'override_vpc_config.subnets' as a name; did you mean 'OverrideVpcConfig.Subnets'?",
     ),
     (
         GOOD,

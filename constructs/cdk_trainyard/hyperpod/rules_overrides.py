@@ -1,5 +1,6 @@
 """What is written over rendered properties: names that CloudFormation has, and no option says. Pure."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import reduce
@@ -18,7 +19,7 @@ _GROUPS = "InstanceGroups"
 _OF_EKS = "it is for clusters with Amazon EKS, and this one has Slurm"
 _SAID_OF_GROUPS = {
     **{name: f"{shown(ours)} says it" for name, ours in PROPERTIES.items()},
-    "InstanceGroupName": "'name' says it",
+    "InstanceGroupName": "the group's name says it, which in a file is its key",
     "InstanceStorageConfigs": "'volumes' says it, and file systems are mounted beside",
     "SlurmConfig.PartitionNames": "'partition' says it",
     "ExecutionRole": "it is the role that the cluster is given, or makes",
@@ -39,6 +40,7 @@ _SAID_OF_CLUSTERS = {
 _TIERS = "TieredStorageConfig"
 """Checkpoints in tiers, whose ``Mode`` may be off; on, they need a cluster with Amazon EKS (SageMaker developer guide,
 "Set up managed tiered checkpointing", read 2026-11)."""
+_EXAMPLES = {InstanceGroup: "OverrideVpcConfig.Subnets", HyperPodSpec: "VpcConfig.SecurityGroupIds"}
 _OF_THE_NETWORK = {"VpcConfig": "'network' says its subnets", "VpcConfig.SecurityGroupIds": None}
 """Where the cluster has a network; a security group more does no harm."""
 
@@ -77,7 +79,7 @@ def _mode(value: Any) -> Any:
 def _problems(
     overrides: Mapping[str, Any], spec: type, said: Mapping[str, str | None], shape: Shape, rendered: Collection[str]
 ) -> Iterator[Problem]:
-    """Check that overrides are paths of properties, as ``OverrideVpcConfig.Subnets``, which no option says.
+    """Check that overrides are paths of properties, which no option says.
 
     Args:
         overrides: Values by path.
@@ -89,8 +91,7 @@ def _problems(
     whole: dict[str, Any] = {}
     for path, value in overrides.items():
         if not limits.PROPERTY_PATH.fullmatch(str(path)):
-            example = "names of properties with a dot between two, as OverrideVpcConfig.Subnets"
-            yield Problem((path,), f"must be {example}, got {shown(path)} as a name")
+            yield _form_problem(str(path), spec, said, shape)
             continue
         names = str(path).split(".")
         nested = reduce(lambda below, name: {name: below}, reversed(names), value)
@@ -101,7 +102,7 @@ def _problems(
             continue
         for problem in found:
             at = problem.at
-            name = f"{shown(at[-1])} " if problem.of_key and len(at) < len(names) else ""
+            name = f"has {shown(at[-1])}, which " if problem.of_key and len(at) < len(names) else ""
             yield replace(problem, at=(path, *at[len(names) :]), text=f"{name}{problem.text}")
         if not misspelt and names[0] not in rendered:
             _merge(whole, nested)
@@ -109,6 +110,17 @@ def _problems(
         path = next(path for path in overrides if str(path).partition(".")[0] == name)
         for at in lacking(value, shape["properties"].get(name, {}), (name,)):
             yield Problem((path,), f"must be given with {shown('.'.join(map(str, at)))}, which CloudFormation requires")
+
+
+def _form_problem(path: str, spec: type, said: Mapping[str, str | None], shape: Shape) -> Problem:
+    """Return what is wrong with a path that is none: CloudFormation's names begin with a capital, options' do not."""
+    meant = re.sub(r"(?:^|_|(?<=\.))([a-z])", lambda found: found[1].upper(), path)
+    if why := _forbidden(meant, said, spec):
+        return Problem((path,), f"must not be overridden: {why}", of_key=True)
+    names = f"names of properties with a dot between two, as {_EXAMPLES[spec]}, each of which begins with a capital"
+    known = limits.PROPERTY_PATH.fullmatch(meant) and meant.partition(".")[0] in shape["properties"]
+    hint = f"; did you mean {shown(meant)}?" if known else ""
+    return Problem((path,), f"must be {names}, got {shown(path)} as a name{hint}", of_key=True)
 
 
 def _forbidden(path: str, said: Mapping[str, str | None], spec: type) -> str | None:
