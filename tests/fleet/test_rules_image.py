@@ -15,6 +15,7 @@ from cdk_trainyard.problems import sentence
 from tests.fleet.parts import GPU_IMAGE, REGION
 
 ENVIRONMENT = Environment(region=REGION)
+NEURON = AcceleratorKind.NEURON
 PLAIN = {"base": "ubuntu-24.04", "families": ["p3dn"], "nvidia_branch": "580"}
 AMI = "ami-0123456789abcdef0"
 
@@ -98,6 +99,10 @@ def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_a
         {"commands": ["echo $'it\\'s'"]},
         {"commands": ["""echo "$(echo 'a"b')\""""]},
         {"commands": ["make"], "base": "ubuntu-24.04", "families": ["p3dn", "trn1"]},
+        {"commands": ["make"], "base": "ubuntu-24.04", "families": ["p3dn", "trn1"], "accelerator": NEURON},
+        {"commands": ["make"], "base": GPU_IMAGE, "families": ["trn1"], "accelerator": NEURON},
+        {"commands": ["make"], "base": GPU_IMAGE, "families": ["f2"], "accelerator": NEURON},
+        {"commands": ["make"], "base": AMI, "accelerator": NEURON},
         {"base": GPU_IMAGE, "accelerator": AcceleratorKind.GPU, "families": ["p5", "g7"]},
         {"families": ["trn1", "trn3"]},
         {"schedule": "rate(7 days)"},
@@ -148,7 +153,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'nvidia_branch' must be left out with 'neuron-base-amazon-linux-2023': the driver comes from Ubuntu's "
             "packages"
         )),
-        ({"base": "ubuntu-24.04", "accelerator": AcceleratorKind.NEURON}, (
+        ({"base": "ubuntu-24.04", "accelerator": NEURON}, (
             "'base' must be one with a driver for neuron, got 'ubuntu-24.04', which has none; use "
             "neuron-base-amazon-linux-2023, neuron-base-ubuntu-24.04, neuron-jax-0.10-ubuntu-24.04 or "
             "neuron-multi-framework-ubuntu-24.04"
@@ -162,8 +167,15 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'p3dn' with V100: branch 580 is the last for Volta, and the open kernel modules begin with Turing; use the "
             "base ubuntu-24.04 with 'nvidia_branch' '580'"
         )),
-        ({**PLAIN, "accelerator": AcceleratorKind.NEURON}, (
+        ({**PLAIN, "accelerator": NEURON}, (
             "'families[0]' must be one with Neuron devices, as 'accelerator' neuron says, got 'p3dn' with GPUs"
+        )),
+        ({**PLAIN, "nvidia_branch": None, "accelerator": NEURON, "commands": ["make"]}, (
+            "'families[0]' must be one with Neuron devices, as 'accelerator' neuron says, got 'p3dn' with GPUs"
+        )),
+        ({"base": GPU_IMAGE, "accelerator": NEURON, "commands": ["make"]}, (
+            "'accelerator' must be gpu with the base 'base-oss-nvidia-driver-gpu-ubuntu-22.04', whose driver is for GPUs, "
+            "got neuron"
         )),
         ({**PLAIN, "families": ["p3dn", "trn1"]}, (
             "'families[1]' must be one with GPUs, as p3dn has, got 'trn1' with Neuron devices"

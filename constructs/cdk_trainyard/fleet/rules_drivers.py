@@ -27,10 +27,14 @@ def build_driver_problems(spec: TrainingImageSpec) -> list[Problem]:
 
 
 def accelerator_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """What it is for has accelerators of one kind, that of the base's driver; commands may install another driver."""
+    """What it is for has accelerators of one kind, that of the base's driver.
+
+    Commands may install another driver; the test of the image asks for the one that ``accelerator`` says, all the same.
+    """
     base, said = known_base(spec), spec.accelerator
     own = next(filter(None, map(_kind, base.families or ())), None)
-    if spec.commands:
+    meant = {*map(_kind, spec.families)} or {own}
+    if spec.commands and (said is None or not meant.isdisjoint({said, None})):
         return
     if said and own and said is not own:
         text = f"must be {own} with the base {shown(base.name)}, whose driver is for {_WORDS[own]}, got {said}"
