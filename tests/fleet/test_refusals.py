@@ -232,6 +232,20 @@ def test_does_not_warn_of_an_image_that_is_built_while_deploying_nor_of_a_fleet_
     assert warnings(stack) + warnings(other) == []
 
 
+def test_warns_of_a_schedule_whose_images_no_node_takes() -> None:
+    stack, other = new_stack(), new_stack("Other")
+    network = existing_network(stack)
+    both = TrainingImage(stack, "Both", base=GPU_IMAGE, network=network, while_deploying=True, schedule="rate(7 days)")
+    new_fleet(stack, network=network, image=NodeImage(build=both))
+    (found,) = warnings(stack)
+    assert "the nodes keep the image that was built while the stack was deployed, new ones too" in found
+    assert "schedule-not-taken" in found
+    network = existing_network(other)
+    later = TrainingImage(other, "Later", base=GPU_IMAGE, network=network, schedule="rate(7 days)")
+    new_fleet(other, network=network, image=NodeImage(build=later), min_count=0, max_count=4)
+    assert warnings(other) == []
+
+
 def test_a_zone_by_name_and_a_zone_by_id_are_not_compared() -> None:
     stack = new_stack()
     new_fleet(stack, mounts=[Mount(file_system=existing_lustre(stack, zone="us-west-2b"))])

@@ -74,6 +74,7 @@ class TrainingImage(Construct):
         families: The families that it was said to be for.
         volume_gib: Size of its root volume in GiB.
         while_deploying: Whether it is built while the stack is deployed.
+        schedule: When it is built anew. None: when it is asked.
         parameter_name: Name of the parameter that holds the AMI's id.
         image_id: The AMI that was built while the stack was deployed. None: nothing is built then.
         pipeline: The L1 pipeline.
@@ -116,6 +117,7 @@ class TrainingImage(Construct):
         self.families: tuple[str, ...] = tuple(families)
         self.volume_gib: int = volume_gib
         self.while_deploying: bool = while_deploying
+        self.schedule: str | None = schedule
         documents = _documents(spec)
         self._digest = _digest(base, volume_gib, documents)
         self.parameter_name: str = f"{_PREFIX}/{self._name()}"

@@ -106,6 +106,17 @@ def image_not_built(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
         )
 
 
+def schedule_not_taken(spec: FleetSpec, _around: FleetSurroundings) -> Warnings:
+    """Nodes of an image that was built while deploying keep it: others may take what the schedule builds."""
+    build = spec.image.build
+    if build is not None and build.while_deploying and build.schedule is not None:
+        yield (
+            "the nodes keep the image that was built while the stack was deployed, new ones too: what 'schedule' "
+            "builds is for others, who read its parameter of Parameter Store, and its snapshots are paid for; leave "
+            "'schedule' out, or 'while_deploying'"
+        )
+
+
 def unknown_versions(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
     """A Deep Learning AMI with a kernel that FSx publishes no Lustre client for, or that no source names."""
     name = spec.image.dlami
@@ -136,6 +147,7 @@ WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "spot-loses-jobs": spot_loses_jobs,
     "block-without-times": block_without_times,
     "image-not-built": image_not_built,
+    "schedule-not-taken": schedule_not_taken,
     "unknown-versions": unknown_versions,
     "private-gpu-image": private_gpu_image,
 }
