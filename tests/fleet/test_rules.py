@@ -273,6 +273,11 @@ def template(*, placement_group: bool = False, **changes: Any) -> list[str]:
             "'base-oss-nvidia-driver-gpu-ubuntu-24.04' for g4dn, g5, g6, gr6, g6e, g7e, p4d, p4de, …; "
             "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
         )),
+        ({"instance_type": "dl2q.24xlarge", "image": NodeImage(dlami="base-oss-nvidia-driver-gpu-ubuntu-24.04")}, (
+            "'image' must be one with drivers for the Qualcomm AI100 devices of dl2q.24xlarge, got "
+            "'base-oss-nvidia-driver-gpu-ubuntu-24.04' for g4dn, g5, g6, gr6, g6e, g7e, p4d, p4de, …; "
+            "use an AMI of yours by its id"
+        )),
         ({"instance_type": "hpc7g.16xlarge", "threads_per_core": 2}, (
             "'threads_per_core' must be 1 for hpc7g.16xlarge, whose cores have one thread, got 2"
         )),

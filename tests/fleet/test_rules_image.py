@@ -102,6 +102,8 @@ def test_an_unknown_image_like_no_other_is_answered_with_eight_names_and_where_a
         {"commands": ["make"], "base": "ubuntu-24.04", "families": ["p3dn", "trn1"], "accelerator": NEURON},
         {"commands": ["make"], "base": GPU_IMAGE, "families": ["trn1"], "accelerator": NEURON},
         {"commands": ["make"], "base": GPU_IMAGE, "families": ["f2"], "accelerator": NEURON},
+        {"commands": ["make"], "base": "ubuntu-24.04", "families": ["dl2q"]},
+        {"base": AMI, "families": ["dl2q"]},
         {"commands": ["make"], "base": AMI, "accelerator": NEURON},
         {"base": GPU_IMAGE, "accelerator": AcceleratorKind.GPU, "families": ["p5", "g7"]},
         {"families": ["trn1", "trn3"]},
@@ -162,6 +164,12 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
             "'base' must be one with a driver for p6e-gb200, got 'ubuntu-24.04', which has none; use "
             "arm64-base-oss-nvidia-driver-gpu-amazon-linux-2023"
         )),
+        *(
+            ({"base": base, "families": ["dl2q"]}, (
+                f"'base' must be one with a driver for dl2q, got '{base}', which has none; use an AMI of yours by its id"
+            ))
+            for base in ("ubuntu-24.04", GPU_IMAGE)
+        ),
         ({"base": GPU_IMAGE, "families": ["p5", "p3dn"]}, (
             "'families[1]' must be one whose GPUs the driver of 'base-oss-nvidia-driver-gpu-ubuntu-22.04' knows, got "
             "'p3dn' with V100: branch 580 is the last for Volta, and the open kernel modules begin with Turing; use the "

@@ -33,6 +33,12 @@ def names_of_family(family: str) -> list[str]:
     return [name for name in dlami_names() if family in _images()[name]["families"]]
 
 
+def other_device(family: str) -> str | None:
+    """Return the device of a family, neither GPU nor Neuron device, that no image here has a driver for."""
+    device: str | None = load("fleet", "images")["others"].get(family)
+    return device
+
+
 @dataclass(frozen=True, slots=True)
 class DlamiName:
     """The name of a Deep Learning AMI that is still made: a kind of `cdk_trainyard.options`."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from cdk_trainyard.fleet.images import known_base, names_of_family
+from cdk_trainyard.fleet.images import known_base, names_of_family, other_device
 from cdk_trainyard.fleet.spec_image import TrainingImageSpec
 from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.instances.instance_type import family_accelerator
@@ -85,15 +85,19 @@ def branch_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
 
 
 def missing_driver_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
-    """Plain Ubuntu has no driver: a branch of NVIDIA's, or a command, installs one, and of others the base has it."""
-    wanted = _for(spec)
-    if not wanted or spec.commands or known_base(spec).families != ():
+    """Plain Ubuntu has no driver: a branch of NVIDIA's, or a command, installs one, and of others the base has it.
+
+    For devices that are neither GPUs nor Neuron's, no base that is known has one.
+    """
+    wanted, base = _for(spec), known_base(spec)
+    other = next(filter(other_device, spec.families), None)
+    if not wanted or spec.commands or base.families is None or (base.families and not other):
         return
-    elsewhere = _wanted(spec) is AcceleratorKind.NEURON
+    elsewhere = other is not None or _wanted(spec) is AcceleratorKind.NEURON
     if spec.nvidia_branch is None:
         elsewhere |= any(row and row["modules"] == "open" for row in map(_modules, spec.families))
     if elsewhere:
-        names = names_of_family(spec.families[0] if spec.families else _OF_NEURON)
+        names = names_of_family(other or next(iter(spec.families), _OF_NEURON))
         remedy = f"use {either(names)}" if names else "use an AMI of yours by its id"
         yield Problem(
             ("base",), f"must be one with a driver for {wanted}, got {shown(spec.base)}, which has none; {remedy}"

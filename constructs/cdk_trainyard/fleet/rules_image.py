@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family
+from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family, other_device
 from cdk_trainyard.fleet.rules_drivers import build_driver_problems
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
-from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
+from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.tokens import dummy, unresolved
@@ -70,7 +70,7 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
                 got = f"{kind.name} of {kind.architecture}"
             yield Problem(at, f"{wanted}, got {got}")
         elif (
-            kind.accelerated
+            (device := _device(kind))
             and not unresolved(known.families, *(known.families or ()))
             and (known.families is not None and kind.family not in known.families)
         ):
@@ -78,21 +78,25 @@ def drivers_problems(at: At, image: NodeImage, types: Sequence[InstanceType]) ->
             remedy = _remedy(kind) if known.families or image.said_build is None else _remedy_of_build(kind)
             yield Problem(
                 at,
-                f"must be one with drivers for the {kind.accelerators[0].name} devices of {kind.name}, got "
+                f"must be one with drivers for the {device} devices of {kind.name}, got "
                 f"{shown(known.name)} for {families}; {remedy}",
             )
+
+
+def _device(kind: InstanceType) -> str | None:
+    return kind.accelerators[0].name if kind.accelerated else other_device(kind.family)
 
 
 def _remedy(kind: InstanceType) -> str:
     if named := names_of_family(kind.family):
         return f"use {either(named)}"
-    if kind.accelerators[0].kind is AcceleratorKind.GPU and kind.architecture == "x86_64":
+    if kind.gpus and kind.architecture == "x86_64":
         return "no Deep Learning AMI is made for it any more: build one on the base ubuntu-24.04"
     return "use an AMI of yours by its id"
 
 
 def _remedy_of_build(kind: InstanceType) -> str:
-    branch = "'nvidia_branch' or " if kind.accelerators[0].kind is AcceleratorKind.GPU else ""
+    branch = "'nvidia_branch' or " if kind.gpus else ""
     return f"give its 'build' a base with them, or 'families' [{kind.family}] and {branch}'commands' that install them"
 
 
