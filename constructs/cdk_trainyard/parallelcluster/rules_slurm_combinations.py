@@ -84,6 +84,16 @@ def _tracking_problems(spec: ParallelClusterSpec) -> Problems:
                 yield Problem(at, f"must be without X11 beside proctrack/linuxproc, got {shown(value)}")
 
 
+def _database_problems(spec: ParallelClusterSpec) -> Problems:
+    """Accounts have a slurmdbd, which runs on the head node with 'accounting' alone ("no TRES" of ``controller.c``)."""
+    if spec.slurm.accounting is not None or is_said(spec, "accountingstoragehost") or has_own_head_node(spec):
+        return
+    for at, value in texts(spec, "accountingstoragetype"):
+        if value.lower().endswith("slurmdbd"):
+            text = "must be left out for 'accounting' of 'slurm', or be given with AccountingStorageHost, your own"
+            yield Problem(at, f"{text}, got {value} alone; Slurm would not start")
+
+
 def _completion_problems(spec: ParallelClusterSpec) -> Problems:
     """ParallelCluster's head node has no MySQL, and slurmctld ends without the one that jobs are told to."""
     for at, value in texts(spec, "jobcomptype"):
@@ -198,6 +208,7 @@ _COMBINATIONS: Final = (
     _selection_problems,
     _linear_problems,
     _tracking_problems,
+    _database_problems,
     _completion_problems,
     _identifier_problems,
     _label_problems,
