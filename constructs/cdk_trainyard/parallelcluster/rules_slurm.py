@@ -10,8 +10,8 @@ from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
-from cdk_trainyard.parallelcluster.slurm_lines import is_said, table_of
-from cdk_trainyard.parallelcluster.slurm_values import slurm_facts, value_problem
+from cdk_trainyard.parallelcluster.slurm_lines import said, table_of
+from cdk_trainyard.parallelcluster.slurm_values import WEEK, slurm_facts, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -34,6 +34,9 @@ _ACCOUNTS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
         "priorityweightassoc": _WEIGHTS,
         "priorityweightfairshare": _WEIGHTS,
         "priorityweightqos": _WEIGHTS,
+        "fairsharedampeningfactor": (_WEIGHTS[0], "(?!0*1$).*"),
+        "prioritydecayhalflife": (_WEIGHTS[0], rf"(?!({WEEK}|[-0:]+)$).*"),
+        "priorityusageresetperiod": (_WEIGHTS[0], "(?i:(?!none$).*)"),
         "accountingstoragetres": (
             ", which counts what is not cpu, mem, energy, node, billing, vmem, pages or fs/disk",
             r"(?i:(.*,)?(gres|license|ic|bb|fs/(?!disk)).*)",
@@ -93,7 +96,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
 
 def _has_accounts(spec: ParallelClusterSpec) -> bool:
     """Whether there is a database of accounts: ours, one that parameters name, or one of your own head node's."""
-    return spec.slurm.accounting is not None or is_said(spec, "accountingstoragetype") or has_own_head_node(spec)
+    kinds = [unresolved(kind) or "none" not in str(kind).lower() for _, kind in said(spec, "accountingstoragetype")]
+    return spec.slurm.accounting is not None or any(kinds) or has_own_head_node(spec)
 
 
 def _account_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
