@@ -130,6 +130,8 @@ def partition_choice_problems(spec: ParallelClusterSpec, _: ClusterContext) -> P
                 continue
             if value not in names:
                 yield Problem((*at, name), f"must be a queue or a partition, {either(names)}, got {shown(value)}")
+            elif shown(value) == _name(spec, at):
+                yield Problem((*at, name), f"must be another than itself, got {shown(value)}; no job would go there")
 
 
 def _partitions(spec: ParallelClusterSpec) -> Iterator[tuple[At, Mapping[str, Any]]]:
