@@ -68,6 +68,7 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         directory(DomainName="dc=corp,dc=example"),
         slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
         slurm(CustomSlurmSettingsIncludeFile="https://host/slurm.conf"),
+        raw(DevSettings={"Cookbook": {"ChefCookbook": "s3://bucket/cookbook.tgz"}, "NodePackage": "https://host/node"}),
         template("lt-0123456789abcdef0"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
         slurm(ScaledownIdletime=-1),
@@ -300,6 +301,12 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
             slurm(CustomSlurmSettingsIncludeFile="http://host/slurm.conf"),
             "CustomSlurmSettingsIncludeFile' must be an address as s3://bucket/key or https://host/path, got 'http://",
         ),
+        (
+            raw(DevSettings={"Cookbook": {"ChefCookbook": "x"}}),
+            "DevSettings.Cookbook.ChefCookbook' must be an address as s3://bucket/key or https://host/path, got 'x'",
+        ),
+        (raw(DevSettings={"NodePackage": "s3://bucket"}), "DevSettings.NodePackage' must be an address as s3://"),
+        (raw(DevSettings={"ClusterTemplate": "file:///a"}), "DevSettings.ClusterTemplate' must be an address as s3://"),
         (
             slurm(Dns={"HostedZoneId": "corp.example.com"}),
             "Dns.HostedZoneId' must be the id of a hosted zone, as Z0123456789ABC, got 'corp.example.com'",

@@ -107,9 +107,14 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
         r"lt-[0-9a-f]{8}([0-9a-f]{9})?",
         "the id of a launch template, as lt-0123456789abcdef0",
     ),
-    "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile": (
-        r"(?i:https)://[^/]+/.+|s3://[^/]+/.+",
-        "an address as s3://bucket/key or https://host/path",
+    **dict.fromkeys(
+        (
+            "DevSettings.ClusterTemplate",
+            "DevSettings.Cookbook.ChefCookbook",
+            "DevSettings.NodePackage",
+            "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile",
+        ),
+        (r"(?i:https)://[^/]+/.+|s3://[^/]+/.+", "an address as s3://bucket/key or https://host/path"),
     ),
     "Scheduling.SlurmSettings.Dns.HostedZoneId": (
         "Z[0-9A-Z]{1,31}",
