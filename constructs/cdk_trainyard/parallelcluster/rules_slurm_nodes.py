@@ -5,6 +5,7 @@ ParallelCluster's cookbooks, whose ``CPUs``, ``RealMemory`` and ``Feature`` stan
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ _REGISTERED: Final = 0.75
 _SCHEDULABLE: Final = 0.95
 """Of a node's memory, what jobs may have by default (``get_real_memory`` of ParallelCluster's cookbooks)."""
 _SHAPE: Final = ("Boards", "SocketsPerBoard", "Sockets", "CoresPerSocket", "ThreadsPerCore")
+_CPUS: Final = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 _DRAINED: Final = "Slurm would drain the nodes"
 
 
@@ -45,7 +47,11 @@ def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         known = () if overridden else known
         yield from _memory_problems(place, said, compute, known)
         yield from _kept_core_problems(place, said, known)
-        if known:
+        if known and not (is_said(spec, "allowspecresourcesusage") or any(map(said.name, _SHAPE))):
+            yield from _kept_cpu_problems(place, said, compute, known)
+        if threads := list(_thread_problems(place, said, compute, known)):
+            yield from threads
+        elif known:
             yield from _shape_problems(place, said, known, single=compute.threads_per_core == 1)
         if name := said.name("Features"):
             text = "must be Feature: beside ParallelCluster's own, Slurm would ignore it"
@@ -117,6 +123,11 @@ class _Said:
     def name(self, parameter: str) -> str | None:
         return self._values.get(parameter.lower(), (None,))[0]
 
+    def text(self, parameter: str) -> str:
+        """Return what is said, without quotes; nothing where it is not known."""
+        _, value = self._values.get(parameter.lower(), ("", ""))
+        return "" if unresolved(value) else str(value).strip('"')
+
     def number(self, parameter: str) -> float | None:
         """Return a number. None: it is not said, not known, or has a wrong form."""
         _, value = self._values.get(parameter.lower(), ("", None))
@@ -162,6 +173,35 @@ def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...]) ->
     if name and kept is not None and cores and kept >= cores:
         text = f"must be less than the {cores} cores of {types[0].name}"
         yield Problem((*at, name), f"{text}, got {_shown(kept)}; Slurm would ignore it")
+
+
+def _kept_cpu_problems(at: At, said: _Said, compute: ComputeResource, types: tuple[InstanceType, ...]) -> Problems:
+    """CPUs are kept by number, of those that there are, and not all (``node_conf.c`` and ``bitstring.c``)."""
+    name, text = said.name("CpuSpecList"), said.text("CpuSpecList")
+    if (
+        not name
+        or not all(each.vcpus for each in types)
+        or not re.fullmatch(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", text)
+    ):
+        return
+    single = compute.threads_per_core == 1
+    cpus = max(each.vcpus // max(each.threads_per_core if single else 1, 1) for each in types)
+    parts = [[int(number) for number in part.split("-")] for part in text.split(",")]
+    if max(map(max, parts)) >= cpus:
+        words = f"must be numbers of 0 to {cpus - 1}, the CPUs of {types[0].name}"
+        yield Problem((*at, name), f"{words}, got {text}; Slurm would ignore it")
+    elif len({number for part in parts for number in range(part[0], part[-1] + 1)}) == cpus:
+        words = f"must leave one of the {cpus} CPUs of {types[0].name} to jobs"
+        yield Problem((*at, name), f"{words}, got {text}; no job would run")
+
+
+def _thread_problems(at: At, said: _Said, compute: ComputeResource, types: tuple[InstanceType, ...]) -> Problems:
+    """A core has as many threads as its type, or as 'threads_per_core' leaves it."""
+    name, threads = said.name("ThreadsPerCore"), said.number("ThreadsPerCore")
+    most = 1 if compute.threads_per_core == 1 else max((each.threads_per_core for each in types), default=0)
+    if name and threads is not None and 0 < most < threads:
+        why = "with 'threads_per_core' 1" if compute.threads_per_core == 1 else f"as the cores of {types[0].name}"
+        yield Problem((*at, name), f"must be {most} {why}, got {_shown(threads)}; Slurm would take cores for threads")
 
 
 def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, single: bool) -> Problems:
