@@ -47,6 +47,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_slurm_nodes.node_parameter_problems,
     rules_slurm_nodes.default_memory_problems,
     rules_slurm_nodes.whole_node_problems,
+    rules_slurm_nodes.gpu_problems,
     rules_partitions.partition_name_problems,
     rules_partitions.partition_limit_problems,
     rules_partitions.partition_preemption_problems,

@@ -94,6 +94,28 @@ def whole_node_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problem
             yield Problem(("queues", index, "slurm", name), f"{text}, got {_shown(most)}; no job would run")
 
 
+def gpu_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """What a job has for each GPU is said where a node has one (``job_test.c`` of ``cons_tres``)."""
+    parts = (spec.queues, *spec.queues, *(queue.compute for queue in spec.queues))
+    if spec.raw_overrides or any(lines_of(spec, "node")) or unresolved(*parts):
+        return
+    said: list[_Given] = [(("queues", index, "slurm"), one.slurm, one.compute) for index, one in known(spec.queues)]
+    everywhere = [compute for queue in spec.queues for compute in queue.compute]
+    said += [(at, line, everywhere) for at, line in lines_of(spec, "cluster")]
+    for at, parameters, nodes in said:
+        if not parameters or not nodes or unresolved(parameters, nodes, *nodes) or any(map(_may_have_gpus, nodes)):
+            continue
+        for parameter in ("DefCpuPerGPU", "DefMemPerGPU"):
+            if (name := _Said(parameters).name(parameter)) and _Said(parameters).number(parameter):
+                text = "must be left out where no node has a GPU; Slurm would ignore it"
+                yield Problem((*at, name), text, of_key=True)
+
+
+def _may_have_gpus(compute: ComputeResource) -> bool:
+    types = types_of(compute)
+    return len(types) < len(type_names(compute)) or any(each.gpus for each in types)
+
+
 def _cpus(compute: ComputeResource) -> int:
     """Return the CPUs that any job has of a whole node, at least; 0 where that is not known."""
     types = types_of(compute)
