@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from tests.deployment.good_file import GOOD, GOOD_PARALLELCLUSTER, problems_of
+import pytest
+
+from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, problems_of
 
 NAMES = ("key", "strategy", "wait", "name", "count", "type", "groups", "secondary-cidr")
 """Names of groups that are keywords of this library, too."""
@@ -55,3 +57,37 @@ def test_what_is_wrong_with_storage_and_with_the_cluster_comes_in_one_run(tmp_pa
     wrong = ("storage.lustre.data_repositories[0].chunk_mib", "cluster.node_setup.s3_mounts[0].prefix")
     problems = said(tmp_path, text)
     assert [problem.split("'")[1] for problem in problems] == list(wrong)
+
+
+@pytest.mark.parametrize(
+    ("good", "old", "new", "blamed"),
+    [
+        (
+            GOOD_PARALLELCLUSTER,
+            "max_count: 8",
+            "min_count: 11",
+            "queues[0].compute[0].max_count' must be at least 'min_count', got the default 10 and 11",
+        ),
+        (
+            GOOD.replace("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az4, use1-az5]"),
+            "\n  groups:",
+            "\n  accounting:\n    storage_gb: 300\n  groups:",
+            "accounting.max_storage_gb' must be a tenth more than 'storage_gb' 300, got the default 200; use 330",
+        ),
+        (
+            GOOD_FLEET,
+            "dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
+            "build:\n      base: base-oss-nvidia-driver-gpu-ubuntu-24.04\n      volume_gib: 300",
+            "volume_gib' must be at least 'image.build.volume_gib', 300 GiB, got the default 200; the image",
+        ),
+    ],
+)
+def test_a_default_is_called_one_and_blamed_where_the_key_is_that_it_does_not_go_with(
+    good: str, old: str, new: str, blamed: str, tmp_path: Path
+) -> None:
+    text = good.replace(old, new)
+    said_last = new.removesuffix("\n  groups:").splitlines()[-1].strip()
+    line, row = next((number, row) for number, row in enumerate(text.splitlines(), 1) if said_last in row)
+    problems = [problem for problem in said(tmp_path, text) if blamed in problem]
+    assert problems, said(tmp_path, text)
+    assert all(problem.startswith(f"{line}:{row.index(': ') + 3}: 'cluster.") for problem in problems), problems

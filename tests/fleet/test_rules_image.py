@@ -252,5 +252,5 @@ def test_a_base_of_which_no_source_says_the_kernel_is_a_doubt() -> None:
 def test_a_volume_holds_the_image_that_is_built() -> None:
     spec: Any = TrainingImageSpec(base="ubuntu-24.04", volume_gib=300)
     assert [sentence(problem) for problem in volume_problems(200, NodeImage(build=spec))] == [
-        "'volume_gib' must be 300 GiB or more, the size of the image that is built, got 200"
+        "'volume_gib' must be at least 'image.build.volume_gib', 300 GiB, got 200; the image that is built is as large"
     ]

@@ -1,5 +1,6 @@
 """A deployment file: read once, judged whole, every problem with file, line and column."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,10 +14,10 @@ from cdk_trainyard.deployment.spec import ACCOUNT, DeploymentSpec
 from cdk_trainyard.instances import regions
 from cdk_trainyard.instances.kind import RegionName
 from cdk_trainyard.options.kinds import NOWHERE, Environment
-from cdk_trainyard.options.paths import in_file
+from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.writing import written
-from cdk_trainyard.problems import At, Problem, others, sentence
+from cdk_trainyard.problems import At, Problem, others, sentence, shown
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,9 +93,15 @@ def placed(
         return in_file(deployment, at)
 
     for problem in found:
-        path = called(problem.at)
-        if path not in answered and not any(called(at) in unknown for at in others(problem)):
-            yield _placed(document, path, problem, sentence(problem, called=called))
+        path, value = found_in(deployment, problem.at)
+        beside = [called(at) for at in others(problem)]
+        if path not in answered and not any(at in unknown for at in beside):
+            text = sentence(problem, called=called)
+            if value is not None and path not in document.values:  # a default, wrong beside a key that is said
+                words = "|".join(map(re.escape, {shown(value), str(value)}))
+                text = re.sub(rf"(, got )({words})(?![\w.])", r"\1the default \2", text, count=1)
+                path = next((at for at in beside if at in document.values), path)
+            yield _placed(document, path, problem, text)
 
 
 def _placed(document: Document, path: At, problem: Problem, text: str) -> FileProblem:

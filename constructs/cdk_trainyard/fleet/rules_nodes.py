@@ -80,7 +80,7 @@ def master_problems(
         *drivers_problems(_AT_IMAGE if spec.image else ("instance_type",), image, (kind,) if kind else ()),
         *user_problems(image, of_fleet),
         *(problem for known in (kind,) if known for problem in shared_image_problems(known, image, of_fleet, types)),
-        *volume_problems(spec.volume_gib, image),
+        *volume_problems(spec.volume_gib, image, up=1 if spec.image else 2),
         *(problem for known in (kind,) if known for problem in sold_problems(known)),
     ]
 
@@ -171,17 +171,22 @@ def reservation_problems(spec: LaunchTemplateSpec | FleetSpec) -> Iterator[Probl
         yield Problem(by_group, f"must be left out with {option('reservation_id')}: nodes come from one of the two")
 
 
-def volume_problems(size: int, image: NodeImage | None) -> Iterator[Problem]:
-    """A root volume that holds the image, as far as its size is known (RunInstances: InvalidBlockDeviceMapping)."""
+def volume_problems(size: int, image: NodeImage | None, *, up: int = 1) -> Iterator[Problem]:
+    """A root volume that holds the image, as far as its size is known (RunInstances: InvalidBlockDeviceMapping).
+
+    Args:
+        size: Its size in GiB.
+        image: The image.
+        up: How many steps up from it the section is that has the image.
+    """
     if image is None or unresolved(image, size):
         return
     build = image.build
     if build is None:
         yield from snapshot_problems(size, known_image(image))
     elif not unresolved(build, build.volume_gib) and size < build.volume_gib:
-        yield Problem(
-            ("volume_gib",), f"must be {build.volume_gib} GiB or more, the size of the image that is built, got {size}"
-        )
+        text = f"must be at least {option('image.build.volume_gib', up=up)}, {build.volume_gib} GiB"
+        yield Problem(("volume_gib",), f"{text}, got {size}; the image that is built is as large")
 
 
 def threads_problems(threads: int | None, types: Sequence[InstanceType]) -> Iterator[Problem]:

@@ -16,6 +16,16 @@ def in_file(of: Any, at: At) -> At:
             that says which one.
         at: The path in Python; what it names beyond the specification stays as it is.
     """
+    return found_in(of, at)[0]
+
+
+def found_in(of: Any, at: At) -> tuple[At, Any]:
+    """Return where a file has the option that Python calls ``at``, and the option's value.
+
+    Args:
+        of: The specification's class, or a value of it.
+        at: The path in Python.
+    """
     shape: Shape | None = Part(spec=of if isinstance(of, type) else type(of))
     value: Any = None if isinstance(of, type) else of
     path: list[str | int] = []
@@ -30,7 +40,7 @@ def in_file(of: Any, at: At) -> At:
         else:
             shape, value = _item(shape, value, part)
             path.append(part)
-    return tuple(path)
+    return tuple(path), value
 
 
 def _spec(shape: Shape | None) -> type | None:
