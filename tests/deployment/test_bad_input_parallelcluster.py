@@ -294,6 +294,16 @@ AT_LOAD = [
         "14:30: 'cluster.head_node.on_configured[0].script' must not be neuron.sh with --venv on operating system 'alinux2023' with Python 3.9: torch-neuronx==2.9.0.2.15.32035, neuronx-cc==2.26.6360.0 are for Python 3.11, 3.12, 3.13; use ubuntu2404, or leave --venv out and train in containers",
     ),
     row(
+        "Neuron twice",
+        [
+            (
+                "public: true",
+                "public: true\n    on_configured: [{script: neuron.sh}, {script: neuron.sh}]\n    on_start: [{script: neuron.sh}]",
+            )
+        ],
+        "14:51: 'cluster.head_node.on_configured[1].script' must be another than those before it, got neuron.sh again with the same 'args'",
+    ),
+    row(
         "PyTorch for Neuron where no other node sees it",
         [
             ("operating_system: alinux2023", "operating_system: ubuntu2404"),
