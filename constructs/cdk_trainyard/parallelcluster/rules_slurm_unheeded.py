@@ -22,11 +22,12 @@ _NONE: Final = ".*none.*"
 _ZERO: Final = "0+"
 _NO: Final = "no|down|false|0"
 _IGNORED: Final = "Slurm would ignore it"
+_SLURMDBD: Final = "AccountingStorageType accounting_storage/slurmdbd"
 _OF_SLURMDBD: Final = ("BackupHost", "ExternalHost", "Host", "Parameters", "Pass", "Port", "User")
 _OF_COMPLETION: Final = ("Host", "Loc", "Params", "Pass", "PassScript", "Port", "User")
 _NEEDS: Final[Mapping[str, tuple[str, Mapping[str, str], str]]] = {
     **{
-        f"accountingstorage{name.lower()}": (_NEVER, {"accountingstoragetype": _NONE}, "AccountingStorageType")
+        f"accountingstorage{name.lower()}": (_NEVER, {"accountingstoragetype": _NONE}, _SLURMDBD)
         for name in _OF_SLURMDBD
     },
     "acctgathernodefreq": (_ZERO, {"acctgatherenergytype": _NONE}, "AcctGatherEnergyType, as acct_gather_energy/rapl,"),
