@@ -69,6 +69,7 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         slurm(CustomSlurmSettingsIncludeFile="s3://bucket/slurm.conf"),
         slurm(CustomSlurmSettingsIncludeFile="https://host/slurm.conf"),
         raw(DevSettings={"Cookbook": {"ChefCookbook": "s3://bucket/cookbook.tgz"}, "NodePackage": "https://host/node"}),
+        raw(DevSettings={"Cookbook": {"ExtraChefAttributes": '{"cluster": {"slurm_reconfigure_timeout": 400}}'}}),
         template("lt-0123456789abcdef0"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
         slurm(ScaledownIdletime=-1),
@@ -304,6 +305,10 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             raw(DevSettings={"Cookbook": {"ChefCookbook": "x"}}),
             "DevSettings.Cookbook.ChefCookbook' must be an address as s3://bucket/key or https://host/path, got 'x'",
+        ),
+        (
+            raw(DevSettings={"Cookbook": {"ExtraChefAttributes": "{cluster: x}"}}),
+            """ExtraChefAttributes' must be JSON, as '{"cluster": {"slurm_reconfigure_timeout": 600}}', got '""",
         ),
         (raw(DevSettings={"NodePackage": "s3://bucket"}), "DevSettings.NodePackage' must be an address as s3://"),
         (raw(DevSettings={"ClusterTemplate": "file:///a"}), "DevSettings.ClusterTemplate' must be an address as s3://"),

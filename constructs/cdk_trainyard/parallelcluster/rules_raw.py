@@ -3,6 +3,7 @@
 What its schema says of them is said elsewhere; here is what it says in code (``pcluster/validators`` of 3.16.1).
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -129,6 +130,7 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
 ``UrlValidator``; names of buckets and proxies as the user guide has them; ids as botocore's EC2 and Route 53 do)."""
 _NO_SECRET: Final = "must be no reference to a secret, which CloudFormation does not resolve in a cluster"  # noqa: S105
 _BUCKET: Final = _FORMS["CustomS3Bucket"]
+_ATTRIBUTES: Final = "DevSettings.Cookbook.ExtraChefAttributes"
 _ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
 _ZONE: Final = "Scheduling.SlurmSettings.Dns.HostedZoneId"
 _INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
@@ -222,6 +224,7 @@ def _kind(config: At) -> str:
 
 
 def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    yield from _attribute_problems(at, raw)
     environment = Environment(region=context.region)
     for path in (_MUNGE, _PASSWORD):  # ArnServiceAndResourceValidator, PasswordSecretArnValidator
         value = value_at(raw, path)
@@ -253,6 +256,16 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
         text = f"must be at most {longest} characters with ExternalSlurmdbd, got {shown(str(name))}"
         yield Problem(("cluster_name",), text)
     yield from storage_problems((*at, "SharedStorage"), value_at(raw, "SharedStorage"), spec, context)
+
+
+def _attribute_problems(at: At, raw: Any) -> Problems:
+    """What Chef is told beside is JSON (``CookbookSchema``)."""
+    value = value_at(raw, _ATTRIBUTES)
+    try:
+        json.loads(value if isinstance(value, str) and value and not unresolved(value) else "{}")
+    except ValueError:
+        words = """must be JSON, as '{"cluster": {"slurm_reconfigure_timeout": 600}}'"""
+        yield Problem((*at, *_ATTRIBUTES.split(".")), f"{words}, got {shown(value)}")
 
 
 def _is_password(value: str, context: ClusterContext) -> bool:
