@@ -26,6 +26,8 @@ def problems(
     queue: Any = None,
     compute: Any = None,
     memory: int | None = None,
+    threads: int | None = None,
+    gpus: bool = False,
     image_id: str | None = None,
     version: str | None = None,
     exclusive: bool | None = None,
@@ -34,9 +36,10 @@ def problems(
     **more: Any,
 ) -> list[str]:
     first = GOOD.said.queues[0]
-    nodes = replace(first.compute[0], slurm=compute, schedulable_memory_mib=memory)
+    nodes = replace(first.compute[0], slurm=compute, schedulable_memory_mib=memory, threads_per_core=threads)
     changed = replace(first, slurm=queue, compute=[nodes], exclusive=exclusive)
-    larger = replace(first, name="larger", slurm=beside, compute=[replace(nodes, instance_type="c5.4xlarge", name="l")])
+    other = "g5.xlarge" if gpus else "c5.4xlarge"
+    larger = replace(first, name="larger", slurm=beside, compute=[replace(nodes, instance_type=other, name="l")])
     said = replace(
         GOOD.said,
         slurm=replace(GOOD.said.slurm, custom=custom, **{"memory_scheduling": False, **more}),

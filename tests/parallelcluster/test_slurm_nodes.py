@@ -43,6 +43,12 @@ from tests.parallelcluster.slurm import TOKEN, named, problems
         {"custom": [{"NodeName": "large", "RealMemory": 99999}, {"DefMemPerNode": 9000}]},
         {"compute": {"Reason": r"ticket\#123"}, "queue": {"AllowGroups": r'"a\#b c\\"'}},
         {"compute": {"Feature": "fast", "CpuBind": "core", "Reason": '"two words"', "TmpDisk": 1000}},
+        {"custom": [{"DefCpuPerGPU": 4}, {"NodeName": "own", "Gres": "gpu:1"}], "queue": {"DefMemPerGPU": 0}},
+        {"custom": [{"DefMemPerGPU": 4000}], "gpus": True, "beside": {"DefCpuPerGPU": 2}},
+        {"compute": {"CpuSpecList": "0-1,3"}},
+        {"compute": {"CpuSpecList": "0-9", "CoresPerSocket": 2}},
+        {"compute": {"CpuSpecList": "0-3"}, "custom": [{"AllowSpecResourcesUsage": True}]},
+        {"compute": {"ThreadsPerCore": 1}, "threads": 1},
     ],
     ids=named,
 )
@@ -115,6 +121,29 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
                 "out, got 3; no job would run"
             ),
         ),
+        (
+            {"custom": [{"DefCpuPerGPU": 4}]},
+            "'slurm.custom[0].DefCpuPerGPU' must be left out where no node has a GPU; Slurm would ignore it",
+        ),
+        (
+            {"queue": {"defmempergpu": 4000}, "beside": {}},
+            "'queues[0].slurm.defmempergpu' must be left out where",
+        ),
+        (
+            {"compute": {"CpuSpecList": "0-4"}},
+            "CpuSpecList' must be numbers of 0 to 3, the CPUs of c5.xlarge, got 0-4; Slurm would ignore it",
+        ),
+        ({"compute": {"CpuSpecList": 99}}, "must be numbers of 0 to 3, the CPUs of c5.xlarge, got 99"),
+        ({"compute": {"CpuSpecList": "2"}, "threads": 1}, "must be numbers of 0 to 1, the CPUs of c5.xlarge, got 2"),
+        (
+            {"compute": {"CpuSpecList": "0,1-3"}},
+            "must leave one of the 4 CPUs of c5.xlarge to jobs, got 0,1-3; no job would run",
+        ),
+        (
+            {"compute": {"ThreadsPerCore": 2}, "threads": 1},
+            "must be 1 with 'threads_per_core' 1, got 2; Slurm would take cores for threads",
+        ),
+        ({"compute": {"ThreadsPerCore": 4}}, "must be 2 as the cores of c5.xlarge, got 4"),
     ],
     ids=named,
 )
