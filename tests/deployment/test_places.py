@@ -66,19 +66,19 @@ def test_what_is_wrong_with_storage_and_with_the_cluster_comes_in_one_run(tmp_pa
             GOOD_PARALLELCLUSTER,
             "max_count: 8",
             "min_count: 11",
-            "queues[0].compute[0].max_count' must be at least 'min_count', got the default 10 and 11",
+            "queues[0].compute[0].max_count' must be at least 'min_count', got 10 and 11 (10 is the default)",
         ),
         (
             GOOD.replace("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az4, use1-az5]"),
             "\n  groups:",
             "\n  accounting:\n    storage_gb: 300\n  groups:",
-            "accounting.max_storage_gb' must be a tenth more than 'storage_gb' 300, got the default 200; use 330",
+            "accounting.max_storage_gb' must be a tenth more than 'storage_gb' 300, got 200; use 330 (200 is the",
         ),
         (
             GOOD_FLEET,
             "dlami: base-oss-nvidia-driver-gpu-ubuntu-24.04",
             "build:\n      base: base-oss-nvidia-driver-gpu-ubuntu-24.04\n      volume_gib: 300",
-            "volume_gib' must be at least 'image.build.volume_gib', 300 GiB, got the default 200; the image",
+            "volume_gib' must be at least 'image.build.volume_gib', 300 GiB, got 200; the image",
         ),
     ],
 )

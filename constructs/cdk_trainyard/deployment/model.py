@@ -1,6 +1,5 @@
 """A deployment file: read once, judged whole, every problem with file, line and column."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,8 @@ from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.writing import written
 from cdk_trainyard.problems import At, Problem, others, sentence, shown
+
+_PLAIN = (bool, float, int, str)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,9 +98,8 @@ def placed(
         beside = [called(at) for at in others(problem)]
         if path not in answered and not any(at in unknown for at in beside):
             text = sentence(problem, called=called)
-            if value is not None and path not in document.values:  # a default, wrong beside a key that is said
-                words = "|".join(map(re.escape, {shown(value), str(value)}))
-                text = re.sub(rf"(, got )({words})(?![\w.])", r"\1the default \2", text, count=1)
+            if type(value) in _PLAIN and path not in document.values:  # a default, wrong beside a key that is said
+                text = f"{text} ({shown(value)} is the default)"
                 path = next((at for at in beside if at in document.values), path)
             yield _placed(document, path, problem, text)
 
