@@ -102,6 +102,7 @@ case ${name} in
   python3)
     [[ $1 != -c ]] || { echo "${STUB_PYTHON:-3.12}" && exit; }
     mkdir -p "${!#}/bin"
+    : >"${!#}/pyvenv.cfg"
     ln -sf "$0" "${!#}/bin/python"
     changed
     ;;

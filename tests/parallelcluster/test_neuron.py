@@ -251,6 +251,18 @@ def test_an_environment_that_was_half_made_is_made_again(tmp_path: Path) -> None
     assert (node.root / "apps/neuron/neuron-packages").exists()
 
 
+def test_a_directory_with_something_else_is_never_emptied(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", node_type="HeadNode", device=None)
+    node.write("fsx/data/shard-0", "a year of work")
+    said = fails(node, "--venv", "/fsx")
+    assert "ERROR: /fsx holds something else than a Python environment (it has no pyvenv.cfg)" in said
+    assert "as /fsx/neuron" in said
+    assert not node.called("venv")
+    assert node.read("fsx/data/shard-0") == "a year of work"
+    (node.root / "fsx/neuron").mkdir()
+    succeeds(node, "--venv", "/fsx/neuron")
+
+
 @pytest.mark.parametrize("arguments", [("--vnev", "/apps"), ("/apps",)])
 def test_fails_with_other_arguments(node: ClusterNode, arguments: tuple[str, ...]) -> None:
     assert "usage:" in fails(node, *arguments)

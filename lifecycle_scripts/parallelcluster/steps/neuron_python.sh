@@ -14,6 +14,9 @@ step_neuron_python_done() {
 
 step_neuron_python_run() {
   local directory=${ROOT}${NEURON_VENV}
+  # shellcheck disable=SC2310  # a question
+  is_environment_or_empty "${directory}" \
+    || fail "${NEURON_VENV} holds something else than a Python environment (it has no pyvenv.cfg), and would be emptied: give --venv a directory of its own, as ${NEURON_VENV%/}/neuron"
   finish_packages
   DEBIAN_FRONTEND=noninteractive timeout 300 apt-get --quiet --yes -o DPkg::Lock::Timeout=120 install -- python3-venv
   rm -f -- "${directory}/neuron-packages"
@@ -22,6 +25,13 @@ step_neuron_python_run() {
     --extra-index-url https://pip.repos.neuron.amazonaws.com "${NEURON_PYTHON[@]}"
   put_file "${directory}/neuron-packages" 0644 "${NEURON_PYTHON[*]}" # last: an environment without it is half made
 }
+
+# is_environment_or_empty DIRECTORY: whether it may be emptied; one that is not there may.
+is_environment_or_empty() (
+  shopt -s nullglob dotglob
+  held=("$1"/*)
+  [[ -e $1/pyvenv.cfg ]] || ((${#held[@]} == 0))
+)
 
 step_neuron_python_verify() {
   holds "${ROOT}${NEURON_VENV}/neuron-packages" "${NEURON_PYTHON[*]}"
