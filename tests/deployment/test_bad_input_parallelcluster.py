@@ -307,9 +307,36 @@ AT_LOAD = [
         "PyTorch for Neuron where no other node sees it",
         [
             ("operating_system: alinux2023", "operating_system: ubuntu2404"),
-            ("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /var/neuron]}]"),
+            ("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /opt/neuron]}]"),
         ],
-        "14:56: 'cluster.head_node.on_configured[0].args[1]' must be on shared storage, as /fsx/neuron, /shared/neuron or /home/neuron, got '/var/neuron'; no other node would see it",
+        "14:56: 'cluster.head_node.on_configured[0].args[1]' must be on shared storage, as /fsx/neuron, /shared/neuron or /home/neuron, got '/opt/neuron'; no other node would see it",
+    ),
+    row(
+        "PyTorch for Neuron in place of what a bucket shows",
+        [
+            (
+                "capacity_gib: 1200",
+                "capacity_gib: 1200\n    data_repositories: [{file_system_path: /data, bucket: datasets}]",
+            ),
+            ("orch", "  buckets: {datasets: {bucket_name: some-data}}\norch"),
+            ("operating_system: alinux2023", "operating_system: ubuntu2404"),
+            ("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /fsx/data]}]"),
+        ],
+        "16:56: 'cluster.head_node.on_configured[0].args[1]' must not be /fsx/data or around it, got '/fsx/data'; what is in it is deleted first: name a directory of its own, as /fsx/neuron",
+    ),
+    row(
+        "PyTorch for Neuron in a directory that is written in other ways",
+        [
+            ("operating_system: alinux2023", "operating_system: ubuntu2404"),
+            ("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /fsx/n/]}]"),
+            ("- name: cpu\n", "- name: cpu\n      on_configured: [{script: neuron.sh, args: [--venv, /fsx/n]}]\n"),
+            (
+                "- name: training\n",
+                "- name: training\n      on_configured: [{script: neuron.sh, args: [--venv, /home/../fsx]}]\n",
+            ),
+        ],
+        "14:56: 'cluster.head_node.on_configured[0].args[1]' must be an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx, got '/fsx/n/'",
+        "22:58: 'cluster.queues[1].on_configured[0].args[1]' must be written without '.' and '..' as parts, got '/home/../fsx'",
     ),
     row(
         "trn1.2xlarge with EFA",

@@ -1,6 +1,6 @@
 """What follows from the ``storage:`` section for the nodes that mount its file systems."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection, StorageSection
@@ -35,6 +35,7 @@ def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFac
                 efa_enabled=lustre.efa_enabled,
                 lustre_version=version if runs else None,  # of another its kind says it
                 file_servers=servers if servers and servers <= _MOST_SERVERS else None,  # of more its capacity says it
+                repositories=tuple(_repositories(lustre)),
             )
         case ExistingLustreSection() as lustre:
             mounts["storage", "lustre"] = MountFacts(
@@ -44,3 +45,10 @@ def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFac
         case OpenZfsSection() as open_zfs:
             mounts["storage", "open_zfs"] = MountFacts(path=open_zfs.at, kind="OpenZFS", identity=open_zfs.dns_name)
     return mounts
+
+
+def _repositories(lustre: LustreSection) -> Iterator[str]:
+    links = () if unresolved(lustre.data_repositories) else lustre.data_repositories
+    for link in links:
+        if not unresolved(link) and not unresolved(lustre.at, link.file_system_path):
+            yield "/".join((lustre.at, *link.segments))

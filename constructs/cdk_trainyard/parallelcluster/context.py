@@ -49,6 +49,7 @@ class MountedFileSystem:
         efa_enabled: Whether nodes reach it over EFA.
         zone: Its zone. None: not known.
         lustre_version: Its version of Lustre. None: not known.
+        repositories: Directories on nodes that show buckets, as far as they are known.
     """
 
     at: str
@@ -56,6 +57,7 @@ class MountedFileSystem:
     efa_enabled: bool = False
     zone: str | None = None
     lustre_version: str | None = None
+    repositories: Sequence[str] = ()
 
     @property
     def name(self) -> str:

@@ -33,6 +33,16 @@ def head_node_timeout_minutes() -> float:
     return float(fact("bootstrap_timeout_seconds")) / 60
 
 
+def user_of(system: str) -> str | None:
+    """Return the user whom its images of an operating system have, whose home is below ``/home``. None: not known.
+
+    Args:
+        system: The operating system.
+    """
+    known: Mapping[str, Mapping[str, str]] = fact("operating_systems")
+    return known.get(system, {}).get("user")
+
+
 def operating_systems() -> tuple[str, ...]:
     """Return the names of the operating systems."""
     return tuple(fact("operating_systems"))

@@ -8,6 +8,7 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS
+from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.options.texts import page_problem
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
@@ -214,8 +215,10 @@ def _argument_problems(at: At, words: Sequence[str]) -> Problems:
     if unresolved(words, *words) or not words:
         return
     if len(words) != len(_VENV) or words[0] != _VENV[0] or not words[1].startswith("/"):
-        took = f"[{', '.join(words)}]"
+        took = f"[{', '.join(word or shown(word) for word in words)}]"
         yield Problem(at, f"must be [{', '.join(_VENV)}] with an absolute path for {NEURON}, or left out, got {took}")
+    elif text := NodePath().problem(words[1], NOWHERE):
+        yield Problem((*at, 1), text)
 
 
 def _python_fits(system: str) -> bool:

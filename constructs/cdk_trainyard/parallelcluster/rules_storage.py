@@ -59,7 +59,7 @@ def mount_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
     """Every directory is mounted where nothing else is: not over, under or instead of another."""
     system = [place for place in fact("reserved_directories") if place not in _ROOMS]
     before: list[str] = []
-    local = [(at, place) for at, place in _scratch_places(spec) if not unresolved(place)]
+    local = [(at, place) for at, place in scratch_places(spec) if not unresolved(place)]
     for at, place in _places(spec, context):
         if at[0] == "mounts" and (text := NodePath().problem(place, NOWHERE)):
             yield Problem(at, text)
@@ -235,8 +235,12 @@ def scratch_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             yield Problem((*at, "scratch_at"), f"must be left out for {names}: there is no local disk")
 
 
-def _scratch_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, str]]:
-    """Where local disks are mounted: on nodes that have them, ParallelCluster takes ``/scratch`` unless told."""
+def scratch_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, str]]:
+    """Yield where local disks are mounted: on nodes that have them, ParallelCluster takes ``/scratch`` unless told.
+
+    Args:
+        spec: The cluster.
+    """
     nodes: list[tuple[At, HeadNode | Queue]] = [(("head_node",), spec.head_node)]
     nodes += [(("queues", index), queue) for index, queue in known(spec.queues)]
     for at, node in nodes:

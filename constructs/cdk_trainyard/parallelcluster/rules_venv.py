@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.parallelcluster import rules_nodes
 from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.facts import user_of
 from cdk_trainyard.parallelcluster.resolve import known
-from cdk_trainyard.parallelcluster.rules_storage import shared_places
+from cdk_trainyard.parallelcluster.rules_storage import scratch_places, shared_places
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import NodeSoftware
 from cdk_trainyard.problems import At, Problem, either, shown
@@ -22,12 +24,14 @@ def venv_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problem
     if isinstance(head, Unknown) or unresolved(head.on_configured, head.on_start, *said):
         return
     yield from _early_problems(spec, context)
+    yield from _emptied_problems(spec, context)
+    asked = any("--venv" in action.args for action in actions)
     made = [path for _, path in venvs(("head_node",), head)]
     for node_at, node in other_nodes(spec):
         for at, path in venvs(node_at, node):
             if made and path not in made:
                 yield Problem(at, f"must be {either(made)}, which the head node makes, got {shown(path)}")
-            elif not made:
+            elif not asked:
                 text = "must be left out where the head node has no --venv, and makes none"
                 yield Problem((*at[:-1],), f"{text}, got {shown(path)}", of_key=True)
 
@@ -45,6 +49,22 @@ def _early_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Probl
             yield Problem(at, f"{text}, got {shown(path)}")
 
 
+def _emptied_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
+    """The script empties the directory (``python3 -m venv --clear``), so it is none in which something else is."""
+    taken = [
+        *shared_places(spec, context),
+        *(place for _, mount in known(context.mounts) for place in mount.repositories),
+        *(place for at, place in scratch_places(spec) if at[0] == "head_node"),
+        f"/home/{user_of(spec.operating_system)}",
+    ]
+    places = [place.rstrip("/") for place in taken if not unresolved(place)]
+    for at, path in venvs(("head_node",), spec.head_node):
+        if around := next((place for place in places if f"{place}/".startswith(f"{path}/")), None):
+            shared = next((place for place in places if f"{path}/".startswith(f"{place}/")), path)
+            text = f"must not be {around} or around it, got {shown(path)}; what is in it is deleted first"
+            yield Problem(at, f"{text}: name a directory of its own, as {shared}/neuron")
+
+
 def other_nodes(spec: ParallelClusterSpec) -> Iterator[tuple[At, NodeSoftware]]:
     """Yield login nodes and queues, with their places."""
     yield from ((("login_pools", index), pool) for index, pool in known(spec.login_pools))
@@ -58,5 +78,5 @@ def venvs(at: At, node: NodeSoftware) -> Iterator[tuple[At, str]]:
             if unresolved(action.script, action.args, *action.args) or not getattr(action.scripts, "is_own", False):
                 continue
             match action.script, *action.args:
-                case (rules_nodes.NEURON, "--venv", path) if path.startswith("/"):
+                case (rules_nodes.NEURON, "--venv", path) if NodePath().problem(path, NOWHERE) is None:
                     yield (*at, event, index, "args", 1), path

@@ -1,5 +1,6 @@
 """What rules ask of a file system at a path. No CDK: a deployment file says it too."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -16,6 +17,7 @@ class MountFacts:
         efa_enabled: Whether nodes reach it over EFA.
         lustre_version: Its version of Lustre. None: not known.
         file_servers: Addresses that it takes in its subnet. None: not known.
+        repositories: Directories on nodes that show buckets, as far as they are known.
     """
 
     path: str
@@ -26,3 +28,4 @@ class MountFacts:
     efa_enabled: bool = False
     lustre_version: str | None = None
     file_servers: int | None = None
+    repositories: Sequence[str] = ()

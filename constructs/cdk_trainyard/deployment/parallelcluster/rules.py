@@ -60,6 +60,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             efa_enabled=one.efa_enabled,
             zone=one.zone,
             lustre_version=one.lustre_version,
+            repositories=one.repositories,
         )
         for one in mounts.values()
         if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section

@@ -22,7 +22,7 @@ def venv_place_problems(spec: ParallelClusterSpec, context: ClusterContext) -> I
         return
     for at, path in venvs(("head_node",), head):
         if not any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in places):
-            some = either([f"{place.rstrip('/')}/neuron" for place in places])
+            some = either(dict.fromkeys(f"{place.rstrip('/')}/neuron" for place in places))
             yield Problem(at, f"must be on shared storage, as {some}, got {shown(path)}; no other node would see it")
 
 
