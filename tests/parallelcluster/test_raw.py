@@ -11,6 +11,8 @@ from tools.contract.table.clusters import SECRET_ARN, Candidate, cluster, cpu, h
 SHARED = SharedStorage(ebs=[SharedEbs(at="/shared")])
 DIRECTORY = {"DomainName": "corp.example.com", "DomainAddr": "ldaps://a", "DomainReadOnlyUser": "cn=x"}
 
+FORM = "MountDir' must be a path whose parts are not empty and do not begin with '.', as /shared"
+
 
 def raw(**keys: Any) -> Candidate:
     return cluster(shared_storage=SHARED, raw_overrides=keys)
@@ -219,6 +221,10 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
             raw(SharedStorage=[entry("Efs", EFS, "a"), entry("Efs", EFS, "b")]),
             "SharedStorage[1].EfsSettings.FileSystemId' must be another for every shared directory, got fs-01234567",
         ),
+        (storage("FileCache", CACHE, MountDir=""), f"{FORM}, got ''"),
+        (storage("FileCache", CACHE, MountDir="/shared/"), f"{FORM}, got '/shared/'"),
+        (storage("FileCache", CACHE, MountDir="/shared/../x"), f"{FORM}, got '/shared/../x'"),
+        (storage("FileCache", CACHE, MountDir="/NONE"), "MountDir' must be another directory, got /NONE"),
         (storage("FileCache", CACHE, MountDir="etc/cache"), "must not be a directory of the system, got /etc/cache"),
         (
             scratch("/scratch", "/scratch"),

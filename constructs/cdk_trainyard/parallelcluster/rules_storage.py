@@ -1,5 +1,6 @@
 """Whether shared directories can be mounted. Pure: nothing is created here."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from cdk_trainyard.parallelcluster.merge import is_list
 from cdk_trainyard.parallelcluster.resolve import find_type, known, types_of, volumes
 from cdk_trainyard.parallelcluster.rules_config import RAW
 from cdk_trainyard.parallelcluster.rules_disks import block_volume_problems
+from cdk_trainyard.parallelcluster.schema import NO_DIRECTORY
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import Queue
@@ -28,15 +30,18 @@ _EBS_GIB = 40
 def _places(spec: ParallelClusterSpec, context: ClusterContext) -> list[tuple[At, str]]:
     mounted = [(("mounts", index, "at"), mount.at) for index, mount in known(context.mounts)]
     shared = [((*at, "at"), one.at) for at, one in volumes(spec.shared_storage)]
-    raw = [(at, f"/{place.removeprefix('/')}") for at, place in _raw_places(spec) if isinstance(place, str)]
+    raw = [(at, f"/{place.removeprefix('/')}") for at, place in _raw_places(spec)]
     return [(at, place) for at, place in (*mounted, *shared, *raw) if not unresolved(place)]
 
 
-def _raw_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, Any]]:
+def _raw_places(spec: ParallelClusterSpec) -> Iterator[tuple[At, str]]:
+    """Yield what raw keys mount, in the form that ParallelCluster's schema wants; of another its schema says it."""
+    form = fact("schema")["SharedStorage"]["keys"]["MountDir"]["pattern"]
     storage: Any = None if unresolved(spec.raw_overrides) else (spec.raw_overrides or {}).get("SharedStorage")
     for index, entry in enumerate(storage if is_list(storage) else ()):
-        if isinstance(entry, Mapping) and "MountDir" in entry:
-            yield (RAW, "SharedStorage", index, "MountDir"), entry["MountDir"]
+        place = entry.get("MountDir") if isinstance(entry, Mapping) else None
+        if isinstance(place, str) and (unresolved(place) or (re.match(form, place) and place not in NO_DIRECTORY)):
+            yield (RAW, "SharedStorage", index, "MountDir"), place
 
 
 def shared_places(spec: ParallelClusterSpec, context: ClusterContext) -> list[Any]:

@@ -70,7 +70,8 @@ _NOT_OF_A_BACKUP = (
     "KmsKeyId",
 )
 """What FSx for Lustre takes from a backup."""
-_NO_DIRECTORY = ("NONE", "/NONE")
+NO_DIRECTORY = ("NONE", "/NONE")
+"""What stands for no directory (``shared_dir_validator`` of its schema)."""
 MISSING = "must be given"
 FORMS: Mapping[str, str] = {
     "AccessPointId": "the id of an access point, as fsap-0123456789abcdef0",
@@ -87,7 +88,7 @@ FORMS: Mapping[str, str] = {
     "InstanceProfile": "the ARN of an instance profile",
     "InstanceRole": "the ARN of an IAM role",
     "LambdaFunctionsRole": "the ARN of an IAM role",
-    "MountDir": "a path whose parts do not begin with '.', as /shared",
+    "MountDir": "a path whose parts are not empty and do not begin with '.', as /shared",
     "PasswordSecretArn": "the ARN of a secret",
     "PermissionsBoundary": "the ARN of a managed policy",
     "Policy": "the ARN of a managed policy",
@@ -292,7 +293,7 @@ def _instances(value: Config, path: At) -> Iterator[Problem]:
 
 
 def _storage(value: Config, path: At) -> Iterator[Problem]:
-    if value.get("MountDir") in _NO_DIRECTORY:
+    if value.get("MountDir") in NO_DIRECTORY:
         yield Problem((*path, "MountDir"), f"must be another directory, got {value['MountDir']}: it stands for none")
     wanted = f"{value.get('StorageType')}Settings"
     for name in value:
