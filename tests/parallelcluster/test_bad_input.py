@@ -104,6 +104,21 @@ GRID: dict[str, tuple[Changes, str]] = {
             "'queues[0].compute[0].min_count' must be equal to 'max_count' on a capacity block, got 2 and 4; leave it out"
         ),
     ),
+    "names of queue and nodes that are one when they are joined": (
+        given(queues=[queue(cpu(name="bc"), name="a"), queue(cpu(name="b"), cpu(name="c"), name="ab")]),
+        "'queues[1].compute[1].name' must be another: with queue 'ab' its launch template would be that of queue 'a' with 'bc', got 'c'",
+    ),
+    "names of queue and nodes that are one with a hyphen": (
+        given(queues=[queue(cpu(name="c"), name="a-b"), queue(cpu(name="b-c"), cpu(name="bc"), name="a")]),
+        "'queues[1].compute[0].name' must be another: with queue 'a' its launch template would be that of queue 'a-b' with 'c', got 'b-c'",
+    ),
+    "nodes with the launch template of a login pool": (
+        given(
+            queues=[queue(cpu(name="b"), name="a")],
+            login_pools=[LoginPool(name=name, instance_type="c5.large") for name in ("ab", "a-b")],
+        ),
+        "'queues[0].compute[0].name' must be another: with queue 'a' its launch template would be that of pool 'a-b', got 'b'",
+    ),
     "two things on /a": (
         given(shared_storage=SharedStorage(ebs=[SharedEbs(at="/a"), SharedEbs(at="/a", name="other")])),
         "'shared_storage.ebs[1].at' must be another for every shared directory, got /a a second time",

@@ -35,6 +35,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_versions.older_version_problems,
     rules_cluster.count_problems,
     rules_cluster.unique_name_problems,
+    rules_cluster.joined_name_problems,
     rules_cluster.architecture_problems,
     rules_cluster.head_memory_problems,
     rules_cluster.resource_prefix_problems,

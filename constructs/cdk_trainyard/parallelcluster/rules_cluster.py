@@ -148,6 +148,28 @@ def unique_name_problems(spec: ParallelClusterSpec, context: ClusterContext) -> 
             seen.add(name)
 
 
+def joined_name_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
+    """No two launch templates have one id or one name, for which ParallelCluster joins names of queue and nodes.
+
+    Source: ``launch_template_id`` and ``launch_template_name`` in ``queues_stack.py`` and ``login_nodes_stack.py`` of
+    ``aws-parallelcluster`` 3.16.1.
+    """
+    taken: dict[tuple[str, str], tuple[str, ...]] = {}
+    for pool in spec.login_pools:
+        if not unresolved(pool) and not unresolved(pool.name):
+            taken["-", pool.name] = (pool.name,)
+    for at, queue, compute in computes(spec):
+        if compute.name is None or unresolved(queue.name, compute.name):
+            continue
+        names = (queue.name, compute.name)
+        joined = [(sign, sign.join(names)) for sign in ("", "-")]
+        if other := next((taken[key] for key in joined if taken.get(key, names) != names), None):
+            what = f"queue {shown(other[0])} with {shown(other[1])}" if len(other) > 1 else f"pool {shown(other[0])}"
+            text = f"must be another: with queue {shown(queue.name)} its launch template would be that of {what}"
+            yield Problem((*at, "name"), f"{text}, got {shown(compute.name)}")
+        taken |= dict.fromkeys(joined, names)
+
+
 def _by_place(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple[At, SharedVolume]]:
     """Yield shared directories without those that stand where another one is, which is answered as such."""
     seen = {mount.at for mount in context.mounts}
