@@ -100,6 +100,15 @@ def test_lustre_with_efa_that_no_node_uses(stack: Stack, build: Build, instance_
     assert [text in one for one in found] == [True] * bool(says), warned(stack)
 
 
+@pytest.mark.parametrize(("at", "hides"), [("/home/ubuntu", True), ("/home", False), ("/fsx", False)])
+def test_a_file_system_over_the_home_of_the_nodes_user(stack: Stack, build: Build, at: str, *, hides: bool) -> None:
+    network = existing_network(stack)
+    shared = Mount(file_system=existing_lustre(stack, shared_group(stack, network)), at=at)
+    build(network=network, groups=[controller(), worker()], mounts=[shared])
+    text = "a file system at /home/ubuntu hides /home/ubuntu, and the set-up makes no home on it: it must have one"
+    assert [text in one for one in warned(stack)] == [True] * hides
+
+
 @pytest.mark.parametrize("scripted", [False, True])
 def test_one_bundle_for_two_architectures(stack: Stack, build: Build, *, scripted: bool) -> None:
     scripts = LifecycleScripts(stack, "Scripts", bucket=s3.Bucket(stack, "Bucket"), folder=SCRIPTS)
@@ -233,6 +242,7 @@ def test_the_ids_are_api() -> None:
         "zone-without-type",
         "lustre-in-other-zone",
         "lustre-over-tcp",
+        "home-hidden",
         "mixed-architectures",
         "spot-controller",
         "deep-health-checks-on-neuron",

@@ -373,6 +373,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         },
         "an EBS volume is shared with 101 nodes",
     ),
+    "home-hidden": (
+        {"shared_storage": SharedStorage(ebs=[SharedEbs(at="/home/ec2-user")])},
+        "a file system at /home/ec2-user hides /home/ec2-user, and the set-up makes no home on it: it must have one",
+    ),
     "kept-instances": (
         {"queues": [queue(cpu(min_count=1))]},
         "1 nodes are always there, and the head node waits for all of them before the cluster is made",
@@ -413,6 +417,16 @@ def test_warns(
     build(**changes)
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f"parallelcluster:{slug}"))
     assert [one for one in found if text in str(one.entry.data)]
+
+
+@pytest.mark.parametrize(
+    ("at", "raw"), [("/home", {}), ("/home/me", {}), ("/home/ec2-user", {"DefaultUserHome": "Local"})]
+)
+def test_a_home_that_is_not_hidden(
+    stack: Stack, build: Callable[..., ParallelCluster], at: str, raw: dict[str, str]
+) -> None:
+    build(shared_storage=SharedStorage(ebs=[SharedEbs(at=at)]), raw_overrides={"DeploymentSettings": raw})
+    assert not Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("home-hidden"))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.quotas import Quota
+from cdk_trainyard.storage.mount_facts import hidden_home
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import image_facts, judge_lustre
 
@@ -30,13 +31,9 @@ def lustre_in_other_zone(_spec: FleetSpec, around: FleetSurroundings) -> Warning
 def home_hidden(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
     """A file system over the home of the nodes' user, which their set-up does not make on it."""
     user = known_image(spec.image).user
-    home = f"/home/{user}"
     for mount in around.mounts:
-        if not unresolved(user, mount.path) and mount.path in {"/home", home}:
-            yield (
-                f"a file system at {mount.path} hides {home}, and the set-up makes no home on it: it must have one, "
-                f"which is {user}'s, or be mounted elsewhere, as at /fsx"
-            )
+        if not unresolved(user, mount.path) and mount.path in {"/home", f"/home/{user}"}:
+            yield hidden_home(mount.path, user)
 
 
 def lustre_over_tcp(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:

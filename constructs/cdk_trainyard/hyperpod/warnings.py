@@ -11,9 +11,12 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.reach import Route
+from cdk_trainyard.storage.mount_facts import hidden_home
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
+_USER = "ubuntu"
+"""Whom HyperPod's image has for people and jobs (SageMaker developer guide, "Set up multi-user environment")."""
 _OVER_TCP = "trn2"
 """Beginning of the families with EFA whose clients of Lustre do not use it."""
 
@@ -57,6 +60,14 @@ def lustre_over_tcp(cluster: ResolvedCluster) -> Warnings:
             names = ", ".join(dict.fromkeys(kind.name for kind in types))
             text = f"the file system at {path} has EFA, and {names} reach it over TCP"
             yield f"{text}: leave EFA out, unless others use it"
+
+
+def home_hidden(cluster: ResolvedCluster) -> Warnings:
+    """A file system over the home of the nodes' user, which the scripts keep beneath one of OpenZFS alone."""
+    for mount in cluster.facts.mounts:
+        kept = mount.kind == "OpenZFS" and cluster.runs_own_scripts
+        if not unresolved(mount.path) and mount.path == f"/home/{_USER}" and not kept:
+            yield hidden_home(mount.path, _USER)
 
 
 def mixed_architectures(cluster: ResolvedCluster) -> Warnings:
@@ -154,6 +165,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
     "lustre-in-other-zone": lustre_in_other_zone,
     "lustre-over-tcp": lustre_over_tcp,
+    "home-hidden": home_hidden,
     "mixed-architectures": mixed_architectures,
     "spot-controller": spot_controller,
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,

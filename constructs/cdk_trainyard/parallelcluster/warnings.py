@@ -6,9 +6,12 @@ from typing import Any
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
-from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version
+from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version, user_of
+from cdk_trainyard.parallelcluster.merge import value_at
 from cdk_trainyard.parallelcluster.resolve import computes, max_nodes, reservation, roles, subnets, types_of
+from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
+from cdk_trainyard.storage.mount_facts import hidden_home
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -200,12 +203,26 @@ def private_gpu_image(_: ParallelClusterSpec, context: ClusterContext) -> Warnin
     yield from image_warnings(context.exporters)
 
 
+def home_hidden(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """A shared directory over the home of the nodes' user; only one at ``/home`` is given what was there.
+
+    Source: ``mount_home.rb`` of aws-parallelcluster-cookbook, read 2026-11.
+    """
+    user, raw = user_of(spec.operating_system), spec.raw_overrides or {}
+    if user is None or unresolved(raw) or value_at(raw, "DeploymentSettings.DefaultUserHome") is not None:
+        return
+    for place in shared_places(spec, context):
+        if not unresolved(place) and place == f"/home/{user}":
+            yield hidden_home(place, user)
+
+
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
     "zone-without-type": zone_without_type,
     "other-version": other_version,
     "managed-file-system": managed_file_system,
     "fleet-stop": fleet_stop,
     "ebs-bottleneck": ebs_bottleneck,
+    "home-hidden": home_hidden,
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,
     "node-features": features_of_nodes,

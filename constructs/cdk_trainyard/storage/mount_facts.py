@@ -29,3 +29,14 @@ class MountFacts:
     lustre_version: str | None = None
     file_servers: int | None = None
     repositories: Sequence[str] = ()
+
+
+def hidden_home(path: str, user: str) -> str:
+    """Return the warning of a file system over the home of the nodes' user, which their set-up does not make on it.
+
+    Args:
+        path: Where the file system is mounted.
+        user: The user.
+    """
+    text = f"a file system at {path} hides /home/{user}, and the set-up makes no home on it: it must have one, which is"
+    return f"{text} {user}'s, or be mounted elsewhere, as at /fsx"
