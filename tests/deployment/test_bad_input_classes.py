@@ -282,6 +282,7 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             HERE.replace("us-east-1", "eu-west-1"),
             f"{HERE}.cn",
             f"{HERE}x",
+            HERE.replace("fsx.us-east-1", "us-east-1.fsx"),
             HERE.replace("cdef0", "cdef1"),
         )
     ),

@@ -43,3 +43,22 @@ def test_a_dns_name_is_shown_as_the_region_has_them(region: str, domain: str) ->
     said = FileSystemDnsName().problem("lustre", Environment(region=region))
     assert said == f"must be the DNS name that the FSx console shows, as {example}, got 'lustre'"
     assert FileSystemDnsName().problem(example, Environment(region=region)) is None
+
+
+@pytest.mark.parametrize("region", ["us-west-2", None])
+@pytest.mark.parametrize(
+    ("domain", "refused"),
+    [
+        ("fsx.amazonaws.com", True),
+        ("us-west-2.fsx.amazonaws.com", True),
+        ("s3.us-west-2.amazonaws.com", True),
+        ("fsx.us-west-2.AmazonAWS.com", False),
+        ("fsx.us-west-2.api.aws", False),
+        ("storage.example.com", False),
+    ],
+)
+def test_in_the_domain_of_aws_a_name_is_as_fsx_makes_them(region: str | None, domain: str, *, refused: bool) -> None:
+    value = f"fs-0123456789abcdef0.{domain}"
+    said = FileSystemDnsName().problem(value, Environment(region=region)) or ""
+    assert said.startswith("must be the DNS name that the FSx console shows, as fs-0123456789abcdef0.fsx.") is refused
+    assert said.endswith(f"got '{value}'") is refused

@@ -24,7 +24,9 @@ class FileSystemDnsName:
             return f"must be the DNS name that the FSx console shows, as {example}, got {shown(value)}"
         if re.match(_OF_EFS, value, re.ASCII):
             return f"must be the name of a file system of FSx, as {example}, got {shown(value)}, one of EFS"
-        region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value)
+        region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value.lower())
+        if found is None and re.search(_OF_AWS, value.lower()):
+            return f"must be the DNS name that the FSx console shows, as {example}, got {shown(value)}"
         if region is None or found is None:
             return None
         suffix = environment.suffix
@@ -47,4 +49,7 @@ _DNS_NAME: Final = r"fsi?-[0-9a-f]{8,}(\.[A-Za-z0-9-]{1,63}){2,}"
 _OF_EFS: Final = r"fs-[0-9a-f]+\.efs\.[a-z]+(-[a-z]+)+-[0-9]\."
 """How file systems of EFS are called: Amazon EFS user guide, "Implementation summary" (read 2026-11)."""
 _REGIONAL_NAME: Final = r"fsi?-[0-9a-f]+\.fsx\.(?P<region>[a-z0-9-]+)\.(?P<suffix>amazonaws\..+)"
+_OF_AWS: Final = r"\.amazonaws(\.[a-z]+)+$"
+"""Domains in which nobody but AWS has names: FSx's are ``file_system_id.fsx.region.amazonaws.com`` there (FSx for
+Lustre user guide, "Unmounting file systems", read 2026-11)."""
 FileSystemName = Annotated[str, FileSystemDnsName()]
