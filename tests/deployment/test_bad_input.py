@@ -6,9 +6,11 @@ These rows are refused at load. Folders of scripts are in ``test_script_folder.p
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from cdk_trainyard.deployment.accounting import existing_accounting_problems
 from tests.deployment.good_file import (
     GOOD,
     GOOD_FLEET,
@@ -724,6 +726,8 @@ AT_LOAD = [
             ("abcdef.dsql.us-east-1.on.aws", "a database that speaks MySQL's protocol", ""),
             ("my.abc.0001.use1.cache.amazonaws.com", "a database that speaks MySQL's protocol", ""),
             ("my.abc.us-east-1.redshift.amazonaws.com", "a database that speaks MySQL's protocol", ""),
+            ("fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com", "a database that speaks MySQL's protocol", ""),
+            ("my-bucket.s3.amazonaws.com", "a database that speaks MySQL's protocol", ""),
             ("my.cluster-abc.us-east-1.docdb.amazonaws.com", "a database that speaks MySQL's protocol", ""),
             ("db.cluster-ro-abc.us-east-1.rds.amazonaws.com", "the database's writer", ", which is of its readers"),
             (
@@ -732,6 +736,14 @@ AT_LOAD = [
                 "",
             ),
         )
+    ),
+    *(
+        row(
+            f"accounting at {endpoint}",
+            [("cluster:", DATABASE.replace("ENDPOINT", endpoint))],
+            f"12:15: 'cluster.accounting.endpoint' must end with .us-east-1.rds.amazonaws.com, as RDS names databases there, got '{endpoint}'",
+        )
+        for endpoint in ("db.abc.us-east-1.rds.amazonaws.com.cn", "db.abc.rds.us-east-1.amazonaws.com")
     ),
     row(
         "an image for the metrics of GPUs in another partition",
@@ -836,6 +848,20 @@ AT_LOAD = [
 )
 def test_a_database_may_be_behind_a_proxy_or_a_name_of_yours(endpoint: str, write: Callable[[str], Path]) -> None:
     assert problems_of(write(edited(("cluster:", DATABASE.replace("ENDPOINT", endpoint))))) == []
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "db.abc.rds.cn-north-1.amazonaws.com.cn",
+        "db.abc.cn-north-1.rds.amazonaws.com.cn",
+        "db.abc.rds.us-gov-west-1.amazonaws.com",
+        "db.abc.us-gov-west-1.rds.amazonaws.com",
+    ],
+)
+def test_a_database_of_another_partition_has_its_names(endpoint: str) -> None:
+    database = SimpleNamespace(endpoint=endpoint, security_group=None)
+    assert list(existing_accounting_problems(database, None, ("accounting",))) == []
 
 
 @pytest.mark.parametrize(("edits", "says"), AT_LOAD)

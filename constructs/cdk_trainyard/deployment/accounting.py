@@ -7,24 +7,26 @@ from typing import Any, Final
 from cdk_trainyard.deployment.network import zones_of
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec
+from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, shown, within
 from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
 from cdk_trainyard.tokens import unresolved
 
 _REGION: Final = r"[a-z]{2,4}(-[a-z]+)+-[0-9]"
 _OF_RDS: Final = re.compile(
-    rf"[a-z0-9.-]+\.((?P<before>{_REGION})\.rds|rds\.(?P<behind>{_REGION}))\.amazonaws\.com(\.cn)?"
+    rf"[a-z0-9.-]+\.((?P<before>{_REGION})\.rds|rds\.(?P<behind>{_REGION}))\.(?P<suffix>amazonaws\.com(\.cn)?)"
 )
 """``<name>.<identifier>.<region>.rds.amazonaws.com`` (Amazon RDS user guide, "Finding the connection information"); in
-China ``rds`` stands before the Region (the same guide of docs.amazonaws.cn)."""
+China ``rds`` stands before the Region (the same guide of docs.amazonaws.cn), elsewhere than in ``aws`` it may
+(``RdsUtils`` of aws-advanced-jdbc-wrapper, read 2026-11)."""
 _READER: Final = ".cluster-ro-"
 """Of the reader endpoint (Amazon Aurora user guide, "Amazon Aurora endpoint connections")."""
 _OTHERS: Final = re.compile(
-    r".+\.(cache|memorydb|redshift|redshift-serverless|docdb|neptune)(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?|"
+    r".+\.(cache|memorydb|redshift|redshift-serverless|docdb|neptune|fsx|efs|s3)(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?|"
     r"[a-z0-9]+\.dsql\.[a-z0-9-]+\.on\.aws"
 )
 """Endpoints of services that do not speak MySQL's protocol, as their user guides have them: ElastiCache, MemoryDB,
-Redshift, DocumentDB, Neptune and Aurora DSQL, which speaks PostgreSQL's."""
+Redshift, DocumentDB, Neptune, FSx, EFS, S3 and Aurora DSQL, which speaks PostgreSQL's."""
 
 
 def existing_accounting_problems(said: Any, region: str | None, at: At) -> Iterator[Problem]:
@@ -46,6 +48,11 @@ def existing_accounting_problems(said: Any, region: str | None, at: At) -> Itera
         yield Problem(at, f"must be of a database that speaks MySQL's protocol, got {shown(endpoint)}")
     if found and _READER in name:
         yield Problem(at, f"must be of the database's writer, got {shown(endpoint)}, which is of its readers")
+    if found and place:
+        around = Environment(region=place)
+        if found["suffix"] != around.suffix or (found["behind"] and around.partition == "aws"):
+            text = f"must end with .{place}.rds.{around.suffix}, as RDS names databases there, got {shown(endpoint)}"
+            yield Problem(at, text)
     if group is not None and region is not None and place and place != region:
         text = f"must be of {region}, where its security group must be that lets the cluster in, got {shown(endpoint)}"
         yield Problem(at, text)
