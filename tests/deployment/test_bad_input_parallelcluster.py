@@ -422,6 +422,11 @@ AT_LOAD = [
         "12:31: 'cluster.slurm.accounting.schema_name' must be lower case letters, digits and '_', not digits alone, and no schema of the server's own, as jobs, got 'Jobs$'",
     ),
     row(
+        "a schema that cannot be made without quotes",
+        [ZONES, (ACCOUNTING[0], ACCOUNTING[1].replace("{}", "{schema_name: order}"))],
+        "13:31: 'cluster.slurm.accounting.schema_name' must be a name that the database takes without quotes, got 'order', a reserved word of mysql; use 'slurm_order'",
+    ),
+    row(
         "a key of the schema misspelt",
         [("cluster:\n", "cluster:\n  raw_overrides: {DeploymentSetting: {}}\n")],
         "10:19: 'cluster.raw_overrides.DeploymentSetting' is not a key of ParallelCluster […]",

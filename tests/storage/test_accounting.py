@@ -230,6 +230,7 @@ SCHEMA = (
             f"{SCHEMA}, got 'jobs-2026'",
         ),
         ({"schema_name": "mysql"}, f"{SCHEMA}, got 'mysql'"),
+        ({"schema_name": "INFORMATION_Schema"}, f"{SCHEMA}, got 'INFORMATION_Schema'"),
         ({"schema_name": "2026"}, f"{SCHEMA}, got '2026'"),
         (
             {"engine": "mariadb"},

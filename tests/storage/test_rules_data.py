@@ -22,7 +22,7 @@ from cdk_trainyard.storage.rules_data import (
     overlap_problems,
     repository_problems,
 )
-from cdk_trainyard.storage.spec import AccountingSpec, BucketSpec, BucketsSpec, ExistingBucket
+from cdk_trainyard.storage.spec import AccountingSpec, BucketSpec, BucketsSpec, DatabaseEngine, ExistingBucket
 from tools import generate_database_classes
 
 TEXT = Token.as_string({"Ref": "Text"})
@@ -198,6 +198,24 @@ def test_buckets_that_go_together() -> None:
         (AccountingSpec(instance_type=DatabaseClass("m7a.large")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'm7a.large'; did you mean 'm8a.large' or 'm7i.large' or 'm7g.large'?"),
         (AccountingSpec(backup_retention=Span(0)), "'backup_retention' must be 1 to 35 days, got 0"),
         (AccountingSpec(backup_retention=Span(36 * 86400)), "'backup_retention' must be 1 to 35 days, got 36"),
+        (
+            AccountingSpec(schema_name="Select"),
+            ("'schema_name' must be a name that the database takes without quotes, got 'Select', a reserved word of "
+            "mysql; use 'slurm_Select'"),
+        ),
+        (
+            AccountingSpec(schema_name="order", engine=DatabaseEngine.MARIADB),
+            ("'schema_name' must be a name that the database takes without quotes, got 'order', a reserved word of "
+            "mariadb; use 'slurm_order'"),
+        ),
+        *(
+            (
+                AccountingSpec(schema_name=name),
+                (f"'schema_name' must be a name that the database takes without quotes, got '{name}', a number to it; "
+                f"use 'slurm_{name}'"),
+            )
+            for name in ("0x1f", "0b1", "1e3", "1E3jobs")
+        ),
     ],
 )  # fmt: skip
 def test_fails_an_accounting_database_that_rds_would_not_make(spec: AccountingSpec, says: str) -> None:
@@ -207,6 +225,9 @@ def test_fails_an_accounting_database_that_rds_would_not_make(spec: AccountingSp
 def test_an_accounting_database() -> None:
     assert list(accounting_problems(AccountingSpec())) == []
     assert list(accounting_problems(AccountingSpec(storage_gb=NUMBER))) == []
+    for name in ("status", "user", "0x1fz", "0x", "2026jobs", "1e", "jobs"):
+        assert list(accounting_problems(AccountingSpec(schema_name=name))) == []
+    assert list(accounting_problems(AccountingSpec(schema_name="rank", engine=DatabaseEngine.MARIADB))) == []
     assert list(accounting_problems(AccountingSpec(instance_type=DatabaseClass("x2g.large")))) == []
 
 

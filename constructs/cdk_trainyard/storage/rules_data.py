@@ -1,5 +1,6 @@
 """What data repositories, buckets and the accounting database may look like: pure functions, silent about Tokens."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import ceil
@@ -27,6 +28,7 @@ _GROWTH_PERCENT = 110
 """Least maximum storage threshold of RDS, of the storage: "at least 10% more" ("Managing capacity
 automatically with Amazon RDS storage autoscaling", Amazon RDS user guide, read 2026-11)."""
 _ZONES_OF_A_SUBNET_GROUP = 2
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|0b[01]+|[0-9]+[eE][0-9].*")
 _BACKUP_DAYS = range(1, 36)
 """Automatic backups of RDS; 0 would turn them off (RDS ``BackupRetentionPeriod``)."""
 
@@ -172,10 +174,27 @@ def accounting_problems(spec: AccountingSpec) -> Iterator[Problem]:
         text = f"must be a tenth more than {option('storage_gb')} {least}, got {most}; use {remedy}"
         yield Problem(("max_storage_gb",), text)
     yield from _class_problems(spec)
+    yield from _schema_problems(spec)
     retention = spec.backup_retention
     days = None if unresolved(retention) else retention.to_seconds() / 86400
     if days is not None and days not in _BACKUP_DAYS:
         yield Problem(("backup_retention",), f"must be 1 to 35 days, got {days:g}")
+
+
+def _schema_problems(spec: AccountingSpec) -> Iterator[Problem]:
+    """Check that the schema, which slurmdbd makes, has a name that needs no quotes: slurmdbd writes none.
+
+    Sources: ``_create_db`` in ``mysql_common.c`` of Slurm (``create database %s``); MySQL 8.4 Reference Manual,
+    "Hexadecimal Literals", "Bit-Value Literals" and "Numeric Literals". One that exists is only connected to.
+    """
+    name, words = spec.schema_name, load("storage", "reserved_words")
+    if name is None or unresolved(name, spec.engine):
+        return
+    reserved = name.lower() in {*words["both"], *words.get(spec.engine.value, ())}
+    if reserved or _NUMBER.fullmatch(name):
+        what = f"a reserved word of {spec.engine.value}" if reserved else "a number to it"
+        text = f"must be a name that the database takes without quotes, got {shown(name)}, {what}"
+        yield Problem(("schema_name",), f"{text}; use {shown(f'slurm_{name}')}")
 
 
 def _class_problems(spec: AccountingSpec) -> Iterator[Problem]:

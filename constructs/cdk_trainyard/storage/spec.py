@@ -40,9 +40,12 @@ WorkspaceArn = Annotated[
         any_region=True,
     ),
 ]
-NOT_OF_THE_SERVER: Final = r"(?!(mysql|sys|information_schema|performance_schema|[0-9]+)$)"
+_ANY_CASE: Final = "_".join("".join(f"[{a}{a.upper()}]" for a in word) for word in ("information", "schema"))
+NOT_OF_THE_SERVER: Final = rf"(?!(mysql|sys|{_ANY_CASE}|performance_schema|[0-9]+)$)"
 """Schemas of the server's own, and what is no name without quotes, as slurmdbd writes it (MySQL 8.4 Reference Manual,
-"Data Dictionary Schema" to "MySQL sys Schema"; "Schema Object Names": "may not consist solely of digits")."""
+"Data Dictionary Schema" to "MySQL sys Schema"; "Schema Object Names": "may not consist solely of digits"). Of
+them ``INFORMATION_SCHEMA`` alone is no directory, and one in any case ("Using Collation in INFORMATION_SCHEMA
+Searches")."""
 SchemaName = Annotated[
     str,
     Text(
