@@ -1,8 +1,8 @@
 #!/bin/bash
 # Neuron SDK on a node of a ParallelCluster: repository, driver, runtime and tools; on the head node also PyTorch.
 #
-#   neuron.sh [--venv DIRECTORY]   DIRECTORY: where the head node puts a Python environment; on shared storage, and not
-#                                  on Amazon Linux 2023
+#   neuron.sh [--venv DIRECTORY]   DIRECTORY: where the head node puts a Python environment, and nothing else is; on
+#                                  shared storage, and not on Amazon Linux 2023
 #
 # For OnNodeConfigured of the head node and of Neuron queues. It can run any number of times. The head node and other
 # nodes without a Neuron device get no driver; an image that brings one (a Neuron DLAMI) keeps its own.
