@@ -116,6 +116,12 @@ def test_an_address_of_s3_is_read(url: str, bucket: str, key: str, region: str) 
         ("dcgm-exporter@sha256:0", "docker-hub"),
         ("registry:5000/dcgm-exporter@sha256:0", None),
         ("localhost/dcgm-exporter@sha256:0", None),
+        ("https://x.example:99999/y.sh", None),
+        ("https://x.example:abc/y.sh", None),
+        ("https://[::1/y.sh", None),
+        ("https://[zz]/y.sh", None),
+        ("https://\u2100.example/y.sh", None),
+        ("nvcr.io:99999/x@sha256:0", None),
     ],
 )
 def test_a_server_that_only_the_user_knows_is_not_judged(url: str, name: str | None) -> None:

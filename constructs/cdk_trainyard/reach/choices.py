@@ -76,7 +76,7 @@ def given(url: str | None, place: Place, region: Region, *, remedy: str, at: At)
 
 
 def given_address(url: str, region: Region) -> Address | None:
-    """Return what a user's own address asks; None for a server that only the user knows.
+    """Return what a user's own address asks; None for a server that only the user knows, and for what is no address.
 
     Args:
         url: ``https://…``, ``http://…``, or an image's name, which is Docker Hub's unless it begins with a host.
@@ -85,9 +85,12 @@ def given_address(url: str, region: Region) -> Address | None:
     first, slash, _ = url.partition("/")
     if "://" not in url and not (slash and (first == "localhost" or {".", ":"} & {*first})):
         url = f"{_DOCKER_HUB}/{url}"  # Docker documentation, docker image pull: NAME
-    parts = urlsplit(url if "://" in url else f"https://{url}")
+    try:
+        parts = urlsplit(url if "://" in url else f"https://{url}")
+        port = parts.port or (_HTTP if parts.scheme == "http" else _HTTPS)
+    except ValueError:
+        return None
     host = parts.hostname or ""
-    port = parts.port or (_HTTP if parts.scheme == "http" else _HTTPS)
     if found := _S3_HOST.fullmatch(host):
         bucket = found["bucket"] or parts.path.strip("/").partition("/")[0]
         key = parts.path.strip("/") if found["bucket"] else parts.path.strip("/").partition("/")[2]
