@@ -89,9 +89,12 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
             GOOD_PARALLELCLUSTER,
             f"a script at {address}",
             [(HEAD, f'{HEAD}    on_start: [{{script: "{address}"}}]\n')],
-            "cluster.head_node.on_start[0].script' must be an address",
+            f"cluster.head_node.on_start[0].script' must be {says}",
         )
-        for address in ("s3://my-bucket/${AWS::Region}", "https://host/{{resolve:ssm:/x}}", "s3://Bucket/x", "s3://b/x")
+        for address, says in (
+            *((address, "an address") for address in ("s3://my-bucket/${AWS::Region}", "s3://Bucket/x", "s3://b/x")),
+            ("https://host/{{resolve:ssm:/x}}", "without '${' and '{{resolve:'"),
+        )
     ),
     (
         GOOD_PARALLELCLUSTER,

@@ -467,6 +467,11 @@ AT_LOAD = [
         "14:30: 'cluster.head_node.on_configured[0].script' must be an address as s3 […]",
     ),
     row(
+        "a script at a port that there is not",
+        [("public: true", "public: true\n    on_configured: [{script: 'https://x.example:99999/y.sh'}]")],
+        "14:30: 'cluster.head_node.on_configured[0].script' must have a port of 1 to 65535, or none for 443, got 'https://x.example:99999/y.sh'",
+    ),
+    row(
         "an hour for the head node",
         [("cluster:\n", "cluster:\n  timeouts: {head_node_minutes: 60}\n")],
         "10:33: 'cluster.timeouts.head_node_minutes' must be less than an hour, which […]",

@@ -185,7 +185,7 @@ NO_TOOL = (
     "'tools' must have a file of mountpoint for arm64, on which nodes of 'group-0' run, when 's3_mounts' is given; "
     "none is pinned"
 )
-HTTPS_ONLY = "must begin with https:// and hold no password, blank or query, as https://mirror.example/simple"
+WITHOUT_USER = "must be a URL without user and password, as https://mirror.example/simple"
 UNFETCHED = "no node would fetch it"
 HIDDEN = "in it or around it, as it is mounted, got"
 
@@ -264,7 +264,7 @@ def tool(**given: object) -> NodeSetup:
         (
             NodeSetup(neuron_environment=NeuronEnvironment(index="https://me:secret@mirror.example")),
             (),
-            f"'neuron_environment.index' {HTTPS_ONLY}",
+            f"'neuron_environment.index' {WITHOUT_USER}; take out what stands before '@'",
         ),
         (NodeSetup(exporters=Exporters(neuron=True)), ("ml.p5.48xlarge",), NO_NEURON.format("exporters.neuron")),
         (NodeSetup(exporters=Exporters(gpu=True)), (), NO_GPU),
@@ -381,8 +381,17 @@ def tool(**given: object) -> NodeSetup:
             "'tools[0].url' must be left out beside 'key': a file is in one place",
         ),
         (tool(bucket=BUCKET), (), "'tools[0].bucket' must be left out without 'key' of an object in it"),
-        (tool(url="http://files.example/a"), (), f"'tools[0].url' {HTTPS_ONLY}, got 'http://files.example/a'"),
-        (tool(url="https://files.example/a?token=x"), (), f"'tools[0].url' {HTTPS_ONLY}"),
+        (
+            tool(url="http://files.example/a"),
+            (),
+            "'tools[0].url' must be an https URL, as https://files.example/enroot.deb, got 'http://files.example/a'",
+        ),
+        (
+            tool(url="https://files.example/a?token=x"),
+            (),
+            "'tools[0].url' must be without a query and a fragment, which begin with '?' and '#'",
+        ),
+        (tool(url="https://a.example/"), (), "'tools[0].url' must have the path of a file, got 'https://a.example/'"),
         (
             tool(url=None, key="a b"),
             (),

@@ -114,6 +114,14 @@ def test_every_address_reaches_it_only_when_that_is_asked() -> None:
             },
             "'saml.admin_roles' must name one or more, got none",
         ),
+        (
+            LISTED
+            | {
+                "authentication": [GrafanaAuthentication.SAML],
+                "saml": GrafanaSaml(metadata_url="https://10.1.1.1/m", role_attribute="role", admin_roles=["ops"]),
+            },
+            "'saml.metadata_url' must be at a domain of the internet, got 'https://10.1.1.1/m': Amazon Managed Grafana",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(said: dict[str, Any], answer: str) -> None:

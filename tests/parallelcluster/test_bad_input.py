@@ -380,6 +380,14 @@ GRID: dict[str, tuple[Changes, str]] = {
         given(head_node=head(on_configured=[CustomAction(script="https://github.com/me/repo/blob/main/a/x.sh")])),
         "'head_node.on_configured[0].script' must be the address of a file, got a web page that shows it, 'https://github.com/me/repo/blob/main/a/x.sh'; use 'https://raw.githubusercontent.com/me/repo/main/a/x.sh'",
     ),
+    "a password for a script": (
+        given(head_node=head(on_start=[CustomAction(script="https://me:secret@files.example/x.sh")])),
+        "'head_node.on_start[0].script' must be a URL without user and password, as https://host/path; take out what stands before '@'",
+    ),
+    "a presigned script": (
+        given(head_node=head(on_updated=[CustomAction(script="https://b.s3.amazonaws.com/x.sh?a&X-Amz-Signature=0")])),
+        "'head_node.on_updated[0].script' must not be presigned, which is for 7 days at most, and nodes start later, too; use s3://bucket/key",
+    ),
     "a folder for a script": (
         given(head_node=head(on_configured=[CustomAction(script="s3://bucket/folder/")])),
         "'head_node.on_configured[0].script' must be one file, got the folder 's3://bucket/folder/'; name the file in it",

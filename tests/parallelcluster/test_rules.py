@@ -8,10 +8,11 @@ import pytest
 
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules import cluster_problems
+from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.tokens import Unknown
 from tools.contract.table import rows
-from tools.contract.table.clusters import Candidate, cluster, cpu, queue
+from tools.contract.table.clusters import Candidate, cluster, cpu, head, queue
 
 GOOD = {row.name: row.cluster for row in rows() if row.name in {"raw keys", "priorities and memory"}}
 
@@ -35,6 +36,13 @@ def test_what_has_a_wrong_form_is_answered_by_no_rule(candidate: Candidate) -> N
         spec = resolve_cluster(said, candidate.context)
         found = [sentence(problem) for problem in cluster_problems(spec, candidate.context)]
         assert [text for text in found if "Unknown" in text] == []
+
+
+def test_a_presigned_script_is_for_what_runs_once() -> None:
+    presigned = [CustomAction(script="https://b.s3.us-east-1.amazonaws.com/x.sh?X-Amz-Expires=60&X-Amz-Signature=0")]
+    assert cluster(head=head(on_configured=presigned)).problems == []
+    (text,) = cluster(queue(on_configured=presigned)).problems
+    assert text.startswith("'queues[0].on_configured[0].script' must not be presigned")
 
 
 def test_tags_of_instances_tell_case_apart() -> None:

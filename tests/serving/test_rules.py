@@ -854,7 +854,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "keys over plain HTTP": (
         jwt(key_set_url="http://issuer.example/keys"),
         [
-            "'authentication.key_set_url' must be an https URL, as https://issuer.example.com/pool, got 'http://issuer.example/keys'"
+            "'authentication.key_set_url' must be an https URL, as https://issuer.example/pool, got 'http://issuer.example/keys'"
         ],
     ),
     "keys at another port": (

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
+from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
 from cdk_trainyard.options.kinds import Choice, NodePath, Number, Open, Text
 from cdk_trainyard.options.stand_ins import DataBucket
-from cdk_trainyard.options.texts import FetchedUrl, ImageText
+from cdk_trainyard.options.texts import ImageText
 
 if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
@@ -146,7 +147,7 @@ class NeuronEnvironment:
     ) = None
     """Pip requirements with exact versions.
     Default - those of the Neuron SDK whose driver is in HyperPod's image (``cdk_trainyard.versions``)."""
-    index: Annotated[str | None, FetchedUrl()] = None
+    index: Annotated[str | None, Url()] = None
     """Index of Python packages that has all of them, a mirror of yours that knows its clients by their network.
     Default - Neuron's own, beside the one that the image's pip asks."""
 
@@ -191,7 +192,7 @@ class MetricsAgent:
     ``HyperPodCluster`` fills it in from its ``metrics``.
     """
 
-    url: Annotated[str, FetchedUrl()]
+    url: Annotated[str, Url()]
     """Where it writes to: the workspace's ``api/v1/remote_write``."""
     region: Annotated[str, Text(pattern=r"[a-z0-9-]+", words="a Region", example="us-west-2")]
     """The workspace's Region, for which requests are signed."""
@@ -267,7 +268,7 @@ class ToolFile:
     """SHA-256 of the file. Another file is refused on the node."""
     architecture: Annotated[str, Choice(values=ARCHITECTURES)] = "x86_64"
     """The processor that it is for, x86_64 or arm64. Default: x86_64."""
-    url: Annotated[str | None, FetchedUrl()] = None
+    url: Annotated[str | None, Url(example="https://files.example/enroot.deb", file=True)] = None
     """Address of the file. Default - ``key`` says where it is."""
     key: Annotated[
         str | None,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
+from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import ByName, Said
 from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
 from cdk_trainyard.options.texts import LINE
@@ -105,6 +106,14 @@ class GrafanaAuthentication(StrEnum):
     """An identity provider that speaks SAML 2.0."""
 
 
+_METADATA_URL: Final = Url(
+    example="https://idp.example/metadata",
+    longest=2048,
+    query=True,
+    public="Amazon Managed Grafana fetches the metadata",
+)
+"""``IdpMetadata``. A workspace without ``VpcConfiguration`` reaches nothing private (its user guide, "Connect to data
+sources or notification channels in Amazon VPC from Amazon Managed Grafana")."""
 _SAML_NAME: Final = replace(LINE, example="Admins", shortest=1, longest=256)
 """A name in an assertion (AWS::Grafana::Workspace, AssertionAttributes and RoleValues)."""
 
@@ -113,16 +122,8 @@ _SAML_NAME: Final = replace(LINE, example="Admins", shortest=1, longest=256)
 class GrafanaSaml:
     """An identity provider of SAML 2.0, and who of its users may do what; everybody else of them looks (Viewer)."""
 
-    metadata_url: Annotated[
-        str,
-        Text(
-            pattern=r"https://[!-~]+",
-            words="an https address",
-            example="https://idp.example/metadata",
-            longest=2048,
-        ),
-    ]
-    """Where the identity provider's metadata is."""
+    metadata_url: Annotated[str, _METADATA_URL]
+    """Where the identity provider's metadata is, reachable from the internet."""
     role_attribute: Annotated[str, _SAML_NAME]
     """The attribute of an assertion that says a user's roles."""
     admin_roles: Sequence[Annotated[str, _SAML_NAME]]

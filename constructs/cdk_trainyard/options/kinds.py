@@ -286,7 +286,7 @@ class Cidr:
             return f"must be private, within one of {', '.join(map(str, self.within))}, got {shown(value)}"
         if str(block) != value:
             return f"must begin where its mask says, got {shown(value)}; use {block}"
-        if any(block.subnet_of(other) for other in _NOBODYS):
+        if any(block.subnet_of(other) for other in NOBODYS):
             return f"must be of addresses that hosts have, got {shown(value)}"
         return None
 
@@ -295,7 +295,7 @@ class Cidr:
         return {"pattern": r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$", "examples": ["10.1.0.0/16"]}
 
 
-_NOBODYS: Final = tuple(
+NOBODYS: Final = tuple(
     IPv4Network(block) for block in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4")
 )
 """This network, loopback, link-local, multicast and reserved (IANA IPv4 Special-Purpose Address Registry)."""

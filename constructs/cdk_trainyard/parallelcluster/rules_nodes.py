@@ -8,8 +8,8 @@ from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS
+from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
-from cdk_trainyard.options.texts import page_problem
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
@@ -27,10 +27,20 @@ from cdk_trainyard.versions import image_facts, judge_packages, pinned_packages,
 Problems = Iterator[Problem]
 NEURON: Final = "neuron.sh"
 """The project's own script that installs the Neuron SDK; ``--venv DIRECTORY`` asks it for PyTorch, too."""
-_ADDRESS: Final = re.compile(
-    r"(?!.*(\{\{resolve:|\$\{))(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/|https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/)"
-    r"[A-Za-z0-9!_.*'()/~:?#@$&+,;=%-]+"
+FETCHED: Final = Url(
+    form="an address as s3://bucket/key or https://host/path, or a file of the folder of scripts",
+    example="https://host/path",
+    query=True,
+    file=True,
 )
+"""What a node fetches over HTTPS."""
+_OBJECT: Final = re.compile(
+    r"(?!.*(\{\{resolve:|\$\{))s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[A-Za-z0-9!_.*'()/~:?#@$&+,;=%-]+"
+)
+_PRESIGNED: Final = re.compile(r"https://[^?]*\?(.*&)?X-Amz-(Signature|Credential)=")
+"""Amazon S3 API reference, "Authenticating Requests: Using Query Parameters": ``X-Amz-Expires`` is 604800 at most."""
+_ONCE: Final = (("head_node", "on_start"), ("head_node", "on_configured"))
+"""What runs when the cluster is made; its address can never be changed."""
 _VENV: Final = ("--venv", "DIRECTORY")
 _UBUNTU: Final = ("ubuntu2204", "ubuntu2404")
 _WORLD: Final = "0.0.0.0/0"
@@ -169,16 +179,8 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
         script, place = action.script, (*at, index, "script")
         if unresolved(script):
             continue
-        if action.scripts is None and (text := page_problem(script)):
+        if action.scripts is None and (text := _address_fault(script, at)):
             yield Problem(place, text)
-        elif action.scripts is None and not _ADDRESS.fullmatch(script):
-            yield Problem(
-                place,
-                f"must be an address as s3://bucket/key or https://host/path, or a file of the folder of scripts, got "
-                f"{shown(script)}",
-            )
-        elif action.scripts is None and script.startswith("s3://") and script.endswith("/"):
-            yield Problem(place, f"must be one file, got the folder {shown(script)}; name the file in it")
         if action.scripts is not None and action.scripts.is_own and script == NEURON:
             yield from _neuron_problems(place, action, spec.operating_system)
             yield from _argument_problems((*at, index, "args"), action.args)
@@ -188,6 +190,15 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
             if not unresolved(action.args, *action.args) and (script, action.args) in before:
                 text = f"must be another than those before it, got {script} again with the same 'args'"
                 yield Problem(place, text)
+
+
+def _address_fault(script: str, at: At) -> str | None:
+    if _OBJECT.fullmatch(script):
+        folder = f"must be one file, got the folder {shown(script)}; name the file in it"
+        return folder if script.endswith("/") else None
+    if at not in _ONCE and _PRESIGNED.match(script):
+        return "must not be presigned, which is for 7 days at most, and nodes start later, too; use s3://bucket/key"
+    return FETCHED.problem(script, NOWHERE)
 
 
 def _neuron_problems(at: At, action: CustomAction, system: str) -> Problems:

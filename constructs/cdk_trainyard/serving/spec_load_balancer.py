@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
+from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import InFile, Said
 from cdk_trainyard.options.kinds import Cidr, Number, Text
 from cdk_trainyard.options.stand_ins import Retention
-from cdk_trainyard.options.texts import DNS_NAME, HTTPS_URL, IMAGE_REFERENCE, LINE
+from cdk_trainyard.options.texts import DNS_NAME, IMAGE_REFERENCE, LINE
 from cdk_trainyard.storage.spec import ExistingLogBucket
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ AGENT_IMAGE: Final = "public.ecr.aws/aws-elb/target-optimizer/target-control-age
 _ISSUER: Final = replace(LINE, example="https://issuer.example/pool", shortest=1, longest=256)
 """Most are https URLs, but not all (RFC 7519, section 4.1.1, ``StringOrURI``). Length: ELB's API,
 ``JwtValidationActionConfig``."""
+
+_KEY_SET_URL: Final = Url(
+    example="https://issuer.example/pool", longest=256, query=True, public="the load balancer fetches the keys"
+)
+"""The same."""
 
 
 class AuthenticationKind(StrEnum):
@@ -77,7 +83,7 @@ class ClientAuthentication:
     send as ``Authorization: Bearer`` (api-key), or nobody, behind an internal load balancer (none)."""
     issuer: Annotated[str | None, _ISSUER] = None
     """The issuer of the tokens, to the letter as their claim iss names it; jwt only. Default - none."""
-    key_set_url: Annotated[str | None, HTTPS_URL] = None
+    key_set_url: Annotated[str | None, _KEY_SET_URL] = None
     """The issuer's public keys (JWKS), reachable from the internet at port 443; jwt only. Default - none."""
     claims: Sequence[JwtClaim] = ()
     """What a token must carry beside issuer and end, or any token of the issuer would pass, also one that was made for
