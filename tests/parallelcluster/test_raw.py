@@ -72,6 +72,7 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         slurm(CustomSlurmSettingsIncludeFile="https://host/slurm.conf"),
         raw(DevSettings={"Cookbook": {"ChefCookbook": "s3://bucket/cookbook.tgz"}, "NodePackage": "https://host/node"}),
         raw(DevSettings={"Cookbook": {"ExtraChefAttributes": '{"cluster": {"slurm_reconfigure_timeout": 400}}'}}),
+        slurm(CustomSlurmSettingsIncludeFile="HTTPS://host:8443/slurm.conf?X-Amz-Signature=0"),
         template("lt-0123456789abcdef0"),
         slurm(ExternalSlurmdbd=EXTERNAL, MungeKeySecretArn=SECRET_ARN),
         slurm(ScaledownIdletime=-1),
@@ -318,6 +319,14 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         ),
         (raw(DevSettings={"NodePackage": "s3://bucket"}), "DevSettings.NodePackage' must be an address as s3://"),
         (raw(DevSettings={"ClusterTemplate": "file:///a"}), "DevSettings.ClusterTemplate' must be an address as s3://"),
+        (
+            slurm(CustomSlurmSettingsIncludeFile="https://host:99999/slurm.conf"),
+            "CustomSlurmSettingsIncludeFile' must have a port of 1 to 65535, or none for 443, got 'https://host:99999/",
+        ),
+        (
+            slurm(CustomSlurmSettingsIncludeFile="https://me:secret@host/slurm.conf"),
+            "CustomSlurmSettingsIncludeFile' must be a URL without user and password",
+        ),
         (
             slurm(Dns={"HostedZoneId": "corp.example.com"}),
             "Dns.HostedZoneId' must be the id of a hosted zone, as Z0123456789ABC, got 'corp.example.com'",

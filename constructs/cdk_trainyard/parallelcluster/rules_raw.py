@@ -14,6 +14,7 @@ from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import conflicts, is_list, merged, value_at
 from cdk_trainyard.parallelcluster.resolve import managed_dns
 from cdk_trainyard.parallelcluster.rules_config import RAW, Level, levels
+from cdk_trainyard.parallelcluster.rules_nodes import FETCHED
 from cdk_trainyard.parallelcluster.rules_raw_storage import is_true, storage_problems
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, option, shown
@@ -97,6 +98,13 @@ _NEVER: Final = (("Scheduling.SlurmSettings.ScaledownIdletime", -1),)
 """Values of such keys that no option can say: idle nodes never go."""
 _KINDS: Final[Mapping[At, str]] = {(): "cluster", ("HeadNode",): "head node"}
 _SECRET: Final = Arn(service="secretsmanager", resource=r"secret:\S+", form="secret:<name>", what="a secret")
+_INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
+_ADDRESSES: Final = (
+    "DevSettings.ClusterTemplate",
+    "DevSettings.Cookbook.ChefCookbook",
+    "DevSettings.NodePackage",
+    _INCLUDED,
+)
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "CustomS3Bucket": (r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket"),
     "DirectoryService.DomainName": (
@@ -109,13 +117,7 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
         "the id of a launch template, as lt-0123456789abcdef0",
     ),
     **dict.fromkeys(
-        (
-            "DevSettings.ClusterTemplate",
-            "DevSettings.Cookbook.ChefCookbook",
-            "DevSettings.NodePackage",
-            "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile",
-        ),
-        (r"(?i:https)://[^/]+/.+|s3://[^/]+/.+", "an address as s3://bucket/key or https://host/path"),
+        _ADDRESSES, (r"(?i:https)://.+|s3://[^/]+/.+", "an address as s3://bucket/key or https://host/path")
     ),
     "Scheduling.SlurmSettings.Dns.HostedZoneId": (
         "Z[0-9A-Z]{1,31}",
@@ -133,7 +135,6 @@ _BUCKET: Final = _FORMS["CustomS3Bucket"]
 _ATTRIBUTES: Final = "DevSettings.Cookbook.ExtraChefAttributes"
 _ROLES: Final = ("Iam.InstanceRole", "Iam.InstanceProfile")
 _ZONE: Final = "Scheduling.SlurmSettings.Dns.HostedZoneId"
-_INCLUDED: Final = "Scheduling.SlurmSettings.CustomSlurmSettingsIncludeFile"
 _EXTERNAL: Final = "Scheduling.SlurmSettings.ExternalSlurmdbd"
 _MUNGE: Final = "Scheduling.SlurmSettings.MungeKeySecretArn"
 _PASSWORD: Final = "DirectoryService.PasswordSecretArn"  # noqa: S105  a key, not a secret
@@ -231,6 +232,11 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
         if not isinstance(value, str) or unresolved(value) or (path == _PASSWORD and not _is_password(value, context)):
             continue
         if text := _SECRET.problem(value, environment):
+            yield Problem((*at, *path.split(".")), text)
+    for path in _ADDRESSES:
+        value = str(value_at(raw, path))
+        is_url = re.match("https://", value, re.IGNORECASE) is not None and not unresolved(value)
+        if is_url and (text := FETCHED.problem(f"https{value[5:]}", environment)):
             yield Problem((*at, *path.split(".")), text)
     for path, stop, text in (
         (
