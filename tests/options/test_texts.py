@@ -3,18 +3,48 @@
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
-from cdk_trainyard.options.texts import DNS_NAME, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
+from cdk_trainyard.options.texts import DNS_NAME, IMAGE_BY_DIGEST, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
 
 RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
     (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "registry:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
+    (
+        IMAGE_BY_DIGEST,
+        [
+            f"{name}@sha256:{'0' * 64}"
+            for name in (
+                "x",
+                "a/x",
+                "nvcr.io/nvidia/k8s/x",
+                "nvcr.io/a/x:4.2-ubuntu22.04",
+                "Reg.example:65535/a__b/c--d",
+            )
+        ],
+    ),
     (IMAGE_TAG, ["latest", "3.3.7-neuron", f"sha256:{'0' * 64}"]),
     (LINE, ["", "WARNING", "{{ message }}", "costs $5"]),
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),
 ]
 WRONG: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["https://a.b", "*.example.com", "10.0.0.1", "a.b:80", "a.b\n", "a b.c", "localhost", "a..b", ""]),
-    (IMAGE_REFERENCE, ["tgi-3.3.8", "a.b/c d", "https://a.b/c", "a.b/C:1", "a.b/c:", "a.b/c\n"]),
+    (
+        IMAGE_REFERENCE,
+        ["tgi-3.3.8", "a.b/c d", "https://a.b/c", "a.b/C:1", "a.b/c:", "a.b/c\n", "a.b/c..d"],
+    ),
+    (
+        IMAGE_REFERENCE,
+        ["a.b:99999/c", "a.b:0/c", "localhost/x", "LOCALHOST:5000/x", "127.0.0.1:5000/x", "169.254.1.1/x"],
+    ),
+    (
+        IMAGE_BY_DIGEST,
+        [
+            f"{name}@sha256:{'0' * 64}"
+            for name in (
+                *("http://nvcr.io/x", "nvcr.io//x", "nvcr.io/NVIDIA/x", "nvcr.io/x:", "nvcr.io/x/", "nvcr..io/x/y"),
+                *("nvcr.io/x/-y", "nvcr.io:99999/x", "nvcr.io:/x", "localhost:5000/x", "x-", "a_-b"),
+            )
+        ],
+    ),
     (IMAGE_TAG, ["", "-x", "a b", "sha256:0", "a/b"]),
     (LINE, ["a\nb", "${x}", "a {{resolve:ssm:x}}", "\x00"]),
     (VARIABLE, ["", "1x", "a-b", "a=b"]),
@@ -35,7 +65,12 @@ def test_fails_what_is_not(kind: Kind, value: str) -> None:
 
 def test_an_example_fits_its_kind() -> None:
     examples = [(kind, example) for kind, _ in RIGHT for example in kind.schema()["examples"]]
-    assert [example for kind, example in examples if kind.problem(example, NOWHERE)] == []
+    assert [example for kind, example in examples if "<" not in example and kind.problem(example, NOWHERE)] == []
+
+
+def test_a_port_of_a_registry_is_one_of_tcp() -> None:
+    text = "must have a port of 1 to 65535, or none for 443, got 'registry.example:99999/a/b:1'"
+    assert IMAGE_REFERENCE.problem("registry.example:99999/a/b:1", NOWHERE) == text
 
 
 @pytest.mark.parametrize(

@@ -510,9 +510,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "image on the host itself": (
         tgi(image="localhost:5000/x:1"),
-        [
-            "'engine.image' must be in a registry that hosts reach, got 'localhost:5000/x:1', which is one on the host itself"
-        ],
+        ["'engine.image' must be in a registry at an address that another host has, got 'localhost:5000/x:1'"],
     ),
     "image in a domain of another partition": (
         tgi(image="111111111111.dkr.ecr.us-east-1.amazonaws.com.cn/x:1"),

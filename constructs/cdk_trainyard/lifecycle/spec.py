@@ -10,7 +10,7 @@ from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
 from cdk_trainyard.options.kinds import Choice, NodePath, Number, Open, Text
 from cdk_trainyard.options.stand_ins import DataBucket
-from cdk_trainyard.options.texts import ImageText
+from cdk_trainyard.options.texts import IMAGE_BY_DIGEST
 
 if TYPE_CHECKING:
     from aws_cdk import aws_s3 as s3
@@ -172,14 +172,7 @@ class Exporters:
     """Metrics of GPUs, from dcgm-exporter, where the instance type has them. Default: false."""
     gpu_port: _Port = 9400
     """Their port. Default: 9400."""
-    gpu_image: Annotated[
-        str | None,
-        ImageText(
-            pattern=r"[a-z0-9][a-zA-Z0-9./:_-]*@sha256:[0-9a-f]{64}",
-            words="an image by its digest",
-            example="registry/name@sha256:<digest>",
-        ),
-    ] = None
+    gpu_image: Annotated[str | None, IMAGE_BY_DIGEST] = None
     """A container image with dcgm-exporter, by its digest, for machine images without the program, in a registry that
     asks Docker on the nodes for no password: no script logs in to one.
     Default - the machine image has it."""

@@ -79,7 +79,7 @@ class Url:
         value, name, got = parts[0], host.removesuffix(".").lower(), f"got {shown(parts[0].partition('?')[0])}"
         if self.public and (not _is_global(name) or name.endswith(_NOT_PUBLIC)):
             return f"must be at a domain of the internet, {got}: {self.public} from there"
-        if name == "localhost" or name.endswith(".localhost") or _is_nobodys(name):
+        if is_own(name):
             return f"must be at an address that another host has, {got}"
         if self.file and parts["path"] in {"", "/"}:
             return f"must have the path of a file, {got}"
@@ -130,9 +130,16 @@ def _ipv4(host: str) -> IPv4Address | None:
         return None
 
 
-def _is_nobodys(host: str) -> bool:
+def is_own(host: str) -> bool:
+    """Whether a name in small letters, or an address, is each host's own, or nobody's (RFC 6761, section 6.3).
+
+    Args:
+        host: The name, without a dot at its end.
+    """
     address = _ipv4(host)
-    return address is not None and any(address in block for block in NOBODYS)
+    if address is None:
+        return f".{host}".endswith(".localhost")
+    return any(address in block for block in NOBODYS)
 
 
 def _is_global(host: str) -> bool:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
-from cdk_trainyard.options.texts import PRIVATE_IMAGE
+from cdk_trainyard.options.texts import PRIVATE_IMAGE, REPOSITORY
 from cdk_trainyard.problems import shown
 
-_PART: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
-_NAME: Final = rf"(?=.{{2,256}}$){_PART}(/{_PART})*"
+_NAME: Final = rf"(?=.{{2,256}}$){REPOSITORY}(/{REPOSITORY})*"
 """``RepositoryName`` of botocore's ECR model."""
 
 
@@ -46,7 +45,7 @@ class RepositoryName:
             return None
         if value.startswith("arn:"):
             return _ANY_ARN.problem(value, environment)
-        if re.fullmatch(rf"{_PART}(/{_PART})*", value):
+        if re.fullmatch(rf"{REPOSITORY}(/{REPOSITORY})*", value):
             return f"must have 2 to 256 characters, got {len(value)}"
         form = "in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo"
         return f"must be the name of an ECR repository {form}, got {shown(value)}"

@@ -3,12 +3,16 @@
 import re
 from typing import Any, Final
 
-from cdk_trainyard.options.addresses import LABEL
+from cdk_trainyard.options.addresses import LABEL, PORT, PORTS, is_own
 from cdk_trainyard.options.kinds import SUFFIXES, Environment, Text
 from cdk_trainyard.problems import shown
 
 _NO_REFERENCE: Final = r"(?!.*(\{\{resolve:|\$\{))"
-_PART: Final = r"[a-z0-9]+([._-]+[a-z0-9]+)*"
+REPOSITORY: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+"""``path-component`` of distribution/reference, and a part of ``RepositoryName`` of botocore's ECR model."""
+_REGISTRY: Final = rf"{LABEL}([.]{LABEL})*(:{PORT})?"
+_TAG: Final = r"(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?"
+_DIGEST: Final = r"@sha256:[0-9a-f]{64}"
 
 DNS_NAME: Final = Text(
     pattern=rf"({LABEL}\.)+(?![0-9]){LABEL}",
@@ -26,33 +30,46 @@ class ImageText(Text):
 
     def problem(self, value: Any, environment: Environment) -> str | None:
         """Match it, and look at its registry."""
+        registry, slash, _ = value.partition("/")
+        host, _, port = registry.partition(":")
+        if slash and port.isdigit() and not re.fullmatch(PORT, port):
+            return f"{PORTS}, got {shown(value)}"
         if text := Text.problem(self, value, environment):
             return text
-        host = value.partition("/")[0].partition(":")[0]
-        if host == "localhost":
-            return f"must be in a registry that hosts reach, got {shown(value)}, which is one on the host itself"
-        found, wanted = PRIVATE_IMAGE.fullmatch(value), environment.partition
-        if found is None or wanted is None:
-            return None
-        place = Environment(region=found["region"])
-        there, domain = place.partition, found["domain"]
-        if domain in SUFFIXES - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
-            remedy = f"; use {place.suffix} in place of {domain}" if domain in SUFFIXES else ""
-            return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}{remedy}"
-        if there == wanted:
-            return None
-        return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one there"
+        if slash and is_own(host.lower()):
+            return f"must be in a registry at an address that another host has, got {shown(value)}"
+        return _elsewhere(value, environment)
+
+
+def _elsewhere(value: str, environment: Environment) -> str | None:
+    """Return what is wrong with an image that is in ECR of another partition, or in a domain of none."""
+    found, wanted = PRIVATE_IMAGE.fullmatch(value), environment.partition
+    if found is None or wanted is None:
+        return None
+    place = Environment(region=found["region"])
+    there, domain = place.partition, found["domain"]
+    if domain in SUFFIXES - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
+        remedy = f"; use {place.suffix} in place of {domain}" if domain in SUFFIXES else ""
+        return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}{remedy}"
+    if there == wanted:
+        return None
+    return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one there"
 
 
 IMAGE_REFERENCE: Final = ImageText(
-    pattern=rf"{LABEL}([.]{LABEL})*(:[0-9]{{1,5}})?(/{_PART})+(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?"
-    r"(@sha256:[0-9a-f]{64})?",
+    pattern=rf"{_REGISTRY}(/{REPOSITORY})+{_TAG}({_DIGEST})?",
     words="an image with its registry, and a tag or a digest unless it is latest",
     example="registry.example.com/team/image:1.0",
     longest=512,
 )
 """``reference`` of distribution/reference, lower-case repositories. ECS hands it on to Docker (``ContainerDefinition``,
 ``image``, botocore), which takes latest where it names neither a tag nor a digest."""
+IMAGE_BY_DIGEST: Final = ImageText(
+    pattern=rf"({_REGISTRY}/)?{REPOSITORY}(/{REPOSITORY})*{_TAG}{_DIGEST}",
+    words="an image by its digest",
+    example="registry/name@sha256:<digest>",
+)
+"""The same, with a digest; without a registry it is one of Docker Hub."""
 IMAGE_TAG: Final = Text(
     pattern=r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[0-9a-f]{64}",
     words="a tag or a digest of an image",
