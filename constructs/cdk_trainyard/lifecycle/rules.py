@@ -118,7 +118,7 @@ def _entry_texts(bundle: Bundle, entry: str) -> list[str]:
         return ["must be known when the app is synthesized, got a Token; write the file's name"]
     if not entry or "/" in entry or "\\" in entry or len(entry) > _ENTRY_LENGTH:
         top = f"the name of a file at the top of the folder, of 1 to {_ENTRY_LENGTH} characters and without a path"
-        return [f"must be {top}, got {entry!r}"]
+        return [f"must be {top}, got {shown(entry)}"]
     file = bundle.find(entry)
     if file is None:
         names = [name for name in bundle.names if "/" not in name]
