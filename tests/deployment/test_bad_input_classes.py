@@ -126,6 +126,12 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
     ),
     (
         GOOD_PARALLELCLUSTER,
+        "a database whose name DNS does not have",
+        [hyperpod("slurm:\n    accounting:\n      endpoint: " + "d" * 64 + ".example\n")],
+        "12:17: 'cluster.slurm.accounting.endpoint' must be a host name and no more, as slurm.example.internal",
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
         "a database of another Region with a security group",
         [hyperpod("slurm:\n    accounting:\n" + DATABASE + "      security_group_id: sg-0123456789abcdef0")],
         "12:17: 'cluster.slurm.accounting.endpoint' must be of us-east-1, where its security group must be",

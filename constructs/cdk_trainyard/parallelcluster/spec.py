@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from cdk_trainyard.options.addresses import LABEL
 from cdk_trainyard.options.fields import Said, Unit, Unless
 from cdk_trainyard.options.kinds import Choice, Number, Open, Text
 from cdk_trainyard.options.stand_ins import Removal
@@ -88,7 +89,7 @@ class SlurmAccounting:
     endpoint: Annotated[
         str,
         Text(
-            pattern=r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*",
+            pattern=rf"{LABEL}(\.{LABEL})*",
             words="a host name and no more",
             example="slurm.example.internal",
             longest=253,
