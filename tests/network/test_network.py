@@ -526,9 +526,9 @@ def test_fails_on_a_key_without_flow_logs() -> None:
     stack = new_stack()
     with pytest.raises(ConfigurationError) as caught:
         new_network(stack, flow_logs_retention=None, flow_logs_key=kms.Key(stack, "Key"))
-    assert caught.value.problems == (
-        "'flow_logs_key' must be left out without flow logs, got a key; give 'flow_logs_retention' too",
-    )
+    [said] = caught.value.problems
+    text = "'flow_logs_key' must be left out without flow logs, got a key; remove it, or let"
+    assert said == f"{text} 'flow_logs_retention' keep some for days"
 
 
 def test_fails_on_zones_of_several_regions_in_a_stack_without_one() -> None:

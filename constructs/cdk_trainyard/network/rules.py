@@ -336,8 +336,8 @@ def is_local(zone: str) -> bool:
 def flow_logs_problems(spec: NetworkSpec) -> Iterator[Problem]:
     """Check that a key has flow logs to encrypt."""
     if spec.flow_logs_retention is None and spec.flow_logs_key is not None:
-        text = f"must be left out without flow logs, got a key; give {option('flow_logs_retention')} too"
-        yield Problem(("flow_logs_key",), text)
+        text = "must be left out without flow logs, got a key; remove it, or let"
+        yield Problem(("flow_logs_key",), f"{text} {option('flow_logs_retention')} keep some for days")
 
 
 # ---------------------------------------------------------------- the S3 endpoint
