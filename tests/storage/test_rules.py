@@ -103,6 +103,7 @@ def problems(**said: Any) -> list[str]:
         ({"backups": LustreBackups(hour=24)}, "'backups.hour' must be 0 to 23, got 24"),
         ({"backups": LustreBackups(minute=30)}, "'backups.minute' needs 'hour', got 30; FSx chooses the start without it"),
         ({"backups": LustreBackups(retention_days=0, hour=3)}, "'backups.hour' must be left out with 'retention_days' 0, got 3: no backup is taken"),
+        ({"backups": LustreBackups(retention_days=0, minute=30)}, "'backups.minute' must be left out with 'retention_days' 0, got 30: no backup is taken"),
         ({"maintenance": MaintenanceTime(day=Weekday.SUNDAY, hour=3, minute=60)}, "'maintenance.minute' must be 0 to 59, got 60"),
         # root squash
         ({"root_squash": RootSquash(uid=0, gid=65534)}, "'root_squash.uid' must be 1 or more, got 0:65534; both are 0 to switch it off"),
@@ -127,6 +128,11 @@ def problems(**said: Any) -> list[str]:
 )  # fmt: skip
 def test_fails_what_fsx_would_refuse(said: dict[str, Any], says: str) -> None:
     assert problems(**said) == [says]
+
+
+def test_a_start_without_backups_is_said_of_hour_and_minute_at_once() -> None:
+    said = problems(backups=LustreBackups(retention_days=0, hour=3, minute=30))
+    assert [each.split("'")[1] for each in said] == ["backups.hour", "backups.minute"]
 
 
 @pytest.mark.parametrize(

@@ -257,11 +257,13 @@ def _start_problems(backups: LustreBackups) -> Iterator[Problem]:
     days, hour, minute = backups.retention_days, backups.hour, backups.minute
     if unresolved(hour, minute):
         return
-    if hour is None and minute:
+    if days == 0:
+        for name, got in (("hour", hour), ("minute", minute or None)):
+            if got is not None:
+                text = f"must be left out with {option('retention_days')} 0, got {got}: no backup is taken"
+                yield Problem((name,), text)
+    elif hour is None and minute:
         yield Problem(("minute",), f"needs {option('hour')}, got {minute}; FSx chooses the start without it")
-    elif hour is not None and days == 0:
-        text = f"must be left out with {option('retention_days')} 0, got {hour}: no backup is taken"
-        yield Problem(("hour",), text)
 
 
 def root_squash_problems(spec: LustreSpec) -> Iterator[Problem]:
