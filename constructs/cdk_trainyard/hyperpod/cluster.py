@@ -104,7 +104,8 @@ class HyperPodCluster(HyperPodClusterBase):
         image_repositories: Private repositories (ECR) from which nodes pull container images; in a file names, ARNs, or
             "*" for all of the account in its Region.
             Default - none.
-        prometheus_workspace_arn: The workspace of Amazon Managed Service for Prometheus to which nodes write metrics.
+        prometheus_workspace_arn: A workspace of Amazon Managed Service for Prometheus to which jobs may write metrics
+            of their own, beside that of the nodes' metrics.
             Default - none.
 
     Attributes:

@@ -385,4 +385,5 @@ class NodeGrantsSpec:
     """Private repositories (ECR) from which nodes pull container images; in a file names, ARNs, or "*" for all of the
     account in its Region. Default - none."""
     prometheus_workspace_arn: WorkspaceArn | None = None
-    """The workspace of Amazon Managed Service for Prometheus to which nodes write metrics. Default - none."""
+    """A workspace of Amazon Managed Service for Prometheus to which jobs may write metrics of their own, beside that of
+    the nodes' metrics. Default - none."""
