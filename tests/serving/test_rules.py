@@ -476,6 +476,51 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.VALIDATION_WORKERS' must be 1 or more, got '00'; leave it out",
         ],
     ),
+    "what the launcher cannot read": (
+        tgi(
+            environment={
+                "MAX_BEST_OF": "two",
+                "MAX_CLIENT_BATCH_SIZE": "1.5",
+                "PROMETHEUS_PORT": "metrics",
+                "WAITING_SERVED_RATIO": "1,2",
+                "TRUST_REMOTE_CODE": "True",
+                "JSON_OUTPUT": "1",
+                "SHARDED": "",
+                "USAGE_STATS": "none",
+                "ROPE_SCALING": "yarn",
+            }
+        ),
+        [
+            "'engine.environment.MAX_BEST_OF' must be a whole number, got 'two'; leave it out",
+            "'engine.environment.MAX_CLIENT_BATCH_SIZE' must be a whole number, got '1.5'; leave it out",
+            "'engine.environment.PROMETHEUS_PORT' must be a whole number, got 'metrics'; leave it out",
+            "'engine.environment.WAITING_SERVED_RATIO' must be a number, got '1,2'; leave it out",
+            "'engine.environment.TRUST_REMOTE_CODE' must be true or false, got 'True'; leave it out",
+            "'engine.environment.JSON_OUTPUT' must be true or false, got '1'; leave it out",
+            "'engine.environment.SHARDED' must be true or false, got ''; leave it out",
+            "'engine.environment.USAGE_STATS' must be on, off or no-stack, got 'none'; leave it out",
+            "'engine.environment.ROPE_SCALING' must be linear or dynamic, got 'yarn'; leave it out",
+        ],
+    ),
+    "what the server for Neuron devices has no option for": (
+        tgi(environment={"DTYPE": "float16", "QUANTIZE": "awq", "KV_CACHE_DTYPE": "fp8_e5m2", "SPECULATE": "2"}),
+        [
+            f"'engine.environment.{name}' must not be given: TGI's server for Neuron devices has no such option, and ends, got {got!r}; leave it out"
+            for name, got in (
+                ("DTYPE", "float16"),
+                ("QUANTIZE", "awq"),
+                ("KV_CACHE_DTYPE", "fp8_e5m2"),
+                ("SPECULATE", "2"),
+            )
+        ],
+    ),
+    "variables of an earlier TGI": (
+        tgi(environment={"HF_BATCH_SIZE": "8", "HF_SEQUENCE_LENGTH": "2048"}),
+        [
+            "'engine.environment.HF_BATCH_SIZE' must be 4 as 'batch' of 'model' says, got '8'; leave it out",
+            "'engine.environment.HF_SEQUENCE_LENGTH' must be 4096 as 'sequence_length' of 'model' says, got '2048'; leave it out",
+        ],
+    ),
     "counts that are no numbers": (
         tgi(environment={"MAX_INPUT_TOKENS": "x", "MAX_WAITING_TOKENS": "-1"}),
         [
@@ -763,6 +808,8 @@ UNCHECKED = {
     "a prompt that is longer than those of a batch",
     "prompts of a batch that are more than a batch",
     "room for no request",
+    "what the launcher cannot read",
+    "what the server for Neuron devices has no option for",
     "counts that are no numbers",
     "arguments of vLLM that are more than what is compiled",
     "no plugins, and so no Neuron",
@@ -1104,6 +1151,23 @@ RIGHT: dict[str, dict[str, Any]] = {
             replace(DAY, schedule="at(2027-01-01T00:00:00)"),
         ]
     ),
+    "variables that the launcher reads": tgi(
+        environment={
+            "CUDA_MEMORY_FRACTION": "1",
+            "HF_BATCH_SIZE": "4",
+            "HF_SEQUENCE_LENGTH": "4096",
+            "JSON_OUTPUT": "false",
+            "MAX_BEST_OF": "1",
+            "MAX_CLIENT_BATCH_SIZE": "1",
+            "PAYLOAD_LIMIT": "1000000",
+            "ROPE_SCALING": "dynamic",
+            "USAGE_STATS": "no-stack",
+            "WAITING_SERVED_RATIO": ".3e+1",
+        }
+    ),
+    "options of another server in an image of yours": tgi(
+        image="registry.example.com/tgi:9", environment={"DTYPE": "float16", "SPECULATE": "2"}
+    ),
     "variables that the launcher takes": tgi(
         environment={
             "MAX_INPUT_TOKENS": "4095",
@@ -1311,6 +1375,10 @@ def test_fails_a_rate_that_is_none() -> None:
         (
             TextGenerationEngine.hf_vllm(environment={"SM_VLLM_MAX_NUM_SEQS": "4"}),
             "'engine.environment.SM_VLLM_MAX_NUM_SEQS' has no effect: nothing in an image of hf-vllm reads it; leave it out",
+        ),
+        (
+            TextGenerationEngine.tgi(environment={"REVISION": "main"}),
+            "'engine.environment.REVISION' has no effect: the model is in the folder /model; leave it out",
         ),
         (
             TextGenerationEngine.tgi(environment={"MAX_CONCURRENT_REQUESTS": "3"}),

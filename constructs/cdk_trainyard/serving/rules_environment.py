@@ -1,19 +1,23 @@
 """What variables of an engine must not contradict: compiled shapes, cores, and where and how long it is asked. Pure.
 
-Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on; what it
-ends for: ``LauncherError::ArgumentValidation``), backends/v2/src/main.rs (the router's: ``RouterError``), router/src/
-infer/mod.rs (places for requests), backends/neuron/server/…/tgi_env.py (what is compared with the compiled model)
-and server/text_generation_server/cli.py ("Sharding is not supported"); optimum-neuron v0.4.5, docker/vllm/Dockerfile
-(each ``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there), commands/neuron/
-serve.py (what it does not know follows its own arguments to vLLM, whose last one counts) and vllm/model_loader.py and
-runner.py (no pipelines, no copies, a place in the compiled batch for each sequence); AWS Neuron
-documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration" (of Trainium2) and "NCC_EARG001", read
-2026-11; ELB user guide, "Troubleshoot your Application Load Balancers", HTTP 502, read 2026-11: a target that closes
-connections before the idle time-out; vLLM, vllm/envs.py and vllm/plugins/__init__.py (``VLLM_PLUGINS`` that is empty
-loads none) and pull request 21159 (Neuron became a plugin, 2025-07); the entry points ``vllm.platform_plugins`` of
-optimum-neuron's pyproject.toml and of vllm-neuron's setup.py, read 2026-11; aws-neuron/deep-learning-containers
-2be9ed1, common/vllm_entrypoint.py (AWS's Neuron vLLM, whose entry point reads no variable) and vLLM, examples/
-online_serving/sagemaker-entrypoint.sh (``SM_VLLM_…`` is read in SageMaker's containers, which are none of these).
+Sources: text-generation-inference v3.3.7, launcher/src/main.rs (``HOSTNAME`` is the address that it listens on; what
+it ends for: ``LauncherError::ArgumentValidation``), backends/v2/src/main.rs (the router's: ``RouterError``),
+router/src/infer/mod.rs (places for requests), backends/neuron/server/…/tgi_env.py (what is compared with the compiled
+model) and server/text_generation_server/cli.py ("Sharding is not supported"; options of ``serve``, of which the
+launcher passes on others); clap 4.5, which reads the launcher's variables, builder/value_parser.rs
+(``BoolValueParser``) and builder/action.rs (flags are read by it); optimum-neuron b5d747b,
+text-generation-inference/tgi_env.py (``HF_BATCH_SIZE``); optimum-neuron v0.4.5, docker/vllm/Dockerfile (each
+``SM_ON_…`` becomes an argument of ``optimum-cli neuron serve``, after the ones that are there),
+commands/neuron/serve.py (what it does not know follows its own arguments to vLLM, whose last one counts) and
+vllm/model_loader.py and runner.py (no pipelines, no copies, a place in the compiled batch for each sequence); AWS
+Neuron documentation, "Neuron Runtime configuration", "Logical NeuronCore configuration" (of Trainium2) and
+"NCC_EARG001", read 2026-11; ELB user guide, "Troubleshoot your Application Load Balancers", HTTP 502, read 2026-11: a
+target that closes connections before the idle time-out; vLLM, vllm/envs.py and vllm/plugins/__init__.py
+(``VLLM_PLUGINS`` that is empty loads none) and pull request 21159 (Neuron became a plugin, 2025-07); the entry points
+``vllm.platform_plugins`` of optimum-neuron's pyproject.toml and of vllm-neuron's setup.py, read 2026-11;
+aws-neuron/deep-learning-containers 2be9ed1, common/vllm_entrypoint.py (AWS's Neuron vLLM, whose entry point reads no
+variable) and vLLM, examples/online_serving/sagemaker-entrypoint.sh (``SM_VLLM_…`` is read in SageMaker's containers,
+which are none of these).
 """
 
 import math
@@ -23,7 +27,7 @@ from dataclasses import replace
 from typing import Final
 
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.problems import Problem, shown
+from cdk_trainyard.problems import Problem, either, shown
 from cdk_trainyard.serving.catalogue import Server
 from cdk_trainyard.serving.engine_settings import MODEL_PATH, settings
 from cdk_trainyard.serving.rules_model import judgeable
@@ -34,7 +38,9 @@ from cdk_trainyard.tokens import unresolved
 
 _OF_MODEL: Final[Mapping[str, str]] = {
     "HF_AUTO_CAST_TYPE": "dtype",
+    "HF_BATCH_SIZE": "batch",
     "HF_NUM_CORES": "tensor_parallel",
+    "HF_SEQUENCE_LENGTH": "sequence_length",
     "MAX_BATCH_SIZE": "batch",
     "MAX_TOTAL_TOKENS": "sequence_length",
     "SM_ON_BATCH_SIZE": "batch",
@@ -43,6 +49,8 @@ _OF_MODEL: Final[Mapping[str, str]] = {
     "SM_ON_TENSOR_PARALLEL_SIZE": "tensor_parallel",
 }
 """Variables that follow from one option of the model: it decides what fits, what is compiled and who is asked for."""
+_EARLIER: Final = {"HF_BATCH_SIZE": "MAX_BATCH_SIZE", "HF_SEQUENCE_LENGTH": "MAX_TOTAL_TOKENS"}
+"""What TGI called variables before, which newer ones leave unread."""
 _MOST_OF_MODEL: Final[Mapping[str, str]] = {
     "SM_ON_MAX_MODEL_LEN": "SM_ON_SEQUENCE_LENGTH",
     "SM_ON_MAX_NUM_SEQS": "SM_ON_BATCH_SIZE",
@@ -59,9 +67,12 @@ _MOST_DIGITS: Final = 9
 _PROMPT, _PREFILL, _TOTAL = "MAX_INPUT_TOKENS", "MAX_BATCH_PREFILL_TOKENS", "MAX_BATCH_TOTAL_TOKENS"
 _CONCURRENT: Final = "MAX_CONCURRENT_REQUESTS"
 _SOME: Final = frozenset({_CONCURRENT, "VALIDATION_WORKERS"})
-_COUNTS: Final = _SOME | {_PROMPT, _PREFILL, _TOTAL, "MAX_WAITING_TOKENS", "MAX_TOP_N_TOKENS"}
+_COUNTS: Final = _SOME | {
+    *(_PROMPT, _PREFILL, _TOTAL, "MAX_WAITING_TOKENS", "MAX_TOP_N_TOKENS", "MAX_BEST_OF", "MAX_CLIENT_BATCH_SIZE"),
+    *("MAX_STOP_SEQUENCES", "PAYLOAD_LIMIT", "PROMETHEUS_PORT", "MASTER_PORT", "GRACEFUL_TERMINATION_TIMEOUT"),
+}
 """Whole numbers of TGI's launcher; of ``_SOME`` none ends it, or leaves every request out."""
-_OF_TGI: Final = _COUNTS | {
+_OF_TGI: Final = (_COUNTS - {"MASTER_PORT"}) | {
     *("HF_AUTO_CAST_TYPE", "HF_NUM_CORES", "MAX_BATCH_SIZE", "MAX_INPUT_LENGTH", "MAX_TOTAL_TOKENS"),
     *("NUM_SHARD", "SHARDED"),
 }
@@ -72,6 +83,19 @@ _READERS: Final[Mapping[str, frozenset[Server]]] = {
     "VLLM_": frozenset({Server.HF_VLLM, Server.NEURON_VLLM}),
 }
 """Names of variables, and beginnings of names, that only these engines read."""
+_FRACTIONS: Final = frozenset({"CUDA_MEMORY_FRACTION", "ROPE_FACTOR", "WAITING_SERVED_RATIO"})
+_FRACTION = re.compile(r"[+-]?(inf|infinity|nan|([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?)", re.IGNORECASE)
+_FLAGS: Final = (
+    *("DISABLE_CUSTOM_KERNELS", "DISABLE_GRAMMAR_SUPPORT", "ENABLE_PREFILL_LOGPROBS", "JSON_OUTPUT", "NGROK"),
+    *("SHARDED", "TRUST_REMOTE_CODE"),
+)
+_CHOICES: Final[Mapping[str, Sequence[str]]] = {
+    **dict.fromkeys(_FLAGS, ("true", "false")),
+    "ROPE_SCALING": ("linear", "dynamic"),
+    "USAGE_STATS": ("on", "off", "no-stack"),
+}
+_NOT_ON_NEURON: Final = frozenset({"DTYPE", "KV_CACHE_DTYPE", "QUANTIZE", "SPECULATE"})
+"""What the launcher passes on as an option that the server for Neuron devices has not, and ends for."""
 _GROUPED = re.compile(r"(--lnc|-lnc|--logical-nc-config)[ =]*([02-9]|1[0-9])")
 _COUNT, _NAMED = "NEURON_RT_NUM_CORES", "NEURON_RT_VISIBLE_CORES"
 
@@ -114,6 +138,7 @@ def variable_warnings(spec: ServiceSpec) -> Iterator[str]:
         spec: The service.
     """
     kind, batch = spec.engine.kind, spec.model.batch
+    folder = spec.engine.environment.get("MODEL_ID", MODEL_PATH)
     for name, value in _variables(spec):
         readers = next((_READERS[each] for each in _READERS if name == each or _begins(name, each)), {kind})
         if spec.engine.container.known and kind not in readers:
@@ -122,6 +147,8 @@ def variable_warnings(spec: ServiceSpec) -> Iterator[str]:
         elif name == _CONCURRENT and kind is Server.TGI and (number := _number(value)) and number < batch:
             text = f"'engine.environment.{name}' {number} is less than 'batch' {batch} of 'model'"
             yield f"{text}: TGI answers further requests with 429 while the batch has room; use {batch} or more"
+        elif name == "REVISION" and kind is Server.TGI and folder == MODEL_PATH:
+            yield f"'engine.environment.{name}' has no effect: the model is in the folder {MODEL_PATH}; leave it out"
 
 
 def _begins(name: str, beginning: str) -> bool:
@@ -164,8 +191,9 @@ def listening_problems(engine: TextGenerationEngine, concurrency: ConcurrencyLim
 
 
 def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel) -> str | None:
-    if name in _OF_MODEL and value != ours.get(name, value):
-        return f"must be {ours[name]} as '{_OF_MODEL[name]}' of 'model' says"
+    wanted = ours.get(_EARLIER.get(name, name), value)
+    if name in _OF_MODEL and value != wanted:
+        return f"must be {wanted} as '{_OF_MODEL[name]}' of 'model' says"
     if name in _FOLDERS and name in ours and model.precompiled and not f"{value}/".startswith(f"{MODEL_PATH}/"):
         return f"must be {MODEL_PATH}, where the task has the compiled model"
     return None
@@ -193,11 +221,24 @@ def _of_tgi(name: str, engine: TextGenerationEngine, model: NeuronModel, ours: M
     """Compare with what TGI's launcher and router end for."""
     value = engine.environment[name]
     number = _number(value)
-    if name in _COUNTS and value and number is None:
-        return "must be a whole number"
+    if text := _unreadable(name, value):
+        return text
     if name in _SOME and number == 0:
         return "must be 1 or more"
+    if name in _NOT_ON_NEURON and engine.container.known:
+        return "must not be given: TGI's server for Neuron devices has no such option, and ends"
     return _of_launcher(name, value, number, model) or _of_router(name, engine.environment, ours)
+
+
+def _unreadable(name: str, value: str) -> str | None:
+    """Return what a value is not that the launcher must be able to read; without one, it ends."""
+    if name in _COUNTS and value and _number(value) is None:
+        return "must be a whole number"
+    if name in _FRACTIONS and not _FRACTION.fullmatch(value):
+        return "must be a number"
+    if name in _CHOICES and value not in _CHOICES[name]:
+        return f"must be {either(_CHOICES[name])}"
+    return None
 
 
 def _of_router(name: str, said: Mapping[str, str], ours: Mapping[str, str]) -> str | None:
