@@ -430,6 +430,28 @@ def test_a_home_that_is_not_hidden(
 
 
 @pytest.mark.parametrize(
+    ("compute", "says"),
+    [
+        (cpu(), "c5.xlarge"),
+        (trn1(efa=False), "trn1.32xlarge"),
+        (cpu(instance_type="c5n.18xlarge"), "c5n.18xlarge"),
+        (trn1(), ""),
+    ],
+)
+def test_lustre_with_efa_that_no_node_uses(
+    stack: Stack, build: Callable[..., ParallelCluster], compute: ComputeResource, says: str
+) -> None:
+    network = new_network(stack)
+    servers = EfaSecurityGroup(stack, "Servers", vpc=network.vpc)
+    lustre = LustreFileSystem(stack, "Lustre", network=network, security_group=servers, efa_enabled=True)
+    placement = Placement.CLUSTER if not says else None
+    build(network=network, mounts=[Mount(file_system=lustre)], queues=[queue(compute, placement=placement)])
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("lustre-over-tcp"))
+    text = f"the file system at /fsx has EFA, and {says} reach it over TCP: leave EFA out, unless others use it"
+    assert [text in str(one.entry.data) for one in found] == [True] * bool(says)
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"queues": [queue(cpu(min_count=8))], "timeouts": Timeouts(head_node=Duration.minutes(55))},

@@ -11,14 +11,12 @@ from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
 from cdk_trainyard.lifecycle.rules_setup import image_warnings
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.reach import Route
-from cdk_trainyard.storage.mount_facts import hidden_home
+from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
 _USER = "ubuntu"
 """Whom HyperPod's image has for people and jobs (SageMaker developer guide, "Set up multi-user environment")."""
-_OVER_TCP = "trn2"
-"""Beginning of the families with EFA whose clients of Lustre do not use it."""
 
 
 def zone_without_type(cluster: ResolvedCluster) -> Warnings:
@@ -44,10 +42,7 @@ def lustre_in_other_zone(cluster: ResolvedCluster) -> Warnings:
 
 
 def lustre_over_tcp(cluster: ResolvedCluster) -> Warnings:
-    """A file system with EFA, whose least capacity is larger, without a node that reaches it so.
-
-    Source: FSx for Lustre user guide, "Configuring EFA clients" (read 2026-11).
-    """
+    """A file system with EFA without a node that reaches it so."""
     clients: dict[str, list[InstanceType]] = {}
     for group in cluster.groups:
         if len(group.types) < len(group.spec.names_of_types):
@@ -56,10 +51,8 @@ def lustre_over_tcp(cluster: ResolvedCluster) -> Warnings:
             if mount.efa_enabled is True:
                 clients.setdefault(mount.path, []).extend(group.types)
     for path, types in clients.items():
-        if not any(kind.efa_supported and not kind.family.startswith(_OVER_TCP) for kind in types):
-            names = ", ".join(dict.fromkeys(kind.name for kind in types))
-            text = f"the file system at {path} has EFA, and {names} reach it over TCP"
-            yield f"{text}: leave EFA out, unless others use it"
+        if not any(map(takes_efa, types)):
+            yield efa_unused(path, types)
 
 
 def home_hidden(cluster: ResolvedCluster) -> Warnings:

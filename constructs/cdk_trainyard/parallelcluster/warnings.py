@@ -8,10 +8,19 @@ from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import head_node_timeout_minutes, parallelcluster_version, user_of
 from cdk_trainyard.parallelcluster.merge import value_at
-from cdk_trainyard.parallelcluster.resolve import computes, max_nodes, reservation, roles, subnets, types_of
+from cdk_trainyard.parallelcluster.resolve import (
+    computes,
+    known,
+    max_nodes,
+    reservation,
+    roles,
+    subnets,
+    type_names,
+    types_of,
+)
 from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
-from cdk_trainyard.storage.mount_facts import hidden_home
+from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
@@ -48,6 +57,18 @@ def managed_file_system(spec: ParallelClusterSpec, _: ClusterContext) -> Warning
                 f"shared storage {one.name!r} is made by ParallelCluster and ends with its cluster, or outlives it "
                 "unmanaged; give the 'file_system_id' of one of your own instead"
             )
+
+
+def lustre_over_tcp(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """A file system with EFA without nodes that reach it so."""
+    nodes = [compute for _, _, compute in computes(spec)]
+    if any(len(types_of(each)) < len(type_names(each)) for each in nodes):
+        return  # of one that is not known, nothing is
+    if any(each.efa is not False and takes_efa(kind) for each in nodes for kind in types_of(each)):
+        return
+    for _, mount in known(context.mounts):
+        if mount.efa_enabled is True:
+            yield efa_unused(mount.at, [kind for each in nodes for kind in types_of(each)])
 
 
 def fleet_stop(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
@@ -220,6 +241,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "zone-without-type": zone_without_type,
     "other-version": other_version,
     "managed-file-system": managed_file_system,
+    "lustre-over-tcp": lustre_over_tcp,
     "fleet-stop": fleet_stop,
     "ebs-bottleneck": ebs_bottleneck,
     "home-hidden": home_hidden,

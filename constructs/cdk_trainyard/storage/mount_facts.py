@@ -1,7 +1,14 @@
 """What rules ask of a file system at a path. No CDK: a deployment file says it too."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from cdk_trainyard.instances import InstanceType
+
+_OVER_TCP: Final = "trn2"
+"""Beginning of the families with EFA whose clients of Lustre do not use it. Source: FSx for Lustre user guide,
+"Configuring EFA clients" (read 2026-11)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,3 +47,19 @@ def hidden_home(path: str, user: str) -> str:
     """
     text = f"a file system at {path} hides /home/{user}, and the set-up makes no home on it: it must have one, which is"
     return f"{text} {user}'s, or be mounted elsewhere, as at /fsx"
+
+
+def takes_efa(kind: InstanceType) -> bool:
+    """Whether a client of Lustre of this type can use EFA."""
+    return kind.efa_supported and not kind.family.startswith(_OVER_TCP)
+
+
+def efa_unused(path: str, kinds: Iterable[InstanceType]) -> str:
+    """Return what a file system with EFA, whose least capacity is larger, is told when no client reaches it so.
+
+    Args:
+        path: Where it is mounted.
+        kinds: The types of its clients.
+    """
+    names = ", ".join(dict.fromkeys(kind.name for kind in kinds))
+    return f"the file system at {path} has EFA, and {names} reach it over TCP: leave EFA out, unless others use it"
