@@ -15,6 +15,7 @@ from cdk_trainyard.serving import (
     ClientAuthentication,
     NeuronNodeHealth,
     PromptWebAcl,
+    ScalingSchedule,
     ServiceMonitoring,
     ServiceScaling,
     TextGenerationEngine,
@@ -149,7 +150,8 @@ def test_disputed_images_and_multiplied_heads_are_warnings(stack: Stack) -> None
 
 def test_bounds_that_leave_no_choice_are_a_warning(stack: Stack) -> None:
     served = network(stack)
-    service(stack, network=served, tasks=3, scaling=ServiceScaling(min_tasks=3, max_tasks=3))
+    same = ScalingSchedule(name="same", schedule="cron(0 6 * * ? *)", min_tasks=3, max_tasks=3)
+    service(stack, network=served, tasks=3, scaling=ServiceScaling(min_tasks=3, max_tasks=3, schedules=[same]))
     (text,) = warnings(stack)
     assert text.startswith("'scaling' with 'min_tasks' and 'max_tasks' 3 never changes the number of tasks: widen")
     scaling = ServiceScaling(min_tasks=1, max_tasks=1, schedules=SCHEDULES)

@@ -87,9 +87,11 @@ def _said(spec: ServiceSpec, region: str | None) -> Iterator[Problem]:
 
 def _fixed(scaling: ServiceScaling | None) -> Iterator[str]:
     """Say of bounds that leave no choice, and that no schedule changes, that nothing comes of them."""
-    if scaling is None or unresolved(scaling, scaling.min_tasks, scaling.max_tasks) or scaling.schedules:
+    if scaling is None or unresolved(scaling, scaling.schedules):
         return
-    if scaling.min_tasks == scaling.max_tasks:
+    later = (bound for each in scaling.schedules for bound in (each.min_tasks, each.max_tasks))
+    bounds = {scaling.min_tasks, scaling.max_tasks, *later}
+    if not unresolved(*bounds) and len(bounds) == 1:
         text = f"'scaling' with 'min_tasks' and 'max_tasks' {scaling.max_tasks} never changes the number of tasks"
         yield f"{text}: widen the bounds, or leave it out"
 
