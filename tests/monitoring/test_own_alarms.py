@@ -83,7 +83,7 @@ def test_a_group_has_as_many_rules_as_the_service_takes() -> None:
             [own(expr="sum(training_loss{$cluster}")],
             "'own_alarms.LossIsNaN.expr' must be PromQL, got 'sum(training_loss{$cluster}': promtool says 1:",
         ),
-        ([own(expr=" ")], "'own_alarms.LossIsNaN.expr' must say something, got ''"),
+        ([own(expr=" ")], "'own_alarms.LossIsNaN.expr' must say something, got ' '"),
         ([own(expr='"abc"')], "'own_alarms.LossIsNaN.expr' must ask for a metric, got '\"abc\"'"),
         (
             [own(summary="{{ $labels.cluster ")],

@@ -97,7 +97,7 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
         elif alarm.name in readable:
             yield Problem(at, f"must be said once, got {shown(alarm.name)} again", of_key=True)
         elif empty := next((name for name in ("expr", "summary") if not getattr(alarm, name).strip()), None):
-            yield Problem((*at, empty), "must say something, got ''")
+            yield Problem((*at, empty), f"must say something, got {shown(getattr(alarm, empty))}")
         elif alarm.summary.count("{{") != alarm.summary.count("}}"):
             yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
         elif _LITERAL.fullmatch(alarm.expr.strip()):
