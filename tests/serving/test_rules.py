@@ -553,6 +553,16 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.SM_ON_DATA_PARALLEL_SIZE' must be 1: 'tensor_parallel' of 'model' shares it, in one process, got '2'; leave it out",
         ],
     ),
+    "a time-out that vLLM cannot read": (
+        {"engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "10m"})},
+        ["'engine.environment.VLLM_HTTP_TIMEOUT_KEEP_ALIVE' must be a whole number, got '10m'; leave it out"],
+    ),
+    "copies that vLLM cannot read": (
+        {"engine": TextGenerationEngine.hf_vllm(environment={"SM_ON_DATA_PARALLEL_SIZE": "two"})},
+        [
+            "'engine.environment.SM_ON_DATA_PARALLEL_SIZE' must be 1: 'tensor_parallel' of 'model' shares it, in one process, got 'two'; leave it out",
+        ],
+    ),
     "image on the host itself": (
         tgi(image="localhost:5000/x:1"),
         ["'engine.image' must be in a registry at an address that another host has, got 'localhost:5000/x:1'"],
@@ -811,6 +821,7 @@ UNCHECKED = {
     "what the launcher cannot read",
     "what the server for Neuron devices has no option for",
     "counts that are no numbers",
+    "copies that vLLM cannot read",
     "arguments of vLLM that are more than what is compiled",
     "no plugins, and so no Neuron",
     "the plugin of another engine",

@@ -204,7 +204,7 @@ def _of_vllm(name: str, value: str, engine: TextGenerationEngine, ours: Mapping[
     number, most, known = _number(value), _MOST_OF_MODEL.get(name, ""), engine.container.known
     if known and number is not None and most in ours and number > int(ours[most]):
         return f"must be at most {ours[most]} as '{_OF_MODEL[most]}' of 'model' says"
-    if known and name in _UNDIVIDED and engine.kind is Server.HF_VLLM and (number or 0) > 1:
+    if known and name in _UNDIVIDED and engine.kind is Server.HF_VLLM and (number is None or number > 1):
         return "must be 1: 'tensor_parallel' of 'model' shares it, in one process"
     return _plugins(name, value, engine)
 
@@ -278,7 +278,10 @@ def _grouped(name: str, value: str, known: InstanceType) -> str | None:
 
 def _keep_alive(value: str, spec: ServiceSpec) -> str | None:
     seconds = None if unresolved(spec.request_timeout) else spec.request_timeout.to_seconds()
-    if seconds is None or unresolved(seconds) or (said := _number(value)) is None or said > seconds:
+    said = _number(value.strip())
+    if said is None:
+        return None if spec.engine.kind is Server.TGI else "must be a whole number"
+    if seconds is None or unresolved(seconds) or said > seconds:
         return None
     return f"must be more than {seconds:g}, the load balancer's idle time-out, or callers get 502 now and then"
 
