@@ -301,7 +301,7 @@ AT_LOAD = [
                 "public: true\n    on_configured: [{script: neuron.sh}, {script: neuron.sh}]\n    on_start: [{script: neuron.sh}]",
             )
         ],
-        "14:51: 'cluster.head_node.on_configured[1].script' must be another than those before it, got neuron.sh again with the same 'args'",
+        "14:51: 'cluster.head_node.on_configured[1].script' must be another than the one before it, got neuron.sh again with the same 'args'; it would do nothing",
     ),
     row(
         "PyTorch for Neuron where no other node sees it",
@@ -322,7 +322,7 @@ AT_LOAD = [
             ("operating_system: alinux2023", "operating_system: ubuntu2404"),
             ("public: true", "public: true\n    on_configured: [{script: neuron.sh, args: [--venv, /fsx/data]}]"),
         ],
-        "16:56: 'cluster.head_node.on_configured[0].args[1]' must not be /fsx/data or around it, got '/fsx/data'; what is in it is deleted first: name a directory of its own, as /fsx/neuron",
+        "16:56: 'cluster.head_node.on_configured[0].args[1]' must not be /fsx/data or around it, got '/fsx/data'; neuron.sh takes no directory with something else in it: name one of its own, as /fsx/neuron",
     ),
     row(
         "PyTorch for Neuron in a directory that is written in other ways",

@@ -189,11 +189,11 @@ GRID: dict[str, tuple[Changes, str]] = {
             **with_neuron("ubuntu2404", "--venv", "/apps")(network),
             "shared_storage": SharedStorage(ebs=[SharedEbs(at="/apps")]),
         },
-        "'head_node.on_configured[0].args[1]' must not be /apps or around it, got '/apps'; what is in it is deleted first: name a directory of its own, as /apps/neuron",
+        "'head_node.on_configured[0].args[1]' must not be /apps or around it, got '/apps'; neuron.sh takes no directory with something else in it: name one of its own, as /apps/neuron",
     ),
     "an environment that would empty a home": (
         with_neuron("ubuntu2404", "--venv", "/home/ubuntu"),
-        "'head_node.on_configured[0].args[1]' must not be /home/ubuntu or around it, got '/home/ubuntu'; what is in it is deleted first: name a directory of its own, as /home/neuron",
+        "'head_node.on_configured[0].args[1]' must not be /home/ubuntu or around it, got '/home/ubuntu'; neuron.sh takes no directory with something else in it: name one of its own, as /home/neuron",
     ),
     "Neuron with an empty word": (
         with_neuron("ubuntu2404", ""),

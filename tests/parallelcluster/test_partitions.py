@@ -169,7 +169,10 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
             {"queue": {"Default": "yes"}, "custom": [{"PartitionName": "own", "Default": 1}]},
             "'slurm.custom[0].Default' must be YES once, got it for 'compute', too; Slurm would take the last",
         ),
-        ({"queue": {"Alternate": "compute"}}, "Alternate' must be another than itself, got 'compute'; no job would go"),
+        (
+            {"queue": {"Alternate": "compute"}},
+            "Alternate' must be another than itself, got 'compute'; nothing would stand",
+        ),
         ({"custom": [{"PartitionName": "own", "Alternate": "own"}]}, "must be another than itself, got 'own'"),
     ],
     ids=named,

@@ -226,7 +226,10 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (storage("FileCache", CACHE, MountDir="/shared/"), f"{FORM}, got '/shared/'"),
         (storage("FileCache", CACHE, MountDir="/shared/../x"), f"{FORM}, got '/shared/../x'"),
         (storage("FileCache", CACHE, MountDir="/NONE"), "MountDir' must be another directory, got /NONE"),
-        (storage("FileCache", CACHE, MountDir="etc/cache"), "must not be a directory of the system, got /etc/cache"),
+        (
+            storage("FileCache", CACHE, MountDir="sys/fs"),
+            "must not be in or around /sys, a directory of the system, got",
+        ),
         (
             scratch("/scratch", "/scratch"),
             "MountDir' must not be where local disks are mounted, got /scratch; give 'scratch_at' another",

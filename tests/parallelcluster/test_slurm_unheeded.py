@@ -32,6 +32,11 @@ BASIC = {"PriorityType": "priority/basic"}
         {"custom": [{"PriorityFavorSmall": True}, {"PriorityWeightJobSize": 10}]},
         {"custom": [{"PriorityMaxAge": "3-0"}, {"PriorityWeightAge": 10}, *ACCOUNTS]},
         {"custom": [{"FairShareDampeningFactor": 1}, {"PriorityUsageResetPeriod": "none"}]},
+        {"custom": [{"PriorityDecayHalfLife": 0}, {"PriorityUsageResetPeriod": "MONTHLY"}]},
+        {"custom": [{"PriorityDecayHalfLife": "7-00:00:00"}, {"PriorityMaxAge": "07-00"}]},
+        {"custom": [BASIC, {"PriorityCalcPeriod": "00:05:00"}, {"PriorityMaxAge": "7-00:00:00"}]},
+        {"custom": [{"AccountingStorageHost": "localhost"}, {"AccountingStoragePort": 6819}, {"JobCompUser": "root"}]},
+        {"custom": [{"JobCompLoc": "/var/log/slurm_jobcomp.log"}, {"JobCompPort": 0}, {"JobCompHost": "localhost"}]},
         {"custom": [{"FairShareDampeningFactor": 5}, *ACCOUNTS, {"AccountingStoragePort": 6819}]},
         {"custom": [{"PriorityType": "priority/basic"}, {"PriorityMaxAge": "168:00:00"}, {"PriorityWeightAge": 0}]},
         {"custom": [{"JobAcctGatherType": "jobacct_gather/none"}, {"JobAcctGatherFrequency": "30"}]},
@@ -60,7 +65,7 @@ def test_what_slurm_heeds_is_taken(said: dict[str, Any]) -> None:
             "must be given with AccountingStorageType accounting_storage/slurmdbd in a line of its own, got db.example",
         ),
         (
-            {"custom": [{"accountingstorageport": 6819}, {"AccountingStorageType": "accounting_storage/none"}]},
+            {"custom": [{"accountingstorageport": 6820}, {"AccountingStorageType": "accounting_storage/none"}]},
             "accountingstorageport' must be given with AccountingStorageType",
         ),
         (
@@ -83,7 +88,7 @@ def test_what_slurm_heeds_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"PriorityFavorSmall": True}]}, "must be given with PriorityWeightJobSize, as 1000, in a line"),
         (
             {"custom": [{"PriorityMaxAge": "1-0"}]},
-            "must be given with 'accounting' of 'slurm' and PriorityWeightAge, as 1000, in a line of its own, got 1-0",
+            "must be given with PriorityWeightAge, as 1000, which needs a database of accounts, in a line of its own",
         ),
         ({"custom": [{"PriorityDecayHalfLife": "14-0"}]}, "must be left out without 'accounting' of 'slurm'"),
         ({"custom": [{"PriorityUsageResetPeriod": "WEEKLY"}]}, "must be left out without 'accounting' of 'slurm'"),

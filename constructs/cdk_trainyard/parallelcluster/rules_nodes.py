@@ -184,12 +184,9 @@ def action_problems(at: At, actions: Sequence[CustomAction], spec: ParallelClust
         if action.scripts is not None and action.scripts.is_own and script == NEURON:
             yield from _neuron_problems(place, action, spec.operating_system)
             yield from _argument_problems((*at, index, "args"), action.args)
-            before = [
-                (one.script, one.args) for _, one in known(actions[:index]) if not unresolved(one.args, *one.args)
-            ]
-            if not unresolved(action.args, *action.args) and (script, action.args) in before:
-                text = f"must be another than those before it, got {script} again with the same 'args'"
-                yield Problem(place, text)
+            if index and not unresolved(action.args, *action.args) and action == actions[index - 1]:
+                text = f"must be another than the one before it, got {script} again with the same 'args'"
+                yield Problem(place, f"{text}; it would do nothing")
 
 
 def _address_fault(script: str, at: At) -> str | None:

@@ -131,7 +131,9 @@ def partition_choice_problems(spec: ParallelClusterSpec, _: ClusterContext) -> P
             if value not in names:
                 yield Problem((*at, name), f"must be a queue or a partition, {either(names)}, got {shown(value)}")
             elif shown(value) == _name(spec, at):
-                yield Problem((*at, name), f"must be another than itself, got {shown(value)}; no job would go there")
+                yield Problem(
+                    (*at, name), f"must be another than itself, got {shown(value)}; nothing would stand in for it"
+                )
 
 
 def _partitions(spec: ParallelClusterSpec) -> Iterator[tuple[At, Mapping[str, Any]]]:

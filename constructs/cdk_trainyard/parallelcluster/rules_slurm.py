@@ -1,7 +1,7 @@
 """Whether Slurm reads the parameters that a file hands to it. Pure: nothing is created here."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
@@ -10,8 +10,8 @@ from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.resolve import computes, known
 from cdk_trainyard.parallelcluster.rules_slurm_plugins import has_own_head_node
-from cdk_trainyard.parallelcluster.slurm_lines import said, table_of
-from cdk_trainyard.parallelcluster.slurm_values import WEEK, slurm_facts, value_problem
+from cdk_trainyard.parallelcluster.slurm_lines import said, table_of, texts
+from cdk_trainyard.parallelcluster.slurm_values import WEEK, minutes_of, slurm_facts, value_problem
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown
 from cdk_trainyard.tokens import unresolved
@@ -71,6 +71,8 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
     names = [*denied["cluster"], *_OTHER_NAMES["cluster"], *(denied["accounting"] if spec.slurm.accounting else ())]
     before: set[str] = set()
     has_accounts = _has_accounts(spec)
+    at_times = any(minutes_of(value) == 0 for _, value in texts(spec, "prioritydecayhalflife"))
+    heeded = ("priorityusageresetperiod",) if at_times else ()
     for index, line in known(spec.slurm.custom):
         at: At = ("slurm", "custom", index)
         table = table_of(line)
@@ -85,7 +87,7 @@ def slurm_settings_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         if table == "cluster":
             yield from _again(at, line, before)
         if table in _ACCOUNTS and not has_accounts:
-            yield from _account_problems(at, line, table)
+            yield from _account_problems(at, line, table, heeded=heeded)
     for index, queue in known(spec.queues):
         yield from _level_problems(
             ("queues", index, "slurm"), queue.slurm, "partition", "queue", has_accounts=has_accounts
@@ -100,8 +102,10 @@ def _has_accounts(spec: ParallelClusterSpec) -> bool:
     return spec.slurm.accounting is not None or any(kinds) or has_own_head_node(spec)
 
 
-def _account_problems(at: At, parameters: Mapping[str, Any], table: str) -> Problems:
+def _account_problems(at: At, parameters: Mapping[str, Any], table: str, *, heeded: Sequence[str] = ()) -> Problems:
     for name, value in parameters.items():
+        if name.lower() in heeded:
+            continue
         why, form = _ACCOUNTS[table].get(name.lower(), ("", "(?!)"))
         if not unresolved(value) and re.fullmatch(form, str(value).strip('"')):
             text = f"must be left out without 'accounting' of 'slurm'{why}"

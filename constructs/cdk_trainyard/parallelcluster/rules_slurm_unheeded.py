@@ -23,12 +23,24 @@ _ZERO: Final = "0+"
 _NO: Final = "no|down|false|0"
 _IGNORED: Final = "Slurm would ignore it"
 _SLURMDBD: Final = "AccountingStorageType accounting_storage/slurmdbd"
-_OF_SLURMDBD: Final = ("BackupHost", "ExternalHost", "Host", "Parameters", "Pass", "Port", "User")
-_OF_COMPLETION: Final = ("Host", "Loc", "Params", "Pass", "PassScript", "Port", "User")
+_OF_SLURMDBD: Final = {
+    **dict.fromkeys(("BackupHost", "ExternalHost", "Parameters", "Pass"), _NEVER),
+    "Host": "localhost",
+    "Port": "0*6819|0+",
+    "User": "root",
+}
+_OF_COMPLETION: Final = {
+    **dict.fromkeys(("Params", "Pass", "PassScript"), _NEVER),
+    "Host": "localhost",
+    "Loc": "/var/log/slurm_jobcomp.log",
+    "Port": "0+",
+    "User": "root",
+}
+"""What is said of a database, and the default (slurm.conf(5)), which asks for nothing."""
 _NEEDS: Final[Mapping[str, tuple[str, Mapping[str, str], str]]] = {
     **{
-        f"accountingstorage{name.lower()}": (_NEVER, {"accountingstoragetype": _NONE}, _SLURMDBD)
-        for name in _OF_SLURMDBD
+        f"accountingstorage{name.lower()}": (idle, {"accountingstoragetype": _NONE}, _SLURMDBD)
+        for name, idle in _OF_SLURMDBD.items()
     },
     "acctgathernodefreq": (_ZERO, {"acctgatherenergytype": _NONE}, "AcctGatherEnergyType, as acct_gather_energy/rapl,"),
     "healthcheckinterval": (_ZERO, {"healthcheckprogram": _NEVER}, "HealthCheckProgram"),
@@ -39,21 +51,21 @@ _NEEDS: Final[Mapping[str, tuple[str, Mapping[str, str], str]]] = {
         "HealthCheckInterval, the seconds between its runs,",
     ),
     **{
-        f"jobcomp{name.lower()}": (_NEVER, {"jobcomptype": _NONE}, "JobCompType, as jobcomp/filetxt,")
-        for name in _OF_COMPLETION
+        f"jobcomp{name.lower()}": (idle, {"jobcomptype": _NONE}, "JobCompType, as jobcomp/filetxt,")
+        for name, idle in _OF_COMPLETION.items()
     },
     "preemptexempttime": ("[-0:]+|-1", {"preempttype": _NONE}, "PreemptType, as preempt/partition_prio,"),
     "priorityfavorsmall": (_NO, {"priorityweightjobsize": _ZERO}, "PriorityWeightJobSize, as 1000,"),
     "prioritymaxage": (
         WEEK,
         {"priorityweightage": _ZERO},
-        "'accounting' of 'slurm' and PriorityWeightAge, as 1000,",
+        "PriorityWeightAge, as 1000, which needs a database of accounts,",
     ),
 }
 """What is heeded with another alone: values that ask for nothing; the others, with values that do not help; words."""
 _MULTIFACTOR: Final = {
     "fairsharedampeningfactor": "1",
-    "prioritycalcperiod": "5",
+    "prioritycalcperiod": r"0*5(:0+)?|0+:0*5:0+",
     "prioritydecayhalflife": WEEK,
     "priorityfavorsmall": _NO,
     "prioritymaxage": WEEK,

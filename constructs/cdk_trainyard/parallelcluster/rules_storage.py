@@ -75,9 +75,12 @@ def mount_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
             if place.startswith(f"{other}/") or other.startswith(f"{place}/"):
                 yield Problem(at, f"must not be inside another mounted directory, got {place} and {other}")
         yield from _local_problems(at, place, local)
-        needed = any(place.startswith(f"{other}/") or other.startswith(f"{place}/") for other in system)
-        if place in fact("reserved_directories") or needed or place == "/NONE":
+        if place in fact("reserved_directories") or place == "/NONE":
             yield Problem(at, f"must not be a directory of the system, got {place}")
+        elif near := next(
+            (one for one in system if f"{place}/".startswith(f"{one}/") or one.startswith(f"{place}/")), ""
+        ):
+            yield Problem(at, f"must not be in or around {near}, a directory of the system, got {place}")
         if "/." in place:
             yield Problem(at, f"must have no part that begins with '.', which ParallelCluster refuses, got {place}")
         before.append(place)
@@ -96,7 +99,9 @@ def _local_problems(at: At, place: str, local: Sequence[tuple[At, str]]) -> Prob
             yield Problem(at, text)
 
 
-_ROOMS = ("/opt", "/srv", "/mnt", "/media", "/root", "/var", "/run", "/tmp", "/usr")  # noqa: S108  what is compared, not used
+_ROOMS = (  # what is compared, not used
+    *("/etc", "/lib", "/lib64", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/usr", "/var"),  # noqa: S108
+)
 """Directories of the system that nothing may hide, and below which there is room for others."""
 
 

@@ -50,7 +50,7 @@ def _early_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Probl
 
 
 def _emptied_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """The script empties the directory (``python3 -m venv --clear``), so it is none in which something else is."""
+    """The script empties an environment (``python3 -m venv --clear``), and ends where something else is in it."""
     taken = [
         *shared_places(spec, context),
         *(place for _, mount in known(context.mounts) for place in mount.repositories),
@@ -61,8 +61,8 @@ def _emptied_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Pro
     for at, path in venvs(("head_node",), spec.head_node):
         if around := next((place for place in places if f"{place}/".startswith(f"{path}/")), None):
             shared = next((place for place in places if f"{path}/".startswith(f"{place}/")), path)
-            text = f"must not be {around} or around it, got {shown(path)}; what is in it is deleted first"
-            yield Problem(at, f"{text}: name a directory of its own, as {shared}/neuron")
+            text = f"must not be {around} or around it, got {shown(path)}; {rules_nodes.NEURON} takes no directory with"
+            yield Problem(at, f"{text} something else in it: name one of its own, as {shared}/neuron")
 
 
 def other_nodes(spec: ParallelClusterSpec) -> Iterator[tuple[At, NodeSoftware]]:

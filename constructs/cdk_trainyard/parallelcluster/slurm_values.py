@@ -194,7 +194,7 @@ _RANGES: Final[Mapping[tuple[str, str], tuple[int, float]]] = {
 _MOST: Final = 0xFFFF_FFFF
 ENDLESS: Final = ("infinite", "unlimited", "-1")
 """A time, or a number, without end."""
-WEEK: Final = "7-0*|10080|168:0+:0+"
+WEEK: Final = "0*7-(0+(:0+){0,2})?|0*10080(:0+)?|0*168:0+:0+"
 """The form of a week, for which Slurm remembers usage and counts age by default."""
 
 
