@@ -180,6 +180,10 @@ def test_the_name_of_a_key_pair_is_one(name: str) -> None:
         "~/.ssh/id_ed25519.pub",
         "/home/me/key.pem",
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHx me@host",
+        "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t me@host",
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        r"C:\keys\mine",
+        "C:/keys/mine",
     ],
 )
 def test_fails_for_what_is_not_the_name_of_a_key_pair(name: str) -> None:
@@ -189,7 +193,9 @@ def test_fails_for_what_is_not_the_name_of_a_key_pair(name: str) -> None:
     assert stand_ins.KeyPair.kind.problem(name, HERE) == f"{text}, got {name!r}"
 
 
-@pytest.mark.parametrize("name", ["my-key", "team key", "/prod/key", "arn:team:key", "key.pem", "key-1"])
+@pytest.mark.parametrize(
+    "name", ["my-key", "team key", "/prod/key", "arn:team:key", "key.pem", "key-1", "sk-ssh", "a:b"]
+)
 def test_a_key_pair_may_have_any_name(name: str) -> None:
     assert stand_ins.KeyPair.kind.problem(name, HERE) is None
 

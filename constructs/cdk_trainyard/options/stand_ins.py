@@ -256,8 +256,8 @@ class KeyPair(StandIn):
 
     what, member, suffix = "an ec2.IKeyPair", "key_pair_name", ""
     kind = Text(
-        pattern=r"(?!.*(\{\{resolve:|\$\{)|arn:aws|key-[0-9a-f]{17}$|(ssh|ecdsa)-[a-z0-9-]+ AAAA|"
-        r"~/|\.{1,2}/|.*\.ssh/|/.*\.(pem|pub)$)"
+        pattern=r"(?!.*(\{\{resolve:|\$\{)|arn:aws|key-[0-9a-f]{17}$|(sk-)?(ssh|ecdsa)-[a-z0-9@.-]+ AAAA|"
+        r"-----BEGIN|[A-Za-z]:[\\/]|~/|\.{1,2}/|.*\.ssh/|/.*\.(pem|pub)$)"
         r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?",
         words="the name of an EC2 key pair, 255 ASCII characters at most, and not its id, ARN, key or file",
         example="my-key",
