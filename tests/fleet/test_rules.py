@@ -118,6 +118,11 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
             "'reservation_group_arn' must be of Region us-west-2, got "
             "'arn:aws:resource-groups:us-east-1:111111111111:group/mine'"
         )),
+        ({"reservation_group_arn": f"{GROUP}/more"}, (
+            "'reservation_group_arn' must be the ARN of a resource group of capacity reservations, "
+            "arn:aws:resource-groups:us-west-2:<account>:group/<name>, got "
+            "'arn:aws:resource-groups:us-west-2:111111111111:group/mine/more'"
+        )),
         ({**SPOT, **ODCR}, (
             "'reservation_id' must be left out with 'capacity' spot, which takes what is not reserved"
         )),

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from cdk_trainyard.options import schedules, stand_ins
+from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, NodePath, Number, Text, resource_id
 from cdk_trainyard.options.schedules import TimeZone
 from tools import generate_partitions
@@ -281,3 +282,16 @@ def test_retention_is_that_of_botocore() -> None:
         for number in re.findall(r"\b\d+\b", text.get("documentation", "") + model["shapes"]["Days"]["documentation"])
     }
     assert set(stand_ins.Retention.kind.values) <= said
+
+
+GROUP = "arn:aws:resource-groups:us-east-1:111111111111:group/"
+
+
+@pytest.mark.parametrize("name", ["gpus", "x" * 300, f"{'x' * 150}/{'a1' * 13}"])
+def test_the_arn_of_a_resource_group_is_one(name: str) -> None:
+    assert RESERVATION_GROUP.problem(f"{GROUP}{name}", HERE) is None
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "x" * 301, f"{'x' * 151}/{'a1' * 13}", "größe"])
+def test_fails_for_what_is_not_the_arn_of_a_resource_group(name: str) -> None:
+    assert str(RESERVATION_GROUP.problem(f"{GROUP}{name}", HERE)).startswith("must be the ARN of a resource group")

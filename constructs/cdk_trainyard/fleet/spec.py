@@ -10,7 +10,8 @@ from cdk_trainyard.fleet.times import UtcTime
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.instances.kind import LARGEST_BLOCK
 from cdk_trainyard.network.interfaces import EfaBackend
-from cdk_trainyard.options.kinds import Arn, Number, Text, resource_id
+from cdk_trainyard.options.arns import RESERVATION_GROUP
+from cdk_trainyard.options.kinds import Number, Text, resource_id
 from cdk_trainyard.options.stand_ins import Retention
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.storage.spec import NodeGrantsSpec
@@ -24,15 +25,7 @@ if TYPE_CHECKING:
 
 MOST_NODES = 5000
 ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or a capacity block")]
-ReservationGroupArn = Annotated[
-    str,
-    Arn(
-        service="resource-groups",
-        resource=r"group/[A-Za-z0-9_./-]+",
-        form="group/<name>",
-        what="a resource group of capacity reservations",
-    ),
-]
+ReservationGroupArn = Annotated[str, RESERVATION_GROUP]
 ThreadsPerCore = Literal[1, 2]
 _ONE_SUBNET = "nodes stand in the one accelerator subnet of the network, since EFA does not cross zones; leave it out"
 _NO_ADDRESS = (

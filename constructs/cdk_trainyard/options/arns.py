@@ -1,6 +1,6 @@
 """ARNs: whose they are, and those that are near to what is asked for, answered with what they are."""
 
-from typing import Any
+from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.problems import shown
@@ -44,3 +44,12 @@ class SecretArn(Arn):
             return Arn.problem(self, value, environment)
         text = f"must be the ARN of {self.what} alone, got {shown(value)}, with the key, stage or version that a task"
         return f"{text} definition adds: all of its value is read; use {shown(whole)}"
+
+
+RESERVATION_GROUP: Final = Arn(
+    service="resource-groups",
+    resource=r"group/([A-Za-z0-9_.-]{1,300}|[A-Za-z0-9_.-]{1,150}/[a-z0-9]{26})",
+    form="group/<name>",
+    what="a resource group of capacity reservations",
+)
+"""``GroupArnV2`` of Resource Groups in botocore's model, 1.44.5."""

@@ -1,13 +1,14 @@
 """What can be said of queues of a ParallelCluster, and of the kinds of nodes in them. No CDK."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from cdk_trainyard.instances.kind import UsageClass
+from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.fields import Said
-from cdk_trainyard.options.kinds import Arn, Number, resource_id
+from cdk_trainyard.options.kinds import Number, resource_id
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.parallelcluster.spec_nodes import (
     FORMER_IMAGE,
@@ -30,16 +31,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.network import PlacementGroup
 
 ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or capacity block")]
-ResourceGroupArn = Annotated[
-    str,
-    Arn(
-        service="resource-groups",
-        resource=r"group/[\w.-]{1,300}(/[a-z0-9]+)?",
-        form="group/<name>",
-        what="a resource group",
-        any_account=False,
-    ),
-]
+ResourceGroupArn = Annotated[str, replace(RESERVATION_GROUP, any_account=False)]
 _Priority = Annotated[int, Number(minimum=1, maximum=4294967295)]
 
 
