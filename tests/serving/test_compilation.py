@@ -16,9 +16,12 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.options.judging import Judge
+from cdk_trainyard.options.kinds import NOWHERE
 from cdk_trainyard.serving import ModelCompilation, NeuronDtype, NeuronModel, Server, TextGenerationEngine
 from cdk_trainyard.serving.engine_settings import settings
 from cdk_trainyard.serving.rules_compilation import build_host
+from cdk_trainyard.serving.spec_service import CompilationSpec
 from tests.serving.build_machine import REVISION, BuildMachine
 from tests.serving.parts import model, new_stack, only, warnings
 from tests.shown import lacking, promised
@@ -314,6 +317,25 @@ def test_fails_for_what_cannot_stand_in_a_command() -> None:
     ]
     (said,) = problems(source=None, revision=None, exported="exports//llama $(id)")
     assert said.startswith("'exported' must be a folder of the bucket")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("datasets/squad", "spaces/demo", "acme/llama--7b", "acme--x/llama", "acme/llama..7b", "acme/llama.git"),
+        *("acme/llama-", "acme/llama.", "acme-/llama", "acme/.llama", f"acme/{'x' * 97}"),
+    ],
+)
+def test_fails_for_what_the_hub_calls_no_model(source: str) -> None:
+    (said,) = problems(source=source)
+    assert said.startswith("'source' must be the name of a model on the Hugging Face Hub, <organization>/<model>, as")
+
+
+@pytest.mark.parametrize("source", ["acme/_llama_", "A-c.m_e/Llama-3.1_8B", "datasets-team/x", f"acme/{'x' * 96}"])
+def test_takes_what_the_hub_may_call_a_model(source: str) -> None:
+    judge = Judge(environment=NOWHERE)
+    judge.judged(CompilationSpec(source=source))
+    assert judge.problems == []
 
 
 def test_fails_for_two_sources_or_none() -> None:

@@ -27,6 +27,8 @@ MOST_HOSTS: Final = 10000
 """Steps in which ECS scales a group (``ManagedScaling``, maximumScalingStepSize)."""
 _MOST_MIB_S: Final = 2000
 """Of a gp3 volume (``EbsBlockDevice``, ``Throughput``, of EC2 in botocore's model, 1.44.5)."""
+_SIGN: Final = "[A-Za-z0-9_]"
+"""That a name of the Hub begins and ends with (``validate_repo_id`` of huggingface_hub, read 2026-11)."""
 _Tasks = Annotated[int, Number(minimum=0, maximum=MOST_TASKS)]
 DETECTOR_IMAGE: Final = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
 RECOVERY_IMAGE: Final = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
@@ -207,7 +209,8 @@ class CompilationSpec:
     source: Annotated[
         str | None,
         Text(
-            pattern=r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*",
+            pattern=rf"(?!(datasets|spaces)/|.*(--|[.][.]|[.]git$)){_SIGN}([A-Za-z0-9_.-]*{_SIGN})?/"
+            rf"{_SIGN}([A-Za-z0-9_.-]{{0,94}}{_SIGN})?",
             words="the name of a model on the Hugging Face Hub, <organization>/<model>",
             example="meta-llama/Llama-3.1-8B-Instruct",
             longest=200,
