@@ -180,7 +180,7 @@ PREFIX = (
     "none at its beginning, and no part that is '.' or '..', as tokenized/, got"
 )
 EXACT = "must be a pip requirement with an exact version, as neuronx-cc==2.22.12471.0, got"
-OBJECT = "must be an object's key without blanks or a last slash, as tools/enroot.deb, got"
+OBJECT = "must be an object's key without blanks, '*', a first '../' or a last slash, as tools/enroot.deb, got"
 NO_TOOL = (
     "'tools' must have a file of mountpoint for arm64, on which nodes of 'group-0' run, when 's3_mounts' is given; "
     "none is pinned"
@@ -402,6 +402,7 @@ def tool(**given: object) -> NodeSetup:
             (),
             f"'tools[0].key' {OBJECT} 'tools/'",
         ),
+        *((tool(key=key, url=None), (), f"'tools[0].key' {OBJECT} {key!r}") for key in ("tools/a*b.deb", "../a.deb")),
         (
             NodeSetup(containers=Containers(), tools=[*tool().tools, *tool().tools]),
             (),

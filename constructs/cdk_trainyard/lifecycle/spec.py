@@ -265,9 +265,9 @@ class ToolFile:
     """Address of the file. Default - ``key`` says where it is."""
     key: Annotated[
         str | None,
-        Text(
-            pattern=r"[A-Za-z0-9!_.*()/=+-]*[A-Za-z0-9!_.*()=+-]",
-            words="an object's key without blanks or a last slash",
+        Text(  # '*' would be any key in a policy; '../': S3 user guide, "Naming Amazon S3 objects", read 2026-11
+            pattern=r"(?!\.\./)[A-Za-z0-9!_.()/=+-]*[A-Za-z0-9!_.()=+-]",
+            words="an object's key without blanks, '*', a first '../' or a last slash",
             example="tools/enroot.deb",
             longest=1024,
         ),
