@@ -3,8 +3,9 @@
 import pytest
 
 from cdk_trainyard.options.kinds import NOWHERE, Environment, Kind
-from cdk_trainyard.options.texts import DNS_NAME, IMAGE_BY_DIGEST, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
+from cdk_trainyard.options.texts import DNS_NAME, EXACT, IMAGE_BY_DIGEST, IMAGE_REFERENCE, IMAGE_TAG, LINE, VARIABLE
 
+UNSEEN = " \u00a0\u3000\u200b\u202e\u2060\ufeff\n"
 RIGHT: list[tuple[Kind, list[str]]] = [
     (DNS_NAME, ["models.example.com", "xn--bcher-kva.example", "a-b.c"]),
     (IMAGE_REFERENCE, ["ghcr.io/a/b_c:3.3.5-neuron", "registry:5000/x", f"public.ecr.aws/a/b@sha256:{'0' * 64}"]),
@@ -23,6 +24,17 @@ RIGHT: list[tuple[Kind, list[str]]] = [
     ),
     (IMAGE_TAG, ["latest", "3.3.7-neuron", f"sha256:{'0' * 64}"]),
     (LINE, ["", "WARNING", "{{ message }}", "costs $5"]),
+    (
+        EXACT,
+        [
+            "chat",
+            "Platform Engineers",
+            "Équipe\u00a0: IA",
+            "\u0645\u06cc\u200c\u062e",
+            "https://issuer.example/pool",
+            "x" * 256,
+        ],
+    ),
     (VARIABLE, ["VLLM_LOGGING_LEVEL", "_x"]),
 ]
 WRONG: list[tuple[Kind, list[str]]] = [
@@ -47,6 +59,7 @@ WRONG: list[tuple[Kind, list[str]]] = [
     ),
     (IMAGE_TAG, ["", "-x", "a b", "sha256:0", "a/b"]),
     (LINE, ["a\nb", "${x}", "a {{resolve:ssm:x}}", "\x00"]),
+    (EXACT, ["", "x" * 257, *(f"x{each}" for each in UNSEEN), *(f"{each}x" for each in UNSEEN), "a\u200bb", "${x}"]),
     (VARIABLE, ["", "1x", "a-b", "a=b"]),
 ]
 

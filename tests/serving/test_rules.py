@@ -882,7 +882,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "issuer of two lines": (
         jwt(issuer="issuer.example\n"),
         [
-            "'authentication.issuer' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as https://issuer.example/pool, got 'issuer.example\\n'"
+            "'authentication.issuer' must be one line to the letter, without blanks at its ends, invisible characters, '${' and '{{resolve:', as https://issuer.example/pool, got 'issuer.example\\n'"
         ],
     ),
     "issuer that is what tells of it": (
@@ -974,7 +974,7 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "claim with a value that refers": (
         claim(values=["${x}"]),
         [
-            "'authentication.claims[0].values[0]' must be one line without '${' and '{{resolve:', which CloudFormation and shells take for references, as some words, got '${x}'"
+            "'authentication.claims[0].values[0]' must be one line to the letter, without blanks at its ends, invisible characters, '${' and '{{resolve:', as chat, got '${x}'"
         ],
     ),
     "claim of two words in one": (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import ByName, Said
 from cdk_trainyard.options.kinds import Number, Open, Text, resource_id
-from cdk_trainyard.options.texts import LINE
+from cdk_trainyard.options.texts import EXACT
 
 if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
@@ -114,7 +114,7 @@ _METADATA_URL: Final = Url(
 )
 """``IdpMetadata``. A workspace without ``VpcConfiguration`` reaches nothing private (its user guide, "Connect to data
 sources or notification channels in Amazon VPC from Amazon Managed Grafana")."""
-_SAML_NAME: Final = replace(LINE, example="Admins", shortest=1, longest=256)
+_SAML_NAME: Final = replace(EXACT, example="Admins")
 """A name in an assertion (AWS::Grafana::Workspace, AssertionAttributes and RoleValues)."""
 
 

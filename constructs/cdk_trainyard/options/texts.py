@@ -1,6 +1,7 @@
 """Kinds of texts that several rooms have: names of hosts, images, and free text that reaches a template."""
 
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 from cdk_trainyard.options.addresses import LABEL, PORT, PORTS, is_own
@@ -89,6 +90,17 @@ LINE: Final = Text(
     shortest=0,
 )
 """Free text that reaches a template."""
+_UNSEEN: Final = r"\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+EXACT: Final = replace(
+    LINE,
+    pattern=rf"(?![\s\S]*[{_UNSEEN}])(?!\s|[\s\S]*\s$){LINE.pattern}",
+    words="one line to the letter, without blanks at its ends, invisible characters, '${' and '{{resolve:'",
+    example="chat",
+    shortest=1,
+    longest=256,
+)
+"""Free text that somebody else's must be equal to. Unicode Standard, "Layout Controls": zero-width spaces, and what
+changes the direction of text, have no shape; joiners are letters' own."""
 VARIABLE: Final = Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", example="LEVEL")
 
 TOKENS: Final = {

@@ -30,7 +30,6 @@ _HTTPS_PORT: Final = 443
 _DISCOVERY: Final = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _MOST_CLAIMS: Final = 10
 _MOST_VALUES: Final = 10
-_LONGEST_VALUE: Final = 256
 """``JwtValidationActionConfig`` and ``JwtValidationActionAdditionalClaim`` of ELB's API."""
 _CONDITION_VALUES: Final = 5
 _WILDCARDS: Final = 6
@@ -197,10 +196,7 @@ def _claim(claim: JwtClaim) -> Iterator[Problem]:
     for number, value in enumerate(claim.values):
         if unresolved(value):
             continue
-        if not 1 <= len(value) <= _LONGEST_VALUE:
-            text = f"must have 1 to {_LONGEST_VALUE} characters, got {len(value)}"
-            yield Problem(("values", number), text)
-        elif claim.format is ClaimFormat.SPACE_SEPARATED and " " in value:
+        if claim.format is ClaimFormat.SPACE_SEPARATED and " " in value:
             text = f"must be without blanks in format {claim.format}, got {shown(value)}; give each word apart"
             yield Problem(("values", number), text)
 

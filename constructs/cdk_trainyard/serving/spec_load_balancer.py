@@ -9,7 +9,7 @@ from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import InFile, Said
 from cdk_trainyard.options.kinds import Cidr, Number, Text
 from cdk_trainyard.options.stand_ins import Retention
-from cdk_trainyard.options.texts import DNS_NAME, IMAGE_REFERENCE, LINE
+from cdk_trainyard.options.texts import DNS_NAME, EXACT, IMAGE_REFERENCE
 from cdk_trainyard.storage.spec import ExistingLogBucket
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("GET", "POST")
 AGENT_IMAGE: Final = "public.ecr.aws/aws-elb/target-optimizer/target-control-agent:latest"
-_ISSUER: Final = replace(LINE, example="https://issuer.example/pool", shortest=1, longest=256)
+_ISSUER: Final = replace(EXACT, example="https://issuer.example/pool")
 """Most are https URLs, but not all (RFC 7519, section 4.1.1, ``StringOrURI``). Length: ELB's API,
 ``JwtValidationActionConfig``."""
 
@@ -64,7 +64,7 @@ class JwtClaim:
         ),
     ]
     """The claim: client_id, scope or aud."""
-    values: Sequence[Annotated[str, LINE]]
+    values: Sequence[Annotated[str, EXACT]]
     """Values, one of which it must have."""
     format: ClaimFormat = ClaimFormat.SINGLE_STRING
     """How it is written in the token. Default: single-string."""
