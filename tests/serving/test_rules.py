@@ -1029,6 +1029,21 @@ LOAD_BALANCERS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"paths": ["v1/*"]},
         ["'paths[0]' must be a path pattern that begins with '/', as /v1/*, got 'v1/*'"],
     ),
+    "paths with a query, a variable and an escape": (
+        {"paths": ["/v1/*?x=1", "/v1/{x}", "/v1/%2e%2e/*"]},
+        [
+            f"'paths[{index}]' must be a path pattern without {sign!r}, as /v1/*, got {path!r}; use letters, digits and _ . $ / ~ \" ' @ : + & * ? -"
+            for index, (sign, path) in enumerate((("=", "/v1/*?x=1"), ("{", "/v1/{x}"), ("%", "/v1/%2e%2e/*")))
+        ],
+    ),
+    "paths that no request has when they are compared": (
+        {"paths": ["/v1/../*", "/v1/./models"]},
+        [
+            f"'paths[{index}]' must be without '.' and '..' as parts, got {path!r}: the load balancer resolves them before it compares a path"
+            for index, path in enumerate(("/v1/../*", "/v1/./models"))
+        ],
+    ),
+    "path with an ellipsis": ({"paths": ["/v1/..*"]}, []),
     "too many paths": (
         {"paths": ["/v1/a", "/v1/b", "/v1/c", "/v1/d"]},
         ["'paths' must be 3 or fewer, got 4: a rule takes 5 values, and GET and POST are two of them"],

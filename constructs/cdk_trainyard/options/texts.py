@@ -103,6 +103,28 @@ EXACT: Final = replace(
 changes the direction of text, have no shape; joiners are letters' own."""
 VARIABLE: Final = Text(pattern=r"[A-Za-z_][A-Za-z0-9_]*", words="the name of an environment variable", example="LEVEL")
 
+_PATH_SIGNS: Final = r"""[A-Za-z0-9_.$/~"'@:+&*?-]"""
+"""ELB user guide, "Condition types for listener rules", read 2026-11."""
+
+
+class PathPattern(Text):
+    """A pattern of paths that a load balancer compares."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> str | None:
+        """Say which sign is none of a pattern."""
+        odd = re.sub(_PATH_SIGNS, "", value)
+        if not odd or not value.startswith("/"):
+            return Text.problem(self, value, environment)
+        signs = """letters, digits and _ . $ / ~ " ' @ : + & * ? -"""
+        return f"must be a path pattern without {shown(odd[0])}, as {self.example}, got {shown(value)}; use {signs}"
+
+
+PATH_PATTERN: Final = PathPattern(
+    pattern=rf"/{_PATH_SIGNS}*", words="a path pattern that begins with '/'", example="/v1/*", longest=128
+)
+
 TOKENS: Final = {
     "hf_": "(?:[A-Za-z]{34}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{30,})(?![A-Za-z0-9_-])",
     **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), "(?=[A-Za-z]*[0-9])[A-Za-z0-9]{30,}"),

@@ -218,7 +218,8 @@ def caller_problems(spec: LoadBalancerSpec) -> Iterator[Problem]:
 def path_problems(paths: Sequence[str], kind: AuthenticationKind) -> Iterator[Problem]:
     """Check the list of paths that are let in, all others being refused.
 
-    Source: ELB's API, ``PathPatternConditionConfig.Values``: "The comparison is case sensitive".
+    Source: ELB's API, ``PathPatternConditionConfig.Values``: "The comparison is case sensitive"; ELB user guide,
+    "Condition types for listener rules", read 2026-11: "performed only after URI normalization", which leaves no dots.
 
     Args:
         paths: The patterns.
@@ -238,6 +239,9 @@ def path_problems(paths: Sequence[str], kind: AuthenticationKind) -> Iterator[Pr
         elif not unresolved(path) and path[: len(_GUARDED)].lower() == _GUARDED != path[: len(_GUARDED)]:
             text = f"must begin with '{_GUARDED}' in lower case, got {shown(path)}: paths are told apart by case"
             yield Problem(("paths", index), f"{text}; use '{_GUARDED}{path[len(_GUARDED) :]}'")
+        elif not unresolved(path) and {".", ".."} & set(path.split("/")):
+            why = "the load balancer resolves them before it compares a path"
+            yield Problem(("paths", index), f"must be without '.' and '..' as parts, got {shown(path)}: {why}")
     if not paths:
         yield Problem(("paths",), "must name 1 path or more, got none; use '/v1/*'")
     if len(paths) + len(METHODS) > _CONDITION_VALUES:

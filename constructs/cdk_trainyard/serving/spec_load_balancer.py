@@ -9,7 +9,7 @@ from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import InFile, Said
 from cdk_trainyard.options.kinds import Cidr, Number, Text
 from cdk_trainyard.options.stand_ins import Retention
-from cdk_trainyard.options.texts import DNS_NAME, EXACT, IMAGE_REFERENCE
+from cdk_trainyard.options.texts import DNS_NAME, EXACT, IMAGE_REFERENCE, PATH_PATTERN
 from cdk_trainyard.storage.spec import ExistingLogBucket
 
 if TYPE_CHECKING:
@@ -149,17 +149,7 @@ class LoadBalancerSpec:
     """Whether it is reached from the internet. Default: false."""
     clients: Sequence[Annotated[str, Cidr()]] | None = None
     """Blocks of addresses that reach it. Default - internal: the VPC; public: anybody."""
-    paths: Sequence[
-        Annotated[
-            str,
-            Text(
-                pattern=r"""/[A-Za-z0-9_.$/~"'@:+&*?-]*""",
-                words="a path pattern that begins with '/'",
-                example="/v1/*",
-                longest=128,
-            ),
-        ]
-    ] = ("/v1/*",)
+    paths: Sequence[Annotated[str, PATH_PATTERN]] = ("/v1/*",)
     """What is let in, at most 3 patterns; with api-key within /v1/. Default - /v1/*."""
     concurrency: ConcurrencyLimit | None = None
     """Queues requests at the load balancer instead of in the engine. Default - the engine queues."""
