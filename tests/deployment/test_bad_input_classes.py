@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.fields import keys_of
+from cdk_trainyard.options.kinds import Open
 from tests.deployment.good_file import (
     GOOD,
     GOOD_FLEET,
@@ -14,6 +17,7 @@ from tests.deployment.good_file import (
     edited,
     problems_of,
 )
+from tests.options.test_every_option import reachable, scalars
 
 EXISTING = (
     "vpc_id: vpc-0123456789abcdef0\n"
@@ -505,6 +509,110 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
 def test_is_refused_wherever_it_is_said(good: str, edits: list[Edit], says: str, write: Callable[[str], Path]) -> None:
     found = problems_of(write(edited(*edits, good=good)))
     assert [problem for problem in found if says in problem], found
+
+
+REFERENCE = "'{{resolve:ssm:/x}}'"
+LEFT_TO_RULES: list[tuple[str, str, str, Edit]] = [
+    (GOOD, "zone_problems", "network.zone", ("use1-az4", REFERENCE)),
+    (
+        GOOD,
+        "version_problems",
+        "storage.lustre.lustre_version",
+        (CAPACITY, f"{CAPACITY}\n    lustre_version: {REFERENCE}"),
+    ),
+    (
+        GOOD,
+        "root_squash_problems",
+        "storage.lustre.root_squash.no_squash_nids[0]",
+        (CAPACITY, f"{CAPACITY}\n    root_squash: {{uid: 1, gid: 1, no_squash_nids: [{REFERENCE}]}}"),
+    ),
+    (
+        GOOD,
+        "repository_problems",
+        "storage.lustre.data_repositories[0].file_system_path",
+        (CAPACITY, f"{CAPACITY}\n    data_repositories: [{{bucket: datasets, file_system_path: {REFERENCE}}}]"),
+    ),
+    (
+        GOOD,
+        "partition_problems",
+        "cluster.groups.workers.partition",
+        (WORKERS, f"{WORKERS}      partition: {REFERENCE}\n"),
+    ),
+    (GOOD, "folder_problems", "cluster.lifecycle.folder", hyperpod(f"lifecycle: {{folder: {REFERENCE}}}")),
+    (
+        GOOD,
+        "override_problems",
+        f"monitoring.alarms.{REFERENCE[1:-1]}",
+        ("network:", f"monitoring: {{alarms: {{{REFERENCE}: {{enabled: false}}}}}}\nnetwork:"),
+    ),
+    *(
+        (
+            GOOD,
+            "own_alarm_problems",
+            f"monitoring.own_alarms.Odd.{key}",
+            ("network:", f"monitoring: {{own_alarms: {{Odd: {{minutes: 5, {texts}}}}}}}\nnetwork:"),
+        )
+        for key, texts in (
+            ("expr", "summary: x, expr: 'up{$cluster, x=\"{{resolve:ssm:/x}}\"} == 0'"),
+            ("summary", f"expr: 'up{{$cluster}} == 0', summary: {REFERENCE}"),
+        )
+    ),
+    (GOOD_PARALLELCLUSTER, "operating_system_problems", "cluster.operating_system", ("alinux2023", REFERENCE)),
+    (GOOD_PARALLELCLUSTER, "cluster_name_problems", "cluster.cluster_name", hyperpod(f"cluster_name: {REFERENCE}")),
+    (
+        GOOD_PARALLELCLUSTER,
+        "resource_prefix_problems",
+        "cluster.iam.resource_prefix",
+        hyperpod(f"iam: {{resource_prefix: {REFERENCE}}}"),
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "suppressed_validator_problems",
+        "cluster.suppress_validators[0]",
+        hyperpod(f"suppress_validators: [{REFERENCE}]"),
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "action_problems",
+        "cluster.head_node.on_start[0].script",
+        (HEAD, f"{HEAD}    on_start: [{{script: {REFERENCE}}}]\n"),
+    ),
+    (GOOD_SERVING, "image_problems", "serving.engine.image", ("kind: tgi", f"kind: tgi\n    image: {REFERENCE}")),
+    (
+        GOOD_PARALLELCLUSTER,
+        "slurm_settings_problems",
+        "cluster.slurm.custom[0].LaunchType",
+        hyperpod(f"slurm: {{custom: [{{LaunchType: {REFERENCE}}}]}}"),
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "slurm_settings_problems",
+        "cluster.queues[0].slurm.QOS",
+        ("name: cpu", f"name: cpu\n      slurm: {{QOS: {REFERENCE}}}"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("good", "key", "edit"), [pytest.param(good, key, edit, id=key) for good, _, key, edit in LEFT_TO_RULES]
+)
+def test_a_text_that_a_rule_judges_is_no_reference(
+    good: str, key: str, edit: Edit, write: Callable[[str], Path]
+) -> None:
+    found = problems_of(write(edited(edit, good=good)))
+    assert [problem for problem in found if f" '{key}' must " in problem], found
+
+
+def test_a_reference_is_tried_in_every_text_that_a_rule_judges() -> None:
+    left = {
+        kind.rule
+        for spec in reachable(DeploymentSpec)
+        for option in keys_of(spec).values()
+        for scalar in scalars(option.shape)
+        for kind in scalar.kinds
+        if scalar.type is str and isinstance(kind, Open)
+    }
+    assert left - {rule for _, rule, _, _ in LEFT_TO_RULES} == {"accounting_problems"}  # of Python alone
 
 
 TAKEN: list[tuple[str, str, list[Edit]]] = [

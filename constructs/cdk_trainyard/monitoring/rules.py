@@ -102,6 +102,9 @@ def own_alarm_problems(own: Sequence[OwnAlarm], *, changes: str = "overrides") -
             yield Problem((*at, "summary"), f"must close each '{{{{' with '}}}}', got {shown(alarm.summary)}")
         elif _LITERAL.fullmatch(alarm.expr.strip()):
             yield Problem((*at, "expr"), f"must ask for a metric, got {shown(alarm.expr)}")
+        elif "{{resolve:" in alarm.expr:
+            text = "must be without '{{resolve:', which CloudFormation takes for a reference"
+            yield Problem((*at, "expr"), f"{text}, got {shown(alarm.expr)}")
         else:
             readable[alarm.name] = alarm
     yield from _reading_problems(readable)

@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.problems import shown
 
 _UP_TO_65535: Final = r"\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]"
@@ -314,4 +316,6 @@ def _value_problem(value: Any, form: str, words: str) -> str | None:
         return f"must be one value, got {'a mapping' if hasattr(value, 'keys') else 'a list'}"
     if isinstance(value, str) and not (value.isprintable() and value.strip()):
         return f"must be one line that says something, got {shown(value)}"
+    if isinstance(value, str) and (text := LINE.problem(value, NOWHERE)):
+        return text
     return None if re.fullmatch(rf'("?)(?:{form})\1', str(value)) else f"must be {words}, got {shown(value)}"
