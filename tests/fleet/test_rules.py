@@ -171,6 +171,10 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
         ({"image": ARM}, (
             "'image' must be one for x86_64, the architecture of p4d.24xlarge, got 'ami-0123456789abcdef0' for arm64"
         )),
+        ({"image": NodeImage(parameter="/aws/service/deeplearning/ami/arm64/x-ubuntu-24.04/latest/ami-id")}, (
+            "'image' must be one for x86_64, the architecture of p4d.24xlarge, got "
+            "'/aws/service/deeplearning/ami/arm64/x-ubuntu-24.04/latest/ami-id' for arm64"
+        )),
         ({"fleet_name": "-x"}, (
             "'fleet_name' must be a letter and then letters, digits and hyphens, 63 at most, as nlp, got '-x'; leave "
             "it out for a unique one"

@@ -32,12 +32,21 @@ def build(**changes: Any) -> list[str]:
     return [sentence(problem) for problem in (*judge.problems, *training_image_problems(spec, ENVIRONMENT))]
 
 
+DLAMI = "/aws/service/deeplearning/ami/arm64/base-oss-nvidia-driver-gpu-ubuntu-24.04"
+UBUNTU = "/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
+WINDOWS = "/aws/service/ami-windows-latest/Windows_Server-2022-English-Full-Base"
+
+
 @pytest.mark.parametrize(
     "said",
     [
         {"dlami": "ubuntu-24.04"},
         {"ami_id": AMI, "user": "me"},
-        *({"parameter": name} for name in ("/a/b", "images", "/a" * 15, "/aws/service/x")),
+        *({"parameter": name} for name in ("/a/b", "images", "/a" * 15, "/aws/service/x", "ami-of-ours")),
+        {"parameter": f"{DLAMI}/latest/ami-id", "architecture": "arm64", "user": "ubuntu"},
+        {"parameter": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64", "user": "ec2-user"},
+        {"parameter": "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id", "user": "trainer"},
+        {"parameter": "/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id"},
     ],
 )
 def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
@@ -65,6 +74,38 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
             ))
             for name in ("{{resolve:x}}", "/a" * 16, "AWS-image", "ssm-image")
         ),
+        ({"parameter": AMI}, (
+            f"'parameter' must be the name of a parameter, got the id of an AMI, {AMI!r}; give it as 'ami_id'"
+        )),
+        ({"parameter": WINDOWS}, (
+            f"'parameter' must hold the id of an AMI of Linux, got {WINDOWS!r}, which holds an image of Windows"
+        )),
+        ({"parameter": "/aws/reference/secretsmanager/ami"}, (
+            "'parameter' must hold the id of an AMI of Linux, got '/aws/reference/secretsmanager/ami', which holds a "
+            "secret"
+        )),
+        ({"parameter": f"{DLAMI}/latest"}, (
+            f"'parameter' must end with '/ami-id' to hold the id of an AMI, got '{DLAMI}/latest'; use "
+            f"'{DLAMI}/latest/ami-id'"
+        )),
+        ({"parameter": "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended"}, (
+            "'parameter' must end with '/image_id' to hold the id of an AMI, got "
+            "'/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended'; use "
+            "'/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id'"
+        )),
+        ({"parameter": f"{DLAMI}/latest/ami-id", "architecture": "x86_64"}, (
+            f"'architecture' must be arm64, as 'parameter' {DLAMI}/latest/ami-id says, got x86_64"
+        )),
+        ({"parameter": UBUNTU, "architecture": "arm64"}, (
+            f"'architecture' must be x86_64, as 'parameter' {UBUNTU} says, got arm64"
+        )),
+        ({"parameter": UBUNTU, "user": "ec2-user"}, (
+            f"'user' must be ubuntu, who is on the image of 'parameter' {UBUNTU}, got ec2-user"
+        )),
+        ({"parameter": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"}, (
+            "'user' must be ec2-user, who is on the image of 'parameter' "
+            "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64, got none, which means ubuntu"
+        )),
         ({"dlami": "base-oss-nvidia-driver-gpu-ubuntu-24.4"}, (
             "'dlami' must be the name of a Deep Learning AMI, got 'base-oss-nvidia-driver-gpu-ubuntu-24.4'; did you mean "
             "'base-oss-nvidia-driver-gpu-ubuntu-24.04' or 'base-oss-nvidia-driver-gpu-ubuntu-22.04' or "

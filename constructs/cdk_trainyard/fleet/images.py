@@ -1,5 +1,6 @@
 """What is known of machine images: Deep Learning AMIs by their names, and what nodes of an image are. No CDK."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -140,7 +141,20 @@ def known_image(image: "NodeImage") -> KnownImage:
         return _dlami(image.dlami)
     name = image.ami_id or image.parameter or ""
     user = _UBUNTU if image.user is None else image.user
-    return KnownImage(name=name, parameter=image.parameter, architecture=image.architecture, user=user)
+    architecture: str | None = image.architecture
+    if architecture is None and image.parameter is not None and not unresolved(image.parameter):
+        architecture = architecture_of(image.parameter)
+    return KnownImage(name=name, parameter=image.parameter, architecture=architecture, user=user)
+
+
+def architecture_of(parameter: str) -> str | None:
+    """Return the architecture that the name of a parameter of AWS's says, or None where it says none.
+
+    Args:
+        parameter: The name.
+    """
+    found = re.fullmatch(r"/aws/service/.*[/-](amd64|x86_64|arm64)(/.*)?", parameter)
+    return found and {"amd64": "x86_64"}.get(found[1], found[1])
 
 
 def base_name(image: "NodeImage") -> str | None:

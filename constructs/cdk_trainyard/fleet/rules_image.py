@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from cdk_trainyard.fleet.images import KnownImage, known_base, known_image, names_of_family, other_device
 from cdk_trainyard.fleet.rules_drivers import build_driver_problems
+from cdk_trainyard.fleet.rules_parameter import parameter_problems
 from cdk_trainyard.fleet.spec_image import NodeImage, TrainingImageSpec
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.options.kinds import Environment
@@ -52,6 +53,7 @@ def node_image_problems(image: NodeImage, environment: Environment) -> Iterator[
         for name in _OF_ONES_OWN:
             if getattr(image, name) is not None:
                 yield Problem((name,), f"must be left out with {option(said[0])}, whose it is known")
+    yield from parameter_problems(image)
     if image.said_build is not None:
         yield from within(("build",), training_image_problems(image.said_build, environment))
 
