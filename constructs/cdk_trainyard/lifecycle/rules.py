@@ -21,7 +21,7 @@ from cdk_trainyard.lifecycle.rules_setup import Nodes, setup_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE, SETTINGS_FILE, USERS_FILE, NodeGroup, NodeSettings
 from cdk_trainyard.lifecycle.spec import GroupRole, SlurmTopology
 from cdk_trainyard.node_scripts import node_module, scripts_folder
-from cdk_trainyard.options.texts import TOKENS
+from cdk_trainyard.options.secrets import secrets_in
 from cdk_trainyard.places import home
 from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
@@ -45,24 +45,8 @@ _ANY_LINE_ENDS = (
 )
 """What takes CR LF: JSON (RFC 8259, section 2), CSV (RFC 4180), what people and browsers read, what Windows runs."""
 _SAMPLE_NAMES = ("*.example", "*.sample", "*.template", "*.dist")
-_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _PUBLIC = re.compile(rb"-----BEGIN ((TRUSTED )?CERTIFICATE( REQUEST)?|X509 CRL|DH PARAMETERS|[A-Z0-9 ]*PUBLIC KEY)")
 """RFC 7468, sections 5 to 7 and 13, and what OpenSSL writes."""
-_ACCESS_KEY = re.compile(rb"\b(AKIA|ASIA)(?![A-Z0-9]*EXAMPLE)[A-Z0-9]{16}\b")
-_KEY_VALUE = rb"[\"']?\]?[ \t]*[=:, \t][ \t]*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
-_SECRET_CONTENT = (
-    (_PRIVATE_KEY, "a private key"),
-    (_ACCESS_KEY, "an AWS access key"),
-    *(
-        (re.compile(name + _KEY_VALUE), "an AWS secret access key")
-        for name in (b"aws_secret_access_key", b"AWS_SECRET_ACCESS_KEY")
-    ),
-    *((re.compile(f"{begin}(?<![A-Za-z0-9_-]{begin}){rest}".encode()), "a token") for begin, rest in TOKENS.items()),
-)
-"""What secrets look like, each pattern with a literal beginning: so megabytes are searched at once."""
-_PLACEHOLDER = re.compile(rb"EXAMPLE|YOUR|REPLACE|PLACEHOLDER|TOKEN", re.IGNORECASE)
-_LEAST_SIGNS = 12
-"""Different characters of a secret; what has fewer holds its place, as ``hf_xxxx``."""
 _API_DRIVEN, _LEGACY = (topology.value for topology in SlurmTopology)
 _USERS_READER = "shared_users.py"
 _SETTINGS_READER = "steps/network.sh"
@@ -322,11 +306,7 @@ def _size_problems(file: BundleFile) -> list[str]:
 
 
 def _secret_problems(file: BundleFile) -> list[str]:
-    got = [
-        f"{what} at {file.name}:{_line_of(file.data, match.start())}"
-        for pattern, what in _SECRET_CONTENT
-        if (match := next(filter(_is_real, pattern.finditer(file.data)), None))
-    ]
+    got = [f"{what} at {file.name}:{_line_of(file.data, start)}" for what, start in secrets_in(file.data)]
     if not got and _has_secret_name(file):
         got = [f"{file.name}, whose name is one of keys or passwords"]
     return [
@@ -336,12 +316,6 @@ def _secret_problems(file: BundleFile) -> list[str]:
         )
         for found in got
     ]
-
-
-def _is_real(found: re.Match[bytes]) -> bool:
-    secret = found[found.lastindex or 0]
-    made_up = _PLACEHOLDER.search(secret) or len(set(secret)) < _LEAST_SIGNS
-    return found.re in {_PRIVATE_KEY, _ACCESS_KEY} or not made_up
 
 
 def _has_secret_name(file: BundleFile) -> bool:

@@ -124,15 +124,3 @@ class PathPattern(Text):
 PATH_PATTERN: Final = PathPattern(
     pattern=rf"/{_PATH_SIGNS}*", words="a path pattern that begins with '/'", example="/v1/*", longest=128
 )
-
-TOKENS: Final = {
-    "hf_": "(?:[A-Za-z]{34}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{30,})(?![A-Za-z0-9_-])",
-    **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), "(?=[A-Za-z]*[0-9])[A-Za-z0-9]{30,}"),
-    "github_pat_": "(?=[A-Za-z]*[0-9])[A-Za-z0-9]{20,}",
-    "glpat-": "(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
-    **dict.fromkeys(("xoxb-", "xoxp-", "xapp-"), "[0-9][A-Za-z0-9-]{19,}"),
-}
-"""Beginnings of tokens, as their makers document them, and patterns of what follows: Hugging Face ("User access
-tokens"), GitHub ("About authentication to GitHub"), GitLab ("Token prefixes"), Slack ("Tokens"); read 2026-11. Names
-and placeholders begin so too: what follows must have a digit. By the rules of gitleaks (read 2026-11), Slack's begin
-with one, and Hugging Face's may be 34 letters without any."""

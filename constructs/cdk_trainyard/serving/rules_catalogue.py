@@ -8,7 +8,8 @@ from typing import Final
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType, catalogue_date, zone_ids
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.texts import IMAGE_REFERENCE, TOKENS
+from cdk_trainyard.options.secrets import TOKENS
+from cdk_trainyard.options.texts import IMAGE_REFERENCE
 from cdk_trainyard.problems import Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import (
     EngineImage,
