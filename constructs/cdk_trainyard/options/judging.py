@@ -9,6 +9,7 @@ from cdk_trainyard.errors import raise_problems
 from cdk_trainyard.options.fields import Chosen, Field, Items, Json, Named, Object, Part, Scalar, Shape, fields_of
 from cdk_trainyard.options.kinds import NOWHERE, Arn, Environment, Kind
 from cdk_trainyard.options.repeated import repeated_problems
+from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import Enumeration, StandIn
 from cdk_trainyard.options.wiring import got, wiring_problems
 from cdk_trainyard.problems import At, Problem, either
@@ -153,6 +154,8 @@ class Judge:
         return value
 
     def _of_kinds(self, kinds: Sequence[Kind], value: Any, right: Any, at: At) -> Any:
+        if text := secret_problem(value):
+            return self._refused(at, text)
         self.problems.extend(Problem(at, text) for text in self._said(kinds, value))
         return Unknown() if any(kind.problem(value, NOWHERE) for kind in kinds) else right
 

@@ -30,6 +30,7 @@ from cdk_trainyard.options.fields import (
 )
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind
 from cdk_trainyard.options.repeated import repeated_problems
+from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
@@ -228,6 +229,8 @@ class Reader:
             forms = filter(None, (kind.problem(data, NOWHERE) for kind in kinds))
             text = next(forms, f"must be a value, got {shown(data)}")
             return self._refused(at, f"{text}, which CDK writes until it has looked one up")
+        if secret := secret_problem(data):
+            return self._refused(at, secret)
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
         for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
             self.problems.append(Problem(at, text))
