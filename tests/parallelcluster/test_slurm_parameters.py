@@ -21,6 +21,7 @@ TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "
         {"custom": [{"MetricsType": "metrics/openmetrics"}], "version": "3.16.1"},
         {"custom": [{"PowerAction": "off"}], "image_id": "ami-12345678"},
         {"custom": [{"PowerAction": "off"}], "version": "3.17.0"},
+        {"custom": [{"AccountingStoragePass": "/run/munge/global.socket.2"}]},
         {"custom": [{"SelectTypeParameters": "CR_LLN,CR_Core,CR_Pack_Nodes"}]},
     ],
     ids=named,
@@ -35,6 +36,13 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         (
             {"custom": [{"Kilwait": 6}]},
             "'slurm.custom[0].Kilwait' is no parameter of a cluster in slurm.conf; did you mean 'KillWait'",
+        ),
+        (
+            {"custom": [{"AccountingStoragePass": "hunter2"}]},
+            (
+                "'slurm.custom[0].AccountingStoragePass' must be the path of a socket of MUNGE, as "
+                "/run/munge/global.socket.2: slurmctld takes no password there; leave it out"
+            ),
         ),
         ({"custom": [{"KillWait": "x y"}]}, "whole number of 0 to 65535, or UNLIMITED, got 'x y'"),
         ({"custom": [{"KillWait": 70000}]}, "or UNLIMITED, got 70000"),
@@ -176,6 +184,12 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
 )
 def test_what_slurm_stops_at_is_refused(said: dict[str, Any], problem: str) -> None:
     assert [text for text in problems(**said) if problem in text], problems(**said)
+
+
+@pytest.mark.parametrize("name", ["StoragePass", "AccountingStoragPass"])
+def test_no_password_is_proposed(name: str) -> None:
+    [text] = problems(custom=[{name: "x"}])
+    assert "AccountingStoragePass" not in text
 
 
 @pytest.mark.parametrize("level", TABLES)

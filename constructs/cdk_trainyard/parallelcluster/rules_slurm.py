@@ -139,7 +139,7 @@ def _parameter_problems(at: At, parameters: Mapping[str, Any], table: str) -> Pr
             yield Problem((*at, name), "must be the name of a parameter of Slurm, as PriorityTier", of_key=True)
             continue
         if name.lower() not in kinds:
-            hint = did_you_mean(name, slurm_facts()[table])
+            hint = did_you_mean(name, [known for known in slurm_facts()[table] if not known.endswith("Pass")])
             yield Problem((*at, name), f"is no parameter of a {_WORDS[table]} in slurm.conf{hint}", of_key=True)
             continue
         if table == "cluster" and (remedy := _GONE.get(name.lower())):

@@ -301,7 +301,14 @@ def _sizes_problem(text: str) -> str | None:
     return None
 
 
+def _socket_problem(text: str) -> str | None:
+    """No password is of use (slurm.conf(5), AccountingStoragePass), and none is shown."""
+    where = "the path of a socket of MUNGE, as /run/munge/global.socket.2"
+    return None if text.startswith("/") else f"must be {where}: slurmctld takes no password there; leave it out"
+
+
 _OF_WORDS: Final[Mapping[tuple[str, str], Callable[[str], str | None]]] = {
+    ("cluster", "accountingstoragepass"): _socket_problem,
     ("cluster", "debugflags"): _flags_problem,
     ("cluster", "propagateresourcelimits"): _limits_problem,
     ("cluster", "propagateresourcelimitsexcept"): _limits_problem,
