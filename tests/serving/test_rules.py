@@ -347,7 +347,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "registry of a Region without such hosts": (
         {"engine": TextGenerationEngine.hf_vllm(), "region": "us-west-1"},
         [
-            "'engine.image' is in no registry of us-west-1 that is known, got hf-vllm-0.4.5; inf2 is not known to be offered there either (data of 2026-10-27); use another Region, or an image of yours where you know better"
+            "'engine.image' is in no registry of us-west-1 that is known, got hf-vllm-0.4.5; inf2 is not known to be offered there either (data of 2026-10-27); use the Region us-east-1, us-east-2, us-west-2, ap-northeast-1, ap-south-1, ap-southeast-1, ap-southeast-2, eu-central-1, …, or an image of yours where you know better"
         ],
     ),
     "repository with a name of one letter": (

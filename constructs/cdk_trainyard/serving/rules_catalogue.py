@@ -105,8 +105,10 @@ def _registry_problems(image: EngineImage, region: str | None) -> Iterator[Probl
     if unresolved(region) or (region is not None and registry_account(region) is not None):
         return
     if region is not None and not InstanceType.of(_SMALLEST).offered_in(region) and zone_ids(region):
+        there = [each for each in InstanceType.of(_SMALLEST).zones if registry_account(each) is not None]
+        there.sort(key=lambda each: each.partition("-")[0] != region.partition("-")[0])  # its own continent's first
         text = f"is in no registry of {region} that is known, got {image.key}; inf2 is not known to be offered there"
-        use = "use another Region, or an image of yours where you know better"
+        use = f"use the Region {either(there)}, or an image of yours where you know better"
         yield Problem(("image",), f"{text} either (data of {catalogue_date()}); {use}")
         return
     others = [row.key for row in images_for(image.server, "inf2") if row.reference is not None]
