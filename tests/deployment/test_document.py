@@ -11,6 +11,7 @@ from cdk_trainyard.tokens import Unknown
 FILE = "deployments/x.yaml"
 UNTIL_KNOWN = "an app of CDK writes this until it knows one"
 
+NO_BLANK = "is no blank to the file's reader; indent with spaces"
 LIKE_A_BLANK = "which looks like one; write a blank"
 TOO_DEEP = "it is indented below a key that has a value; align it with its neighbors, or remove that value"
 MERGE_ALL = "write one, as '<<: [*one, *other]'"
@@ -130,6 +131,9 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ('a: "\ufeff" b\n', "1:8", f"text stands after the quote that closes the value; {ONE_PAIR}"),
         ("a: b\u2028\nc: ~\n", "2:4", "'c' has no value; write one, or remove the key"),
         ("a: 'b\x85 c'\r\nd:  ~\r\n", "2:5", "'d' has no value; write one, or remove the key"),
+        ("a: de\x85mo\nb: 1\n", "1:6", "U+0085 ends a line for the file's reader, and in no editor; remove it"),
+        ("a: 1\nb:\n\u00a0 c: 1\n  d: 1\n", "3:1", f"U+00A0 (NO-BREAK SPACE) {NO_BLANK}"),
+        ("a: 1\nb:\n  c: 1\n \u3000d: 1\n", "4:2", f"U+3000 (IDEOGRAPHIC SPACE) {NO_BLANK}"),
         ("a: 1 # b\u2028 c\nd: 1\n", "1:9", "U+2028 ends a line for the file's reader, and in no editor; remove it"),
         ("a: [b] // d\n", "1:8", COMMENT),
         ("a: 'b' // d\n", "1:8", COMMENT),

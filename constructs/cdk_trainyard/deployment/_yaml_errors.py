@@ -5,6 +5,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
+from unicodedata import name
 
 import yaml
 
@@ -66,6 +67,7 @@ _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!
 """Quoted values and comments, in which brackets are text."""
 _COMMENT: Final = r"(?<=\s)(//|/\*)"
 _NO_BREAKS: Final = "\x85\u2028\u2029"
+_BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000"
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
 _Answer = tuple[tuple[int, int], str]
@@ -83,7 +85,19 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
         return (1, 1), f"this is not YAML: {problem}"
     mark, began = seen(mark), getattr(error, "context_mark", None)
     start = seen(began) if began else mark
-    for read in (_line_end, _tab, _comment, _key, _too_deep, _text_in_brackets, _bracket, _quote, _sign, _among_items):
+    for read in (
+        _line_end,
+        _indentation,
+        _tab,
+        _comment,
+        _key,
+        _too_deep,
+        _text_in_brackets,
+        _bracket,
+        _quote,
+        _sign,
+        _among_items,
+    ):
         if answer := read(problem, mark, start):
             return answer
     for pattern, sentence in _OPENED:
@@ -93,13 +107,24 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
     return _at(mark), next(sentences, f"this is not YAML: {problem}")
 
 
-def _line_end(_problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+def _line_end(_problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
     """Say of a character that ends a line for PyYAML alone that it does."""
-    found = re.search(f"[{_NO_BREAKS}]", _line(mark)[: mark.column + 1])
-    if found is None:
+    for each in (start, mark):
+        if found := re.search(f"[{_NO_BREAKS}]", _line(each)[: each.column + 1]):
+            said = f"U+{ord(found[0]):04X} ends a line for the file's reader, and in no editor; remove it"
+            return (each.line + 1, found.start() + 1), said
+    return None
+
+
+def _indentation(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say of a blank that is none to YAML that it indents nothing: the nearest one above."""
+    if not re.search("could not find expected ':'|not allowed here|<block end>|'<document start>'", problem):
         return None
-    said = f"U+{ord(found[0]):04X} ends a line for the file's reader, and in no editor; remove it"
-    return (mark.line + 1, found.start() + 1), said
+    for number, line in reversed([*enumerate(str(mark.buffer).split("\n")[: mark.line + 1], 1)]):
+        if found := re.match(f"[ -]*([{_BLANKS}])", line):
+            sign = f"U+{ord(found[1]):04X} ({name(found[1])})"
+            return (number, found.start(1) + 1), f"{sign} is no blank to the file's reader; indent with spaces"
+    return None
 
 
 def _tab(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
