@@ -242,6 +242,16 @@ AT_LOAD = [
         "15:5: 'cluster.groups.worker_group' must be 1 to 63 letters, digits and inner hyphens, got 'worker_group'; use 'worker-group' as a name",
     ),
     row(
+        "group-like-another",
+        [
+            (
+                "    workers:",
+                "    'head ':\n      role: login\n      instance_type: ml.m5.large\n      count: 1\n    workers:",
+            )
+        ],
+        "15:5: 'cluster.groups.head ' must be 1 to 63 letters, digits and inner hyphens, got 'head ' as a name",
+    ),
+    row(
         "partition-dots",
         [("count: 4", "count: 4\n      partition: ml.trn1.32xlarge")],
         "19:18: 'cluster.groups.workers.partition' must be 1 to 1024 letters, digits and inner hyphens, got 'ml.trn1.32xlarge'; use 'ml-trn1-32xlarge'",

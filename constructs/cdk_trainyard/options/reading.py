@@ -169,12 +169,12 @@ class Reader:
             return
         part = cast("Part", shape.item).spec
         for name, item in data.items():
+            for kind in cast("Scalar", fields_of(part)[shape.by_name].shape).kinds:
+                if text := kind.problem(name, self.environment):
+                    self._refused((*at, name), f"{_unless_taken(text, data)} as a name", of_key=True)
             yield self._part_of_name(part, shape.by_name, name, item, (*at, name))
 
     def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
-        for kind in cast("Scalar", fields_of(spec)[name_field].shape).kinds:
-            if text := kind.problem(name, self.environment):
-                self._refused(at, f"{text} as a name", of_key=True)
         if not isinstance(data, Mapping):
             return self.read(spec, data, at, without=name_field)
         meant = self._unknown_keys(spec, data, at, without=name_field)
@@ -285,6 +285,12 @@ class Reader:
             case tuple():
                 return "a list"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
+
+
+def _unless_taken(text: str, names: Iterable[str]) -> str:
+    """Return what is wrong with a name, without the remedy to use one that another has."""
+    said, use, name = text.rpartition("; use ")
+    return said if use and name in map(shown, names) else text
 
 
 def _meant(text: str, words: Iterable[str]) -> str:
