@@ -636,6 +636,14 @@ TAKEN: list[tuple[str, str, list[Edit]]] = [
         )
         for block in ("10.3.0.0/20", "100.64.0.0/20")
     ),
+    (
+        GOOD_SERVING,
+        "access logs of a load balancer beside those of S3",
+        [
+            ("  load_balancer:\n", "  load_balancer:\n    access_logs: {bucket_name: my-logs}\n"),
+            ("serving:", "storage: {buckets: {access_logs: {bucket_name: my-logs}}}\nserving:"),
+        ],
+    ),
     (GOOD, "a file system of Lustre 2.12", [(CAPACITY, OLD.replace("2.10", "2.12"))]),
     (GOOD_PARALLELCLUSTER, "as many policies as IAM attaches", [(HEAD, f"{HEAD}    policy_arns: [{POLICIES}]\n")]),
     (GOOD, "a topic where the account is not said", [("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:")]),

@@ -79,6 +79,14 @@ AT_LOAD = [
         "23:32: 'serving.load_balancer.access_logs.bucket_name' must be a bucket without a KMS key, got 'my-logs', which has one by 'storage.buckets.models': load balancers write to SSE-S3 alone",
     ),
     row(
+        "access logs to a bucket of models",
+        [
+            (CERTIFICATE, CERTIFICATE + "    access_logs: {bucket_name: mine}\n"),
+            ("serving:\n", "storage: {buckets: {models: {bucket_name: mine}}}\nserving:\n"),
+        ],
+        "21:32: 'serving.load_balancer.access_logs.bucket_name' must be a bucket of its own, got 'mine', which is 'storage.buckets.models' too",
+    ),
+    row(
         "access logs with a key, under a prefix",
         [(CERTIFICATE, CERTIFICATE + "    access_logs: {name: my-logs, key_arn: x, prefix: y}\n")],
         "20:19: 'serving.load_balancer.access_logs.name' is no key here; did you mean 'bucket_name'?",

@@ -50,17 +50,19 @@ def serving_problems(deployment: DeploymentSpec, account: str | None) -> Iterato
 
 
 def _log_bucket_problems(section: ServingSection, storage: StorageSection) -> Iterator[Problem]:
-    """Check that the bucket of access logs is none that the file itself says has a KMS key."""
+    """Check that the bucket of access logs is none of data, nor one that the file itself says has a KMS key."""
     logs, buckets = section.load_balancer.access_logs, storage.buckets
     if logs is None or unresolved(logs, logs.bucket_name, buckets):
         return
     kind: type = type(buckets)
     for name in fields_of(kind):
         bucket = getattr(buckets, name)
-        if not isinstance(bucket, ExistingBucket) or bucket.key is None or bucket.bucket_name != logs.bucket_name:
+        if not isinstance(bucket, ExistingBucket) or bucket.bucket_name != logs.bucket_name:
             continue
-        why = f"has one by 'storage.buckets.{name}': load balancers write to SSE-S3 alone"
-        text = f"must be a bucket without a KMS key, got {shown(logs.bucket_name)}, which {why}"
+        text = f"must be a bucket of its own, got {shown(logs.bucket_name)}, which is 'storage.buckets.{name}' too"
+        if bucket.key is not None:
+            why = f"has one by 'storage.buckets.{name}': load balancers write to SSE-S3 alone"
+            text = f"must be a bucket without a KMS key, got {shown(logs.bucket_name)}, which {why}"
         yield Problem(("serving", "load_balancer", "access_logs", "bucket_name"), text)
 
 
