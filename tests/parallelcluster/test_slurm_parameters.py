@@ -21,7 +21,13 @@ TABLES = {"cluster": "cluster", "accounting": "cluster", "queue": "partition", "
         {"custom": [{"MetricsType": "metrics/openmetrics"}], "version": "3.16.1"},
         {"custom": [{"PowerAction": "off"}], "image_id": "ami-12345678"},
         {"custom": [{"PowerAction": "off"}], "version": "3.17.0"},
-        {"custom": [{"AccountingStoragePass": "/run/munge/global.socket.2"}]},
+        {
+            "custom": [
+                {"AccountingStorageType": "accounting_storage/slurmdbd"},
+                {"AccountingStorageHost": "db.example"},
+                {"AccountingStoragePass": "/run/munge/global.socket.2"},
+            ]
+        },
         {"custom": [{"SelectTypeParameters": "CR_LLN,CR_Core,CR_Pack_Nodes"}]},
     ],
     ids=named,
@@ -184,6 +190,13 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
 )
 def test_what_slurm_stops_at_is_refused(said: dict[str, Any], problem: str) -> None:
     assert [text for text in problems(**said) if problem in text], problems(**said)
+
+
+@pytest.mark.parametrize("name", ["AccountingStoragePass", "JobCompPass"])
+def test_a_password_is_not_shown(name: str) -> None:
+    found = problems(custom=[{name: "hunter2"}])
+    assert found
+    assert "hunter2" not in "".join(found)
 
 
 @pytest.mark.parametrize("name", ["StoragePass", "AccountingStoragPass"])

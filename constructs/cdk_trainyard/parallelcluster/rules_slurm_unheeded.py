@@ -95,7 +95,8 @@ def unheeded_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
             continue
         for at, value in _active(spec, name, idle):
             if at not in answered and not any(_helps(spec, other, useless) for other, useless in others.items()):
-                yield Problem(at, f"must be given with {words} in a line of its own, got {value} without; {_IGNORED}")
+                got = "one" if name.endswith("pass") else value  # a password is not shown
+                yield Problem(at, f"must be given with {words} in a line of its own, got {got} without; {_IGNORED}")
 
 
 def _excluded_problems(spec: ParallelClusterSpec) -> Problems:
