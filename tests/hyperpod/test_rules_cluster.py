@@ -591,3 +591,38 @@ def test_a_region_known_at_deployment_only_passes() -> None:
     stack = Stack(App(), "Stack")
     network = existing_network(stack, zone="use1-az4")
     HyperPodCluster(stack, "Cluster", groups=[controller(), worker()], network=network)
+
+
+HOME = (
+    "'mounts[0].at' must not be /home/ubuntu or in it, got '{}'; 'on_create' moves that home to the file system, and "
+    "would copy it into itself: mount it elsewhere, as at /fsx"
+)
+
+
+@pytest.mark.parametrize(
+    ("at", "openzfs", "refused"),
+    [
+        ("/home/ubuntu", False, True),
+        ("/home/ubuntu/data", False, True),
+        ("/home/ubuntu/data", True, True),
+        ("/home/ubuntu", True, False),  # what it hides is kept
+        ("/home", False, False),
+        ("/home/ubuntu2", False, False),
+    ],
+)
+def test_no_home_is_copied_into_itself(stack: Stack, build: Build, at: str, *, openzfs: bool, refused: bool) -> None:
+    network = existing_network(stack)
+    mount = Mount(file_system=ZFS if openzfs else existing_lustre(stack, shared_group(stack, network)), at=at)
+    cluster: dict[str, Any] = {"network": network, "mounts": [mount], "scripts_bucket": s3.Bucket(stack, "Bucket")}
+    cluster["lifecycle"] = Lifecycle(on_create="on_create.sh")
+    if refused:
+        assert refusal(build, **cluster) == (HOME.format(at),)
+    else:
+        build(**cluster)
+
+
+def test_a_home_that_no_script_moves_may_be_hidden(stack: Stack, build: Build) -> None:
+    network = existing_network(stack)
+    mount = Mount(file_system=existing_lustre(stack, shared_group(stack, network)), at="/home/ubuntu")
+    after = Lifecycle(on_init_complete="on_init_complete.sh")
+    build(network=network, mounts=[mount], lifecycle=after, scripts_bucket=s3.Bucket(stack, "Bucket"))

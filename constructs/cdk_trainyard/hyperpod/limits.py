@@ -53,3 +53,5 @@ legacy file has it as the one partition of its workers (``5.sagemaker-hyperpod/R
 awsome-distributed-training, read 2026-11)."""
 EBS_MOUNT = "/opt/sagemaker"
 """Where HyperPod mounts the secondary volume."""
+HOME = "/home/ubuntu"
+"""Of whom HyperPod's image has for people and jobs (SageMaker developer guide, "Set up multi-user environment")."""

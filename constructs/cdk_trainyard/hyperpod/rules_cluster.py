@@ -254,7 +254,7 @@ def _wiped_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Prob
 
 def _unheeded_problems(setup: NodeSetup, cluster: ResolvedCluster) -> Iterator[Problem]:
     """``on_init_complete.sh`` has no step for them; of ``job_hooks`` a warning speaks."""
-    if any(group.lifecycle.is_own and group.lifecycle.on_create is not None for group in cluster.groups):
+    if _configures(cluster):
         return
     for name in ("ssh", "rotate_logs", "logs"):
         said = getattr(setup, name)
@@ -315,6 +315,23 @@ def mounts_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             yield from within((*group.at, "mounts"), found)
 
 
+def home_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
+    """Check that ``steps/home.sh`` copies no home into itself; what OpenZFS hides is kept beside (``openzfs.sh``)."""
+    mounts = {mount.kind: (index, mount.path) for index, mount in enumerate(cluster.facts.mounts)}
+    for kind in [kind for kind in ("OpenZFS", "Lustre") if kind in mounts and _configures(cluster)][:1]:
+        index, path = mounts[kind]
+        hidden = () if kind == "OpenZFS" else (limits.HOME,)
+        if not unresolved(path) and (path in hidden or path.startswith(f"{limits.HOME}/")):
+            why = f"{option('on_create')} moves that home to the file system, and would copy it into itself"
+            text = f"must not be {limits.HOME} or in it, got {shown(path)}; {why}: mount it elsewhere, as at /fsx"
+            yield Problem(("mounts", index, "at"), text)
+
+
+def _configures(cluster: ResolvedCluster) -> bool:
+    """Return whether ``on_create.sh`` configures some nodes."""
+    return any(group.lifecycle.is_own and group.lifecycle.on_create is not None for group in cluster.groups)
+
+
 def _has_volume(group: ResolvedGroup) -> bool:
     return any(volume.root is False for volume in group.spec.volumes)
 
@@ -339,5 +356,6 @@ CLUSTER_RULES = (
     network_problems,
     security_group_problems,
     mounts_problems,
+    home_problems,
     cluster_override_problems,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from cdk_trainyard.data_files import load
+from cdk_trainyard.hyperpod.limits import HOME
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
 from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
 from cdk_trainyard.hyperpod.rules_reach import missing_packages
@@ -15,8 +16,6 @@ from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
 from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
-_USER = "ubuntu"
-"""Whom HyperPod's image has for people and jobs (SageMaker developer guide, "Set up multi-user environment")."""
 
 
 def zone_without_type(cluster: ResolvedCluster) -> Warnings:
@@ -59,8 +58,8 @@ def home_hidden(cluster: ResolvedCluster) -> Warnings:
     """A file system over the home of the nodes' user, which the scripts keep beneath one of OpenZFS alone."""
     for mount in cluster.facts.mounts:
         kept = mount.kind == "OpenZFS" and cluster.runs_own_scripts
-        if not unresolved(mount.path) and mount.path == f"/home/{_USER}" and not kept:
-            yield hidden_home(mount.path, _USER)
+        if not unresolved(mount.path) and mount.path == HOME and not kept:
+            yield hidden_home(mount.path, HOME.rpartition("/")[2])
 
 
 def mixed_architectures(cluster: ResolvedCluster) -> Warnings:
