@@ -46,7 +46,7 @@ def node_parameter_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Pro
         yield from _kept_problems(place, said, _memory(said, compute, known))
         known = () if overridden else known
         yield from _memory_problems(place, said, compute, known)
-        yield from _kept_core_problems(place, said, known)
+        yield from _kept_core_problems(place, said, known, single=compute.threads_per_core == 1)
         if known and not (is_said(spec, "allowspecresourcesusage") or any(map(said.name, _SHAPE))):
             yield from _kept_cpu_problems(place, said, compute, known)
         if threads := list(_thread_problems(place, said, compute, known)):
@@ -121,8 +121,7 @@ def _cpus(compute: ComputeResource) -> int:
     types = types_of(compute)
     if compute.slurm or unresolved(compute.slurm, compute.threads_per_core) or len(types) < len(type_names(compute)):
         return 0
-    single = compute.threads_per_core == 1
-    return min((each.vcpus // max(each.threads_per_core if single else 1, 1) for each in types), default=0)
+    return min((_cpus_of(each, single=compute.threads_per_core == 1) for each in types), default=0)
 
 
 def _memory_of_jobs(compute: ComputeResource) -> float | None:
@@ -189,12 +188,16 @@ def _kept_problems(at: At, said: _Said, memory: float | None) -> Problems:
         yield Problem((*at, name), "must be left out beside CpuSpecList, which Slurm takes alone", of_key=True)
 
 
-def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...]) -> Problems:
-    name, kept = said.name("CoreSpecCount"), said.number("CoreSpecCount")
-    cores = max((each.vcpus // max(each.threads_per_core, 1) for each in types), default=0)
-    if name and kept is not None and cores and kept >= cores:
-        text = f"must be less than the {cores} cores of {types[0].name}"
-        yield Problem((*at, name), f"{text}, got {_shown(kept)}; Slurm would ignore it")
+def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, single: bool) -> Problems:
+    """Cores are kept of those that Slurm counts: where only CPUs are said, each is one (``read_config.c``)."""
+    name, kept, given = said.name("CoreSpecCount"), said.number("CoreSpecCount"), _shape(said)
+    if not name or kept is None or given is None or not types or not all(each.vcpus for each in types):
+        return
+    each = max(types, key=lambda one: _cpus_of(one, single=single))
+    sockets, cores, _ = _layout(given, _cpus_of(each, single=single))
+    if kept >= sockets * cores:
+        text = f"must be less than {_shown(sockets * cores)}, the cores that Slurm counts on {each.name}"
+        yield Problem((*at, name), f"{text}, got {_shown(kept)}; Slurm would keep 1")
 
 
 def _kept_cpu_problems(at: At, said: _Said, compute: ComputeResource, types: tuple[InstanceType, ...]) -> Problems:
@@ -206,8 +209,7 @@ def _kept_cpu_problems(at: At, said: _Said, compute: ComputeResource, types: tup
         or not re.fullmatch(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", text)
     ):
         return
-    single = compute.threads_per_core == 1
-    cpus = max(each.vcpus // max(each.threads_per_core if single else 1, 1) for each in types)
+    cpus = max(_cpus_of(each, single=compute.threads_per_core == 1) for each in types)
     parts = [[int(number) for number in part.split("-")] for part in text.split(",")]
     if max(map(max, parts)) >= cpus:
         words = f"must be numbers of 0 to {cpus - 1}, the CPUs of {types[0].name}"
@@ -232,17 +234,13 @@ def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, sin
     Sockets and cores alone are AWS's own advice for P4d and P5: a job's CPU is a core with its threads then
     (awsome-distributed-training, ``tips-and-tricks.md`` of its ParallelClusters, read in November 2026).
     """
-    given = {name: number for name in _SHAPE if (number := said.number(name)) is not None}
+    given = _shape(said)
     most = max(each.vcpus for each in types)
-    if not given or not most or any(said.name(name) and name not in given for name in _SHAPE):
+    if not given or not most:
         return
     each = max(types, key=lambda one: one.vcpus)
-    cpus = most // each.threads_per_core if single else most
-    boards, per_board, sockets, cores, threads = (max(given.get(name, 1), 1) for name in _SHAPE)
-    if "SocketsPerBoard" in given:
-        sockets = boards * per_board
-    elif "Sockets" not in given:
-        sockets = boards if cpus % (cores * threads) else cpus / (cores * threads)
+    cpus = _cpus_of(each, single=single)
+    sockets, cores, threads = _layout(given, cpus)
     made = sockets * cores * threads
     of_cores = made == most // max(each.threads_per_core, 1)
     if made <= most and (of_cores or cpus in (sockets, sockets * cores, made)):
@@ -251,6 +249,27 @@ def _shape_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *, sin
     text = f"must make the {cpus} CPUs of {each.name} with what else is said of them"
     effect = _DRAINED if made > most else f"Slurm would give jobs {_shown(made)} of them"
     yield Problem((*at, str(said.name(next(iter(given))))), f"{text}, got {words}; {effect}")
+
+
+def _shape(said: _Said) -> dict[str, float] | None:
+    """Return what is said of sockets, cores and threads. None: some of it is not known."""
+    given = {name: number for name in _SHAPE if (number := said.number(name)) is not None}
+    return None if any(said.name(name) and name not in given for name in _SHAPE) else given
+
+
+def _layout(given: Mapping[str, float], cpus: int) -> tuple[float, float, float]:
+    """Return sockets, cores of each and threads of each, as Slurm fills them in (``read_config.c``)."""
+    boards, per_board, sockets, cores, threads = (max(given.get(name, 1), 1) for name in _SHAPE)
+    if "SocketsPerBoard" in given:
+        sockets = boards * per_board
+    elif "Sockets" not in given:
+        sockets = boards if cpus % (cores * threads) else cpus / (cores * threads)
+    return sockets, cores, threads
+
+
+def _cpus_of(one: InstanceType, *, single: bool) -> int:
+    """Return the CPUs that ParallelCluster says of a type."""
+    return one.vcpus // max(one.threads_per_core, 1) if single else one.vcpus
 
 
 def _shown(number: float) -> str:
