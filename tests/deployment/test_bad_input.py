@@ -397,7 +397,7 @@ AT_LOAD = [
     row(
         "raw-c",
         [("cluster:", "cluster:\n  raw_overrides: {InstanceGroups.0.InstanceCount: 4}")],
-        "10:51: 'cluster.raw_overrides.InstanceGroups.0.InstanceCount' must not be overridden here […]",
+        "10:19: 'cluster.raw_overrides.InstanceGroups.0.InstanceCount' must not be overridden here […]",
     ),
     row(
         "cluster-name",

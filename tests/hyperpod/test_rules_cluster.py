@@ -166,12 +166,15 @@ REFUSALS = [
         {"groups": [controller(), worker(mounts=[Mount(file_system=ZFS)])]},
         "'groups.worker-group.mounts' needs 'network' of the cluster",
     ),
-    (
-        {"raw_overrides": {"InstanceGroups.0.InstanceCount": 3}},
-        (
-            "'raw_overrides.InstanceGroups.0.InstanceCount' must not be overridden here; give it to the group, "
-            "under its 'raw_overrides'"
-        ),
+    *(
+        ({"raw_overrides": {name: 3}}, f"'raw_overrides.{name}' must not be overridden here; {remedy}")
+        for name, remedy in (
+            ("InstanceGroups.0.InstanceCount", "for a group, 'count' says it"),
+            ("instance_count", "for a group, 'count' says it"),
+            ("InstanceGroups", "give it to the group, under its 'raw_overrides'"),
+            ("instance_groups", "give it to the group, under its 'raw_overrides'"),
+            ("OverrideVpcConfig.Subnets", "give it to the group, under its 'raw_overrides'"),
+        )
     ),
     *(
         ({"raw_overrides": {path: value}}, f"'raw_overrides.{path}' must not be overridden: {why}")

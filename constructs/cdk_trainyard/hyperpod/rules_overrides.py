@@ -62,14 +62,24 @@ def cluster_override_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         return
     shape = {"properties": load("hyperpod", "properties")["properties"]}
     said: dict[str, str | None] = {**_SAID_OF_CLUSTERS, **(_OF_THE_NETWORK if cluster.facts.subnet else {})}
-    yield from within(at, _problems(overrides, HyperPodSpec, said, shape, {"VpcConfig", _GROUPS}))
+    of_groups = {path: text for path in overrides if (text := _of_groups(str(path), shape["properties"]))}
+    yield from within(at, (Problem((path,), text, of_key=True) for path, text in of_groups.items()))
+    overrides = {path: value for path, value in overrides.items() if path not in of_groups}
+    yield from within(at, _problems(overrides, HyperPodSpec, said, shape, {"VpcConfig"}))
     for path, value in overrides.items():
         if (path, value) == (f"{_TIERS}.Mode", "Enable") or (path == _TIERS and _mode(value) == "Enable"):
             yield Problem((*at, path), f"must not be enabled: {_OF_EKS}")
-        if str(path).partition(".")[0] == _GROUPS:
-            yield Problem(
-                (*at, path), f"must not be overridden here; give it to the group, under its {option('raw_overrides')}"
-            )
+
+
+def _of_groups(path: str, known: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with an override of the cluster that is one of its groups, or of a property of theirs."""
+    names = _meant(path).split(".")
+    if names[0] != _GROUPS and (names[0] in known or names[0] not in known[_GROUPS]["items"]["properties"]):
+        return None
+    below = names[2:] if names[0] == _GROUPS else names
+    why = _forbidden(".".join(below), _SAID_OF_GROUPS, InstanceGroup)
+    remedy = f"for a group, {why}" if why else f"give it to the group, under its {option('raw_overrides')}"
+    return f"must not be overridden here; {remedy}"
 
 
 def _mode(value: Any) -> Any:
@@ -114,13 +124,18 @@ def _problems(
 
 def _form_problem(path: str, spec: type, said: Mapping[str, str | None], shape: Shape) -> Problem:
     """Return what is wrong with a path that is none: CloudFormation's names begin with a capital, options' do not."""
-    meant = re.sub(r"(?:^|_|(?<=\.))([a-z])", lambda found: found[1].upper(), path)
+    meant = _meant(path)
     if why := _forbidden(meant, said, spec):
         return Problem((path,), f"must not be overridden: {why}", of_key=True)
     names = f"names of properties with a dot between two, as {_EXAMPLES[spec]}, each of which begins with a capital"
     known = limits.PROPERTY_PATH.fullmatch(meant) and meant.partition(".")[0] in shape["properties"]
     hint = f"; did you mean {shown(meant)}?" if known else ""
     return Problem((path,), f"must be {names}, got {shown(path)} as a name{hint}", of_key=True)
+
+
+def _meant(path: str) -> str:
+    """Return a path of options as CloudFormation's names."""
+    return re.sub(r"(?:^|_|(?<=\.))([a-z])", lambda found: found[1].upper(), path)
 
 
 def _forbidden(path: str, said: Mapping[str, str | None], spec: type) -> str | None:
