@@ -93,6 +93,7 @@ CONNECTED = {"ExternalSlurmdbd": EXTERNAL, "MungeKeySecretArn": SECRET_ARN}
         raw(SharedStorage=[entry("Efs", EFS, "a"), entry("FsxLustre", {"FileSystemId": "fs-11111111111111111"}, "b")]),
         raw(SharedStorage=[entry("Efs", {"FileSystemId": f"fs-{10**16 + n}"}, f"e{n}") for n in range(20)]),
         scratch("/raw", "/scratch"),
+        storage("Efs", EFS, MountDir="/a+b@c:d"),
         storage("Efs", {**EFS, "EncryptionInTransit": True, "IamAuthorization": "true"}),
         raw(CustomS3Bucket="my-bucket"),
         lustre(),
@@ -172,6 +173,13 @@ def test_what_has_no_option_is_taken(candidate: Candidate) -> None:
         (
             cluster(queue(raw_overrides={"Networking": {"Proxy": {"HttpProxyAddress": "ftp://x"}}})),
             "HttpProxyAddress' must be an address that begins with http:// or https://, got 'ftp://x'",
+        ),
+        *(
+            (
+                storage("Efs", EFS, MountDir=place),
+                f"MountDir' must be without blanks, commas and quotes, got {place!r}; nodes would not find it again",
+            )
+            for place in ("/a b", "/a,b", "/a\tb")
         ),
         (raw(CustomS3Bucket="Not_A_Bucket"), "CustomS3Bucket' must be the name of a bucket, got 'Not_A_Bucket'"),
         (

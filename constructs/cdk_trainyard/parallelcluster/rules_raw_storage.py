@@ -3,6 +3,7 @@
 What its schema says of them is said elsewhere; here is what it says in code (``pcluster/validators`` of 3.16.1).
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -52,7 +53,11 @@ def storage_problems(at: At, storage: Any, spec: ParallelClusterSpec, context: C
 
 
 def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any]) -> Problems:
-    """A shared directory is of a kind that has no option, and none that is there already."""
+    """A shared directory is of a kind that has no option, and none that is there already.
+
+    ParallelCluster's cookbooks split the directories at commas, look for one between quotes of a shell, and have Chef
+    write it into ``/etc/fstab`` as it is (``_mount_umount.rb``, ``mount.rb`` of Chef, read 2026-11).
+    """
     kind, name, place = entry.get("StorageType"), entry.get("Name"), entry.get("MountDir")
     if kind in ("Ebs", "FsxOpenZfs", "FsxOntap"):
         yield Problem(
@@ -63,6 +68,9 @@ def _storage_problems(at: At, entry: Mapping[str, Any], names: set[Any]) -> Prob
         yield Problem((*at, "Name"), "must not be 'default', which ParallelCluster keeps for itself")
     if isinstance(name, str) and name in names and not unresolved(name):
         yield Problem((*at, "Name"), f"must be different from every other, got {shown(name)} again")
+    if isinstance(place, str) and not unresolved(place) and re.search(r"[\s,']", place):
+        why = "nodes would not find it again in their lists of what is mounted"
+        yield Problem((*at, "MountDir"), f"must be without blanks, commas and quotes, got {shown(place)}; {why}")
     if kind == "FileCache" and str(place).strip("/") == "home":
         yield Problem((*at, "MountDir"), f"must not be that of people for a file cache, got {place}")
     if isinstance(efs := entry.get("EfsSettings"), Mapping):
