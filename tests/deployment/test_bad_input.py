@@ -150,7 +150,7 @@ AT_LOAD = [
     row(
         "wrong-type-mapping-list",
         [("  lustre:\n    capacity_gib: 1200", "  lustre:\n  - 1200")],
-        "6:3: 'storage.lustre' must be a mapping ('deployment: …' on lines below it), got a list",
+        "6:3: 'storage.lustre' must be a mapping ('at: …' on lines below it), got a list",
     ),
     *(
         row(

@@ -50,6 +50,11 @@ AT_LOAD = [
         "19:7: 'cluster.queues[0].min_count' is no key here; there is 'cluster.queues[0].compute[…].min_count'",
     ),
     row(
+        "compute resources that are no mappings",
+        [("\n        - instance_type: c5.xlarge\n          max_count: 8", " [5]")],
+        "16:17: 'cluster.queues[0].compute[0]' must be a mapping ('instance_type: …' on lines below it), got 5",
+    ),
+    row(
         "a scratch directory inside a mounted one",
         [("placement: cluster\n", "placement: cluster\n      scratch_at: /fsx/scratch\n")],
         "21:19: 'cluster.queues[1].scratch_at' must not be inside another mounted directory, got /fsx/scratch in /fsx",

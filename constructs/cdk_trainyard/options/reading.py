@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from inspect import get_annotations
 from math import inf, isfinite, nan
 from typing import Any, Final, cast
 
@@ -92,7 +93,8 @@ class Reader:
         """
         if not isinstance(data, Mapping):
             known = {key: option for key, option in keys_of(spec).items() if key != without}
-            first = next((key for key, option in known.items() if option.required), next(iter(known), "key"))
+            own = [key for key, option in known.items() if option.name in get_annotations(spec)]
+            first = next((key for key, option in known.items() if option.required), next(iter([*own, *known]), "key"))
             return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
