@@ -755,6 +755,14 @@ AT_LOAD = [
         )
         for endpoint in ("db.abc.us-east-1.rds.amazonaws.com.cn", "db.abc.rds.us-east-1.amazonaws.com")
     ),
+    *(
+        row(
+            f"accounting at {endpoint}",
+            [("cluster:", DATABASE.replace("ENDPOINT", endpoint))],
+            f"12:15: 'cluster.accounting.endpoint' must be as RDS names databases, with the Region, as mydb.abcdefghijkl.us-east-1.rds.amazonaws.com, got '{endpoint}'",
+        )
+        for endpoint in ("mydb.rds.amazonaws.com", "db.abc.us-east1.rds.amazonaws.com", "rds.us-east-1.amazonaws.com")
+    ),
     row(
         "an image for the metrics of GPUs in another partition",
         [

@@ -19,6 +19,8 @@ _OF_RDS: Final = re.compile(
 """``<name>.<identifier>.<region>.rds.amazonaws.com`` (Amazon RDS user guide, "Finding the connection information"); in
 China ``rds`` stands before the Region (the same guide of docs.amazonaws.cn), elsewhere than in ``aws`` it may
 (``RdsUtils`` of aws-advanced-jdbc-wrapper, read 2026-11)."""
+_IN_RDS: Final = re.compile(r"(.+\.)?rds(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?")
+"""What is in RDS's domain, right or not."""
 _READER: Final = ".cluster-ro-"
 """Of the reader endpoint (Amazon Aurora user guide, "Amazon Aurora endpoint connections")."""
 _OTHERS: Final = re.compile(
@@ -46,6 +48,9 @@ def existing_accounting_problems(said: Any, region: str | None, at: At) -> Itera
     place = found and (found["before"] or found["behind"])
     if _OTHERS.fullmatch(name):
         yield Problem(at, f"must be of a database that speaks MySQL's protocol, got {shown(endpoint)}")
+    if not found and _IN_RDS.fullmatch(name):
+        like = "mydb.abcdefghijkl.us-east-1.rds.amazonaws.com"
+        yield Problem(at, f"must be as RDS names databases, with the Region, as {like}, got {shown(endpoint)}")
     if found and _READER in name:
         yield Problem(at, f"must be of the database's writer, got {shown(endpoint)}, which is of its readers")
     if found and place:
