@@ -145,6 +145,18 @@ def test_deep_health_checks_on_neuron(stack: Stack, build: Build) -> None:
     ]
 
 
+@pytest.mark.parametrize(("setup", "said"), [(None, False), (NodeSetup(job_hooks=False), True)])
+def test_a_node_setup_that_some_groups_do_not_heed(
+    stack: Stack, build: Build, setup: NodeSetup | None, *, said: bool
+) -> None:
+    bucket = s3.Bucket(stack, "Bucket")
+    other = Lifecycle(on_create="on_create.sh", scripts=LifecycleScripts(stack, "Own", bucket=bucket, folder=SCRIPTS))
+    groups = [controller(), worker(), worker(name="other", lifecycle=other)]
+    build(groups=groups, lifecycle=Lifecycle(on_create="on_create.sh"), node_setup=setup, scripts_bucket=bucket)
+    text = "'node_setup' does nothing in 'other', whose scripts are of another folder: the scripts that come with cdk-"
+    assert [text in one for one in warned(stack)] == [True] * said
+
+
 @pytest.mark.parametrize(
     ("lifecycle", "setup", "left_out"),
     [
@@ -247,6 +259,7 @@ def test_the_ids_are_api() -> None:
         "spot-controller",
         "deep-health-checks-on-neuron",
         "job-hooks-left-out",
+        "node-setup-unheeded",
         "unknown-neuron-packages",
         "packages-out-of-reach",
         "unlisted-region",

@@ -102,6 +102,16 @@ def job_hooks_left_out(cluster: ResolvedCluster) -> Warnings:
         )
 
 
+def node_setup_unheeded(cluster: ResolvedCluster) -> Warnings:
+    """Groups with scripts of a folder of their own, beside groups whose scripts heed ``node_setup``."""
+    setup, others = cluster.spec.node_setup, [one for one in cluster.groups if one.lifecycle.scripts is not None]
+    if cluster.runs_own_scripts and setup is not None and others:
+        yield (
+            f"'node_setup' does nothing in {', '.join(repr(group.name) for group in others)}, whose scripts are of "
+            "another folder: the scripts that come with cdk-trainyard alone heed it"
+        )
+
+
 def unknown_neuron_packages(cluster: ResolvedCluster) -> Warnings:
     """Neuron's packages of which no source says that they work on the image of the nodes."""
     yield from judge_neuron(cluster).unknown
@@ -162,6 +172,7 @@ WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "spot-controller": spot_controller,
     "deep-health-checks-on-neuron": deep_health_checks_on_neuron,
     "job-hooks-left-out": job_hooks_left_out,
+    "node-setup-unheeded": node_setup_unheeded,
     "unknown-neuron-packages": unknown_neuron_packages,
     "packages-out-of-reach": packages_out_of_reach,
     "unlisted-region": unlisted_region,
