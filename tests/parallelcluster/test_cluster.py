@@ -148,8 +148,29 @@ def test_without_nat_there_are_endpoints_and_no_hosted_zone(
     assert ".s3" in services
     assert any("DynamoDbEndpoint" in one for one in resource(template)["DependsOn"])
     Annotations.from_stack(stack).has_warning(
-        "*", Match.string_like_regexp("queues compute have no route to the internet")
+        "*",
+        Match.string_like_regexp(
+            r"queues compute have no route to the internet: nodes need interface endpoints of EC2, CloudFormation, "
+            r"CloudWatch Logs, Systems Manager \(ssm\), Session Manager \(ssmmessages\), and install nothing"
+        ),
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            [Endpoint.SSM, Endpoint.SSM_MESSAGES],
+            "nodes need interface endpoints of EC2, CloudFormation, CloudWatch Logs, and",
+        ),
+        (list(Endpoint), "nodes install nothing from the internet"),
+    ],
+)
+def test_without_nat_the_endpoints_that_are_missing_are_named(
+    stack: Stack, build: Callable[..., ParallelCluster], given: list[Endpoint], said: str
+) -> None:
+    build(network=new_network(stack, nat=Nat.NONE, interface_endpoints=given), head_node=head(public=False))
+    Annotations.from_stack(stack).has_warning("*", Match.string_like_regexp(f"no route to the internet: {said}"))
 
 
 def test_an_endpoint_that_is_there_is_not_made_again(stack: Stack, build: Callable[..., ParallelCluster]) -> None:

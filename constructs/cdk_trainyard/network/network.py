@@ -116,6 +116,7 @@ class TrainingNetwork(Network):
 
     Attributes:
         s3_endpoint: The endpoint of S3; ``add_to_policy`` widens it.
+        interface_endpoints: As given.
         flow_log_group: Where the flow logs are. None: there are none.
 
     Raises:
@@ -176,6 +177,7 @@ class TrainingNetwork(Network):
             public_buckets=public_buckets,
         )
         self.s3_endpoint = endpoints.s3
+        self.interface_endpoints = tuple(interface_endpoints)
         self.route_out = DependencyGroup(self.vpc.internet_connectivity_established, endpoints)
         self.flow_log_group = self._log_flows(vpc, flow_logs_retention, flow_logs_key)
         if restrict_default_security_group:

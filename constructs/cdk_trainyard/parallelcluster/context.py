@@ -1,6 +1,6 @@
 """What a cluster stands in, as facts: network, mounts, stack. The constructor and the file make the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cdk_trainyard.lifecycle.spec import Exporters
@@ -20,6 +20,7 @@ class Place:
         zones: Zones of subnets by their ids, as far as they are known.
         zone: Zone of the private subnet.
         has_nat: Whether the private subnet reaches the internet.
+        endpoints: Services that it has endpoints of without, as far as they are known.
     """
 
     accelerator_subnet: str
@@ -29,6 +30,7 @@ class Place:
     has_nat: bool
     gives_addresses: bool | None = None
     zones: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Collection[str] = ()
 
     def of_head_node(self, head: HeadNode) -> str | None:
         """Return the head node's subnet, or None when it is to be public and no subnet is."""

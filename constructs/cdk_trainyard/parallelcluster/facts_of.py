@@ -10,14 +10,16 @@ from cdk_trainyard.surroundings import known
 
 def place_of(network: Network) -> Place:
     """Return a network as the place where nodes are put."""
+    new = network if isinstance(network, TrainingNetwork) else None
     return Place(
         accelerator_subnet=network.accelerator_subnet.subnet_id,
         accelerator_cidr=network.accelerator_cidr,
         public_subnets=tuple(subnet.subnet_id for subnet in network.public_subnets),
         zone=network.zone,
         has_nat=network.has_nat,
-        gives_addresses=False if isinstance(network, TrainingNetwork) else None,
+        gives_addresses=None if new is None else False,
         zones=_zones_of(network),
+        endpoints=() if new is None else new.interface_endpoints,
     )
 
 

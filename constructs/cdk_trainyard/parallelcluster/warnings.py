@@ -25,6 +25,15 @@ from cdk_trainyard.tokens import unresolved
 
 Warnings = Iterator[str]
 _MANY_NODES = 100
+_NEEDED = {
+    "EC2": "ec2",
+    "CloudFormation": "cloudformation",
+    "Secrets Manager": "secretsmanager",
+    "CloudWatch Logs": "logs",
+    "Systems Manager (ssm)": "ssm",
+    "Session Manager (ssmmessages)": "ssmmessages",
+}
+"""What nodes reach over interface endpoints; Secrets Manager with accounting alone."""
 
 
 def zone_without_type(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
@@ -134,11 +143,13 @@ def no_route_to_internet(spec: ParallelClusterSpec, context: ClusterContext) -> 
     place = context.place
     private = [queue.name for queue in spec.queues if place.accelerator_subnet in subnets(queue, place)]
     if not place.has_nat and private:
-        secrets = " Secrets Manager," if spec.slurm.accounting else ""
+        needed = {name: service for name, service in _NEEDED.items() if service not in place.endpoints}
+        if not spec.slurm.accounting:
+            needed.pop("Secrets Manager", None)
+        endpoints = f" need interface endpoints of {', '.join(needed)}, and" if needed else ""
         yield (
-            f"queues {', '.join(private)} have no route to the internet: nodes need interface endpoints of EC2, "
-            f"CloudFormation,{secrets} CloudWatch Logs and Session Manager (ssm, ssmmessages), and install "
-            "nothing from the internet"
+            f"queues {', '.join(private)} have no route to the internet: nodes{endpoints} install nothing from the "
+            "internet"
         )
 
 
