@@ -14,7 +14,6 @@ from cdk_trainyard.monitoring.spec import (
     AlarmOverride,
     AlertRulesSpec,
     GrafanaAuthentication,
-    GrafanaSaml,
     GrafanaWorkspaceSpec,
     OwnAlarm,
 )
@@ -143,21 +142,8 @@ def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator
         yield Problem(("authentication",), text)
     elif spec.saml is not None and saml not in spec.authentication:
         yield Problem(("saml",), f"must be left out, or {option('authentication')} must name {saml}")
-    if spec.saml is not None and not unresolved(spec.saml):
-        yield from within(("saml",), _role_problems(spec.saml))
-
-
-def _role_problems(saml: GrafanaSaml) -> Iterator[Problem]:
-    """Check that somebody administers Grafana, and that no value of an assertion stands for two roles."""
-    admins, editors = saml.admin_roles, saml.editor_roles
-    if unresolved(admins):
-        return
-    if not admins:
-        yield Problem(("admin_roles",), "must name one or more, got none: nobody could administer Grafana")
-    for index, value in enumerate([] if unresolved(editors) else editors):
-        if not unresolved(value) and value in admins:
-            text = f"must be none of {option('admin_roles', up=2)}, got {shown(value)}: a user has one role in Grafana"
-            yield Problem(("editor_roles", index), f"{text}; leave it out of one of both")
+    if spec.saml is not None and not unresolved(spec.saml, spec.saml.admin_roles) and not spec.saml.admin_roles:
+        yield Problem(("saml", "admin_roles"), "must name one or more, got none: nobody could administer Grafana")
 
 
 def _access_problems(spec: GrafanaWorkspaceSpec) -> Iterator[Problem]:
