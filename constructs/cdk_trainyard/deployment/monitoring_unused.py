@@ -133,6 +133,8 @@ def _alarm_problems(monitoring: MonitoringSection, absent: Mapping[str, str]) ->
 
 
 def _is_updated(deployment: DeploymentSpec) -> bool:
+    if deployment.cluster is None:
+        return deployment.serving is None  # what is missing is said
     if deployment.orchestrator != "hyperpod":
         return False
     groups = deployment.cluster.groups
