@@ -224,7 +224,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         )),
         ({"base": GPU_IMAGE, "accelerator": NEURON, "commands": ["make"]}, (
             "'accelerator' must be gpu with the base 'base-oss-nvidia-driver-gpu-ubuntu-22.04', whose driver is for GPUs, "
-            "got neuron"
+            "got neuron; give 'families' where the commands bring another"
         )),
         ({**PLAIN, "families": ["p3dn", "trn1"]}, (
             "'families[1]' must be one with GPUs, as p3dn has, got 'trn1' with Neuron devices"

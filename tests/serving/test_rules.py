@@ -1248,11 +1248,11 @@ RIGHT: dict[str, dict[str, Any]] = {
         "of_model": {"precompiled": False},
         "of_hosts": {"instance_type": "inf2.8xlarge"},
         "engine": TextGenerationEngine.hf_vllm(
-            environment={"SM_ON_MODEL": "meta-llama/Llama-3.2-3B", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "601"}
+            environment={"SM_ON_MODEL": "meta-llama/Llama-3.2-3B", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "6_01"}
         ),
     },
     "connections that never end": {
-        "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "9" * 5000})
+        "engine": TextGenerationEngine.hf_vllm(environment={"VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "9" * 4000})
     },
     "an image of yours without a tag": tgi(image="111111111111.dkr.ecr.us-west-2.amazonaws.com/team/tgi"),
     "plugins with the one for Neuron": {

@@ -38,7 +38,8 @@ def accelerator_problems(spec: TrainingImageSpec) -> Iterator[Problem]:
         return
     if said and own and said is not own:
         text = f"must be {own} with the base {shown(base.name)}, whose driver is for {_WORDS[own]}, got {said}"
-        yield Problem(("accelerator",), text)
+        remedy = f"; give {option('families')} where the commands bring another" if spec.commands else ""
+        yield Problem(("accelerator",), f"{text}{remedy}")
         return
     first = next(filter(_kind, spec.families), "")
     reasons = (

@@ -278,8 +278,9 @@ def _grouped(name: str, value: str, known: InstanceType) -> str | None:
 
 def _keep_alive(value: str, spec: ServiceSpec) -> str | None:
     seconds = None if unresolved(spec.request_timeout) else spec.request_timeout.to_seconds()
-    said = _number(value.strip())
-    if said is None:
+    try:
+        said = int(value)
+    except ValueError:
         return None if spec.engine.kind is Server.TGI else "must be a whole number"
     if seconds is None or unresolved(seconds) or said > seconds:
         return None
