@@ -38,7 +38,7 @@ PAGE = "must be the address of a file, got a web page that shows it"
         (SCRIPT, "https://b.s3.us-west-2.amazonaws.com/x.sh?AWSAccessKeyId=a&Expires=2000000000&Signature=a"),
         (KEYS, "https://issuer.example/pool/.well-known/jwks.json"),
         (KEYS, "https://i.example:8443"),
-        (KEYS, "https://i.example:8443/@me?a=$b#c"),
+        (KEYS, "https://i.example:8443/@me?a=$b#c[]"),
         (KEYS, "https://8.8.8.8/keys"),
     ],
 )
@@ -52,6 +52,11 @@ def test_takes_what_is_right(kind: Url, url: str) -> None:
     [
         (INDEX, "http://i.example", "must be an https URL, as https://mirror.example/simple, got 'http://i.example'"),
         (SCRIPT, "http://i.example/x", "must be an address, got 'http://i.example/x'"),
+        (SCRIPT, "HTTPS://i.x/x", "must be an address, got 'HTTPS://i.x/x'; write https:// in small letters"),
+        (SCRIPT, "https://i.example:99999/@a/x.sh", PORT),
+        (SCRIPT, "https://my_i.example:8443/@a/x.sh", HOST),
+        (SCRIPT, "https://[fd00::1]:8443/@a/x.sh", f"{HOST}; an IPv6 address is not taken here"),
+        (INDEX, "https://i.example/a[]", "must have '[' as %5B, got 'https://i.example/a[]'"),
         (KEYS, "https://", f"{HOST}, got 'https://'"),
         *(
             (INDEX, f"https://i.x:{port}/a", f"{PORT}, got 'https://i.x:{port}/a'")
@@ -59,7 +64,11 @@ def test_takes_what_is_right(kind: Url, url: str) -> None:
         ),
         *(
             (INDEX, f"https://{host}/x", f"{HOST}, got 'https://{host}/x'")
-            for host in ("a..b", "-a.b", "a-.b", f"{'a' * 64}.b", "[::1]", "[::1", "[zz]", "1.2.3", "999.1.1.1", "a b")
+            for host in ("a..b", "-a.b", "a-.b", f"{'a' * 64}.b", "1.2.3", "999.1.1.1", "a b")
+        ),
+        *(
+            (INDEX, f"https://{host}/x", f"{HOST}, got 'https://{host}/x'; an IPv6 address is not taken here")
+            for host in ("[::1]", "[::1", "[zz]")
         ),
         (
             FILE,

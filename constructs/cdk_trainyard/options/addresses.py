@@ -18,7 +18,9 @@ _LONGEST_NAME: Final = 253
 _PARTS: Final = re.compile(r"https://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>.*)", re.DOTALL)
 _SIGNS: Final = r"A-Za-z0-9._~:/?#@!&()*+,;="
 _QUOTES: Final = r"$'"
-"""RFC 3986, section 2: reserved and unreserved characters without brackets; quotes and dollars are the shell's too."""
+_BRACKETS: Final = r"\[\]"
+"""RFC 3986, section 2: reserved and unreserved characters without brackets; quotes and dollars are the shell's too. In
+queries brackets are common, and sent as they are (URL Standard, "query percent-encode set")."""
 _REFERENCE: Final = re.compile(r"\$\{|\{\{resolve:")
 _NOT_PUBLIC: Final = (".alt", ".home.arpa", ".internal", ".invalid", ".local", ".localhost", ".onion", ".test")
 """IANA, "Special-Use Domain Names", and ICANN's resolution 2024.07.29.06 on ``internal``."""
@@ -59,9 +61,11 @@ class Url:
         if not fits and _has_password(value):
             remedy = "take out what stands before '@'"
             return f"must be a URL without user and password, as {self.example}; {remedy}"
-        got = "" if "?" in value else f", got {shown(value)}"
+        got = "" if "?" in value or (not fits and "@" in value) else f", got {shown(value)}"
         if parts is None:
-            return f"must be {self.form or f'an https URL, as {self.example}'}{got}"
+            words = self.form or f"an https URL, as {self.example}"
+            small = "; write https:// in small letters" if value.lower().startswith("https://") else ""
+            return f"must be {words}{got}{small}"
         if _REFERENCE.search(value):
             return f"must be without '${{' and '{{{{resolve:', in whose place nothing is put{got}"
         fault = _host_fault(host, got) or (None if fits else f"{PORTS}{got}")
@@ -70,7 +74,8 @@ class Url:
     def _sign_fault(self, path: str, query: str, got: str) -> str | None:
         if query and not self.query:
             return f"must be without a query and a fragment, which begin with '?' and '#'{got}"
-        if wrong := re.search(rf"[^{self._signs()}%-]|%(?![0-9A-Fa-f]{{2}})", path + query):
+        other = rf"[^{self._signs()}%s%%-]|%%(?![0-9A-Fa-f]{{2}})"
+        if wrong := re.search(other % "", path) or re.search(other % _BRACKETS, query):
             sign = wrong[0]
             return f"must have {sign!r} as {quote(sign)}{got}" if sign.isprintable() else f"must have no {sign!r}{got}"
         return None
@@ -90,7 +95,8 @@ class Url:
     def schema(self) -> dict[str, Any]:
         """Return the form."""
         longest = {} if self.longest is None else {"maxLength": self.longest}
-        rest = rf"([/?#]([{self._signs()}-]|%[0-9A-Fa-f]{{2}})*)?"
+        path, query = (rf"([{self._signs()}{more}-]|%[0-9A-Fa-f]{{2}})*" for more in ("", _BRACKETS))
+        rest = rf"(/{path})?([?#]{query})?"
         return {
             "pattern": rf"^(?:https://{LABEL}(\.{LABEL})*\.?(:{PORT})?{rest})$",
             "patternErrorMessage": f"must be {self.form or 'an https URL'}",
@@ -105,7 +111,8 @@ class Url:
 def _has_password(url: str) -> bool:
     """Whether something before '@' may be a password, which may have slashes, in what is not right before its path."""
     _, scheme, rest = url.partition("://")
-    return re.match("[^/?#@]*(:[^@]*)?@" if scheme else "[^/?#@]*:[^@]*@", rest if scheme else url) is not None
+    user = r"[^/?#@]*@|(?!\[)[^/?#@:]*:(?!\d*/)[^@]*@" if scheme else "[^/?#@]*:[^@]*@"
+    return re.match(user, rest if scheme else url) is not None
 
 
 def _is_host(host: str) -> bool:
@@ -120,6 +127,7 @@ def _host_fault(host: str, got: str) -> str | None:
     if _is_host(host):
         return None
     remedy = "" if host.isascii() else "; write an international name as DNS has it, with xn--"
+    remedy = "; an IPv6 address is not taken here" if host.startswith("[") else remedy
     return f"must have a domain name or an IPv4 address as its host{got}{remedy}"
 
 

@@ -31,7 +31,6 @@ FETCHED: Final = Url(
     form="an address as s3://bucket/key or https://host/path, or a file of the folder of scripts",
     example="https://host/path",
     query=True,
-    file=True,
 )
 """What a node fetches over HTTPS."""
 _OBJECT: Final = re.compile(
