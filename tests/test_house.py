@@ -22,7 +22,7 @@ STOREYS = (
         "acknowledgments data_files json_value lazy managed_policy node_scripts operators origin places policy "
         "problems project retention signals tokens versions"
     ),
-    "account errors log_groups",
+    "account errors log_groups partitions",
     "inline_function instances names options reach",
     "quotas real surroundings",
     "lifecycle network",

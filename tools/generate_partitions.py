@@ -1,6 +1,6 @@
 """Generate the partitions of AWS: how the names of their Regions begin, and the domain of their services.
 
-``python -m tools.generate_partitions`` rewrites ``cdk_trainyard/options/data/partitions.json``; a test generates it
+``python -m tools.generate_partitions`` rewrites ``cdk_trainyard/partitions/data/partitions.json``; a test generates it
 again and compares.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 import botocore
 from botocore.loaders import Loader
 
-OUTPUT: Final = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "options" / "data" / "partitions.json"
+OUTPUT: Final = Path(__file__).parents[1] / "constructs" / "cdk_trainyard" / "partitions" / "data" / "partitions.json"
 _BEGINS: Final = re.compile(r"\^([a-z-]+-)")
 """What stands before the first choice of a pattern of Regions, without the escapes of hyphens."""
 

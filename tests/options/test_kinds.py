@@ -14,7 +14,6 @@ from cdk_trainyard.options import schedules, stand_ins
 from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, NodePath, Number, Text, resource_id
 from cdk_trainyard.options.schedules import TimeZone
-from tools import generate_partitions
 
 HERE = Environment(region="us-east-1", account="111111111111")
 NOWHERE = Environment()
@@ -256,22 +255,6 @@ def test_a_machine_without_time_zones_judges_their_form(monkeypatch: pytest.Monk
     assert [name for name in ("Etc/GMT+5", "America/Port-au-Prince", "UTC") if TimeZone().problem(name, HERE)] == []
     assert TimeZone().problem("Factory", HERE)
     assert TimeZone().problem("europe/berlin", HERE)
-
-
-@pytest.mark.parametrize(
-    "partition", ["aws", "aws-cn", "aws-us-gov", "aws-iso", "aws-iso-b", "aws-iso-e", "aws-iso-f", "aws-eusc"]
-)
-def test_partitions_are_those_of_botocore(partition: str) -> None:
-    data = botocore.session.get_session().get_component("data_loader").load_data("partitions")
-    [found] = [entry for entry in data["partitions"] if entry["id"] == partition]
-    regions = [region for region in found["regions"] if not region.startswith("aws-")]
-    assert regions
-    assert {Environment(region=region).partition for region in regions} == {partition}
-    assert {Environment(region=region).suffix for region in regions} == {found["outputs"]["dnsSuffix"]}
-
-
-def test_partitions_are_generated() -> None:
-    assert generate_partitions.OUTPUT.read_text() == generate_partitions.text()
 
 
 def test_retention_is_that_of_botocore() -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 
-from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.partitions import domain_of, partition_of
 from cdk_trainyard.problems import either, shown
 
 
@@ -32,25 +32,16 @@ class Environment:
     @property
     def partition(self) -> str | None:
         """The partition of the Region."""
-        return self._of_partition("name")
+        return None if self.region is None else partition_of(self.region)
 
     @property
     def suffix(self) -> str | None:
         """The domain of the services of the Region's partition."""
-        return self._of_partition("suffix")
-
-    def _of_partition(self, what: str) -> str | None:
-        region = self.region
-        return None if region is None else next(row[what] for row in _PARTITIONS if region.startswith(row["regions"]))
+        return None if self.region is None else domain_of(self.region)
 
 
 NOWHERE: Final = Environment()
 """An environment of which nothing is known."""
-_ROWS: Final[list[dict[str, str]]] = load("options", "partitions")["partitions"]
-_PARTITIONS: Final = sorted(_ROWS, key=lambda row: -len(row["regions"]))
-"""How the names of Regions begin, those of most continents last, which begin with nothing that they have in common."""
-SUFFIXES: Final = frozenset(row["suffix"] for row in _ROWS)
-"""The domains of all partitions."""
 
 
 ALL_IN: Final = "the reference of the deployment file"

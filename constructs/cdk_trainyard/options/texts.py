@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cdk_trainyard.options.addresses import LABEL, PORT, PORTS, is_own
-from cdk_trainyard.options.kinds import SUFFIXES, Environment, Text
+from cdk_trainyard.options.kinds import Environment, Text
+from cdk_trainyard.partitions import DOMAINS
 from cdk_trainyard.problems import shown
 
 _NO_REFERENCE: Final = r"(?!.*(\{\{resolve:|\$\{))"
@@ -49,8 +50,8 @@ def _elsewhere(value: str, environment: Environment) -> str | None:
         return None
     place = Environment(region=found["region"])
     there, domain = place.partition, found["domain"]
-    if domain in SUFFIXES - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
-        remedy = f"; use {place.suffix} in place of {domain}" if domain in SUFFIXES else ""
+    if domain in DOMAINS - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
+        remedy = f"; use {place.suffix} in place of {domain}" if domain in DOMAINS else ""
         return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}{remedy}"
     if there == wanted:
         return None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cdk_trainyard.errors import did_you_mean, raise_problems
+from cdk_trainyard.partitions import domain_of, partition_of
 
 _DATA = Path(__file__).parent / "data"
 _HTTPS = 443
@@ -57,14 +58,13 @@ class Region:
 
     @property
     def partition(self) -> str:
-        """Its partition. Source: AWS Fault Isolation Boundaries, Partitions."""
-        prefixes = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
-        return next((name for prefix, name in prefixes.items() if self.name.startswith(prefix)), "aws")
+        """Its partition."""
+        return partition_of(self.name)
 
     @property
     def suffix(self) -> str:
         """The end of its services' names: ``AWS::URLSuffix``."""
-        return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
+        return domain_of(self.name)
 
     def write(self, text: str) -> str:
         """Return a text of the table with ``{region}``, ``{suffix}`` and the like put in."""

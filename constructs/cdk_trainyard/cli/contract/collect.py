@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cdk_trainyard.partitions import domain_of, partition_of
+
 RESOURCE_TYPE = "Custom::PclusterCluster"
 _ACCOUNT = "111111111111"
 _SHAPES = {
@@ -106,9 +108,7 @@ class Values:
         self._resources: Mapping[str, Any] = template.get("Resources", {})
         self._exports = exports
         self.region = region
-        self.partition = (
-            "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
-        )
+        self.partition = partition_of(region)
         self.subnets: dict[str, Mapping[str, Any]] = {}
 
     def of(self, value: Any) -> Any:
@@ -148,7 +148,7 @@ class Values:
             "AWS::Region": self.region,
             "AWS::Partition": self.partition,
             "AWS::AccountId": _ACCOUNT,
-            "AWS::URLSuffix": "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com",
+            "AWS::URLSuffix": domain_of(self.region),
             "AWS::StackName": "stack",
             "AWS::NoValue": None,
         }
