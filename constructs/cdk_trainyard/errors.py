@@ -47,7 +47,11 @@ def raise_problems(where: "str | IConstruct", problems: Sequence[Problem | str])
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return ``"; did you mean 'x' or 'y'?"`` for the choices nearest to ``word``, or ``""`` when none is near."""
-    found = nearest(word, choices)
+    return asked(word, nearest(word, choices))
+
+
+def asked(word: str, found: Sequence[str]) -> str:
+    """Return what was most likely meant by a word as a question, or ``""`` when nothing was found."""
     words = " or ".join(repr(choice) for choice in found)
     return f"; did you mean {words}{_unlike(word, found)}?" if found else ""
 

@@ -46,6 +46,21 @@ AT_LOAD = [
         "20:7: 'cluster.groups.workers.life_cycle_config' is no key here; use 'lifecycle'",
     ),
     row(
+        "keys of a cluster at the top of the file, and of the top in a cluster",
+        [
+            ("name: demo\n", "name: demo\nhead_node: {}\navailability_zone: us-east-1a\ngroups: {}\n"),
+            ("zone: use1-az4", "zone: use1-az4\n  enable_nat_gateway: true"),
+            ("count: 4", "count: 4\n      vpcId: vpc-1\n      efa_enabled: true\n      tags: {}"),
+        ],
+        "2:1: 'head_node' is no key here; 'cluster.head_node' is for parallelcluster; 'orchestrator' is hyperpod",
+        "3:1: 'availability_zone' is no key here; use 'zone' in 'network'",
+        "4:1: 'groups' is no key here; there is 'cluster.groups'",
+        "8:3: 'network.enable_nat_gateway' is no key here; use 'nat'",
+        "23:7: 'cluster.groups.workers.vpcId' is no key here; there is 'network.vpc_id'",
+        "24:7: 'cluster.groups.workers.efa_enabled' is no key here; use 'interface_type', efa",
+        "25:7: 'cluster.groups.workers.tags' is no key here; 'tags' stands at the top of the file",
+    ),
+    row(
         "one type again and again",
         [("instance_type: ml.trn1.32xlarge", "instance_types: [ml.trn1.32xlarge, ml.trn1.32xlarge, ml.trn1.32xlarge]")],
         "17:42: 'cluster.groups.workers.instance_types[1]' must be another than those before it, got 'ml.trn1.32xlarge' 3 times",
@@ -94,7 +109,7 @@ AT_LOAD = [
     row(
         "unknown-group-key",
         [("count: 4", "count: 4\n      instancetype: x")],
-        "19:7: 'cluster.groups.workers.instancetype' is no key here; did you mean 'instance_type' or 'instance_types' or 'interface_type'?",
+        "19:7: 'cluster.groups.workers.instancetype' is no key here; did you mean 'instance_type'?",
     ),
     row(
         "wrong-type-number",

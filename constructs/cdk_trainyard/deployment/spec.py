@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 from cdk_trainyard.deployment._document import Document
 from cdk_trainyard.deployment.alerts import AlertsSection
 from cdk_trainyard.deployment.monitoring import MonitoringSection
-from cdk_trainyard.deployment.orchestrators import OrchestratorName, spec_of
+from cdk_trainyard.deployment.orchestrators import OrchestratorName, orchestrators, spec_of
 from cdk_trainyard.deployment.serving.section import ServingSection
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.instances import regions
@@ -53,7 +53,7 @@ class DeploymentSpec:
     """Shared file systems and buckets. Default - no file system, and buckets for every purpose."""
     orchestrator: Annotated[str | None, OrchestratorName()] = None
     """What runs the jobs. Default - nothing: the deployment only serves."""
-    cluster: Annotated[Any, Chosen("orchestrator", spec_of)] = None
+    cluster: Annotated[Any, Chosen("orchestrator", spec_of, orchestrators)] = None
     """The cluster; its keys depend on the orchestrator, see below. Default - none, with serving."""
     serving: ServingSection | None = None
     """A model that is served, from the deployment's models bucket. Default - none."""

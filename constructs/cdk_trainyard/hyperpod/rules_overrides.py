@@ -11,7 +11,8 @@ from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.property_shapes import Shape, lacking, shape_problems
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster, ResolvedGroup
 from cdk_trainyard.hyperpod.spec import HyperPodSpec
-from cdk_trainyard.hyperpod.spec_groups import PROPERTIES, InstanceGroup, in_snake_case
+from cdk_trainyard.hyperpod.spec_groups import PROPERTIES, InstanceGroup
+from cdk_trainyard.options.unknown_keys import in_snake_case
 from cdk_trainyard.problems import Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
 

@@ -1,6 +1,5 @@
 """What can be said of an instance group of a HyperPod cluster. No CDK."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +11,7 @@ from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.options.fields import Said, Unit
 from cdk_trainyard.options.kinds import Arn, Choice, Number, Open, Text
+from cdk_trainyard.options.unknown_keys import in_snake_case
 from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
@@ -56,15 +56,6 @@ PROPERTIES: Mapping[str, str] = {
     "SlurmConfig": "role",
 }
 """CloudFormation's properties of a group that have another name here."""
-
-
-def in_snake_case(name: str) -> str:
-    """Return a property's name as options are written.
-
-    Args:
-        name: As CloudFormation has it.
-    """
-    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 class BatchUnit(StrEnum):
@@ -206,8 +197,8 @@ class InstanceGroup:
     """A group of equal nodes in a HyperPod cluster."""
 
     FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        **{said: f"use '{ours}'" for name, ours in PROPERTIES.items() for said in (name, in_snake_case(name))},
-        **dict.fromkeys(("InstanceGroupName", "instance_group_name"), "the key of the group is its name"),
+        **{in_snake_case(name): f"use '{ours}'" for name, ours in PROPERTIES.items()},
+        "instance_group_name": "the key of the group is its name",
         "capacity_reservation_id": "HyperPod takes none of EC2's reservations; use 'training_plan_arn'",
         "placement": "HyperPod places nodes itself; leave it out",
         "spot": "use 'capacity', spot",

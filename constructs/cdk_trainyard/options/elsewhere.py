@@ -1,40 +1,91 @@
 """Where a file has a key that a section does not: what stands in the wrong section is named where it belongs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from cdk_trainyard.options.fields import Chosen, Items, Object, Part, Shape, keys_of
-from cdk_trainyard.problems import At, dotted
+from cdk_trainyard.options.fields import Chosen, Field, Items, Object, Part, Scalar, Shape, keys_of
+from cdk_trainyard.problems import At, dotted, either
 
+Whole = tuple[type, Mapping[str, Any]]
+"""What a file is, and what it says, by which a part's specification may be chosen."""
+_ITEM: Final = "[…]"
+_NAMED: Final = "<name>"
+"""What stands for an item in a path."""
 _MOST: Final = 3
 """Places that are named; a key that more sections have says too little."""
+_DIRECTLY: Final = 2
+"""Keys between a section and what one of its own sections has: that section's and the very key."""
+_OF_EVERYTHING: Final = "name"
+"""The one key at the top of a file that other things have as well, and mean their own."""
 
 
-def elsewhere(key: str, spec: type, at: At, *, data: Mapping[str, Any]) -> str:
-    """Return where a key is below a section, as the end of a sentence; nothing where it is nowhere, or everywhere.
+def elsewhere(key: str, at: At, *, whole: Whole) -> str:
+    """Return where a key is, as the end of a sentence; nothing where it is nowhere, or everywhere.
+
+    It is looked for in the sections around, in those below, in those of another choice, and last in all others.
 
     Args:
         key: The key.
-        spec: The section's specification.
-        at: Where the section stands.
-        data: What the section says, by which a part's specification may be chosen.
+        at: Where the section stands that does not have it.
+        whole: What the file is.
     """
-    found = sorted(set(_places(key, spec, data)), key=lambda place: (len(place), place))
-    names = [repr(dotted((*at, *place)).replace(".[", "[")) for place in found]
+    places = {place: field for place, field in _places(*whole) if place[-1] == key}
+    around = [place for place in places if len(place) <= len(at) and _leads(place[:-1], at)]
+    if nearest := max((place for place in around if place != (_OF_EVERYTHING,)), key=len, default=None):
+        return _named([nearest], at) if len(nearest) > 1 else f"; {key!r} stands at the top of the file"
+    telling = {place for place, field in places.items() if "_" in key or not isinstance(field.shape, Scalar | Object)}
+    below = {place for place in places if len(place) > len(at) + 1 and _leads(at, place)}
+    directly = {place for place in below if sum(map(_is_key, place[len(at) :])) == _DIRECTLY}
+    if found := _named((below & telling) | directly, at) or _of_another(key, at, whole):
+        return found
+    others = telling - below - {*around}
+    return _named(others) if len(others) == 1 else ""
+
+
+def _is_key(step: str | int) -> bool:
+    return step not in {_ITEM, _NAMED}
+
+
+def _named(places: Iterable[At], at: At = ()) -> str:
+    """Name places around or below a section, with the names and numbers of the items that the section is in."""
+    found = sorted(places, key=lambda place: (len(place), place))
+    steps = [(min(len(at), len(place) - 1), place) for place in found]
+    names = [repr(dotted((*at[:shared], *place[shared:])).replace(".[", "[")) for shared, place in steps]
     return f"; there is {' or '.join(names)}" if 0 < len(names) <= _MOST else ""
 
 
-def _places(key: str, spec: type, data: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def _leads(section: At, place: At) -> bool:
+    """Say whether a section is around a place, or is it; what stands for an item stands for each."""
+    return len(section) <= len(place) and all(
+        one == other or {one, other} & {_ITEM, _NAMED} for one, other in zip(section, place, strict=False)
+    )
+
+
+def _of_another(key: str, at: At, whole: Whole) -> str:
+    """Return of which other choice a part has a key that stands in it, or beside it."""
+    spec, data = whole
     for name, field in keys_of(spec).items():
+        if isinstance(field.shape, Chosen) and at in {(), (name,)}:
+            specs = {choice: field.shape.spec(choice) for choice in field.shape.choices()}
+            found = [choice for choice, section in specs.items() if section and key in keys_of(section)]
+            said = data.get(field.shape.key)
+            if found and isinstance(said, str | None):
+                what = "that" if at else repr(f"{name}.{key}")
+                return f"; {what} is for {either(found)}; {field.shape.key!r} is {said or 'none'}"
+    return ""
+
+
+def _places(spec: type, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Field]]:
+    """Yield every key below a section with its path."""
+    for name, field in keys_of(spec).items():
+        yield (name,), field
         inside = data.get(name)
-        for part, step in _parts(field.shape, data):
-            if key in keys_of(part):
-                yield (name, *step, key)
-            below = _places(key, part, inside if isinstance(inside, Mapping) else {})
-            yield from ((name, *step, *place) for place in below)
+        for part, step in parts(field.shape, data):
+            below = _places(part, inside if isinstance(inside, Mapping) else {})
+            yield from (((name, *step, *place), found) for place, found in below)
 
 
-def _parts(shape: Shape, data: Mapping[str, Any]) -> Iterator[tuple[type, tuple[str, ...]]]:
+def parts(shape: Shape, data: Mapping[str, Any]) -> Iterator[tuple[type, tuple[str, ...]]]:
     """Yield the specifications that a part, or an item of a list, may be of, each with what stands for an item."""
     match shape:
         case Part():
@@ -42,7 +93,7 @@ def _parts(shape: Shape, data: Mapping[str, Any]) -> Iterator[tuple[type, tuple[
         case Chosen():
             yield from ((spec, ()) for spec in [shape.spec(data.get(shape.key))] if spec)
         case Items():
-            step = ("[…]",) if shape.by_name is None else ("<name>",)
-            yield from ((spec, step) for spec, _ in _parts(shape.item, data))
+            step = (_ITEM,) if shape.by_name is None else (_NAMED,)
+            yield from ((spec, step) for spec, _ in parts(shape.item, data))
         case Object(section=Part() as section):
             yield section.spec, ()

@@ -6,7 +6,7 @@ this module finds out from that serves the constructor, the deployment file, its
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
@@ -102,10 +102,12 @@ class Chosen:
     Attributes:
         key: That option's key.
         spec: From its value to the specification; None when it is none of those that are known.
+        choices: Returns the values that are known. Default - none is named where a key is one of another's.
     """
 
     key: str
     spec: Callable[[Any], type | None]
+    choices: Callable[[], Iterable[str]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from inspect import get_annotations
 from math import inf, isfinite, nan
 from typing import Any, Final, cast
 
-from cdk_trainyard.errors import did_you_mean, nearest
-from cdk_trainyard.options.elsewhere import elsewhere
+from cdk_trainyard.errors import asked, did_you_mean
 from cdk_trainyard.options.fields import (
     Chosen,
     Field,
@@ -33,6 +32,7 @@ from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
+from cdk_trainyard.options.unknown_keys import COMMENT, meaning, meant, same
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
@@ -43,20 +43,14 @@ _MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _LONG: Final = f" of at most {_MOST_DIGITS} digits"
 _NOTHING: Final[Mapping[str, Any]] = {}
-_FORMER: Final = "FORMER_KEYS"
-"""A specification may have a table of keys that it had, or never will have: key → what to do instead."""
 _FORMER_VALUES: Final = "FORMER_VALUES"
-"""So may an enumeration, of values that it had."""
+"""An enumeration may have a table of values that it had: value → what to do instead."""
 _WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
 """What is between the words of a command."""
 _DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d])")
 """What begins an item of a list, with a blank too few or with a dash that is longer than YAML's."""
-_QUOTED: Final = re.compile(r"'(\w+)'")
-_FOREIGN: Final = ("//", "/*")
-"""How comments begin in other languages."""
 _BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
 """A value, and what follows it that may be meant as a comment."""
-_COMMENT: Final = "a comment begins with '#'"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -212,7 +206,7 @@ class Reader:
             del self.problems[before:]
             self._judged(wanted, kinds, alone, at)
             if not self.problems[before:]:
-                text = f"must be {behind[1]} alone, got {shown(data)}: {_COMMENT} after a blank"
+                text = f"must be {behind[1]} alone, got {shown(data)}: {COMMENT} after a blank"
                 said = [Problem(at, f"{text}; write {behind[1]} # …")]
             self.problems[before:] = said
         return value
@@ -266,13 +260,9 @@ class Reader:
                 self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
             self.unread.add((*at, key))
-            instead = _COMMENT if key.startswith(_FOREIGN) else getattr(spec, _FORMER, {}).get(key)
-            hint = f"; {instead}" if instead else elsewhere(key, spec, at, data=data) or did_you_mean(key, known)
-            if not hint and self.whole:
-                hint = elsewhere(key, self.whole[0], (), data=self.whole[1])
-            hint = hint or f"; there are {either(known)}"
+            whole = self.whole or (spec, data)
+            hint, named = meaning(key, spec, at if self.whole else (), known=known, whole=whole)
             self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
-            named = _QUOTED.findall(instead) if instead else nearest(key, known)
             meant |= set(named[:1]) & (set(known) - data.keys())
         return meant
 
@@ -345,14 +335,17 @@ def _chosen(part: Part, keys: Mapping[str, Any]) -> type:
     own, other = (keys.keys() & keys_of(spec).keys() for spec in (part.spec, part.existing))
     if isinstance(keys.get(part.unless), Unknown):
         return part.spec if own - other and other - own == {part.unless} else part.existing
-    misspelt = any(nearest(key, keys_of(part.existing))[:1] == [part.unless] for key in keys.keys() - own)
+    misspelt = any(meant(key, part.existing, keys_of(part.existing))[:1] == [part.unless] for key in keys.keys() - own)
     return part.chosen([part.unless] if misspelt and not own - other else keys)
 
 
 def _of_the_other(part: Part, spec: type, key: str) -> str:
     """Return what is wrong with a key that only the other specification of a part has, or nothing."""
-    if part.existing is None or key not in keys_of(part.spec if spec is part.existing else part.existing):
+    if part.existing is None:
         return ""
+    found = same(key, keys_of(part.spec if spec is part.existing else part.existing))
+    if not found or found == [part.unless]:
+        return f"is no key here{asked(key, found)}" if found else ""
     if spec is part.existing:
         return f"is no key beside {shown(part.unless)}, which says that it exists already; leave one of both out"
     return f"is no key without {shown(part.unless)}, which says that it exists already; give that, or leave this out"

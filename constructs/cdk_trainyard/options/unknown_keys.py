@@ -1,0 +1,136 @@
+"""What a key that its section does not have was most likely meant for."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from difflib import SequenceMatcher
+from functools import cache
+from typing import Final
+
+from cdk_trainyard.data_files import load
+from cdk_trainyard.errors import asked
+from cdk_trainyard.options.elsewhere import Whole, elsewhere
+from cdk_trainyard.problems import At, either
+
+COMMENT: Final = "a comment begins with '#'"
+_FORMER: Final = "FORMER_KEYS"
+"""A specification may have a table of keys that it had, or never will have: key → what to do instead."""
+_FOREIGN: Final = ("//", "/*")
+"""How comments begin in other languages."""
+_QUOTED: Final = re.compile(r"'(\w+)'")
+_WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNITS: Final = frozenset({"arn", "days", "gb", "gib", "hours", "id", "mb", "mib", "minutes", "s", "seconds", "tib"})
+"""Words of a key that say by what its value is counted, or named."""
+_ALIKE: Final = 0.8
+_ALIKE_AS_A_WHOLE: Final = 0.9
+_ALIKE_IN_ANOTHER_SCRIPT: Final = 0.6
+_MOST: Final = 3
+"""Keys that are named; words that more keys share say too little."""
+
+
+def in_snake_case(name: str) -> str:
+    """Return a name in CamelCase or kebab-case, acronyms in it or not, as options are written: ``dns_name``.
+
+    Args:
+        name: As CloudFormation, ParallelCluster or Kubernetes has it.
+    """
+    return _WORD_BEGINS.sub("_", name).lower()
+
+
+def meaning(key: str, spec: type, at: At, *, known: Collection[str], whole: Whole) -> tuple[str, list[str]]:
+    """Return what to do about a key, as the end of a sentence, and the keys of the section that it was meant for.
+
+    Args:
+        key: The key.
+        spec: The section's specification.
+        at: Where the section stands.
+        known: The keys that the section may have.
+        whole: What the file is, in which other sections are looked through.
+    """
+    if instead := _instead(key, spec):
+        return f"; {instead}", meant(key, spec, known)
+    if found := near(key, known):
+        return asked(key, found), found
+    return elsewhere(in_snake_case(key), at, whole=whole) or f"; there are {either(known)}", []
+
+
+def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
+    """Return the keys of a section that a key was meant for, the likeliest first.
+
+    Args:
+        key: The key.
+        spec: The section's specification.
+        known: The keys that the section may have.
+    """
+    instead = _instead(key, spec)
+    return _QUOTED.findall(instead)[:1] if instead else near(key, known)
+
+
+def same(key: str, known: Iterable[str]) -> list[str]:
+    """Return the keys that a key is but for capitals, hyphens and underscores.
+
+    Args:
+        key: The key.
+        known: The keys of its section.
+    """
+    return [each for each in known if each.replace("_", "") == in_snake_case(key).replace("_", "")]
+
+
+def near(key: str, known: Iterable[str]) -> list[str]:
+    """Return the keys that a key is misspelt from, else those that it shares all but one word with.
+
+    Args:
+        key: The key.
+        known: The keys of its section.
+    """
+    written, choices = in_snake_case(key), sorted(known)
+    misspelt = [each for each in choices if _misspelt(written, each)]
+    found = same(key, choices) or misspelt or [each for each in choices if _shares_words(written, each)]
+    return sorted(found, key=lambda each: -_ratio(written, each)) if len(found) <= _MOST else []
+
+
+def _instead(key: str, spec: type) -> str | None:
+    """Return what to do instead of a key that has another name here, or never will have one."""
+    if key.startswith(_FOREIGN):
+        return COMMENT
+    former = getattr(spec, _FORMER, {})
+    written = in_snake_case(key)
+    tables = (former, *(foreign_keys().get(base.__name__, {}) for base in spec.__mro__))
+    found = (table.get(key) or table.get(written) for table in tables)
+    return next((text for text in found if text), None)
+
+
+@cache
+def foreign_keys() -> Mapping[str, Mapping[str, str]]:
+    """Return what other tools call the keys of a specification: its name → their key → what to do instead."""
+    data = load("options", "foreign_keys")
+    specs: Mapping[str, Mapping[str, list[str]]] = data["keys"]
+    return {spec: {key: text for text, keys in table.items() for key in keys} for spec, table in specs.items()}
+
+
+def _misspelt(key: str, choice: str) -> bool:
+    words, others = key.split("_"), choice.split("_")
+    whole = _ALIKE_AS_A_WHOLE if key.isascii() else _ALIKE_IN_ANOTHER_SCRIPT
+    if _ratio(key.replace("_", ""), choice.replace("_", "")) >= whole:
+        return True
+    return len(words) == len(others) and all(_one_word(*pair) for pair in zip(words, others, strict=True))
+
+
+def _one_word(word: str, other: str) -> bool:
+    """Say whether two words differ in a letter or two, or in the order of letters."""
+    return sorted(word) == sorted(other) or (abs(len(word) - len(other)) <= 1 and _ratio(word, other) >= _ALIKE)
+
+
+def _shares_words(key: str, choice: str) -> bool:
+    """Say whether they have the same words but for one, or for what the value is counted by."""
+    said, named = _words(key), _words(choice)
+    plain, counted = said - _UNITS, named - _UNITS | named & {"id"}
+    return len(said ^ named) == 1 or (bool(counted) and counted <= plain and len(plain - counted) <= 1)
+
+
+def _words(key: str) -> frozenset[str]:
+    """Return the words of a key, in the singular unless they are units."""
+    return frozenset(word if word in _UNITS else word.removesuffix("s") for word in key.split("_"))
+
+
+def _ratio(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()

@@ -1,0 +1,75 @@
+"""What other tools call a key is answered with a key that its section has, and only where nearness does not find it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cdk_trainyard.deployment.orchestrators import OWN
+from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.options.elsewhere import parts
+from cdk_trainyard.options.fields import keys_of
+from cdk_trainyard.options.unknown_keys import foreign_keys, in_snake_case, near
+
+
+def sections(spec: type, orchestrator: str) -> Iterator[type]:
+    yield spec
+    for field in keys_of(spec).values():
+        for part, _ in parts(field.shape, {"orchestrator": orchestrator}):
+            yield from sections(part, orchestrator)
+
+
+SECTIONS = {each for name in OWN for each in sections(DeploymentSpec, name)}
+
+
+def test_the_table_is_of_sections_that_a_file_has() -> None:
+    assert foreign_keys().keys() <= {base.__name__ for each in SECTIONS for base in each.__mro__}
+
+
+def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
+    for spec in SECTIONS:
+        keys = keys_of(spec)
+        tables = [foreign_keys().get(base.__name__, {}) for base in spec.__mro__]
+        for key, text in ((key, text) for table in tables for key, text in table.items()):
+            assert key == in_snake_case(key) not in keys
+            assert "raw_overrides" not in text or "raw_overrides" in keys
+            assert [f"use '{each}'" for each in near(key, keys)] != [text], "nearness finds it"
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("KMSKeyId", "kms_key_id"),
+        ("VolumeSizeInGB", "volume_size_in_gb"),
+        ("EFAEnabled", "efa_enabled"),
+        ("S3Access", "s3_access"),
+        ("instance-type", "instance_type"),
+        ("lifecycleConfig", "lifecycle_config"),
+    ],
+)
+def test_every_form_of_a_name_is_one(key: str, found: str) -> None:
+    assert in_snake_case(key) == found
+
+
+@pytest.mark.parametrize(
+    ("key", "known", "found"),
+    [
+        ("InstanceType", ["instance_type", "instance_types", "interface_type"], ["instance_type"]),
+        ("acclerator_subnet", ["accelerator_subnet", "service_subnets"], ["accelerator_subnet"]),
+        ("headnod", ["head_node", "queues"], ["head_node"]),
+        ("zones", ["public_zones", "service_zones", "zone"], ["zone"]),
+        ("nta", ["nat", "zone"], ["nat"]),
+        ("efa", ["efa_enabled", "at"], ["efa_enabled"]),
+        ("kms_key_id", ["key_arn", "at"], ["key_arn"]),
+        ("throughput", ["throughput_mb_s", "at"], ["throughput_mb_s"]),
+        ("volume_type", ["type", "volume_id"], ["type"]),
+        ("c\u043eunt", ["count"], ["count"]),
+        ("groups", ["reservation_group_arn"], []),
+        ("security_groups", ["restrict_default_security_group"], []),
+        ("fsx", ["efs"], []),
+        ("instance_role", ["instance_type"], []),
+        ("version", ["region"], []),
+        ("account", ["accounting", "count"], []),
+    ],
+)
+def test_only_what_is_near_is_suggested(key: str, known: list[str], found: list[str]) -> None:
+    assert near(key, known) == found
