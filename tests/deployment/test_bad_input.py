@@ -50,7 +50,7 @@ AT_LOAD = [
         [
             ("name: demo\n", "name: demo\nhead_node: {}\navailability_zone: us-east-1a\ngroups: {}\n"),
             ("zone: use1-az4", "zone: use1-az4\n  enable_nat_gateway: true"),
-            ("count: 4", "count: 4\n      vpcId: vpc-1\n      efa_enabled: true\n      tags: {}"),
+            ("count: 4", "count: 4\n      vpcId: vpc-1\n      efa_enabled: true\n      tags: {}\n      SubnetId: x"),
         ],
         "2:1: 'head_node' is no key here; 'cluster.head_node' is for parallelcluster; 'orchestrator' is hyperpod",
         "3:1: 'availability_zone' is no key here; use 'zone' in 'network'",
@@ -59,6 +59,7 @@ AT_LOAD = [
         "23:7: 'cluster.groups.workers.vpcId' is no key here; there is 'network.vpc_id'",
         "24:7: 'cluster.groups.workers.efa_enabled' is no key here; use 'interface_type', efa",
         "25:7: 'cluster.groups.workers.tags' is no key here; 'tags' stands at the top of the file",
+        "26:7: 'cluster.groups.workers.SubnetId' is no key here; nodes stand in the accelerator subnet of the network; leave it out",
     ),
     row(
         "one type again and again",
