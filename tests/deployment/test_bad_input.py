@@ -361,6 +361,17 @@ AT_LOAD = [
         "21:18: 'cluster.groups.workers.volumes[0].key_arn' needs 'provisioning' Continuous of the cluster",
     ),
     row(
+        "volumes-without-keys",
+        [("count: 4", "count: 4\n      volumes: [500, null]")],
+        "19:17: 'cluster.groups.workers.volumes[0]' must be a mapping ('size_gb: …' on lines below it), got 500",
+        "19:22: 'cluster.groups.workers.volumes[1]' has no value; write one",
+    ),
+    row(
+        "tools-without-keys",
+        [("cluster:\n", "cluster:\n  lifecycle:\n    on_create: on_create.sh\n  node_setup:\n    tools: [enroot]\n")],
+        "13:13: 'cluster.node_setup.tools[0]' must be a mapping ('tool: …' on lines below it), got 'enroot'",
+    ),
+    row(
         "checks",
         [("count: 1\n", "count: 1\n      deep_health_checks: [InstanceStress]\n")],
         "15:7: 'cluster.groups.head.deep_health_checks' must be empty for a controller group […]",

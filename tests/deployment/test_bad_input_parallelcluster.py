@@ -37,6 +37,14 @@ _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 AT_LOAD = [
     row(
+        "allocation of nodes without a form",
+        [
+            ("- name: cpu\n", "- name: cpu\n      allocation: lowest-price\n"),
+            ("- instance_type: c5.xlarge\n          max_count: 8\n", "- c5.xlarge\n"),
+        ],
+        "18:11: 'cluster.queues[0].compute[0]' must be a mapping ('instance_type: …' on lines below it), got 'c5.xlarge'",
+    ),
+    row(
         "keys of other sections",
         [
             ("capacity_gib: 1200", "storage_capacity: 1200"),

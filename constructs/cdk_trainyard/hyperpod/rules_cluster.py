@@ -134,7 +134,7 @@ def _needing_continuous(group: ResolvedGroup) -> Iterator[Problem]:
     if group.spec.capacity is UsageClass.SPOT:
         yield Problem(("capacity",), f"needs {needs} to be spot")
     for index, volume in enumerate(group.spec.volumes):
-        if volume.key is not None:
+        if volume.key is not None and not unresolved(volume):
             yield Problem(("volumes", index, "key"), f"needs {needs}")
 
 

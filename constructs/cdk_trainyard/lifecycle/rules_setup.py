@@ -273,6 +273,8 @@ def tool_problems(setup: NodeSetup, nodes: Nodes) -> Iterator[Problem]:
     given: list[tuple[NodeTool, str]] = []
     for index, file in enumerate(setup.tools):
         at = ("tools", index)
+        if unresolved(file):
+            continue
         if file.url is None and file.key is None:
             yield Problem(at, f"must have {option('url')} or {option('key')}, got neither")
         elif file.url is not None and file.key is not None:

@@ -61,7 +61,7 @@ def queue_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
         yield from _group_problems(at, queue, queue.placement)
         yield from _queue_subnet_problems(at, queue, context)
         yield from _public_problems(at, queue, context)
-        flexible = any(one.instance_types for _, one in known(queue.compute)) or unresolved(queue.compute)
+        flexible = unresolved(queue.compute, *queue.compute) or any(one.instance_types for one in queue.compute)
         if queue.allocation is not None and not flexible:
             text = f"is for compute resources with {option('instance_types')}, and here is none; remove it"
             yield Problem((*at, "allocation"), text, of_key=True)
