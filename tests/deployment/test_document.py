@@ -22,6 +22,7 @@ MARKERS = "'<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove the
 EN_DASH = "\u2013"
 QUOTE_ALL = "put all of it in quotes"
 ALL_OF_IT = f"ends where that is closed; {QUOTE_ALL}"
+TOO_MUCH = "a ',' stands only between values in brackets; remove it, and write each key on a line of its own"
 ONE_PAIR = "put all of it into one pair of quotes"
 
 COMMENT = "a comment begins with '#', got '//'; write '# …', or put the value in quotes"
@@ -139,6 +140,16 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: 'b' // d\n", "1:8", COMMENT),
         ("a: b // 'd': e\n", "1:6", COMMENT),
         ("a: {b: 1}\nc: // d\n  e: 1\n", "2:4", COMMENT),
+        ('{\n  "a": "b", // d\n  "c": 1\n}\n', "2:13", COMMENT),
+        ('{\n// d\n  "a": "b",\n  "c": 1\n}\n', "2:1", COMMENT),
+        ('{\n  "a": "// b", /* d */\n  "c": 1\n}\n', "2:16", COMMENT.replace("//", "/*")),
+        (
+            '{\n  "a": "// b"\n  "c": 1\n}\n',
+            "3:3",
+            "a ',' is missing before this in a '{' mapping; put it between two values",
+        ),
+        ('"a": "b",\n"c": 1\n', "1:9", TOO_MUCH),
+        ("a:\n  - 'b',\n  - 'c'\n", "2:8", TOO_MUCH),
         ("a: 'b // d' e\n", "1:13", f"text stands after the quote that closes the value; {ONE_PAIR}"),
         ("a: b // d\n  c: 1\n", "2:3", TOO_DEEP),
         ("a:\n  - b\n  -c\nd: 1\n", "3:3", "an item of a list has a blank after '-', got '-c'; write '- c'"),

@@ -28,6 +28,10 @@ _SENTENCES: Final = (
         r"expected <block end>, but found '-'",
         "an item of a list stands among keys; indent it below the key that it is of, or write a key",
     ),
+    (
+        r"expected <block end>, but found ','",
+        "a ',' stands only between values in brackets; remove it, and write each key on a line of its own",
+    ),
     (r"expected <block end>", "the indentation fits none of the lines above; align it with its neighbors"),
     (r"expected the node content", "a value is missing between the signs here"),
     (r"unknown escape character", "unknown escape in double quotes; use single quotes or double the backslash"),
@@ -65,7 +69,7 @@ _MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) fo
 """What git leaves in a file that it could not merge (git-merge, "How conflicts are presented")."""
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
-_COMMENT: Final = r"(?<=\s)(//|/\*)"
+_COMMENT: Final = r"(?<!\S)(//|/\*)"
 _NO_BREAKS: Final = "\x85\u2028\u2029"
 _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000"
 _LONGEST_KEY: Final = 1024
@@ -141,7 +145,8 @@ def _comment(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None
     number, pattern = len(above), rf".{{,{mark.column}}}?{_COMMENT}"
     line = _line(mark)
     if above and not re.match(pattern, line):
-        number, pattern, line = len(above) - 1, rf".*?:\s+{_COMMENT}", above[-1]
+        behind = ".*?" if "expected ','" in problem else r".*?:\s+"
+        number, pattern, line = len(above) - 1, behind + _COMMENT, above[-1]
     found = re.match(pattern, _ASIDE.sub(lambda aside: "'" * len(aside[0]), line))
     said = "a comment begins with '#', got '{0}'; write '# …', or put the value in quotes"
     return ((number + 1, found.start(1) + 1), said.format(found[1])) if found else None
