@@ -367,6 +367,15 @@ AT_LOAD = [
         "19:22: 'cluster.groups.workers.volumes[1]' has no value; write one",
     ),
     row(
+        "existing-accounting-by-other-names",
+        [("cluster:\n", "cluster:\n  accounting: {host: db.example.internal, user: slurm, password: x}\n")],
+        "10:3: 'cluster.accounting' needs 'provisioning' Continuous, or […]",
+        "10:3: 'cluster.accounting.security_group_id' is missing",
+        "10:16: 'cluster.accounting.host' is no key here; use 'endpoint'",
+        "10:43: 'cluster.accounting.user' is no key here; use 'secret_arn'",
+        "10:56: 'cluster.accounting.password' is no key here; use 'secret_arn'",
+    ),
+    row(
         "tools-without-keys",
         [("cluster:\n", "cluster:\n  lifecycle:\n    on_create: on_create.sh\n  node_setup:\n    tools: [enroot]\n")],
         "13:13: 'cluster.node_setup.tools[0]' must be a mapping ('tool: …' on lines below it), got 'enroot'",

@@ -37,6 +37,18 @@ _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 AT_LOAD = [
     row(
+        "a database as ParallelCluster names it",
+        [
+            (
+                "  head_node:\n",
+                "  slurm:\n    accounting: {Uri: db, UserName: slurm, PasswordSecretArn: x}\n  head_node:\n",
+            )
+        ],
+        "12:18: 'cluster.slurm.accounting.Uri' is no key here; use 'endpoint'",
+        "12:27: 'cluster.slurm.accounting.UserName' is no key here; did you mean 'user_name'?",
+        "12:44: 'cluster.slurm.accounting.PasswordSecretArn' is no key here; did you mean 'password_secret_arn'?",
+    ),
+    row(
         "allocation of nodes without a form",
         [
             ("- name: cpu\n", "- name: cpu\n      allocation: lowest-price\n"),
