@@ -376,6 +376,13 @@ AT_LOAD = [
         "10:56: 'cluster.accounting.password' is no key here; use 'secret_arn'",
     ),
     row(
+        "no-blank-behind-a-key-in-brackets",
+        [("network:\n  zone: use1-az4", "network: {zone:use1-az4, zones:2}")],
+        "3:11: a key needs ': ' after it, as in 'name: value', got 'zone:use1-az4'",
+        "3:26: 'network.zones' is no key here; did you mean […]",
+        "3:26: a key needs ': ' after it, as in 'name: value', got 'zones:2'",
+    ),
+    row(
         "tools-without-keys",
         [("cluster:\n", "cluster:\n  lifecycle:\n    on_create: on_create.sh\n  node_setup:\n    tools: [enroot]\n")],
         "13:13: 'cluster.node_setup.tools[0]' must be a mapping ('tool: …' on lines below it), got 'enroot'",

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from cdk_trainyard.deployment._yaml_errors import explain_yaml, seen
+from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml, seen
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
@@ -205,6 +205,12 @@ def _at(mark: yaml.Mark) -> Place:
     return Place(line=mark.line + 1, column=mark.column + 1)
 
 
+def _is_keyless(key: yaml.Node, value: yaml.Node) -> bool:
+    """Say whether a plain key in brackets, without a ':' behind it, is one with its value, or a comment."""
+    behind = str(key.end_mark.buffer)[key.end_mark.pointer : value.start_mark.pointer]
+    return key.style is None and ":" not in behind and bool(re.match(r"//|/\*|[\w.-]+\s*[:=].", key.value))
+
+
 class _Reader:
     """Walks the nodes once; aliases are walked at each use, so that every path has its value."""
 
@@ -221,12 +227,23 @@ class _Reader:
         for key, key_node, value_node in self._entries(node):
             child = (*path, key)
             self.keys[child] = _at(key_node.start_mark)
-            if value_node.tag == f"{_TAG}null":
+            if _is_keyless(key_node, value_node):
+                self._keyless(key_node, path, data)
+            elif value_node.tag == f"{_TAG}null":
                 self._report(child, value_node, f"'{dotted(child)}' has no value; write one, or remove the key")
                 data[key] = Unknown()
             else:
                 data[key] = self._value(value_node, child)
         return data
+
+    def _keyless(self, node: yaml.Node, path: KeyPath, data: dict[str, Any]) -> None:
+        """Answer a key that has its value in it, which nobody knows."""
+        if node.value.startswith(("//", "/*")):  # it goes on to the next sign, whatever stands between
+            raise self._stop(node, f"a comment begins with '#', got '{node.value[:2]}'; write '# …'")
+        key = re.split(r"\s*[:=]", node.value)[0]
+        self.keys.setdefault((*path, key), _at(node.start_mark))
+        data.setdefault(key, Unknown())
+        self._problem(node, f"{NO_KEY}, got {_short(node.value)}", path)
 
     def _value(self, node: yaml.Node, path: KeyPath) -> Any:
         self.values[path] = _at(node.start_mark)

@@ -11,7 +11,7 @@ import yaml
 
 from cdk_trainyard.problems import legible
 
-_NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
+NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
 _OPEN_QUOTE: Final = "a quote that was opened is not closed"
 _SENTENCES: Final = (
     (r"character '\\t' that cannot start", "a tab stands where YAML wants spaces; indent with spaces"),
@@ -187,7 +187,7 @@ def _keyless(number: int, line: str) -> _Answer:
     if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
         at = number + 1, found.start(1) + 1
         return at, f"a blank must be after ':', got U+{ord(found[1]):04X}, which looks like one; write a blank"
-    return (number + 1, len(line) - len(line.lstrip()) + 1), _beginning(line) or _NO_KEY
+    return (number + 1, len(line) - len(line.lstrip()) + 1), _beginning(line) or NO_KEY
 
 
 def _beginning(line: str) -> str:
@@ -239,7 +239,7 @@ def _unseparated(mark: yaml.Mark, sentence: str) -> _Answer:
         return _at(mark), sentence
     at = mark.line + 1, word.start() + 1
     if word[0].endswith("="):
-        return at, _NO_KEY
+        return at, NO_KEY
     return (at if _line(mark)[mark.column :].startswith(":") else _at(mark)), sentence
 
 
