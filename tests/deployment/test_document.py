@@ -23,6 +23,7 @@ EN_DASH = "\u2013"
 QUOTE_ALL = "put all of it in quotes"
 ALL_OF_IT = f"ends where that is closed; {QUOTE_ALL}"
 TOO_MUCH = "a ',' stands only between values in brackets; remove it, and write each key on a line of its own"
+NO_FUNCTIONS = "put text in quotes, and write what a function of CloudFormation would give"
 ONE_PAIR = "put all of it into one pair of quotes"
 
 COMMENT = "a comment begins with '#', got '//'; write '# …', or put the value in quotes"
@@ -187,9 +188,15 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: !# 1\n", "1:5", "tags ('!…') have no meaning here; put the value in quotes"),
         ("a: |b\n", "1:5", "'|' and '>' begin text of several lines; put the value in quotes"),
         ("a: > b\n", "1:6", "'|' and '>' begin text of several lines; put the value in quotes"),
-        ("a: !!python/name:os.system x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
-        ("a: !Ref x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
-        ("a: !!int x\n", "1:4", "'a' must be plain text, a number, true or false, without a tag"),
+        (
+            "a: !!python/name:os.system x\n",
+            "1:4",
+            f"'a' must be a value without a tag, got !!python/name:os.system; {NO_FUNCTIONS}",
+        ),
+        ("a: !Ref x\n", "1:4", f"'a' must be a value without a tag, got !Ref; {NO_FUNCTIONS}"),
+        ("a:\n  - !Sub [b, {}]\n", "2:5", f"'a[0]' must be a value without a tag, got !Sub; {NO_FUNCTIONS}"),
+        ("a: !b {c: 1}\n", "1:4", f"'a' must be a value without a tag, got !b; {NO_FUNCTIONS}"),
+        ("a: !!int x\n", "1:4", f"'a' must be a value without a tag, got !!int; {NO_FUNCTIONS}"),
         ("a: 1\nb: 1\na: 2\n", "3:1", "'a' is given twice, first in line 1; remove one"),
         ("a:\n", "1:3", "'a' has no value; write one, or remove the key"),
         ("a: ~\n", "1:4", "'a' has no value; write one, or remove the key"),

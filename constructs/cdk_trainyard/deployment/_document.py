@@ -27,6 +27,7 @@ _TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
 """What Python makes no number of, wherever a rule asks for one."""
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
+_WITHOUT_A_TAG: Final = "put text in quotes, and write what a function of CloudFormation would give"
 _UNTIL_KNOWN: Final = "an app of CDK writes this until it knows one"
 
 
@@ -205,7 +206,7 @@ def _at(mark: yaml.Mark) -> Place:
     return Place(line=mark.line + 1, column=mark.column + 1)
 
 
-def _is_keyless(key: yaml.Node, value: yaml.Node) -> bool:
+def _is_keyless(key: yaml.ScalarNode, value: yaml.Node) -> bool:
     """Say whether a plain key in brackets, without a ':' behind it, is one with its value, or a comment."""
     behind = str(key.end_mark.buffer)[key.end_mark.pointer : value.start_mark.pointer]
     return key.style is None and ":" not in behind and bool(re.match(r"//|/\*|[\w.-]+\s*[:=].", key.value))
@@ -251,6 +252,8 @@ class _Reader:
             raise self._stop(node, f"aliases expand the file to more than {_MAX_VALUES} values; write them out")
         if len(path) > _MAX_DEPTH:
             raise self._stop(node, "an alias stands inside its own anchor; write the values out")
+        if isinstance(node, yaml.CollectionNode) and not re.fullmatch(f"{_TAG}(map|seq)", node.tag):
+            return self._tagged(node, path)
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -288,10 +291,15 @@ class _Reader:
                     return str(node.value)
         except (KeyError, ValueError):
             pass
-        self._report(path, node, f"'{dotted(path)}' must be plain text, a number, true or false, without a tag")
-        return str(node.value)
+        return self._tagged(node, path)
 
-    def _entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
+    def _tagged(self, node: yaml.Node, path: KeyPath) -> Unknown:
+        tag = node.tag.replace(_TAG, "!!")
+        text = f"must be a value without a tag, got {tag}; {_WITHOUT_A_TAG}"
+        self._report(path, node, f"'{dotted(path)}' {text}")
+        return Unknown()
+
+    def _entries(self, node: yaml.MappingNode) -> Iterator[tuple[str, yaml.ScalarNode, yaml.Node]]:
         """Yield a mapping's entries, its own before merged ones, each key once."""
         seen: dict[str, yaml.Node] = {}
         merged: list[yaml.MappingNode] = []
