@@ -31,6 +31,18 @@ DATABASE = (
     "    security_group_id: sg-0123456789abcdef0"
 )
 
+REFERENCES = """count: 4
+      raw_overrides:
+        OverrideVpcConfig.SecurityGroupIds: [sg-0123456789abcdef0]
+        OverrideVpcConfig.Subnets:
+        - Ref: Own
+        - {'Fn::GetAtt': Own.SubnetId}
+        - {'Fn::GetAtt': [Own, SubnetId]}
+        - {'Fn::Sub': '${AWS::Region}${Own}'}
+        - {Ref: 'AWS::NoValue'}
+        - {'Fn::GetAtt': [NetworkAccelerator3971C45F, SubnetId]}
+        - {'Fn::ImportValue': own}
+"""
 AT_LOAD = [
     row(
         "what others call capacity",
@@ -381,6 +393,14 @@ AT_LOAD = [
         "3:11: a key needs ': ' after it, as in 'name: value', got 'zone:use1-az4'",
         "3:26: 'network.zones' is no key here; did you mean […]",
         "3:26: a key needs ': ' after it, as in 'name: value', got 'zones:2'",
+    ),
+    row(
+        "references-to-nothing",
+        [("count: 4", REFERENCES)],
+        *(
+            f"{place}: 'cluster.groups.workers.raw_overrides.OverrideVpcConfig.Subnets[{index}]' must be written out, got a reference to 'Own', which no template here has"
+            for index, place in enumerate(("22:11", "23:11", "24:11", "25:11"))
+        ),
     ),
     row(
         "tools-without-keys",

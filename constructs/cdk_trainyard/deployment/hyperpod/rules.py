@@ -1,8 +1,10 @@
 """What is wrong with a HyperPod cluster as a file has it: its own rules, and what only a file can get wrong."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems
 from cdk_trainyard.deployment.hyperpod.facts import surroundings
@@ -18,8 +20,12 @@ from cdk_trainyard.lifecycle.bundle import Bundle
 from cdk_trainyard.lifecycle.rules import library_problems, topology_problems, users_problems
 from cdk_trainyard.lifecycle.settings import LEGACY_FILE
 from cdk_trainyard.lifecycle.spec import SlurmTopology
-from cdk_trainyard.problems import At, Problem, option, within
+from cdk_trainyard.problems import At, Problem, option, shown, within
 from cdk_trainyard.tokens import unresolved
+
+_OF_A_TEMPLATE: Final = re.compile(r"[0-9A-F]{8}$|^BootstrapVersion$")
+"""What templates of a file call their resources, and their one parameter: names end with CDK's hash (aws-cdk-lib
+2.275.0, ``core/lib/private/uniqueid.ts``)."""
 
 
 def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
@@ -44,9 +50,38 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         else:
             yield problem if problem.at == ("region",) else replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path, paths))
+    yield from within(("cluster",), reference_problems(cluster))
     at: At = ("cluster", "accounting")
     yield from new_accounting_problems(deployment, at)
     yield from existing_accounting_problems(cluster.accounting, environment.region, at)
+
+
+def reference_problems(cluster: HyperPodSection) -> Iterator[Problem]:
+    """Check that overrides refer to nothing that no template of a deployment has.
+
+    Args:
+        cluster: The cluster.
+    """
+    groups = () if unresolved(cluster.groups) else cluster.groups
+    said: dict[At, object] = {(): cluster.raw_overrides}
+    said |= {("groups", group.name): group.raw_overrides for group in groups if not unresolved(group)}
+    for at, overrides in said.items():
+        yield from within((*at, "raw_overrides"), _reference_problems((), overrides))
+
+
+def _reference_problems(at: At, value: object) -> Iterator[Problem]:
+    names: Sequence[str] = ()
+    match value:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_] | str(name)}:
+            names = re.findall(r"^(\w+)(?:\.|$)", name)
+        case {"Fn::Sub": str(text)}:
+            names = re.findall(r"\$\{(\w+)[.}]", text)
+    for name in names:
+        if not _OF_A_TEMPLATE.search(name):
+            yield Problem(at, f"must be written out, got a reference to {shown(name)}, which no template here has")
+    items = value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+    for key, inner in items:
+        yield from _reference_problems((*at, key), inner)
 
 
 def folder_problems(cluster: HyperPodSection, find: Callable[[str], Path], mounts: Sequence[str]) -> Iterator[Problem]:
