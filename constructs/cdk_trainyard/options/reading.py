@@ -5,16 +5,14 @@ it, and judge everything else.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from inspect import get_annotations
-from math import inf, isfinite, nan
 from typing import Any, Final, cast
 
-from cdk_trainyard.errors import asked, did_you_mean
+from cdk_trainyard.errors import asked
 from cdk_trainyard.options.fields import (
     Chosen,
     Field,
@@ -29,6 +27,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
 )
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind
+from cdk_trainyard.options.remedies import DASH, MOST_DIGITS, WORDS, is_long, likely, plain, plainly, unless_taken
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
@@ -37,18 +36,11 @@ from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-_SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 _NONE: Final = frozenset({"none", "never", "no", "off", "false", "null"})
-_MOST_DIGITS: Final = 18
-"""Digits of a number that a file is read with; a longer one is text to it."""
-_LONG: Final = f" of at most {_MOST_DIGITS} digits"
+_LONG: Final = f" of at most {MOST_DIGITS} digits"
 _NOTHING: Final[Mapping[str, Any]] = {}
 _FORMER_VALUES: Final = "FORMER_VALUES"
 """An enumeration may have a table of values that it had: value → what to do instead."""
-_WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
-"""What is between the words of a command."""
-_DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d])")
-"""What begins an item of a list, with a blank too few or with a dash that is longer than YAML's."""
 _BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
 """A value, and what follows it that may be meant as a comment."""
 
@@ -150,7 +142,7 @@ class Reader:
             if isinstance(data, tuple):
                 return True
             source = self.sources.get(at, "")
-            items = _WORDS.sub(", ", source) if shape.repeats else _DASH.sub(", ", source).removeprefix(", ")
+            items = WORDS.sub(", ", source) if shape.repeats else DASH.sub(", ", source).removeprefix(", ")
             self._refused(at, f"must be a list, got {self._got(data, at)}{f'; write [{items}]' if items else ''}")
             return False
         if isinstance(data, Mapping):
@@ -167,7 +159,7 @@ class Reader:
         for name, item in data.items():
             for kind in cast("Scalar", fields_of(part)[shape.by_name].shape).kinds:
                 if text := kind.problem(name, self.environment):
-                    self._refused((*at, name), f"{_unless_taken(text, data)} as a name", of_key=True)
+                    self._refused((*at, name), f"{unless_taken(text, data)} as a name", of_key=True)
             yield self._part_of_name(part, shape.by_name, name, item, (*at, name))
 
     def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
@@ -202,7 +194,7 @@ class Reader:
         value = self._judged(wanted, kinds, data, at)
         said = self.problems[before:]
         if said and isinstance(data, str) and (behind := _BEHIND.fullmatch(data)):
-            alone = _plain(wanted, behind[1])
+            alone = plain(wanted, behind[1])
             del self.problems[before:]
             self._judged(wanted, kinds, alone, at)
             if not self.problems[before:]:
@@ -218,8 +210,8 @@ class Reader:
         if not fits or (isinstance(data, bool) and wanted is not bool):
             if wanted is str and at in self.sources:
                 return self._refused(at, self._in_quotes(kinds, data, at))
-            is_long = wanted in {int, float} and _is_long(data)
-            what, remedy = (_LONG, "") if is_long else ("", _plainly(wanted, data))
+            long = wanted in {int, float} and is_long(data)
+            what, remedy = (_LONG, "") if long else ("", plainly(wanted, data))
             return self._refused(at, f"must be {_SYMBOLS[wanted]}{what}, got {self._got(data, at)}{remedy}")
         if dummy(data):
             forms = filter(None, (kind.problem(data, NOWHERE) for kind in kinds))
@@ -243,7 +235,7 @@ class Reader:
         if isinstance(data, str) and data in words:
             return words[data]
         former = getattr(wanted, _FORMER_VALUES, {}).get(data) if isinstance(data, str) else None
-        hint = f"; {former}" if former else _meant(data, words) if isinstance(data, str) else ""
+        hint = f"; {former}" if former else likely(data, words) if isinstance(data, str) else ""
         choices = either(words, all_in=ALL_IN)
         return self._refused(at, f"must be {choices}, got {self._got(data, at)}{hint}")
 
@@ -277,55 +269,6 @@ class Reader:
             case tuple():
                 return "a list"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
-
-
-def _unless_taken(text: str, names: Iterable[str]) -> str:
-    """Return what is wrong with a name, without the remedy to use one that another has."""
-    said, use, name = text.rpartition("; use ")
-    return said if use and name in map(shown, names) else text
-
-
-def _meant(text: str, words: Iterable[str]) -> str:
-    """Return what a word was most likely meant for: one that it ends with, as names of endpoints do, or one like it."""
-    last = max((word for word in words if text.endswith(f".{word}")), key=len, default="")
-    return f"; did you mean {shown(last)}?" if last else did_you_mean(text, words)
-
-
-def _plainly(wanted: type, data: object) -> str:
-    """Return how to write a number, or a truth value, that YAML reads as something else."""
-    if not isinstance(data, str | float):
-        return ""
-    text = _SWITCHES.get(str(data).lower(), "") if wanted is bool else _number(wanted, data)
-    quoted = isinstance(data, str) and data.strip().lower() == text
-    return f"; write {text}{', without quotes' if quoted else ''}" if text else ""
-
-
-def _plain(wanted: type, text: str) -> Any:
-    """Return what text is to a file's reader where a number, or a truth value, is wanted; text when it is none."""
-    if wanted is bool:
-        return {"true": True, "false": False}.get(text, text)
-    return next(_numbers(text), text) if wanted in {int, float} else text
-
-
-def _is_long(data: object) -> bool:
-    """Say whether text, or a number, is a number with more digits than a file is read with."""
-    number = next(_numbers(data), nan) if isinstance(data, str) else data
-    return isinstance(number, int | float) and 10**_MOST_DIGITS <= abs(number) < inf
-
-
-def _number(wanted: type, data: str | float) -> str:
-    """Return what text, or a number with a fraction of nothing, is as a number; nothing when it is none."""
-    number = data if isinstance(data, float) else next(_numbers(data), nan)
-    if _is_long(number) or not isfinite(number) or (wanted is int and number != int(number)):
-        return ""
-    text = str(int(number) if wanted is int else number)
-    return text if "." in text else text.replace("e", ".0e")  # YAML takes what has no point for text
-
-
-def _numbers(text: str) -> Iterator[float]:
-    for read in (lambda text: int(text, 0), int, float):
-        with suppress(ValueError):
-            yield read(text)
 
 
 def _chosen(part: Part, keys: Mapping[str, Any]) -> type:

@@ -1,0 +1,67 @@
+"""What a user most likely meant, as the end of a sentence that refuses what they wrote. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from math import inf, isfinite, nan
+from typing import Any, Final
+
+from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.problems import shown
+
+MOST_DIGITS: Final = 18
+"""Digits of a number that a file is read with; a longer one is text to it."""
+_SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
+"""What is between the words of a command."""
+DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d])")
+"""What begins an item of a list, with a blank too few or with a dash that is longer than YAML's."""
+
+
+def unless_taken(text: str, names: Iterable[str]) -> str:
+    """Return what is wrong with a name, without the remedy to use one that another has."""
+    said, use, name = text.rpartition("; use ")
+    return said if use and name in map(shown, names) else text
+
+
+def likely(text: str, words: Iterable[str]) -> str:
+    """Return what a word was most likely meant for: one that it ends with, as names of endpoints do, or one like it."""
+    last = max((word for word in words if text.endswith(f".{word}")), key=len, default="")
+    return f"; did you mean {shown(last)}?" if last else did_you_mean(text, words)
+
+
+def plainly(wanted: type, data: object) -> str:
+    """Return how to write a number, or a truth value, that YAML reads as something else."""
+    if not isinstance(data, str | float):
+        return ""
+    text = _SWITCHES.get(str(data).lower(), "") if wanted is bool else _number(wanted, data)
+    quoted = isinstance(data, str) and data.strip().lower() == text
+    return f"; write {text}{', without quotes' if quoted else ''}" if text else ""
+
+
+def plain(wanted: type, text: str) -> Any:
+    """Return what text is to a file's reader where a number, or a truth value, is wanted; text when it is none."""
+    if wanted is bool:
+        return {"true": True, "false": False}.get(text, text)
+    return next(_numbers(text), text) if wanted in {int, float} else text
+
+
+def is_long(data: object) -> bool:
+    """Say whether text, or a number, is a number with more digits than a file is read with."""
+    number = next(_numbers(data), nan) if isinstance(data, str) else data
+    return isinstance(number, int | float) and 10**MOST_DIGITS <= abs(number) < inf
+
+
+def _number(wanted: type, data: str | float) -> str:
+    """Return what text, or a number with a fraction of nothing, is as a number; nothing when it is none."""
+    number = data if isinstance(data, float) else next(_numbers(data), nan)
+    if is_long(number) or not isfinite(number) or (wanted is int and number != int(number)):
+        return ""
+    text = str(int(number) if wanted is int else number)
+    return text if "." in text else text.replace("e", ".0e")  # YAML takes what has no point for text
+
+
+def _numbers(text: str) -> Iterator[float]:
+    for read in (lambda text: int(text, 0), int, float):
+        with suppress(ValueError):
+            yield read(text)
