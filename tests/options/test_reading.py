@@ -1,14 +1,17 @@
 # ruff: noqa: E501  the messages are the point, each on its line
 """A file's data become a specification; what has a wrong form is answered once, at its place, and nowhere else."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pytest
 
 from cdk_trainyard.options.fields import Part
-from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.options.kinds import Environment, Number, Open, Text
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
+from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.options.writing import written
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction
 from cdk_trainyard.problems import At, sentence, shown
@@ -94,7 +97,10 @@ def test_a_key_says_that_something_exists_already() -> None:
             group(job="computer"),
             "'groups.workers.job' must be controller or compute, got 'computer'; did you mean 'compute'?",
         ),
-        (group(volumes={"size_gb": 1}), "'groups.workers.volumes' must be a list, got a mapping"),
+        (
+            group(volumes={"size_gb": 1}),
+            "'groups.workers.volumes' must be a list of mappings, got a mapping; begin each with '- size_gb: …'",
+        ),
         (
             group(volumes=("a",)),
             "'groups.workers.volumes[0]' must be a mapping ('size_gb: …' on lines below it), got 'a'",
@@ -229,10 +235,56 @@ def test_nothing_follows_from_what_has_no_value() -> None:
     assert isinstance(found.store.days[0], Unknown)
 
 
-def test_what_should_be_a_list_is_shown_as_one() -> None:
-    at: At = ("groups", "workers", "alarm_arns")
-    says = "'groups.workers.alarm_arns' must be a list, got 'loud'; write [loud]"
-    assert read(group(alarm_arns="loud"), {at: "loud"})[1] == [says]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lists:
+    """A list of each kind of items."""
+
+    names: Sequence[Annotated[str, Text(pattern="[a-z0-9-]+", words="a name", example="a")]] = ()
+    lines: Sequence[Annotated[str, LINE]] = ()
+    open: Sequence[Annotated[str, Open(rule="none")]] = ()
+    days: Sequence[Day] = ()
+    sizes: Sequence[Annotated[int, Number(minimum=1)]] = ()
+    parts: Sequence[Volume] = ()
+    objects: Sequence[Mapping[str, Any]] = ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "source", "says"),
+    [
+        ("names", "a", "a", "must be a list, got 'a'; write [a]"),
+        ("names", "a, b", "a, b", "must be a list, got 'a, b'; write [a, b]"),
+        ("names", "a b; a", "a b; a", "must be a list, got 'a b; a'; write [a, b]"),
+        ("names", "- a - b-c", "- a - b-c", "must be a list, got '- a - b-c'; write [a, b-c]"),
+        ("names", "A", "A", "must be a list, got 'A'; each item must be a name, as a"),
+        ("names", True, "true", "must be a list, got true; write ['true']"),
+        ("names", {"a": 1}, None, "must be a list, got a mapping; begin each item with '- '"),
+        (
+            "lines",
+            "pip install -U x",
+            "pip install -U x",
+            "must be a list, got 'pip install -U x'; write [pip install -U x]",
+        ),
+        ("lines", "[ -f /x ]", "[ -f /x ]", "must be a list, got '[ -f /x ]'; write ['[ -f /x ]']"),
+        ("lines", "it's: x", "it's: x", 'must be a list, got "it\'s: x"; write ["it\'s: x"]'),
+        ("lines", "a\nb\n", "a\nb\n", r"must be a list, got 'a\nb\n'"),
+        ("open", "a-1 a-2", "a-1 a-2", "must be a list, got 'a-1 a-2'; write [a-1, a-2]"),
+        ("open", "-a -b", "-a -b", "must be a list, got '-a -b'; write [a, b]"),
+        ("open", "1.[2,3]@t", "1.[2,3]@t", "must be a list, got '1.[2,3]@t'; write ['1.[2,3]@t']"),
+        ("open", "type: x", "type: x", "must be a list, got 'type: x'"),
+        ("open", 2, "2", "must be a list, got 2"),
+        ("days", "MONDAY", "MONDAY", "must be a list, got 'MONDAY'; write [MONDAY]"),
+        ("days", True, "true", "must be a list, got true; each item must be MONDAY or SUNDAY"),
+        ("sizes", 5, "5", "must be a list, got 5; write [5]"),
+        ("sizes", 0, "0", "must be a list, got 0; each item must be 1 or more"),
+        ("parts", "500GB", "500GB", "must be a list of mappings, got '500GB'; begin each with '- size_gb: …'"),
+        ("parts", {"size_gb": 5}, None, "must be a list of mappings, got a mapping; begin each with '- size_gb: …'"),
+        ("objects", "a=1", "a=1", "must be a list of mappings, got 'a=1'; begin each with '- a name: …'"),
+    ],
+)
+def test_what_should_be_a_list_is_shown_as_one(key: str, value: Any, source: str | None, says: str) -> None:
+    reader = Reader(environment=Environment(), sources={} if source is None else {(key,): source})
+    reader.read(Lists, {key: value}, ())
+    assert [sentence(problem) for problem in reader.problems] == [f"'{key}' {says}"]
 
 
 @pytest.mark.parametrize(("value", "remedy"), [("--venv /fsx", "[--venv, /fsx]"), ("a, b", "[a, b]"), ("one", "[one]")])

@@ -26,8 +26,17 @@ from cdk_trainyard.options.fields import (
     fields_of,
     keys_of,
 )
-from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind
-from cdk_trainyard.options.remedies import DASH, MOST_DIGITS, WORDS, is_long, likely, plain, plainly, unless_taken
+from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind, Open
+from cdk_trainyard.options.remedies import (
+    MOST_DIGITS,
+    in_brackets,
+    is_long,
+    likely,
+    plain,
+    plainly,
+    splits,
+    unless_taken,
+)
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
@@ -78,9 +87,7 @@ class Reader:
             without: The option that the key of the section says.
         """
         if not isinstance(data, Mapping):
-            known = {key: option for key, option in keys_of(spec).items() if key != without}
-            own = [key for key, option in known.items() if option.name in get_annotations(spec)]
-            first = next((key for key, option in known.items() if option.required), next(iter([*own, *known]), "key"))
+            first = _first_key(spec, without=without)
             return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
@@ -141,14 +148,39 @@ class Reader:
         if isinstance(shape, Items) and shape.by_name is None:
             if isinstance(data, tuple):
                 return True
-            source = self.sources.get(at, "")
-            items = WORDS.sub(", ", source) if shape.repeats else DASH.sub(", ", source).removeprefix(", ")
-            self._refused(at, f"must be a list, got {self._got(data, at)}{f'; write [{items}]' if items else ''}")
+            self._refused(at, self._no_list(shape, data, at))
             return False
         if isinstance(data, Mapping):
             return True
         self._refused(at, f"must be a mapping ('a name: …' on lines below it), got {self._got(data, at)}")
         return False
+
+    def _no_list(self, shape: Items, data: Any, at: At) -> str:
+        """Say of what stands where a list must how to write it as one, or what is wrong with it as an item."""
+        got = f", got {self._got(data, at)}"
+        item = shape.item
+        if not isinstance(item, Scalar | Object):
+            key = _first_key(item.spec) if isinstance(item, Part) else "a name"
+            return f"must be a list of mappings{got}; begin each with '- {key}: …'"
+        if isinstance(data, Mapping):
+            return f"must be a list{got}; begin each item with '- '"
+        text = self.sources.get(at, data if isinstance(data, str) else "")
+        wanted = item.type.written if isinstance(item, Object) else item.type
+        is_open = isinstance(item, Scalar) and any(isinstance(kind, Open) for kind in item.kinds)
+        for words in splits(text, is_command=shape.repeats, is_open=is_open) if data == text or not is_open else ():
+            items = [plain(wanted, word) for word in dict.fromkeys(words)]
+            if not any(self._wrong(item, each, at) for each in items):
+                return f"must be a list{got}; write [{', '.join(map(in_brackets, items))}]"
+        alone = plain(wanted, text)
+        wrong = self._wrong(item, alone, at) if text and "\n" not in text else []
+        each = f"; each item {wrong[0].text.replace(f', got {shown(alone)}', '', 1)}" if wrong else ""
+        return f"must be a list{got}{each}"
+
+    def _wrong(self, shape: Shape, data: Any, at: At) -> list[Problem]:
+        """Return what is wrong with a value, which the file does not have yet."""
+        alone = Reader(environment=self.environment)
+        alone._value(shape, data, at)
+        return alone.problems
 
     def _items(self, shape: Items, data: Any, at: At) -> Iterator[Any]:
         if shape.by_name is None:
@@ -269,6 +301,13 @@ class Reader:
             case tuple():
                 return "a list"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
+
+
+def _first_key(spec: type, *, without: str = "") -> str:
+    """Return the key with which a section most likely begins."""
+    known = {key: option for key, option in keys_of(spec).items() if key != without}
+    own = [key for key, option in known.items() if option.name in get_annotations(spec)]
+    return next((key for key, option in known.items() if option.required), next(iter([*own, *known]), "key"))
 
 
 def _chosen(part: Part, keys: Mapping[str, Any]) -> type:

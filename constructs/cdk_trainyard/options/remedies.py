@@ -1,5 +1,6 @@
 """What a user most likely meant, as the end of a sentence that refuses what they wrote. Pure."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -12,10 +13,16 @@ from cdk_trainyard.problems import shown
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
-WORDS: Final = re.compile(r"(?<=[^\s,]) +(?=[^\s,])")
-"""What is between the words of a command."""
-DASH: Final = re.compile(r"(?:^|(?<=[^\s,]) +)[-\u2010-\u2015\u2212] *(?=[^\s\d])")
-"""What begins an item of a list, with a blank too few or with a dash that is longer than YAML's."""
+_DASH: Final = r"[-\u2010-\u2015\u2212]"
+"""What begins an item of a list, with a blank too few or as a dash that is longer than YAML's."""
+_COMMAS: Final = re.compile(r",(?![^\[]*\])")
+_BETWEEN: Final = re.compile(r"[,;\s](?![^\[]*\])")
+"""What is between items of a list, and not in brackets of one of them."""
+_WORD: Final = re.compile(rf"(?!{_DASH})\S*[^\s,;:]")
+_BARE: Final = re.compile(
+    r"(?!(?:true|false|null)$)(?:--?)?[a-z/](?:[\w./@%+=~ -]|:(?=[\w/]))*(?<! )", re.ASCII | re.IGNORECASE
+)
+"""Text that needs no quotes between brackets, in any version of YAML."""
 
 
 def unless_taken(text: str, names: Iterable[str]) -> str:
@@ -28,6 +35,35 @@ def likely(text: str, words: Iterable[str]) -> str:
     """Return what a word was most likely meant for: one that it ends with, as names of endpoints do, or one like it."""
     last = max((word for word in words if text.endswith(f".{word}")), key=len, default="")
     return f"; did you mean {shown(last)}?" if last else did_you_mean(text, words)
+
+
+def splits(text: str, *, is_command: bool, is_open: bool) -> Iterator[list[str]]:
+    """Yield the lists that one line of text may be meant for, the most likely first; items of some are none.
+
+    Args:
+        text: The text.
+        is_command: Whether its words are the items, unless quotes hold some together.
+        is_open: Whether a rule judges the items, of which nothing is known but that they are words.
+    """
+    if not text or "\n" in text:
+        return
+    if is_command:
+        yield from [] if {"'", '"'} & {*text} else [re.split(r",?\s+", text)]
+        return
+    dashes = re.split(rf"(?:^|\s){_DASH}\s*", text)
+    tried = [text], _COMMAS.split(text), [] if dashes[0] else dashes, _BETWEEN.split(text)
+    for items in ([word.strip() for word in words if word.strip()] for words in tried):
+        if items and (not is_open or all(map(_WORD.fullmatch, items))):
+            yield items
+
+
+def in_brackets(item: object) -> str:
+    """Return an item of a list as YAML has it between brackets."""
+    if not isinstance(item, str):
+        return shown(item)
+    if _BARE.fullmatch(item):
+        return item
+    return json.dumps(item, ensure_ascii=False) if "'" in item or not item.isprintable() else f"'{item}'"
 
 
 def plainly(wanted: type, data: object) -> str:
