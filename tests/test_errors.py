@@ -37,3 +37,12 @@ def test_no_problem_raises_nothing() -> None:
 )
 def test_suggestions(word: str, said: str) -> None:
     assert did_you_mean(word, ["instance_type", "count"]) == said
+
+
+@pytest.mark.parametrize("word", ["ONDEMAND", "ON_DEMAND", "onDemand", "on demand"])
+def test_a_choice_in_another_spelling_is_meant(word: str) -> None:
+    assert did_you_mean(word, ["on-demand", "demand-on", "spot"]) == "; did you mean 'on-demand'?"
+
+
+def test_signs_alone_mean_nothing() -> None:
+    assert did_you_mean("--", ["*", "spot"]) == ""

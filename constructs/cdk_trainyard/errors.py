@@ -65,11 +65,19 @@ def _unlike(word: str, found: Iterable[str]) -> str:
 def nearest(word: str, choices: Iterable[str]) -> list[str]:
     """Return the choices nearest to ``word``, the nearest first; none when none is near.
 
-    One that ends with the word, as ``subnet_id`` with ``id``, is nearer than those that look like it.
+    One of the same letters and digits, as ``OnDemand`` of ``ON_DEMAND``, is meant; one that ends with the word, as
+    ``subnet_id`` with ``id``, is nearer than those that look like it.
     """
     known = sorted(choices)
+    if same := [each for each in known if _signs(each) == _signs(word) != ""]:
+        return same
     like = get_close_matches(word, known, n=3, cutoff=0.6)
     ends = [each for each in known if each.endswith(f"_{word}")]
     if ends and not {*ends} & {*like}:
         return [min(ends, key=len)]
-    return like or [each for each in known if each.lower() == word.lower()]
+    return like
+
+
+def _signs(word: str) -> str:
+    """Return the letters and digits of a word."""
+    return "".join(filter(str.isalnum, word)).lower()

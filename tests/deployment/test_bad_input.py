@@ -485,7 +485,7 @@ AT_LOAD = [
     row(
         "region",
         [("region: us-east-1", "region: us_east_1")],
-        "2:9: 'region' must be a Region (as of 2026-10-27), as us-east-1, got 'us_east_1'; did you mean 'us-east-1' or 'us-west-1' or 'us-east-2'?",
+        "2:9: 'region' must be a Region (as of 2026-10-27), as us-east-1, got 'us_east_1'; did you mean 'us-east-1'?",
     ),
     row(
         "zone-other",
