@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 
 from cdk_trainyard.options.fields import Part
-from cdk_trainyard.options.kinds import Environment, Number, Open, Text
+from cdk_trainyard.options.kinds import Choice, Environment, Number, Open, Text
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.stand_ins import Alarm, Key, Span
 from cdk_trainyard.options.texts import LINE
@@ -168,9 +168,10 @@ def test_text_that_yaml_read_as_something_else_is_shown_as_it_is_written() -> No
     ("key", "value", "remedy"),
     [
         ("count", "0x12", "; write 18"),
-        ("count", "1_000", "; write 1000"),
+        ("count", "1_0", "; write 10"),
         ("count", "18.0", "; write 18"),
-        ("count", 1e3, "; write 1000"),
+        ("count", 1e1, "; write 10"),
+        ("count", "1_000", ""),
         ("count", "04", "; write 4"),
         ("count", "4.5", ""),
         ("count", 4.5, ""),
@@ -294,6 +295,53 @@ def test_words_of_a_command_are_told_apart(value: str, remedy: str) -> None:
     assert [sentence(problem) for problem in reader.problems] == [
         f"'args' must be a list, got {value!r}; write {remedy}"
     ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Amounts:
+    """Numbers whose keys say their units."""
+
+    size_gib: Annotated[int, Number(maximum=5000)] = 1
+    speed_mb_s_per_tib: int = 1
+    idle_minutes: int = 1
+    keep_days: Annotated[int, Choice(values=(1, 7, 30))] = 1
+    free_percent: float = 1.0
+    spot_price: float = 1.0
+    subnet_mask: int = 1
+    count: int = 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "must", "remedy"),
+    [
+        ("size_gib", "1200GiB", "be a whole number", "; write 1200"),
+        ("size_gib", "1,200", "be a whole number", "; write 1200"),
+        ("size_gib", "9000 GiB", "be at most 5000", ""),
+        ("size_gib", "1200 MB", "be a whole number", ""),
+        ("size_gib", "1.5GiB", "be a whole number", ""),
+        ("speed_mb_s_per_tib", "250MB/s", "be a whole number", "; write 250"),
+        ("speed_mb_s_per_tib", "2TiB", "be a whole number", ""),
+        ("idle_minutes", "10m", "be a whole number", "; write 10"),
+        ("idle_minutes", "PT10M", "be a whole number", "; write 10"),
+        ("idle_minutes", "P10M", "be a whole number", ""),
+        ("idle_minutes", "60s", "be a whole number", ""),
+        ("keep_days", "30 days", "be 1, 7 or 30", "; write 30"),
+        ("keep_days", "P7D", "be 1, 7 or 30", "; write 7"),
+        ("keep_days", "8d", "be 1, 7 or 30", ""),
+        ("keep_days", "ONE_WEEK", "be 1, 7 or 30", ""),
+        ("free_percent", "5%", "be a number", "; write 5"),
+        ("free_percent", "1,200", "be a number", ""),
+        ("spot_price", "$1.5", "be a number", "; write 1.5"),
+        ("subnet_mask", "/20", "be a whole number", "; write 20"),
+        ("count", "4,", "be a whole number", "; write 4"),
+        ("count", "/4", "be a whole number", ""),
+        ("count", "4x", "be a whole number", ""),
+    ],
+)
+def test_a_number_with_the_unit_of_its_key_is_shown_without(key: str, value: str, must: str, remedy: str) -> None:
+    reader = Reader(environment=Environment(), sources={(key,): value})
+    reader.read(Amounts, {key: value}, ())
+    assert [sentence(problem) for problem in reader.problems] == [f"'{key}' must {must}, got {value!r}{remedy}"]
 
 
 @pytest.mark.parametrize("value", ["9" * 20, "1e+300", 1e300])

@@ -26,7 +26,7 @@ from cdk_trainyard.options.fields import (
     fields_of,
     keys_of,
 )
-from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Environment, Kind, Open
+from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open
 from cdk_trainyard.options.remedies import (
     MOST_DIGITS,
     in_brackets,
@@ -240,11 +240,7 @@ class Reader:
             return self._member(wanted, data, at)
         fits = isinstance(data, (int, float) if wanted is float else wanted)
         if not fits or (isinstance(data, bool) and wanted is not bool):
-            if wanted is str and at in self.sources:
-                return self._refused(at, self._in_quotes(kinds, data, at))
-            long = wanted in {int, float} and is_long(data)
-            what, remedy = (_LONG, "") if long else ("", plainly(wanted, data))
-            return self._refused(at, f"must be {_SYMBOLS[wanted]}{what}, got {self._got(data, at)}{remedy}")
+            return self._refused(at, self._of_another_type(wanted, kinds, data, at))
         if dummy(data):
             forms = filter(None, (kind.problem(data, NOWHERE) for kind in kinds))
             text = next(forms, f"must be a value, got {shown(data)}")
@@ -255,6 +251,23 @@ class Reader:
         for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
             self.problems.append(Problem(at, text))
         return Unknown() if malformed else data
+
+    def _of_another_type(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> str:
+        """Say what a value must be, and how to write it if it can be that."""
+        if wanted is str and at in self.sources:
+            return self._in_quotes(kinds, data, at)
+        got = self._got(data, at)
+        if wanted in {int, float} and is_long(data):
+            return f"must be {_SYMBOLS[wanted]}{_LONG}, got {got}"
+        remedy = plainly(wanted, data, next((step for step in at[::-1] if isinstance(step, str)), ""))
+        wrong = filter(None, (kind.problem(plain(wanted, remedy), NOWHERE) for kind in kinds if remedy))
+        if text := next(wrong, ""):
+            return text.replace(f"got {remedy}", f"got {got}")
+        choices = [either(map(str, kind.values), all_in=kind.where) for kind in kinds if isinstance(kind, Choice)]
+        what = next(iter(choices), _SYMBOLS[wanted])
+        quoted = isinstance(data, str) and data.strip().lower() == remedy
+        hint = f"; write {remedy}{', without quotes' if quoted else ''}" if remedy else ""
+        return f"must be {what}, got {got}{hint}"
 
     def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> str:
         """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""

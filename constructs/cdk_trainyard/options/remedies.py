@@ -13,6 +13,15 @@ from cdk_trainyard.problems import shown
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+_UNITS: Final = frozenset(["gib", "gb", "mib", "mb", "seconds", "minutes", "hours", "days", "percent", "billions"])
+"""How the unit begins that a key ends with."""
+_SIGNS: Final = {"$": "price", "/": "mask"}
+"""Signs before a number, and what the keys end with that it may be meant for."""
+_AMOUNT: Final = re.compile(
+    r"(?:p(?=\d+d$)|pt(?=\d+[hms]$)|(?P<sign>[$/]))?"
+    r"(?P<number>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?) *(?P<unit>[a-z%/ ]*),?"
+)
+"""A number with its unit, as people write it and as ISO 8601 writes a duration."""
 _DASH: Final = r"[-\u2010-\u2015\u2212]"
 """What begins an item of a list, with a blank too few or as a dash that is longer than YAML's."""
 _COMMAS: Final = re.compile(r",(?![^\[]*\])")
@@ -66,13 +75,34 @@ def in_brackets(item: object) -> str:
     return json.dumps(item, ensure_ascii=False) if "'" in item or not item.isprintable() else f"'{item}'"
 
 
-def plainly(wanted: type, data: object) -> str:
-    """Return how to write a number, or a truth value, that YAML reads as something else."""
+def plainly(wanted: type, data: object, key: str = "") -> str:
+    """Return a number, or a truth value, that YAML reads as something else as a file has it; nothing when it is none.
+
+    Args:
+        wanted: What is wanted.
+        data: What the file has.
+        key: Its key, which says the unit.
+    """
     if not isinstance(data, str | float):
         return ""
-    text = _SWITCHES.get(str(data).lower(), "") if wanted is bool else _number(wanted, data)
-    quoted = isinstance(data, str) and data.strip().lower() == text
-    return f"; write {text}{', without quotes' if quoted else ''}" if text else ""
+    if wanted is bool:
+        return _SWITCHES.get(str(data).lower(), "")
+    return _number(wanted, data) or (_number(wanted, _amount(wanted, data, key)) if isinstance(data, str) else "")
+
+
+def _amount(wanted: type, text: str, key: str) -> str:
+    """Return the digits of a number that has the unit of its key, as ``30 days`` of ``retention_days``."""
+    found = _AMOUNT.fullmatch(text.strip().lower())
+    if (
+        found is None
+        or (wanted is float and "," in found["number"])
+        or (found["sign"] and not key.endswith(_SIGNS[found["sign"]]))
+    ):
+        return text
+    words = key.split("_")
+    first = next((index for index, word in enumerate(words) if word in _UNITS), len(words))
+    unit = re.sub("[^a-z]", "", found["unit"].replace("%", "percent"))
+    return found["number"].replace(",", "") if "".join(words[first:]).startswith(unit) else text
 
 
 def plain(wanted: type, text: str) -> Any:
