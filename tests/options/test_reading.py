@@ -297,6 +297,24 @@ def test_words_of_a_command_are_told_apart(value: str, remedy: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("reference", ["${QUEUE}", "{{ name }}", "!Ref X"])
+def test_nothing_is_put_in_place_of_a_reference(reference: str) -> None:
+    remedy = f"got {reference!r}; nothing is put in place of {reference!r}, write the value itself"
+    reader = Reader(environment=Environment())
+    reader.read(Lists, {"names": (reference,)}, ())
+    assert [sentence(problem) for problem in reader.problems] == [f"'names[0]' must be a name, as a, {remedy}"]
+    [said] = read({"groups": {reference: GOOD}})[1]
+    assert said.endswith(f"{remedy} as a name")
+
+
+@pytest.mark.parametrize(("key", "value"), [("Ref", "X"), ("Fn::GetAtt", ("a", "b"))])
+def test_nothing_is_put_in_place_of_a_function_of_cloudformation(key: str, value: Any) -> None:
+    got = f"got {key!r} of CloudFormation, in whose place nothing is put"
+    assert read(group(count={key: value}))[1] == [f"'groups.workers.count' must be a whole number, {got}"]
+    [said] = read(group(count={key: value, "more": 1}))[1]
+    assert said.endswith("got a mapping")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Amounts:
     """Numbers whose keys say their units."""

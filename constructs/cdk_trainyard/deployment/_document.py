@@ -28,6 +28,7 @@ _TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
 _WITHOUT_A_TAG: Final = "put text in quotes, and write what a function of CloudFormation would give"
+_NO_TEMPLATE: Final = "no template is filled in; write the value itself, or put it in quotes where braces are meant"
 _UNTIL_KNOWN: Final = "an app of CDK writes this until it knows one"
 
 
@@ -201,6 +202,12 @@ def _short(source: str) -> str:
     return repr(text)
 
 
+def _template(node: yaml.Node) -> str:
+    """Return what a program would put a value in place of; nothing where a node is no such thing."""
+    source = str(node.start_mark.buffer)[node.start_mark.pointer : node.end_mark.pointer]
+    return source if source.startswith("{{") and source.endswith("}}") else ""
+
+
 def _at(mark: yaml.Mark) -> Place:
     mark = seen(mark)
     return Place(line=mark.line + 1, column=mark.column + 1)
@@ -255,6 +262,10 @@ class _Reader:
         if isinstance(node, yaml.CollectionNode) and not re.fullmatch(f"{_TAG}(map|seq)", node.tag):
             return self._tagged(node, path)
         if isinstance(node, yaml.MappingNode):
+            if template := _template(node):
+                text = f"'{dotted(path)}' must be a value, got {_short(template)}: {_NO_TEMPLATE}"
+                self._report(path, node, text)
+                return Unknown()
             return self.mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return self._sequence(node, path)

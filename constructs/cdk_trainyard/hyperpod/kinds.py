@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.instances import hyperpod_type_names
@@ -11,6 +11,8 @@ from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.schedules import Schedule
 from cdk_trainyard.problems import shown
+
+_NEAR: Final = re.compile(r"[\w .-]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +26,10 @@ class ClusterName:
     longest: int = limits.NAME_LENGTH
 
     def problem(self, value: Any, _environment: Environment) -> str | None:
-        """Match it, and offer a name like it, unless letters would be lost."""
+        """Match it, and offer a name like it, where blanks, dots and underscores alone are wrong with it."""
         if limits.NAME.fullmatch(value) and len(value) <= self.longest:
             return None
-        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-") if value.isascii() else ""
+        near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-") if _NEAR.fullmatch(value) else ""
         length = f" ({len(value)} characters)" if len(value) > self.longest else ""
         form = f"1 to {self.longest} letters, digits and inner hyphens"
         return f"must be {form}, got {shown(value)}{length or (near and f'; use {shown(near)}')}"

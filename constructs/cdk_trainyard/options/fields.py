@@ -227,6 +227,13 @@ def keys_of(spec: type) -> Mapping[str, Field]:
     return found
 
 
+def first_key(spec: type, *, without: str = "") -> str:
+    """Return the key with which a section most likely begins."""
+    known = {key: option for key, option in keys_of(spec).items() if key != without}
+    own = [key for key, option in known.items() if option.name in inspect.get_annotations(spec)]
+    return next((key for key, option in known.items() if option.required), next(iter([*own, *known]), "key"))
+
+
 @cache
 def docs_of(spec: type) -> Mapping[str, str]:
     """Return what stands below the options in the source, in one line each."""

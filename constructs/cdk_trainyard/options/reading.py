@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
-from inspect import get_annotations
 from typing import Any, Final, cast
 
 from cdk_trainyard.errors import asked
@@ -24,10 +23,12 @@ from cdk_trainyard.options.fields import (
     Scalar,
     Shape,
     fields_of,
+    first_key,
     keys_of,
 )
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open
 from cdk_trainyard.options.remedies import (
+    INTRINSIC,
     MOST_DIGITS,
     in_brackets,
     is_long,
@@ -36,6 +37,7 @@ from cdk_trainyard.options.remedies import (
     plainly,
     splits,
     unless_taken,
+    without_references,
 )
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
@@ -87,7 +89,7 @@ class Reader:
             without: The option that the key of the section says.
         """
         if not isinstance(data, Mapping):
-            first = _first_key(spec, without=without)
+            first = first_key(spec, without=without)
             return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
@@ -160,7 +162,7 @@ class Reader:
         got = f", got {self._got(data, at)}"
         item = shape.item
         if not isinstance(item, Scalar | Object):
-            key = _first_key(item.spec) if isinstance(item, Part) else "a name"
+            key = first_key(item.spec) if isinstance(item, Part) else "a name"
             return f"must be a list of mappings{got}; begin each with '- {key}: …'"
         if isinstance(data, Mapping):
             return f"must be a list{got}; begin each item with '- '"
@@ -191,7 +193,9 @@ class Reader:
         for name, item in data.items():
             for kind in cast("Scalar", fields_of(part)[shape.by_name].shape).kinds:
                 if text := kind.problem(name, self.environment):
-                    self._refused((*at, name), f"{unless_taken(text, data)} as a name", of_key=True)
+                    self._refused(
+                        (*at, name), f"{without_references(unless_taken(text, data), name)} as a name", of_key=True
+                    )
             yield self._part_of_name(part, shape.by_name, name, item, (*at, name))
 
     def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
@@ -204,7 +208,7 @@ class Reader:
         for name, value in data.items():
             for kind in shape.names:
                 if text := kind.problem(name, self.environment):
-                    self._refused((*at, name), f"{text} as a name", of_key=True)
+                    self._refused((*at, name), f"{without_references(text, name)} as a name", of_key=True)
             yield name, self._value(shape.item, value, (*at, name))
 
     def _object(self, shape: Object, data: Any, at: At) -> Any:
@@ -249,7 +253,7 @@ class Reader:
             return self._refused(at, secret)
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
         for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
-            self.problems.append(Problem(at, text))
+            self.problems.append(Problem(at, without_references(text, data) if malformed else text))
         return Unknown() if malformed else data
 
     def _of_another_type(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> str:
@@ -310,17 +314,11 @@ class Reader:
     def _got(self, data: Any, at: At) -> str:
         match data:
             case Mapping():
-                return "a mapping"
+                other = next((key for key in data if len(data) == 1 and INTRINSIC.fullmatch(key)), "")
+                return f"{shown(other)} of CloudFormation, in whose place nothing is put" if other else "a mapping"
             case tuple():
                 return "a list"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
-
-
-def _first_key(spec: type, *, without: str = "") -> str:
-    """Return the key with which a section most likely begins."""
-    known = {key: option for key, option in keys_of(spec).items() if key != without}
-    own = [key for key, option in known.items() if option.name in get_annotations(spec)]
-    return next((key for key, option in known.items() if option.required), next(iter([*own, *known]), "key"))
 
 
 def _chosen(part: Part, keys: Mapping[str, Any]) -> type:

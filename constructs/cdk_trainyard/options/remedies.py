@@ -13,6 +13,10 @@ from cdk_trainyard.problems import shown
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+_REFERENCE: Final = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
+"""What programs that fill in templates, shells and CloudFormation put something in place of."""
+INTRINSIC: Final = re.compile(r"Ref|Fn::[A-Za-z0-9]+")
+"""The only key of what a template of CloudFormation has in place of a value."""
 _UNITS: Final = frozenset(["gib", "gb", "mib", "mb", "seconds", "minutes", "hours", "days", "percent", "billions"])
 """How the unit begins that a key ends with."""
 _SIGNS: Final = {"$": "price", "/": "mask"}
@@ -38,6 +42,14 @@ def unless_taken(text: str, names: Iterable[str]) -> str:
     """Return what is wrong with a name, without the remedy to use one that another has."""
     said, use, name = text.rpartition("; use ")
     return said if use and name in map(shown, names) else text
+
+
+def without_references(text: str, value: object) -> str:
+    """Return what is wrong with a text of a wrong form; of a reference in it, that it is none here, as the remedy."""
+    found = _REFERENCE.search(value) if isinstance(value, str) else None
+    if found is None or "'${" in text.partition(", got ")[0]:
+        return text
+    return f"{text.partition('; use ')[0]}; nothing is put in place of {shown(found[0])}, write the value itself"
 
 
 def likely(text: str, words: Iterable[str]) -> str:
