@@ -250,6 +250,15 @@ def test_a_time_zone_is_one_of_a_place(name: str) -> None:
     assert (TimeZone().problem(name, HERE) or "").startswith("must be a time zone, as Europe/Berlin, got ")
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("PST", "America/Los_Angeles"), ("mdt", "America/Denver"), ("EDT", "America/New_York")]
+)
+def test_an_abbreviation_of_a_time_zone_is_told_its_place(name: str, meant: str) -> None:
+    assert TimeZone().problem(name, HERE) == (
+        f"must be a time zone, as Europe/Berlin, got {name!r}; did you mean {meant!r}?"
+    )
+
+
 def test_a_machine_without_time_zones_judges_their_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedules, "_time_zones", set)
     assert [name for name in ("Etc/GMT+5", "America/Port-au-Prince", "UTC") if TimeZone().problem(name, HERE)] == []

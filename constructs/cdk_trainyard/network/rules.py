@@ -231,7 +231,9 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
     if unresolved(zone):
         yield Problem(at, f"must be written out, {example}, got a Token")
     elif found is None:
-        yield Problem(at, f"must be the name or the id of a zone, {example}, got {shown(zone)}")
+        near = zone.strip().lower()
+        hint = f"; use {shown(near)}" if zone_region(near) else ""
+        yield Problem(at, f"must be the name or the id of a zone, {example}, got {shown(zone)}{hint}")
     elif "-wlz" in zone:
         yield Problem(at, f"must be an Availability Zone or a Local Zone, got the Wavelength Zone {shown(zone)}")
     elif region is not None and found != region:

@@ -14,6 +14,14 @@ from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import either, shown
 
 _OF_NO_PLACE: Final = frozenset({"Factory", "localtime"})
+_ABBREVIATIONS: Final = {
+    **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
+    "MDT": "America/Denver",
+    **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
+    "EDT": "America/New_York",
+}
+"""Places for abbreviations that are no zones: the links of PST8PDT, MST7MDT, CST6CDT and EST5EDT (IANA, ``backward``,
+2024b)."""
 _FORM_OF_ZONE: Final = r"[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*)*"
 _MONTHS: Final = {name.upper(): number for number, name in enumerate(month_abbr) if name}
 _DAYS: Final = {name.upper(): 1 + number % 7 for number, name in enumerate(day_abbr, 1)}
@@ -106,7 +114,9 @@ class TimeZone:
         known = _time_zones()
         if value in known or (not known and value not in _OF_NO_PLACE and re.fullmatch(_FORM_OF_ZONE, value)):
             return None
-        return f"must be a time zone, as Europe/Berlin, got {shown(value)}{did_you_mean(value, known)}"
+        meant = _ABBREVIATIONS.get(value.upper())
+        hint = f"; did you mean {shown(meant)}?" if meant else did_you_mean(value, known)
+        return f"must be a time zone, as Europe/Berlin, got {shown(value)}{hint}"
 
     def schema(self) -> dict[str, Any]:
         """Return examples."""
