@@ -173,6 +173,7 @@ def test_what_slurm_reads_is_taken(said: dict[str, Any]) -> None:
         ({"custom": [{"KillWait": 1.5}]}, "or UNLIMITED, got 1.5"),
         ({"custom": [{"TrackWCKey": "perhaps"}]}, "must be YES or NO, got 'perhaps'"),
         ({"custom": [{"PrivateData": "jobs usage"}]}, r"must be one word with \# for '#', or words in double quotes"),
+        ({"queue": {"AllowAccounts": "a, b"}}, "got 'a, b'; write 'a,b', without blanks"),
         ({"compute": {"Reason": r"ticket\\#1"}}, r"must be one word with \# for '#'"),
         ({"compute": {"Reason": "ticket\\"}}, r"must be one word with \# for '#'"),
         ({"custom": [{"PrivateData": "none,secrets"}]}, "usage or users, with commas, got 'none,secrets'"),

@@ -237,6 +237,9 @@ def value_problem(table: str, name: str, kind: str, value: Any) -> str | None:
     form, words = _FORMS["time" if (table, name) in _TIMES else kind]
     words = _words_of_range(table, name) or words
     text = _value_problem(value, form, words)
+    joined = re.sub(r"\s*,\s*", ",", value) if isinstance(value, str) else value
+    if text and joined != value and not _value_problem(joined, form, words):
+        text = f"{text}; write {shown(joined)}, without blanks"
     if narrower := None if text else _VALUES.get((table, name)):
         text = _value_problem(value, *narrower)
     if text is None and kind in ("short", "number") and not _in_range(table, name, value):
