@@ -166,6 +166,16 @@ AT_LOAD = [
         "12:7: 'cluster.node_setup.neuron_environment.packages' must fit Python 3.10.12 of HyperPod's image for Slurm, got neuronx-cc==2.26.6360.0 for Python 3.11, 3.12, 3.13; use neuronx-cc==2.22.12471.0 of Neuron SDK 2.27.1",
     ),
     row(
+        "zone-in-capitals",
+        [("zone: use1-az4", "zone: USE1-AZ4")],
+        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got 'USE1-AZ4'; use 'use1-az4'",
+    ),
+    row(
+        "name-of-the-cluster",
+        [("cluster:\n", "cluster:\n  name: demo\n")],
+        "10:3: 'cluster.name' is no key here; use 'cluster_name'",
+    ),
+    row(
         "wrong-type-list",
         [("zone: use1-az4", "zone: use1-az4\n  public_zones: use1-az4")],
         "5:17: 'network.public_zones' must be a list, got 'use1-az4'; write [use1-az4]",

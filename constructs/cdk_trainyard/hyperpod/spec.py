@@ -1,9 +1,9 @@
 """What can be said of a HyperPod cluster. No CDK."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle, Name, Overrides
 from cdk_trainyard.lifecycle.spec import NodeSetup, SlurmTopology
@@ -61,6 +61,8 @@ class MultiHead:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HyperPodSpec(NodeGrantsSpec):
     """A HyperPod cluster with Slurm."""
+
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"name": "use 'cluster_name'"}
 
     groups: Annotated[Sequence[InstanceGroup], ByName()]
     """The instance groups by name: one controller, at most one login group, one or more of compute."""
