@@ -315,6 +315,14 @@ def test_nothing_is_put_in_place_of_a_function_of_cloudformation(key: str, value
     assert said.endswith("got a mapping")
 
 
+@pytest.mark.parametrize(("value", "remedy"), [(7, "; write SUNDAY"), (2, ""), (True, "")])
+def test_a_choice_by_its_number_is_told_its_name(value: Any, remedy: str) -> None:
+    reader = Reader(environment=Environment())
+    reader.read(Lists, {"days": (value,)}, ())
+    said = f"'days[0]' must be MONDAY or SUNDAY, got {shown(value)}{remedy}"
+    assert [sentence(problem) for problem in reader.problems] == [said]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Amounts:
     """Numbers whose keys say their units."""

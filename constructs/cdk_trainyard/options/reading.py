@@ -284,6 +284,8 @@ class Reader:
         if isinstance(data, str) and data in words:
             return words[data]
         former = getattr(wanted, _FORMER_VALUES, {}).get(data) if isinstance(data, str) else None
+        number = next((word for word, member in words.items() if type(data) is int and member.value == data), "")
+        former = f"write {number}" if number else former
         hint = f"; {former}" if former else likely(data, words) if isinstance(data, str) else ""
         choices = either(words, all_in=ALL_IN)
         return self._refused(at, f"must be {choices}, got {self._got(data, at)}{hint}")
