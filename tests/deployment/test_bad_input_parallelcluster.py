@@ -284,6 +284,18 @@ AT_LOAD = [
         "15:47: 'cluster.head_node.dcv.port' must be another port than that of a program of the metrics, got 8429",
     ),
     row(
+        "daemons of Slurm on ports of others",
+        [
+            ("name: demo\n", "name: demo\nmonitoring: {}\n"),
+            ("operating_system: alinux2023", "operating_system: ubuntu2404"),
+            ("  head_node:\n", "  slurm:\n    accounting: {}\n    custom: [{SlurmctldPort: 6819}]\n  head_node:\n"),
+            ZONES,
+            ("max_count: 8", "max_count: 8\n          slurm: {Port: 9100}"),
+        ],
+        "15:30: 'cluster.slurm.custom[0].SlurmctldPort' must be another port than 6819 of slurmdbd, got 6819",
+        "24:25: 'cluster.queues[0].compute[0].slurm.Port' must be another port than 9100 of a program of the metrics, got 9100",
+    ),
+    row(
         "an environment in a directory that is mounted later",
         [
             ("operating_system: alinux2023", "operating_system: ubuntu2404"),

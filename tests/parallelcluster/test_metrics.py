@@ -15,7 +15,7 @@ from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import Exporters, MetricsAgent, NodeSetup
 from cdk_trainyard.monitoring import ClusterMonitoring, MetricsSource, MetricsWorkspace
 from cdk_trainyard.monitoring.nodes import node_settings
-from cdk_trainyard.parallelcluster import CustomAction, ParallelCluster, Placement
+from cdk_trainyard.parallelcluster import CustomAction, Dcv, ParallelCluster, Placement, SlurmSettings
 from tests.lifecycle_scripts.programs import load
 from tests.parallelcluster.parts import cpu, head, queue, trn1
 
@@ -142,6 +142,41 @@ def test_settings_are_those_that_other_nodes_make_of_their_file() -> None:
 def test_what_cannot_work_is_refused(monitored: Build, changes: dict[str, Any], answer: str) -> None:
     with pytest.raises(ConfigurationError, match=answer):
         monitored(head_node=head(), **changes)
+
+
+DESKTOP = head(dcv=Dcv(allowed_from="203.0.113.0/24"))
+
+
+@pytest.mark.parametrize(
+    ("line", "changes", "answer"),
+    [
+        ({"SlurmdPort": 22}, {}, "'slurm.custom[0].SlurmdPort' must be another port than 22 of sshd, got 22"),
+        ({"SlurmdPort": 9100}, {}, "must be another port than 9100 of a program of the metrics, got 9100"),
+        ({"slurmdport": 8000}, {"queues": [queue(trn1(), placement=Placement.CLUSTER)]}, "than 8000 of a program of"),
+        ({"SlurmctldPort": 22}, {}, "must be another port than 22 of sshd, got 22"),
+        ({"SlurmctldPort": "2040-2050"}, {}, "than 2049 of the head node's NFS server, got 2040-2050"),
+        ({"SlurmctldPort": 8429}, {}, "must be another port than 8429 of the agent of the metrics, got 8429"),
+        ({"SlurmctldPort": 9200}, {"exporters": Exporters(port=9200)}, "than 9200 of a program of the metrics"),
+        ({"SlurmctldPort": 8443}, {"head_node": DESKTOP}, "than 8443 of the remote desktop, got 8443"),
+        ({"SlurmdPort": 2049}, {}, ""),
+        ({"SlurmdPort": 8429}, {}, ""),
+        ({"SlurmdPort": 8000}, {}, ""),
+        ({"SlurmdPort": 8443}, {"head_node": DESKTOP}, ""),
+        ({"SlurmctldPort": 6819}, {}, ""),
+        ({"SlurmctldPort": 8000}, {"queues": [queue(trn1(), placement=Placement.CLUSTER)]}, ""),
+        ({"SlurmctldPort": "6810-6819"}, {}, ""),
+    ],
+)
+def test_daemons_of_slurm_have_ports_of_their_own(
+    monitored: Build, line: dict[str, Any], changes: dict[str, Any], answer: str
+) -> None:
+    said = {"head_node": head(), **changes, "slurm": SlurmSettings(custom=[line])}
+    if not answer:
+        monitored(**said)
+        return
+    with pytest.raises(ConfigurationError) as refused:
+        monitored(**said)
+    assert answer in str(refused.value)
 
 
 def test_an_image_of_dcgm_exporter_that_asks_for_a_password_is_a_warning(stack: Stack, monitored: Build) -> None:

@@ -77,6 +77,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_storage.efs_problems,
     rules_metrics.metrics_problems,
     rules_metrics.port_problems,
+    rules_metrics.daemon_port_problems,
     rules_config.override_problems,
     rules_raw.raw_problems,
 )

@@ -1,13 +1,16 @@
 """Whether the metrics of a cluster can be taken. Pure, and silent about Tokens."""
 
-from collections.abc import Iterator
-from typing import Final
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from cdk_trainyard.instances import AcceleratorKind, InstanceType
 from cdk_trainyard.lifecycle.rules_setup import ports_of, slurm_port_problems
 from cdk_trainyard.lifecycle.spec import AGENT_PORT, Exporters
-from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
+from cdk_trainyard.monitoring.nodes import exporter_problems, exporters_of, scrape_problems
 from cdk_trainyard.parallelcluster.context import ClusterContext
-from cdk_trainyard.parallelcluster.resolve import all_types
+from cdk_trainyard.parallelcluster.resolve import all_types, computes, find_type, types_of
+from cdk_trainyard.parallelcluster.slurm_lines import texts
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.problems import At, Problem, shown, within
 from cdk_trainyard.tokens import Unknown, unresolved
@@ -20,6 +23,11 @@ _NFS: Final = 2049
 """Of the head node's NFS server, which shares ``/home`` (nfs(5))."""
 _DCV: Final = 8443
 """Of a remote desktop that is given none (user guide of ParallelCluster, "Dcv")."""
+_SSHD: Final = {22: "sshd"}
+_SLURMDBD: Final = 6819
+"""slurmdbd.conf(5), ``DbdPort``."""
+_DEVICES: Final = {"neuron_port": AcceleratorKind.NEURON, "gpu_port": AcceleratorKind.GPU}
+"""What an exporter is for that not every node has."""
 
 
 def metrics_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
@@ -62,3 +70,43 @@ def _ports(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[tuple
         at = ("head_node", "dcv", "port")
         desktop = [(at, _DCV if dcv.port is None else dcv.port, "the remote desktop")]
     yield from (*desktop, *metrics) if said else (*metrics, *desktop)
+
+
+def daemon_port_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Iterator[Problem]:
+    """Slurm's daemons, where a file moves them, listen where no other program of their nodes does."""
+    head = None if isinstance(spec.head_node, Unknown) else find_type(spec.head_node.instance_type)
+    taken = {**_SSHD, _NFS: "the head node's NFS server", **_exporters_on([head] if head else [], context)}
+    taken |= {port: what for _, port, what in _ports(spec, context) if what != _OF_METRICS}
+    taken |= {} if context.scrape_seconds is None else {AGENT_PORT: "the agent of the metrics"}
+    taken |= {} if spec.slurm.accounting is None else {_SLURMDBD: "slurmdbd"}
+    for at, value in texts(spec, "slurmctldport"):
+        yield from _taken_problems(at, value, taken)
+    nodes: list[InstanceType] = []
+    for at, _, compute in computes(spec):
+        nodes += types_of(compute)
+        for name, value in {} if unresolved(compute.slurm) else (compute.slurm or {}).items():
+            if name.lower() == "port":
+                yield from _taken_problems((*at, "slurm", name), value, _on_nodes(types_of(compute), context))
+    for at, value in texts(spec, "slurmdport"):
+        yield from _taken_problems(at, value, _on_nodes(nodes, context))
+
+
+def _on_nodes(types: Sequence[InstanceType], context: ClusterContext) -> Mapping[int, str]:
+    return {**_SSHD, **_exporters_on(types, context)}
+
+
+def _exporters_on(types: Sequence[InstanceType], context: ClusterContext) -> Mapping[int, str]:
+    """Return the ports of the exporters of nodes."""
+    if context.scrape_seconds is None or unresolved(context.exporters):
+        return {}
+    kinds = {None, *(device.kind for known in types for device in known.accelerators)}
+    asked = ports_of(exporters_of(context.exporters, types))
+    return {port: _OF_METRICS for name, port in asked if _DEVICES.get(name) in kinds and not unresolved(port)}
+
+
+def _taken_problems(at: At, value: Any, taken: Mapping[int, str]) -> Iterator[Problem]:
+    found = None if unresolved(value) else re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", str(value).strip('"'))
+    if found is not None:
+        ports = range(int(found[1]), int(found[2] or found[1]) + 1)
+        for port in sorted({*ports} & {*taken}):
+            yield Problem(at, f"must be another port than {port} of {taken[port]}, got {value}")
