@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.good_file import GOOD_FLEET, GOOD_PARALLELCLUSTER, Edit, edited, problems_of
+from tests.deployment.good_file import GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER, Edit, edited, problems_of
 
 CLOSED = ("zone: use1-az4", "zone: use1-az4\n  nat: none")
 SCRIPTS = "cluster:\n  lifecycle: {on_create: on_create.sh}\n  node_setup:\n"
@@ -202,6 +202,30 @@ def test_images_that_do_not_arrive_on_a_fleet_or_a_queue_are_refused(tmp_path: P
         zone = next(line.strip() for line in good.splitlines() if "zone:" in line)
         problems = said(tmp_path, (zone, f"{zone}\n  nat: none"), ("cluster:\n", REPOSITORIES), good=good)
         assert [problem for problem in problems if f"image_repositories'{whose} asks" in problem], problems
+
+
+@pytest.mark.parametrize("good", [GOOD, GOOD_FLEET, GOOD_PARALLELCLUSTER], ids=["hyperpod", "fleet", "parallelcluster"])
+def test_images_of_another_region_are_behind_no_endpoint(good: str, tmp_path: Path) -> None:
+    zone, region = (next(line.strip() for line in good.splitlines() if key in line) for key in ("zone:", "region:"))
+    here = region.removeprefix("region: ")
+    names = f"train, 'arn:aws:ecr:{here}:111111111111:repository/here'"
+    there = "'arn:aws:ecr:eu-west-1:111111111111:repository/train'"
+    endpoints = f"{zone}\n  nat: none\n  interface_endpoints: [ecr.api, ecr.dkr]"
+
+    def about(repositories: str, network: str) -> list[str]:
+        grants = ("cluster:\n", f"cluster:\n  image_repositories: [{repositories}]\n")
+        found = said(tmp_path, (zone, network), grants, good=good)
+        return [each.partition(": ")[2] for each in found if "image_repositories" in each]
+
+    answer = (
+        "'cluster.image_repositories[{}]' fetches container images in Amazon ECR of eu-west-1, to which endpoints in "
+        f"{here} do not lead, from api.ecr.eu-west-1.amazonaws.com, 111111111111.dkr.ecr.eu-west-1.amazonaws.com: "
+        f"{NO_ROUTE}; copy them to {here}, {NAT}"
+    )
+    assert about(names, endpoints) == []
+    assert about(f"{names}, {there}", endpoints) == [answer.format(2)]
+    assert about(there, f"{zone}\n  nat: none") == [answer.format(0)]
+    assert about(f"{names}, {there}", zone) == []
 
 
 @pytest.mark.parametrize(

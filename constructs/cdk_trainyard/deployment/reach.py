@@ -11,7 +11,18 @@ from cdk_trainyard.network.bucket_policy import s3_policy
 from cdk_trainyard.network.spec import Endpoint, NetworkSpec
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import At, Problem
-from cdk_trainyard.reach import Gateway, Interface, Place, Region, Route, Wanted, given, unreached_problems, wanted
+from cdk_trainyard.reach import (
+    Gateway,
+    Interface,
+    Place,
+    Region,
+    Route,
+    Wanted,
+    given,
+    unreached_problems,
+    wanted,
+    wanted_of,
+)
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 from cdk_trainyard.tokens import unresolved
 
@@ -48,19 +59,20 @@ def node_place(
     )
 
 
-def granted(section: NodeGrantsSpec, room: str, place: Place, *, at: At = ()) -> Iterator[Wanted]:
+def granted(section: NodeGrantsSpec, room: str, place: Place, region: Region, *, at: At = ()) -> Iterator[Wanted]:
     """Yield what nodes ask of what the file lets them use.
 
     Args:
         section: What it lets them use.
         room: The room.
         place: Where they are.
+        region: The Region.
         at: The path of the section. Default - the cluster's own.
     """
     for option in fields_of(NodeGrantsSpec):
         said = getattr(section, option)
         if said and not unresolved(said):
-            yield from wanted(room, option, place, at=(*at, option))
+            yield from wanted_of(room, option, said, place, region, at=(*at, option))
 
 
 def metrics(room: str, monitoring: MonitoringSection | None, place: Place, region: Region) -> Iterator[Wanted]:

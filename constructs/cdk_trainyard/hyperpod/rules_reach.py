@@ -8,7 +8,7 @@ from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, NodeTool
 from cdk_trainyard.network.spec import Endpoint
 from cdk_trainyard.options.fields import fields_of
 from cdk_trainyard.problems import At, Problem
-from cdk_trainyard.reach import Place, Region, Wanted, given, unreached_problems, wanted
+from cdk_trainyard.reach import Place, Region, Wanted, given, unreached_problems, wanted, wanted_of
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 from cdk_trainyard.tokens import unresolved
 
@@ -30,9 +30,11 @@ def reach_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         architectures = {known.architecture for group in ours for known in group.types}
         choices += downloads(setup, architectures, place, at)
     if cluster.facts.endpoints_known:
-        granted = [name for name in fields_of(NodeGrantsSpec) if getattr(spec, name)]
-        secret = ["accounting"] if cluster.facts.accounting and cluster.runs_own_scripts else []
-        choices += [each for name in (*granted, *secret) for each in wanted(_ROOM, name, place, at=(name,))]
+        for name in fields_of(NodeGrantsSpec):
+            if said := getattr(spec, name):
+                choices += wanted_of(_ROOM, name, said, place, at, at=(name,))
+        if cluster.facts.accounting and cluster.runs_own_scripts:
+            choices += wanted(_ROOM, "accounting", place, at=("accounting",))
     yield from unreached_problems(choices, at, [endpoint.value for endpoint in Endpoint])
 
 

@@ -1,6 +1,6 @@
 """Reach: what nodes, builds and AWS's own agents fetch, and whether they can. Pure: no construct, no CDK."""
 
-from cdk_trainyard.reach.choices import Wanted, given, given_address, unreached_problems, wanted
+from cdk_trainyard.reach.choices import Wanted, given, given_address, unreached_problems, wanted, wanted_of
 from cdk_trainyard.reach.place import Egress, Gateway, Interface, Place, Route
 from cdk_trainyard.reach.table import Address, Fetch, Need, Region, Signer, Target, addresses, addresses_at, fetches
 from cdk_trainyard.reach.templates import read_places
@@ -30,4 +30,5 @@ __all__ = [
     "read_places",
     "unreached_problems",
     "wanted",
+    "wanted_of",
 ]

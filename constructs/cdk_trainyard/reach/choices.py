@@ -1,8 +1,9 @@
 """What a user's choices fetch, and what is said of what does not arrive: the choice, the address, the remedy. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from cdk_trainyard.problems import At, Problem
@@ -58,6 +59,39 @@ def wanted(
         if same and fetch.at in {"node", place.at} and fetch.system in {"", system}:
             for address in fetch.addresses:
                 yield Wanted(address=address, place=place, remedy=remedy, at=at)
+
+
+def wanted_of(room: str, option: str, said: Any, place: Place, region: Region, *, at: At) -> Iterator[Wanted]:
+    """Yield what an option fetches by what it says: of repositories of ECR in other Regions, what is there.
+
+    An endpoint of another Region's ECR names that Region (AWS PrivateLink guide, "Cross-region enabled AWS services",
+    read 2026-11); those that a network is given here are of its own.
+
+    Args:
+        room: The room.
+        option: The option.
+        said: What it says: repositories, or anything else.
+        place: Where.
+        region: Its Region.
+        at: The path of the option.
+    """
+    parts = list(said) if isinstance(said, Sequence) else []
+    away = {index: found for index, part in enumerate(parts) if (found := _away(part, region))}
+    if not away or len(away) < len(parts):
+        yield from wanted(room, option, place, at=at)
+    for index, (there, account) in away.items():
+        hosts = (f"api.ecr.{there.name}.{there.suffix}", f"{account}.dkr.ecr.{there.name}.{there.suffix}")
+        what = f"container images in Amazon ECR of {there.name}, to which endpoints in {region.name} do not lead,"
+        targets = tuple(Target(host=host) for host in hosts)
+        address = Address(name="ecr", what=what, targets=targets, source="", date="")
+        yield Wanted(address=address, place=place, remedy=f"copy them to {region.name}", at=(*at, index))
+
+
+def _away(repository: Any, region: Region) -> tuple[Region, str] | None:
+    """Return Region and account of a repository elsewhere; None for one of the Region, or nobody knows where."""
+    arn = getattr(repository, "repository_arn", "")
+    parts = [] if unresolved(arn) else arn.split(":")
+    return (Region(name=parts[3]), parts[4]) if parts[4:] and parts[3] != region.name else None
 
 
 def given(url: str | None, place: Place, region: Region, *, remedy: str, at: At) -> Iterator[Wanted]:

@@ -32,6 +32,6 @@ def fleet_reach_problems(
     at = Region(name=region)
     place = node_place(network, at)
     if place is not None:
-        own = [*wanted("fleet", "", place), *granted(cluster, "fleet", place)]
+        own = [*wanted("fleet", "", place), *granted(cluster, "fleet", place, at)]
         asked = metrics("fleet", monitoring, place, at)
         yield from reach_problems([*(replace(each, at=("cluster", *each.at)) for each in own), *asked], at)

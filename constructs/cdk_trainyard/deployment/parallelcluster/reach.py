@@ -49,7 +49,7 @@ def parallelcluster_reach_problems(
         place = node_place(network, at, at=nodes.at, public=nodes.public, gateways=[Endpoint.DYNAMODB])
         if place is not None:
             own = [*_itself(cluster, nodes, place), *_actions(cluster, nodes, place, at)]
-            own += granted(cluster.grants, "parallelcluster", place, at=("grants",))
+            own += granted(cluster.grants, "parallelcluster", place, at, at=("grants",))
             found += [replace(each, at=("cluster", *each.at)) for each in own]
             if nodes.at != "login":
                 found += metrics("parallelcluster", monitoring, place, at)
