@@ -431,6 +431,19 @@ AT_LOAD = [
         "21:7: 'cluster.queues[1].subnets' must keep c5n.18xlarge private: EC2 gives no public address to an instance with several network interfaces; use the accelerator subnet, behind NAT",
     ),
     row(
+        "two subnets for one EFA type in a placement group",
+        [ZONES, ("placement: cluster", "placement: cluster\n      subnets: [service]")],
+        "22:7: 'cluster.queues[1].subnets' must be one for nodes with EFA, which does not cross zones, got 2; leave it out for the accelerator subnet",
+    ),
+    row(
+        "two subnets for a reservation",
+        [
+            ZONES,
+            ("- name: cpu\n", "- name: cpu\n      reservation_id: cr-0123456789abcdef0\n      subnets: [service]\n"),
+        ],
+        "18:7: 'cluster.queues[0].subnets' must be one for a reservation by id, which is of one zone, got 2; leave it out for the accelerator subnet",
+    ),
+    row(
         "a public subnet for a multi-card type",
         [("placement: cluster", "placement: cluster\n      public_ip: true\n      subnets: [public]")],
         "21:18: 'cluster.queues[1].public_ip' must keep trn1.32xlarge private […]",

@@ -74,7 +74,7 @@ GRID: dict[str, tuple[Changes, str]] = {
     ),
     "two subnets for one EFA type": (
         lambda network: with_subnets(network, network.public_subnets[0]),
-        "'queues[0].subnets' must be one for nodes with EFA, which does not cross zones, got 2",
+        "'queues[0].subnets' must be one for nodes with EFA, which does not cross zones, got 2; leave it out for the accelerator subnet",
     ),
     "two subnets of one zone": (
         lambda network: {

@@ -77,15 +77,22 @@ def _queue_subnet_problems(at: At, queue: Queue, context: ClusterContext) -> Pro
     at = (*at, "subnets")
     several = True
     for _, compute in known(queue.compute):
-        if not compute.instance_types:
+        if one := _in_one_zone(queue, compute):
+            several = False
+            yield Problem(at, f"must be one for {one}, got {len(ids)}; leave it out for the accelerator subnet")
+        elif not compute.instance_types:
             several = False
             text = f"must be one with 'instance_type', got {len(ids)}; give {shown(compute.name)} 'instance_types'"
             yield Problem(at, text)
-        elif compute.efa is True:
-            several = False
-            yield Problem(at, f"must be one for nodes with EFA, which does not cross zones, got {len(ids)}")
     if several:
         yield from _zone_problems(at, ids, context)
+
+
+def _in_one_zone(queue: Queue, compute: ComputeResource) -> str:
+    """Return what keeps nodes in one zone (Amazon EC2 user guide, "On-Demand Capacity Reservations"), or nothing."""
+    if compute.efa is True:
+        return "nodes with EFA, which does not cross zones"
+    return "" if reservation(queue, compute)[0] is None else "a reservation by id, which is of one zone"
 
 
 def _zone_problems(at: At, ids: Sequence[str], context: ClusterContext) -> Problems:
@@ -235,7 +242,7 @@ def _placement_problems(at: At, queue: Queue, compute: ComputeResource, context:
     if where is None:
         return
     must, got = ("anywhere", ", got cluster") if where[-1] == "placement" else ("left out", "")
-    if len(set(subnets(queue, context.place))) > 1:
+    if len(set(subnets(queue, context.place))) > 1 and not _in_one_zone(queue, compute):
         yield Problem(where, f"must be {must} in several subnets{got}")
     for each in types_of(compute):
         if each.placement_strategies and "cluster" not in each.placement_strategies:
