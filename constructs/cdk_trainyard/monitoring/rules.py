@@ -133,6 +133,7 @@ def grafana_problems(spec: GrafanaWorkspaceSpec, region: str | None) -> Iterator
         offered = sorted(offered, key=lambda other: other.split("-")[0] != region.split("-")[0])  # the nearest first
         text = f"must be left out in {region}: Amazon Managed Grafana is offered in {either(offered, all_in=_OFFERED)}"
         yield Problem((), f"{text}; Grafana of your own imports the same dashboards")
+        return
     yield from _access_problems(spec)
     if unresolved(spec.authentication, *spec.authentication):
         return
