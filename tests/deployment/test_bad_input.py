@@ -720,6 +720,16 @@ AT_LOAD = [
         "9:15: 'storage.lustre.dns_name' must be the DNS name that the FSx console shows, as fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com, got 'foo'",
     ),
     row(
+        "repositories that all policies of a role have no room for",
+        [
+            (
+                "cluster:\n",
+                f"cluster:\n  image_repositories: [{', '.join(f'team/{number:0>245}' for number in range(407))}]\n",
+            )
+        ],
+        "10:3: 'cluster.image_repositories' must have ARNs of at most 120000 characters together, all that the managed policies of a role have room for, got 407 with 120472; use '*' for all of the account",
+    ),
+    row(
         "image-repositories",
         [("cluster:", "cluster:\n  image_repositories: [Team/Train]")],
         "10:24: 'cluster.image_repositories[0]' must be the name of an ECR repository in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo, got 'Team/Train'",

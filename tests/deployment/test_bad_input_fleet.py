@@ -44,6 +44,16 @@ AT_LOAD = [
         "11:3: 'cluster.public' is no key here; EC2 gives no public address to an instance with several network interfaces; leave it out, and reach nodes by SSM",
     ),
     row(
+        "repositories that all policies of a role have no room for",
+        [
+            (
+                "cluster:\n",
+                f"cluster:\n  image_repositories: [{', '.join(f'team/{number:0>245}' for number in range(407))}]\n",
+            )
+        ],
+        "10:3: 'cluster.image_repositories' must have ARNs of at most 120000 characters together, all that the managed policies of a role have room for, got 407 with 120472; use '*' for all of the account",
+    ),
+    row(
         "what others call capacity",
         [("instance_type: p4d.24xlarge", "instance_type: p4d.24xlarge\n  spot_price: 1\n  warm_pool: {min: 1}")],
         "11:3: 'cluster.spot_price' is no key here; use 'capacity', spot; no more than the price on demand is paid",

@@ -8,6 +8,7 @@ from cdk_trainyard.deployment.fleet.section import FleetSection
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem
+from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.rules import fleet_problems
 from cdk_trainyard.fleet.rules_nodes import master_problems
@@ -42,6 +43,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     if isinstance(section.master, MasterSpec):
         found = master_problems(section.master, section.image, environment, types=section.types)
         yield from within(("cluster", "master"), found)
+    yield from within(("cluster",), repository_problems(section, policies=POLICIES))
     yield from fleet_reach_problems(section, network, environment.region, deployment.monitoring)
 
 

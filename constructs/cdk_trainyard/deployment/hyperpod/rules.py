@@ -12,6 +12,7 @@ from cdk_trainyard.deployment.hyperpod.legacy_file import legacy_file_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_zone, address_problem
+from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.hyperpod import rules as room
@@ -51,6 +52,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             yield problem if problem.at == ("region",) else replace(problem, at=("cluster", *problem.at))
     yield from within(("cluster",), folder_problems(cluster, deployment.resolve_path, paths))
     yield from within(("cluster",), reference_problems(cluster))
+    yield from within(("cluster",), repository_problems(cluster, policies=POLICIES))
     at: At = ("cluster", "accounting")
     yield from new_accounting_problems(deployment, at)
     yield from existing_accounting_problems(cluster.accounting, environment.region, at)

@@ -12,6 +12,7 @@ from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone,
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
 from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
 from cdk_trainyard.deployment.parallelcluster.venv import venv_place_problems
+from cdk_trainyard.deployment.repositories import repository_problems
 from cdk_trainyard.deployment.script_folder import entries_problems, read_folder
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.lifecycle.bundle import Bundle, read_bundle
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _EVENTS = ("on_start", "on_configured", "on_updated")
 _Node = TypeVar("_Node", bound=NodeSoftware)
-_POLICY_ROOM = 5000
-"""Characters of ARNs that are more than a managed policy of 6,144 takes beside what every node may do (IAM user guide,
-"IAM and AWS STS quotas", read 2026-11)."""
-_REPOSITORY = "arn:aws:ecr:us-east-1:111111111111:repository/"
 
 
 def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
@@ -87,7 +84,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     yield from within(("cluster",), venv_place_problems(spec, context))
     yield from within(("cluster",), _subnet_problems(section, network))
     yield from within(("cluster",), _policy_problems(section))
-    yield from within(("cluster",), _repository_problems(section))
+    yield from within(("cluster",), repository_problems(section.grants))
     at: At = ("cluster", "slurm", "accounting")
     yield from new_accounting_problems(deployment, at)
     yield from existing_accounting_problems(getattr(section.slurm, "accounting", None), region, at)
@@ -279,16 +276,6 @@ def _policy_problems(section: ParallelClusterSection) -> Iterator[Problem]:
     if role is not None and not unresolved(role) and ":role/parallelcluster/" not in role:
         text = f"must be one whose path begins with '/parallelcluster/', got {shown(role)}"
         yield Problem(("iam", "lambda_role"), f"{text}; the provider may pass no other to a function")
-
-
-def _repository_problems(section: ParallelClusterSection) -> Iterator[Problem]:
-    """One managed policy, the nodes' own, has room for the repositories."""
-    said = () if unresolved(section.grants) else section.grants.image_repositories
-    names = [one.repository_arn for _, one in known(said) if not unresolved(one.repository_arn)]
-    size = sum(len(name) if name.startswith("arn:") else len(f"{_REPOSITORY}{name}") for name in names)
-    if size > _POLICY_ROOM:
-        text = f"must have ARNs of at most {_POLICY_ROOM} characters together, all that a managed policy has room for"
-        yield Problem(("image_repositories",), f"{text}, got {len(names)} with {size}; use '*' for all of the account")
 
 
 def _subnet_problems(section: ParallelClusterSection, network: object) -> Iterator[Problem]:
