@@ -39,6 +39,11 @@ DATABASE = (
 HUB = "arn:aws:secretsmanager:us-west-2:111111111111:secret:key-AbCdEf"
 KEY = "arn:aws:kms:us-east-1:111111111111:key/01234567-89ab-cdef-0123-456789abcdef"
 POLICIES = ", ".join(f"arn:aws:iam::111111111111:policy/parallelcluster/p{number}" for number in range(23))
+PASSWORD = HUB.replace("us-west-2", "us-east-1")
+OWN_DATABASE = (
+    "  slurm:\n    accounting: {endpoint: db.example.com, user_name: slurm, password_secret_arn: "
+    f"'{PASSWORD}'}}\n  head_node:\n"
+)
 TOPIC = "arn:aws:sns:us-east-1:111111111111:ops"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
 CAPACITY = "    capacity_gib: 1200"
@@ -259,6 +264,21 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         "access logs in a bucket with a key",
         [("storage:", f"storage:\n  buckets: {{access_logs: {{bucket_name: my-logs, key_arn: '{KEY}'}}}}")],
         "6:49: 'storage.buckets.access_logs.key_arn' is no key here; AWS delivers access logs only to",
+    ),
+    (
+        GOOD,
+        "a secret of a HyperPod cluster's database in another account",
+        [
+            ("region:", "account: '222222222222'\nregion:"),
+            ("  groups:", f"  accounting: {{endpoint: db.example.com, secret_arn: '{PASSWORD}'}}\n  groups:"),
+        ],
+        f"cluster.accounting.secret_arn' must be of account 222222222222, got '{PASSWORD}', whose key the cluster's",
+    ),
+    (
+        GOOD_PARALLELCLUSTER,
+        "a secret of a ParallelCluster's database in another account",
+        [("region:", "account: '222222222222'\nregion:"), ("  head_node:\n", OWN_DATABASE)],
+        f"cluster.slurm.accounting.password_secret_arn' must be of account 222222222222, got '{PASSWORD}', whose key",
     ),
     (
         GOOD,
@@ -645,6 +665,16 @@ TAKEN: list[tuple[str, str, list[Edit]]] = [
         ],
     ),
     (GOOD, "a file system of Lustre 2.12", [(CAPACITY, OLD.replace("2.10", "2.12"))]),
+    (
+        GOOD_PARALLELCLUSTER,
+        "a secret of another account whose key a policy lets the head node use",
+        [
+            ("region:", "account: '222222222222'\nregion:"),
+            ("  head_node:\n", OWN_DATABASE),
+            (HEAD, f"{HEAD}    policy_arns: [arn:aws:iam::222222222222:policy/parallelcluster/key]\n"),
+        ],
+    ),
+    (GOOD_PARALLELCLUSTER, "a database of the user's own", [("  head_node:\n", OWN_DATABASE)]),
     (GOOD_PARALLELCLUSTER, "as many policies as IAM attaches", [(HEAD, f"{HEAD}    policy_arns: [{POLICIES}]\n")]),
     (GOOD, "a topic where the account is not said", [("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:")]),
     (

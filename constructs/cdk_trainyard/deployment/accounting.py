@@ -7,6 +7,7 @@ from typing import Any, Final
 from cdk_trainyard.deployment.network import zones_of
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.network.spec import ExistingNetworkSpec
+from cdk_trainyard.options.arns import account_of
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.problems import At, Problem, shown, within
 from cdk_trainyard.storage.rules_data import accounting_problems, subnet_zone_problems
@@ -61,6 +62,23 @@ def existing_accounting_problems(said: Any, region: str | None, at: At) -> Itera
     if group is not None and region is not None and place and place != region:
         text = f"must be of {region}, where its security group must be that lets the cluster in, got {shown(endpoint)}"
         yield Problem(at, text)
+
+
+def secret_problems(secret: Any, account: str | None, at: At) -> Iterator[Problem]:
+    """Check that a secret with a password is of this account: roles that are made here may use no key of another's.
+
+    Source: Secrets Manager user guide, "Access AWS Secrets Manager secrets from a different account", read 2026-11.
+
+    Args:
+        secret: The secret. None: there is none.
+        account: The deployment's account. None: not known.
+        at: Where it is said.
+    """
+    arn = getattr(secret, "secret_arn", None)
+    if arn is None or account is None or unresolved(arn, account) or account_of(arn) == account:
+        return
+    text = f"must be of account {account}, got {shown(arn)}, whose key the cluster's role may not use"
+    yield Problem(at, f"{text}; copy it into a secret of this account")
 
 
 def new_accounting_problems(deployment: DeploymentSpec, at: At) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems
+from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems, secret_problems
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem, zones_of
@@ -87,7 +87,12 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     yield from within(("cluster",), repository_problems(section.grants))
     at: At = ("cluster", "slurm", "accounting")
     yield from new_accounting_problems(deployment, at)
-    yield from existing_accounting_problems(getattr(section.slurm, "accounting", None), region, at)
+    accounting = getattr(section.slurm, "accounting", None)
+    yield from existing_accounting_problems(accounting, region, at)
+    head = section.head_node
+    if not (isinstance(head, Unknown) or head.policies or head.raw_overrides or section.raw_overrides):
+        secret = getattr(accounting, "password_secret", None)  # a policy of yours may let the head node use the key
+        yield from secret_problems(secret, deployment.environment.account, (*at, "password_secret"))
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
 
