@@ -44,6 +44,12 @@ OWN_DATABASE = (
     "  slurm:\n    accounting: {endpoint: db.example.com, user_name: slurm, password_secret_arn: "
     f"'{PASSWORD}'}}\n  head_node:\n"
 )
+TRAINED = (
+    "orchestrator: hyperpod\ncluster:\n  lifecycle: {on_create: on_create.sh}\n  groups:\n"
+    "    controller: {role: controller, instance_type: ml.m5.xlarge, count: 1}\n"
+    "    workers: {role: compute, instance_type: ml.m5.xlarge, count: 1}\n"
+    "  accounting: {endpoint: db.example.com, security_group_id: sg-0123456789abcdef0"
+)
 TOPIC = "arn:aws:sns:us-east-1:111111111111:ops"
 HERE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
 CAPACITY = "    capacity_gib: 1200"
@@ -279,6 +285,12 @@ CASES: list[tuple[str, str, list[Edit], str]] = [
         "a secret of a ParallelCluster's database in another account",
         [("region:", "account: '222222222222'\nregion:"), ("  head_node:\n", OWN_DATABASE)],
         f"cluster.slurm.accounting.password_secret_arn' must be of account 222222222222, got '{PASSWORD}', whose key",
+    ),
+    (
+        GOOD_SERVING,
+        "the password of a database as the key of callers",
+        [("serving:", f"{TRAINED}, secret_arn: '{HUB}'}}\nserving:")],
+        "serving.load_balancer.authentication.secret_arn' must be another secret than that of the cluster's",
     ),
     (
         GOOD,
@@ -674,6 +686,7 @@ TAKEN: list[tuple[str, str, list[Edit]]] = [
             (HEAD, f"{HEAD}    policy_arns: [arn:aws:iam::222222222222:policy/parallelcluster/key]\n"),
         ],
     ),
+    (GOOD_SERVING, "a secret for each purpose", [("serving:", f"{TRAINED}, secret_arn: '{HUB[:-1]}g'}}\nserving:")]),
     (GOOD_PARALLELCLUSTER, "a database of the user's own", [("  head_node:\n", OWN_DATABASE)]),
     (GOOD_PARALLELCLUSTER, "as many policies as IAM attaches", [(HEAD, f"{HEAD}    policy_arns: [{POLICIES}]\n")]),
     (GOOD, "a topic where the account is not said", [("storage:", f"alerts: {{topic_arn: '{TOPIC}'}}\nstorage:")]),

@@ -81,6 +81,26 @@ def secret_problems(secret: Any, account: str | None, at: At) -> Iterator[Proble
     yield Problem(at, f"{text}; copy it into a secret of this account")
 
 
+def caller_key_problems(accounting: Any, serving: Any) -> Iterator[Problem]:
+    """Check that what callers of a model send is not the JSON with which a HyperPod cluster enters its database.
+
+    Args:
+        accounting: What is said of the database.
+        serving: What is served. None: nothing.
+    """
+    ours = getattr(getattr(accounting, "secret", None), "secret_arn", None)
+    authentication = getattr(getattr(serving, "load_balancer", None), "authentication", None)
+    theirs = getattr(getattr(authentication, "secret", None), "secret_arn", None)
+    if ours is not None and not unresolved(ours, theirs) and ours == theirs:
+        text = (
+            f"must be another secret than that of the cluster's 'accounting', got {shown(theirs)}: that holds user and"
+        )
+        yield Problem(
+            ("serving", "load_balancer", "authentication", "secret"),
+            f"{text} password of the database as JSON, and all of a secret is the key that callers send",
+        )
+
+
 def new_accounting_problems(deployment: DeploymentSpec, at: At) -> Iterator[Problem]:
     """Check a new database; of one that exists, nothing is known.
 

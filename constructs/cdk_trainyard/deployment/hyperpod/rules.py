@@ -6,7 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems, secret_problems
+from cdk_trainyard.deployment.accounting import (
+    caller_key_problems,
+    existing_accounting_problems,
+    new_accounting_problems,
+    secret_problems,
+)
 from cdk_trainyard.deployment.hyperpod.facts import surroundings
 from cdk_trainyard.deployment.hyperpod.legacy_file import legacy_file_problems
 from cdk_trainyard.deployment.hyperpod.section import HyperPodSection, LifecycleSection
@@ -56,6 +61,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     at: At = ("cluster", "accounting")
     yield from new_accounting_problems(deployment, at)
     yield from existing_accounting_problems(cluster.accounting, environment.region, at)
+    yield from caller_key_problems(cluster.accounting, deployment.serving)
     if cluster.role is None and cluster.controller_role is None:  # one of yours may be allowed to use the key
         secret = getattr(cluster.accounting, "secret", None)
         yield from secret_problems(secret, environment.account, (*at, "secret"))
