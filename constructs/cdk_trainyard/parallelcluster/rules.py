@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from cdk_trainyard.parallelcluster import (
+    rules_addresses,
     rules_cluster,
     rules_config,
     rules_metrics,
@@ -58,7 +59,7 @@ RULES: Final[tuple[Rule, ...]] = (
     rules_cluster.timeout_problems,
     rules_cluster.suppressed_validator_problems,
     rules_cluster.tag_problems,
-    rules_cluster.address_problems,
+    rules_addresses.address_problems,
     rules_nodes.head_problems,
     rules_nodes.pool_problems,
     rules_venv.venv_problems,

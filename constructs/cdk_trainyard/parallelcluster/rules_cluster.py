@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances import InstanceType
-from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
-from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.options.tags import tags_problems
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext
@@ -17,9 +15,6 @@ from cdk_trainyard.parallelcluster.resolve import (
     find_type,
     known,
     max_nodes,
-    subnet_of,
-    subnets,
-    type_names,
     types_of,
     volumes,
 )
@@ -316,35 +311,6 @@ def tag_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
         if count > limits.TAGS:
             where = (*at, "tags") if compute.tags else (*at[:2], "tags") if queue.tags else ("tags",)
             yield Problem(where, f"must be at most {limits.TAGS} together with those around it, got {count}")
-
-
-def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """The accelerator subnet has an address for every node at its largest; ParallelCluster takes one for each."""
-    place = context.place
-    cidr, subnet = place.accelerator_cidr, place.accelerator_subnet
-    if cidr is None or unresolved(cidr):
-        return
-    uses = {
-        (*at, "max_count"): AddressUse(
-            name=f"{queue.name}/{compute.name}",
-            instance_type=", ".join(map(str, type_names(compute))),
-            count=compute.max_count,
-            addresses_per_node=1
-            if compute.efa
-            else max((len(each.network_cards) for each in types_of(compute)), default=1),
-        )
-        for at, queue, compute in computes(spec)
-        if subnet in subnets(queue, place) and not unresolved(compute.max_count) and compute.max_count > 0
-    }
-    pools = [pool for _, pool in known(spec.login_pools) if subnet_of(pool, place) == subnet]
-    others = sum(pool.count for pool in pools if not unresolved(pool.count) and pool.count > 0)
-    others += place.of_head_node(spec.head_node) == subnet
-    plan = AddressPlan([*uses.values()], other=others)
-    where: At = ("network", "accelerator_cidr")
-    if plan.required > usable_addresses(LARGEST_SUBNET) and uses:  # no block helps
-        where = max(uses, key=lambda at: uses[at].addresses)
-    for text in plan.problems(cidr, keyword=""):
-        yield Problem(where, text.removeprefix("'' ").replace("the nodes must", "must let the nodes", 1))
 
 
 def _near(region: str) -> list[str]:
