@@ -309,17 +309,25 @@ AT_LOAD = [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),
             ("public: true", "public: false"),
         ],
-        "5:85: 'network.accelerator_subnet.cidr' must hold 41 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, other = 1, reserve = 16), got 10.0.0.0/28 with 11; one that exists cannot grow: name another, a /26 or larger",
+        "5:85: 'network.accelerator_subnet.cidr' must hold 43 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 2, other = 1, reserve = 16), got 10.0.0.0/28 with 11; one that exists cannot grow: name another, a /26 or larger",
     ),
     row(
         "a mask that leaves too few addresses",
         [("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 28")],
-        "5:21: 'network.accelerator_mask' must hold 40 addresses […]",
+        "5:21: 'network.accelerator_mask' must hold 42 addresses […]",
+    ),
+    row(
+        "a file system with more servers than the subnet has addresses",
+        [
+            ("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 26"),
+            ("capacity_gib: 1200", "capacity_gib: 480000"),
+        ],
+        "5:21: 'network.accelerator_mask' must hold 256 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 216, reserve = 16), got 10.1.128.0/26 with 59; use a /23 or larger",
     ),
     row(
         "more nodes than any subnet has addresses",
         [("max_count: 8", "max_count: 65531"), ("c5.xlarge\n    public", "c5.4xlarge\n    public")],
-        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65563 […]",
+        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65565 […]",
     ),
     row(
         "a database in a VPC that has no subnets for it",
@@ -669,7 +677,7 @@ AT_LOAD = [
             ("max_count: 16", "max_count: 500"),
             ("c5.xlarge\n    p", "m5.8xlarge\n    p"),
         ],
-        "5:9: 'network.cidr' must hold 524 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger for the accelerator subnet, which has half of it",
+        "5:9: 'network.cidr' must hold 526 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger for the accelerator subnet, which has half of it",
     ),
     row(
         "an accounting database in one zone",

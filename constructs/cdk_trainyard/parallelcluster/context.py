@@ -52,6 +52,8 @@ class MountedFileSystem:
         zone: Its zone. None: not known.
         lustre_version: Its version of Lustre. None: not known.
         repositories: Directories on nodes that show buckets, as far as they are known.
+        subnet: The id of the subnet that its servers stand in. None: not known.
+        file_servers: Addresses that it takes there, as far as it is known.
     """
 
     at: str
@@ -60,6 +62,8 @@ class MountedFileSystem:
     zone: str | None = None
     lustre_version: str | None = None
     repositories: Sequence[str] = ()
+    subnet: str | None = None
+    file_servers: int = 0
 
     @property
     def name(self) -> str:

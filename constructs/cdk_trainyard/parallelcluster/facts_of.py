@@ -42,4 +42,6 @@ def mounted(mount: Mount) -> MountedFileSystem:
         efa_enabled=system.efa_enabled,
         zone=system.zone,
         lustre_version=system.lustre_version,
+        subnet=None if system.subnet is None else system.subnet.subnet_id,
+        file_servers=system.file_servers or 0,
     )

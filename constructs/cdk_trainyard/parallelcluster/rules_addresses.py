@@ -14,7 +14,7 @@ Problems = Iterator[Problem]
 
 
 def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """The accelerator subnet has an address for every node at its largest; ParallelCluster takes one for each."""
+    """The accelerator subnet has an address for every node at its largest and every file server."""
     place = context.place
     cidr, subnet = place.accelerator_cidr, place.accelerator_subnet
     if cidr is None or unresolved(cidr):
@@ -34,7 +34,8 @@ def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
     pools = [pool for _, pool in known(spec.login_pools) if subnet_of(pool, place) == subnet]
     others = sum(pool.count for pool in pools if not unresolved(pool.count) and pool.count > 0)
     others += place.of_head_node(spec.head_node) == subnet
-    plan = AddressPlan([*uses.values()], other=others)
+    servers = sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet == subnet)
+    plan = AddressPlan([*uses.values()], lustre_file_servers=servers, other=others)
     where: At = ("network", "accelerator_cidr")
     if plan.required > usable_addresses(LARGEST_SUBNET) and uses:  # no block helps
         where = max(uses, key=lambda at: uses[at].addresses)

@@ -58,6 +58,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             zone=one.zone,
             lustre_version=one.lustre_version,
             repositories=one.repositories,
+            subnet=place.accelerator_subnet,
+            file_servers=one.file_servers or 0,  # of a new one, which stands there
         )
         for one in mounts.values()
         if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
