@@ -32,6 +32,8 @@ EXISTING = (
 )
 
 _SEVERAL = "- instance_type: c5.xlarge\n", "- instance_types: [c5.xlarge, c5d.xlarge]\n"
+_SERVICE_A = "{subnet_id: subnet-0123456789abcdef1, zone: us-east-1a, cidr: 10.0.0.0/28}"
+_SERVICE_B = "{subnet_id: subnet-0123456789abcdef2, zone: us-east-1b, cidr: 10.0.1.0/24}"
 _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 
@@ -323,6 +325,29 @@ AT_LOAD = [
             ("capacity_gib: 1200", "capacity_gib: 480000"),
         ],
         "5:21: 'network.accelerator_mask' must hold 256 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 216, reserve = 16), got 10.1.128.0/26 with 59; use a /23 or larger",
+    ),
+    row(
+        "more nodes than all service subnets have addresses",
+        [
+            ZONES,
+            ("c5.xlarge\n    public", "c5.4xlarge\n    public"),
+            ("- name: cpu\n", "- name: cpu\n      subnets: [service]\n"),
+            _SEVERAL,
+            ("max_count: 8", "max_count: 2039"),
+        ],
+        "20:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 2038 addresses, all of 10.1.64.0/22 and 10.1.68.0/22, got 2039 […]",
+    ),
+    row(
+        "more login nodes than the service subnet has addresses",
+        [
+            ("zone: us-east-1a", f"{EXISTING}\n  service_subnets: [{_SERVICE_A}, {_SERVICE_B}]"),
+            (
+                "  head_node:\n",
+                "  login_pools: [{name: login, instance_type: c5.xlarge, subnet: service, count: 12}]\n  head_node:\n",
+            ),
+            ("public: true", "public: false"),
+        ],
+        "13:81: 'cluster.login_pools[0].count' must let the nodes take at most 11 addresses, all of 10.0.0.0/28, got 12 […]",
     ),
     row(
         "more nodes than any subnet has addresses",

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from ipaddress import IPv4Network
 from typing import Literal
 
 from cdk_trainyard.instances import zone_region
-from cdk_trainyard.network.rules import layout_request, network_problems
+from cdk_trainyard.network.rules import layout_request, network_problems, parse_cidr
 from cdk_trainyard.network.spec import ExistingNetworkSpec, NetworkSpec
-from cdk_trainyard.network.subnet_layout import plan_subnets
+from cdk_trainyard.network.subnet_layout import SubnetLayout, plan_subnets
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.tokens import unresolved
+
+Side = Literal["public", "service"]
 
 
 def accelerator_cidr(network: object, region: str | None) -> str | None:
@@ -22,10 +25,30 @@ def accelerator_cidr(network: object, region: str | None) -> str | None:
     if isinstance(network, ExistingNetworkSpec):
         cidr = network.accelerator_subnet.cidr
         return None if unresolved(cidr) else cidr
+    layout = _layout(network, region)
+    return str(layout.accelerator) if layout else None
+
+
+def blocks_of(network: object, region: str | None, side: Side) -> Sequence[IPv4Network | None]:
+    """Return the blocks of such subnets, None for one that is not known; none when the network cannot be.
+
+    Args:
+        network: The section, of whatever form.
+        region: The Region.
+        side: Whether those subnets are public, or private for services.
+    """
+    if isinstance(network, ExistingNetworkSpec):
+        subnets = network.public_subnets if side == "public" else network.service_subnets
+        return [] if unresolved(subnets) else [parse_cidr(subnet.cidr) for subnet in subnets]
+    layout = _layout(network, region)
+    return [*(layout.public if side == "public" else layout.service).values()] if layout else []
+
+
+def _layout(network: object, region: str | None) -> SubnetLayout | None:
     if not isinstance(network, NetworkSpec) or network_problems(network, region):
         return None
     request = layout_request(network)
-    return str(plan_subnets(request).accelerator) if request else None
+    return plan_subnets(request) if request else None
 
 
 def address_problem(network: object, problem: Problem) -> Problem:
@@ -58,7 +81,7 @@ def accelerator_zone(network: object, region: str | None) -> str | None:
     return network.zone if zone_region(network.zone) == region else None
 
 
-def zones_of(network: object, side: Literal["public", "service"]) -> tuple[str, Sequence[str] | None]:
+def zones_of(network: object, side: Side) -> tuple[str, Sequence[str] | None]:
     """Return the option that says where such subnets stand, and their zones; None when these are not known.
 
     Args:

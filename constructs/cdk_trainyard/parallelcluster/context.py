@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network
 
 from cdk_trainyard.lifecycle.spec import Exporters
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
@@ -18,6 +19,7 @@ class Place:
         public_subnets: The public subnets.
         gives_addresses: Whether instances in the public subnets get a public address by themselves. None: not known.
         zones: Zones of subnets by their ids, as far as they are known.
+        blocks: Blocks of subnets other than the private one by their ids, as far as they are known.
         zone: Zone of the private subnet.
         has_nat: Whether the private subnet reaches the internet.
         endpoints: Services that it has endpoints of without, as far as they are known.
@@ -30,6 +32,7 @@ class Place:
     has_nat: bool
     gives_addresses: bool | None = None
     zones: Mapping[str, str] = field(default_factory=dict)
+    blocks: Mapping[str, IPv4Network] = field(default_factory=dict)
     endpoints: Collection[str] = ()
 
     def of_head_node(self, head: HeadNode) -> str | None:

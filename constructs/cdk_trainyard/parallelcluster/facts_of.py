@@ -1,8 +1,10 @@
 """The facts that rules ask of networks and mounts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
 
 from cdk_trainyard.network import Network, TrainingNetwork
+from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.parallelcluster.context import MountedFileSystem, Place
 from cdk_trainyard.storage import Lustre, Mount
 from cdk_trainyard.surroundings import known
@@ -19,6 +21,7 @@ def place_of(network: Network) -> Place:
         has_nat=network.has_nat,
         gives_addresses=None if new is None else False,
         zones=_zones_of(network),
+        blocks=dict(_blocks_of(network)),
         endpoints=() if new is None else new.interface_endpoints,
     )
 
@@ -30,6 +33,12 @@ def _zones_of(network: Network) -> Mapping[str, str]:
         if zone := known(lambda subnet=subnet: subnet.availability_zone):  # type: ignore[misc]
             zones[subnet.subnet_id] = zone
     return zones
+
+
+def _blocks_of(network: Network) -> Iterator[tuple[str, IPv4Network]]:
+    for subnet in (*network.public_subnets, *network.service_subnets):
+        if block := parse_cidr(known(lambda subnet=subnet: subnet.ipv4_cidr_block)):  # type: ignore[misc]
+            yield subnet.subnet_id, block
 
 
 def mounted(mount: Mount) -> MountedFileSystem:

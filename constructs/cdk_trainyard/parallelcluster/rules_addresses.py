@@ -1,43 +1,79 @@
 """Whether subnets have an address for every node. Pure: nothing is created here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Network
 
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
+from cdk_trainyard.network.rules import parse_cidr
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
-from cdk_trainyard.parallelcluster.context import ClusterContext
+from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.resolve import computes, known, subnet_of, subnets, type_names, types_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
+from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
 from cdk_trainyard.problems import At, Problem
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
+_Uses = Mapping[At, AddressUse]
 
 
 def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problems:
-    """The accelerator subnet has an address for every node at its largest and every file server."""
-    place = context.place
-    cidr, subnet = place.accelerator_cidr, place.accelerator_subnet
-    if cidr is None or unresolved(cidr):
-        return
-    uses = {
-        (*at, "max_count"): AddressUse(
-            name=f"{queue.name}/{compute.name}",
-            instance_type=", ".join(map(str, type_names(compute))),
-            count=compute.max_count,
-            addresses_per_node=1
-            if compute.efa
-            else max((len(each.network_cards) for each in types_of(compute)), default=1),
-        )
-        for at, queue, compute in computes(spec)
-        if subnet in subnets(queue, place) and not unresolved(compute.max_count) and compute.max_count > 0
-    }
-    pools = [pool for _, pool in known(spec.login_pools) if subnet_of(pool, place) == subnet]
-    others = sum(pool.count for pool in pools if not unresolved(pool.count) and pool.count > 0)
-    others += place.of_head_node(spec.head_node) == subnet
-    servers = sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet == subnet)
-    plan = AddressPlan([*uses.values()], lustre_file_servers=servers, other=others)
+    """Subnets have an address for every node at its largest, and the accelerator subnet for every file server, too."""
+    place, standing = context.place, list(_standing(spec, context.place))
+    private = frozenset([place.accelerator_subnet])
+    servers = sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet in private)
+    if place.accelerator_cidr is not None and not unresolved(place.accelerator_cidr):
+        uses = {at: use for at, where, use in standing if where == private}
+        yield from _accelerator_problems(uses, servers, place.accelerator_cidr)
+    blocks = {**place.blocks, place.accelerator_subnet: parse_cidr(place.accelerator_cidr)}
+    for group in dict.fromkeys(where for _, where, _ in standing if where != private):
+        found = [block for subnet in group if (block := blocks.get(subnet))]
+        if len(found) == len(group):
+            uses = {at: use for at, where, use in standing if where <= group}
+            yield from _group_problems(uses, servers if private <= group else 0, sorted(found))
+
+
+def _standing(spec: ParallelClusterSpec, place: Place) -> Iterator[tuple[At, frozenset[str], AddressUse]]:
+    """Yield nodes at their largest: where their number is said, the subnets that they may be in, and what they take."""
+    for at, queue, compute in computes(spec):
+        name, types = f"{queue.name}/{compute.name}", ", ".join(map(str, type_names(compute)))
+        use = _use(name, types, compute.max_count, _addresses_per_node(compute))
+        yield from (((*at, "max_count"), frozenset(subnets(queue, place)), each) for each in use)
+    for index, pool in known(spec.login_pools):
+        use = _use(str(pool.name), str(pool.instance_type), pool.count)
+        yield from ((("login_pools", index, "count"), frozenset([subnet_of(pool, place)]), each) for each in use)
+    if subnet := place.of_head_node(spec.head_node):
+        use = _use("head node", str(spec.head_node.instance_type), 1)
+        yield from ((("head_node",), frozenset([subnet]), each) for each in use)
+
+
+def _use(name: str, instance_type: str, count: int, addresses: int = 1) -> Iterator[AddressUse]:
+    """Yield what nodes take, where their number is known."""
+    if not unresolved(count) and count > 0:
+        yield AddressUse(name=name, instance_type=instance_type, count=count, addresses_per_node=addresses)
+
+
+def _addresses_per_node(compute: ComputeResource) -> int:
+    """Return the addresses that ParallelCluster takes for a node: one, and without EFA one for each network card."""
+    return 1 if compute.efa else max((len(each.network_cards) for each in types_of(compute)), default=1)
+
+
+def _accelerator_problems(uses: _Uses, servers: int, cidr: str) -> Problems:
+    nodes = {at: use for at, use in uses.items() if at[0] == "queues"}
+    others = sum(use.addresses for at, use in uses.items() if at not in nodes)
+    plan = AddressPlan([*nodes.values()], lustre_file_servers=servers, other=others)
     where: At = ("network", "accelerator_cidr")
-    if plan.required > usable_addresses(LARGEST_SUBNET) and uses:  # no block helps
-        where = max(uses, key=lambda at: uses[at].addresses)
+    if plan.required > usable_addresses(LARGEST_SUBNET) and nodes:  # no block helps
+        where = max(nodes, key=lambda at: nodes[at].addresses)
     for text in plan.problems(cidr, keyword=""):
         yield Problem(where, text.removeprefix("'' ").replace("the nodes must", "must let the nodes", 1))
+
+
+def _group_problems(uses: _Uses, servers: int, blocks: Sequence[IPv4Network]) -> Problems:
+    """Yield that subnets are too small together for what is in them alone, said of the nodes that are most."""
+    plan = AddressPlan([*uses.values()], lustre_file_servers=servers, reserve=0)
+    free = sum(usable_addresses(block.prefixlen) for block in blocks)
+    if plan.required > free:
+        named = f"all of {' and '.join(map(str, blocks))}, got {plan.required} ({plan.arithmetic})"
+        text = f"must let the nodes take at most {free} addresses, {named}; use fewer nodes, or more or larger subnets"
+        yield Problem(max(uses, key=lambda at: uses[at].addresses), text)

@@ -2,13 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from ipaddress import IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from cdk_trainyard.deployment.accounting import existing_accounting_problems, new_accounting_problems, secret_problems
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem, zones_of
+from cdk_trainyard.deployment.network import (
+    Side,
+    accelerator_cidr,
+    accelerator_zone,
+    address_problem,
+    blocks_of,
+    zones_of,
+)
 from cdk_trainyard.deployment.parallelcluster.reach import parallelcluster_reach_problems
 from cdk_trainyard.deployment.parallelcluster.section import ParallelClusterSection
 from cdk_trainyard.deployment.parallelcluster.venv import venv_place_problems
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from cdk_trainyard.parallelcluster.scripts import NodeScripts
 
 _EVENTS = ("on_start", "on_configured", "on_updated")
+_SIDES: Final[tuple[Side, ...]] = ("public", "service")
 _Node = TypeVar("_Node", bound=NodeSoftware)
 
 
@@ -136,6 +145,7 @@ def place_of(network: object, region: str | None) -> Place:
         has_nat=new is None or new.has_nat,
         gives_addresses=None if new is None else False,
         zones=dict(_zones(network, region)),
+        blocks=dict(_blocks(network, region)),
     )
 
 
@@ -143,9 +153,17 @@ def _zones(network: object, region: str | None) -> Iterator[tuple[str, str]]:
     """Yield the subnets whose zone is known, each with its zone."""
     if zone := accelerator_zone(network, region):
         yield "accelerator", zone
-    for side in ("public", "service"):
+    for side in _SIDES:
         _, zones = zones_of(network, side)
         yield from zip((subnet.subnet_id for subnet in _several(side, network)), zones or (), strict=False)
+
+
+def _blocks(network: object, region: str | None) -> Iterator[tuple[str, IPv4Network]]:
+    """Yield the subnets but the accelerator subnet whose block is known, each with its block."""
+    for side in _SIDES:
+        for subnet, block in zip(_several(side, network), blocks_of(network, region, side), strict=False):
+            if block:
+                yield subnet.subnet_id, block
 
 
 # ---------------------------------------------------------------- what the file leaves to be found out
