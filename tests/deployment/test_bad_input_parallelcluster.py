@@ -27,6 +27,7 @@ TRN1 = "instance_type: trn1.32xlarge"
 COUNTS = "min_count: 0\n          max_count: 16"
 ACCOUNTING = "  head_node:\n", "  slurm:\n    accounting: {}\n  head_node:\n"
 ZONES = "zone: us-east-1a\n", "zone: us-east-1a\n  service_zones: [us-east-1a, us-east-1b]\n"
+LOCAL_ZONE = "zone: us-east-1a\n", "zone: use1-dfw2-az1\n  service_zones: [use1-az1, use1-az2]\n"
 EXISTING = (
     "vpc_id: vpc-0123456789abcdef0\n  accelerator_subnet: {subnet_id: subnet-0123456789abcdef0, zone: us-east-1a}"
 )
@@ -348,6 +349,15 @@ AT_LOAD = [
             ("public: true", "public: false"),
         ],
         "13:81: 'cluster.login_pools[0].count' must let the nodes take at most 11 addresses, all of 10.0.0.0/28, got 12 […]",
+    ),
+    row(
+        "a public head node and login nodes in a Local Zone",
+        [
+            LOCAL_ZONE,
+            ("  head_node:\n", "  login_pools:\n  - {name: login, instance_type: c5.xlarge}\n  head_node:\n"),
+        ],
+        "13:5: 'cluster.login_pools[0].subnet' must be in no Local Zone, got one in 'use1-dfw2-az1', where there is no Network Load Balancer, and login nodes stand behind one; use a service subnet",
+        "16:13: 'cluster.head_node.public' must come with 'elastic_ip_id' in the Local Zone 'use1-dfw2-az1', got true alone: the address that ParallelCluster takes is one of the Region's, which cannot be associated there; give one of that zone, or make the node private",
     ),
     row(
         "more nodes than any subnet has addresses",
@@ -769,6 +779,20 @@ def test_what_a_version_has_is_taken(version: str, edits: list[Edit], write: Cal
         write(edited(("cluster:\n", f"cluster:\n  version: {version}\n"), *edits, good=GOOD_PARALLELCLUSTER))
     )
     assert [one for one in says if "'version'" in one or "image is" in one] == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("public: true", "public: true\n    elastic_ip_id: eipalloc-0123456789abcdef0"),
+        ("public: true", "public: false"),
+        ("  head_node:\n", "  login_pools: [{name: login, instance_type: c5.xlarge, subnet: service}]\n  head_node:\n"),
+    ],
+    ids=["an address of the zone", "a private head node", "login nodes in the Region's zones"],
+)
+def test_a_local_zone_is_taken(edit: Edit, write: Callable[[str], Path]) -> None:
+    private = [] if "public" in edit[0] else [("public: true", "public: false")]
+    assert problems_of(write(edited(LOCAL_ZONE, edit, *private, good=GOOD_PARALLELCLUSTER))) == []
 
 
 def test_problems_of_all_sections_come_together(write: Callable[[str], Path]) -> None:

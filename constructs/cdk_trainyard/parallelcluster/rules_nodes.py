@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cdk_trainyard.instances import InstanceType
+from cdk_trainyard.instances import InstanceType, zone_region
 from cdk_trainyard.instances.instance_type import NamedType
 from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS
+from cdk_trainyard.network.rules import is_local
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.kinds import NOWHERE, NodePath
 from cdk_trainyard.parallelcluster import limits
@@ -71,6 +72,22 @@ def pool_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Problem
                 "must be private, or a public one that gives public addresses by itself; without one the nodes reach "
                 "nothing, got a public subnet of a new network",
             )
+        if zone := _local_zone(subnet_of(pool, place), place):
+            why = "where there is no Network Load Balancer, and login nodes stand behind one; use a service subnet"
+            yield Problem((*at, "subnet"), f"must be in no Local Zone, got one in {shown(zone)}, {why}")
+
+
+def _local_zone(subnet: str | None, place: Place) -> str | None:
+    """Return the zone of a subnet that is in a Local Zone.
+
+    Network Load Balancers guide, "Update the Availability Zones", read 2026-11: "You can't specify a subnet in a Local
+    Zone"; ``login_nodes_stack.py`` of pcluster makes one for each pool. EC2 API reference, ``AssociateAddress``
+    (botocore 1.44.5): no Elastic IP address "with an interface in a different network border group", and
+    ``cluster_stack.py`` asks for one of the Region's.
+    """
+    zone = place.zones.get(subnet or "")
+    known_zone = zone is not None and not unresolved(zone) and zone_region(zone) is not None
+    return zone if known_zone and is_local(str(zone)) else None
 
 
 def policy_problems(spec: ParallelClusterSpec, _: ClusterContext) -> Problems:
@@ -245,6 +262,12 @@ def _subnet_problems(head: HeadNode, place: Place) -> Problems:
             "must be true in a public subnet of a new network, which gives no address by itself: without one the node "
             "reaches nothing, got false",
         )
+    if head.elastic_ip is True and head.elastic_ip_id is None and (zone := _local_zone(subnet, place)):
+        said = "public" if head.public is True else "elastic_ip"
+        text = f"must come with {option('elastic_ip_id')} in the Local Zone {shown(zone)}, got true alone: the address"
+        remedy = "give one of that zone, or make the node private"
+        why = "that ParallelCluster takes is one of the Region's, which cannot be associated there"
+        yield Problem(("head_node", said), f"{text} {why}; {remedy}")
     if subnet is None:
         yield Problem(("head_node", "public"), "must be false in a network without public subnets, got true")
     if head.public is True and head.subnet is not None:
