@@ -27,6 +27,12 @@ TRN1 = "instance_type: trn1.32xlarge"
 COUNTS = "min_count: 0\n          max_count: 16"
 ACCOUNTING = "  head_node:\n", "  slurm:\n    accounting: {}\n  head_node:\n"
 ZONES = "zone: us-east-1a\n", "zone: us-east-1a\n  service_zones: [us-east-1a, us-east-1b]\n"
+SERVING = """\
+serving:
+  model: {name: llama, preset: llama-3.2-3b, prefix: llama-3.2-3b/, tensor_parallel: 2}
+  hosts: {instance_type: inf2.xlarge, tasks: 1010}
+  load_balancer: {plain_http: true, authentication: {kind: none}}
+"""
 LOCAL_ZONE = "zone: us-east-1a\n", "zone: use1-dfw2-az1\n  service_zones: [use1-az1, use1-az2]\n"
 EXISTING = (
     "vpc_id: vpc-0123456789abcdef0\n  accelerator_subnet: {subnet_id: subnet-0123456789abcdef0, zone: us-east-1a}"
@@ -358,6 +364,18 @@ AT_LOAD = [
         ],
         "13:5: 'cluster.login_pools[0].subnet' must be in no Local Zone, got one in 'use1-dfw2-az1', where there is no Network Load Balancer, and login nodes stand behind one; use a service subnet",
         "16:13: 'cluster.head_node.public' must come with 'elastic_ip_id' in the Local Zone 'use1-dfw2-az1', got true alone: the address that ParallelCluster takes is one of the Region's, which cannot be associated there; give one of that zone, or make the node private",
+    ),
+    row(
+        "login nodes and served models in the same service subnets",
+        [
+            ZONES,
+            (
+                "  head_node:\n",
+                "  login_pools: [{name: login, instance_type: c5.xlarge, subnet: service, count: 3}]\n  head_node:\n",
+            ),
+            ("orchestrator: parallelcluster\n", f"orchestrator: parallelcluster\n{SERVING}"),
+        ],
+        "5:3: 'network.service_zones' must have 2039 addresses for 'serving', got 2 zones with 2038 at most: 1010 hosts take 2020 with their tasks, and a load balancer 16, and nodes of the cluster 3; add zones, give the accelerator subnet a 'secondary_cidr', or lower the tasks, or the cluster's nodes",
     ),
     row(
         "more nodes than any subnet has addresses",

@@ -30,6 +30,8 @@ class Orchestrator:
         needs: Of a `Deployment`, returns what the cluster needs of the account.
         build: Defines the cluster in a stack, and returns it as a `cdk_trainyard.cluster.Cluster`.
         holds: What the stack of the cluster holds, for its description.
+        service_addresses: Of a `Deployment`, returns how many addresses its nodes take that are in service subnets
+            alone. Default - none are.
     """
 
     section: str
@@ -37,6 +39,7 @@ class Orchestrator:
     needs: str
     build: str
     holds: str
+    service_addresses: str | None = None
 
     @property
     def spec(self) -> type:
@@ -58,7 +61,7 @@ class Orchestrator:
         return resolve_name(self.build)(stack, deployment, around)
 
 
-def _own(room: str, section: str, holds: str) -> Orchestrator:
+def _own(room: str, section: str, holds: str, **more: str) -> Orchestrator:
     inside = f"cdk_trainyard.deployment.{room}"
     return Orchestrator(
         section=f"{inside}.section:{section}",
@@ -66,12 +69,18 @@ def _own(room: str, section: str, holds: str) -> Orchestrator:
         needs=f"{inside}.needs:cluster_needs",
         build=f"{inside}.build:cluster",
         holds=holds,
+        **{name: f"{inside}.{at}" for name, at in more.items()},
     )
 
 
 OWN: Final[Mapping[str, Orchestrator]] = {
     "hyperpod": _own("hyperpod", "HyperPodSection", "HyperPod training cluster"),
-    "parallelcluster": _own("parallelcluster", "ParallelClusterSection", "ParallelCluster training cluster"),
+    "parallelcluster": _own(
+        "parallelcluster",
+        "ParallelClusterSection",
+        "ParallelCluster training cluster",
+        service_addresses="rules:service_addresses",
+    ),
     "fleet": _own("fleet", "FleetSection", "fleet of EC2 instances for training"),
 }
 """The orchestrators of this package by their names in a file."""

@@ -1,6 +1,6 @@
 """Whether subnets have an address for every node. Pure: nothing is created here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
@@ -31,6 +31,17 @@ def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
         if len(found) == len(group):
             uses = {at: use for at, where, use in standing if where <= group}
             yield from _group_problems(uses, servers if private <= group else 0, sorted(found))
+
+
+def addresses_within(spec: ParallelClusterSpec, place: Place, among: Collection[str]) -> int:
+    """Return how many addresses nodes take at their largest that are in some subnets and in no others.
+
+    Args:
+        spec: The resolved cluster.
+        place: Where nodes are put.
+        among: Ids of subnets.
+    """
+    return sum(use.addresses for _, where, use in _standing(spec, place) if where.issubset(among))
 
 
 def _standing(spec: ParallelClusterSpec, place: Place) -> Iterator[tuple[At, frozenset[str], AddressUse]]:

@@ -85,21 +85,29 @@ class Addresses:
         hosts: Its hosts, each with one of its own and one of its task, whose network mode is ``awsvpc`` (ECS developer
             guide, "Allocate a network interface for an Amazon ECS task").
         doors: Subnets among them that a load balancer stands in.
+        nodes: What a cluster takes of the same subnets. Default - none.
     """
 
     hosts: int
     doors: int
+    nodes: int = 0
 
     @property
     def needed(self) -> int:
         """All of them."""
-        return 2 * self.hosts + LEAST_FREE * self.doors
+        return 2 * self.hosts + LEAST_FREE * self.doors + self.nodes
 
     @property
     def arithmetic(self) -> str:
         """What is added up."""
         door = f", and a load balancer {LEAST_FREE * self.doors}" if self.doors else ""
-        return f"{self.hosts} hosts take {2 * self.hosts} with their tasks{door}"
+        nodes = f", and nodes of the cluster {self.nodes}" if self.nodes else ""
+        return f"{self.hosts} hosts take {2 * self.hosts} with their tasks{door}{nodes}"
+
+    @property
+    def fewer(self) -> str:
+        """What may be lowered."""
+        return "lower the tasks, or the cluster's nodes" if self.nodes else "lower the tasks"
 
 
 def address_problems(
@@ -117,7 +125,7 @@ def address_problems(
     free = sum(usable_addresses(block.prefixlen) for block in known)
     if known and len(known) == len(blocks) and free < addresses.needed:
         text = f"must have {addresses.needed} addresses for {whose}, got {free}: {addresses.arithmetic}"
-        yield Problem(at, f"{text}; name more or larger subnets, or lower the tasks")
+        yield Problem(at, f"{text}; name more or larger subnets, or {addresses.fewer}")
 
 
 def _without(zones: Sequence[str], tasks: Sequence[str]) -> list[str]:

@@ -30,6 +30,7 @@ from cdk_trainyard.options.stand_ins import Subnet, UploadedScripts
 from cdk_trainyard.parallelcluster import rules as room
 from cdk_trainyard.parallelcluster.context import ClusterContext, MountedFileSystem, Place
 from cdk_trainyard.parallelcluster.resolve import known, resolve_cluster
+from cdk_trainyard.parallelcluster.rules_addresses import addresses_within
 from cdk_trainyard.parallelcluster.spec_nodes import CustomAction, NodeSoftware
 from cdk_trainyard.problems import At, Problem, shown, within
 from cdk_trainyard.tokens import Unknown, unresolved
@@ -106,6 +107,20 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         yield from secret_problems(secret, deployment.environment.account, (*at, "password_secret"))
     yield from parallelcluster_reach_problems(section, network, region, deployment.monitoring)
     yield from within(("cluster",), script_problems(section, deployment.resolve_path))
+
+
+def service_addresses(deployment: DeploymentSpec) -> int:
+    """Return how many addresses the nodes take at their largest that are in service subnets alone.
+
+    Args:
+        deployment: The deployment.
+    """
+    section, network = deployment.cluster, deployment.network
+    if not isinstance(section, ParallelClusterSection):
+        return 0
+    place = place_of(network, deployment.environment.region)
+    spec = resolve_cluster(prepared(section, network, tags={}), ClusterContext(place=place))
+    return addresses_within(spec, place, [subnet.subnet_id for subnet in _several("service", network)])
 
 
 def _in_file(problem: Problem, section: ParallelClusterSection, network: object) -> Iterator[Problem]:

@@ -40,7 +40,7 @@ _CIDR: Final = ("cidr",)
 _PUBLIC: Final = ("serving", "load_balancer", "public")
 
 
-def place_problems(section: ServingSection, network: _Network, region: str) -> Iterator[Problem]:
+def place_problems(section: ServingSection, network: _Network, region: str, *, nodes: int = 0) -> Iterator[Problem]:
     """A load balancer stands in two zones of the network: an internal one beside the tasks, or a public one.
 
     Problems are at keys of the network, or at one of ``serving``.
@@ -49,6 +49,7 @@ def place_problems(section: ServingSection, network: _Network, region: str) -> I
         section: What is served.
         network: The network section.
         region: The Region.
+        nodes: Addresses that a cluster takes in the service subnets. Default - none.
     """
     balancer = section.load_balancer
     if unresolved(balancer, balancer.public):
@@ -64,7 +65,7 @@ def place_problems(section: ServingSection, network: _Network, region: str) -> I
         found = zones_problems((name,), places, public=balancer.public, tasks=standing if balancer.public else ())
         yield from (_asked_for(each, network) if balancer.public else each for each in found)
     hosts = most_hosts_at_once(section.hosts, section.scaling)
-    addresses = Addresses(hosts=hosts or 0, doors=0 if balancer.public else len(places))
+    addresses = Addresses(hosts=hosts or 0, doors=0 if balancer.public else len(places), nodes=nodes)
     if isinstance(network, ExistingNetworkSpec):
         yield from _existing(network, side, addresses)
     elif all(each.at == _CIDR for each in network_problems(network, region)) and (request := layout_request(network)):
@@ -120,7 +121,7 @@ def _new(request: LayoutRequest, addresses: Addresses) -> Iterator[Problem]:
         wider = "" if request.secondary_cidr else ", give the accelerator subnet a 'secondary_cidr'"
         known = zone_ids(zone_region(request.zone) or "")
         more = "" if known and len({*request.service_zones}) >= len(known) else ", add zones"
-        remedy = f"{more}{wider}, or lower the tasks".removeprefix(", ").removeprefix("or ")
+        remedy = f"{more}{wider}, or {addresses.fewer}".removeprefix(", ").removeprefix("or ")
         yield Problem(("service_zones",), f"{text}; {remedy}")
     least, why = door, f"each subnet must be a /{LARGEST_PREFIX} or larger, with {LEAST_FREE} free addresses"
     if room is not None and (door is None or room < door):

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pkgutil import resolve_name
 from typing import cast
 
+from cdk_trainyard.deployment.orchestrators import find
 from cdk_trainyard.deployment.serving.place import place_problems
 from cdk_trainyard.deployment.serving.reach import serving_reach_problems
 from cdk_trainyard.deployment.serving.section import ServingSection
@@ -42,11 +44,20 @@ def serving_problems(deployment: DeploymentSpec, account: str | None) -> Iterato
     if isinstance(network, NetworkSpec | ExistingNetworkSpec):
         balancer, monitored = section.load_balancer, deployment.monitoring is not None
         known = isinstance(network, NetworkSpec) or network.cidr is not None
-        for problem in place_problems(section, network, region):
+        for problem in place_problems(section, network, region, nodes=_nodes(deployment)):
             yield problem if problem.at[0] == "serving" else replace(problem, at=("network", *problem.at))
         yield from within(("network",), serving_reach_problems(network, region, section, monitored=monitored))
         yield from within(("serving", "load_balancer"), known_client_problems(balancer, cidr_known=known))
     yield from _log_bucket_problems(section, deployment.storage)
+
+
+def _nodes(deployment: DeploymentSpec) -> int:
+    """Return how many addresses the cluster takes in service subnets."""
+    orchestrator = find(deployment.orchestrator)
+    if orchestrator is None or orchestrator.service_addresses is None:
+        return 0
+    found: int = resolve_name(orchestrator.service_addresses)(deployment)
+    return found
 
 
 def _log_bucket_problems(section: ServingSection, storage: StorageSection) -> Iterator[Problem]:
