@@ -116,7 +116,7 @@ def groups(draw: st.DrawFn) -> dict[str, Any]:
                     {
                         "raw_overrides": {
                             "OverrideVpcConfig": {
-                                "Subnets": ["subnet-01234567", {"Ref": "c"}],
+                                "Subnets": ["subnet-01234567", {"Fn::ImportValue": "c"}],
                                 "SecurityGroupIds": ["sg-01234567"],
                             }
                         }
