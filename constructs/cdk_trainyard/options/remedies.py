@@ -13,7 +13,7 @@ from cdk_trainyard.problems import shown
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
-_REFERENCE: Final = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
+_REFERENCE: Final = re.compile(r"\$\{[^${}]*\}|\{\{[^{}]*\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
 """What programs that fill in templates, shells and CloudFormation put something in place of."""
 INTRINSIC: Final = re.compile(r"Ref|Fn::[A-Za-z0-9]+")
 """The only key of what a template of CloudFormation has in place of a value."""
@@ -28,8 +28,8 @@ _AMOUNT: Final = re.compile(
 """A number with its unit, as people write it and as ISO 8601 writes a duration."""
 _DASH: Final = r"[-\u2010-\u2015\u2212]"
 """What begins an item of a list, with a blank too few or as a dash that is longer than YAML's."""
-_COMMAS: Final = re.compile(r",(?![^\[]*\])")
-_BETWEEN: Final = re.compile(r"[,;\s](?![^\[]*\])")
+_COMMAS: Final = re.compile(r",(?![^\[\]]{0,64}\])")
+_BETWEEN: Final = re.compile(r"[,;\s](?![^\[\]]{0,64}\])")
 """What is between items of a list, and not in brackets of one of them."""
 _WORD: Final = re.compile(rf"(?!{_DASH})\S*[^\s,;:]")
 _BARE: Final = re.compile(
