@@ -18,7 +18,9 @@ _FOREIGN: Final = ("//", "/*")
 """How comments begin in other languages."""
 _QUOTED: Final = re.compile(r"'(\w+)'")
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_UNITS: Final = frozenset({"arn", "days", "gb", "gib", "hours", "id", "mb", "mib", "minutes", "s", "seconds", "tib"})
+_UNITS: Final = frozenset(
+    {"arn", "days", "gb", "gib", "hours", "id", "iops", "mb", "mib", "minutes", "s", "seconds", "tib"}
+)
 """Words of a key that say by what its value is counted, or named."""
 _ALIKE: Final = 0.8
 _ALIKE_AS_A_WHOLE: Final = 0.9

@@ -65,7 +65,11 @@ Addresses = Annotated[str, BlockOrList()]
 FORMER_OVERRIDES: Final[Mapping[str, str]] = {"extra": "use 'raw_overrides'"}
 FORMER_IMAGE: Final[Mapping[str, str]] = {**FORMER_OVERRIDES, "ami_id": "use 'image_id'"}
 FORMER_THREADS: Final[Mapping[str, str]] = {
-    "simultaneous_multithreading": "use 'threads_per_core', 1 for false and 2 for true"
+    "simultaneous_multithreading": "use 'threads_per_core', 1 for false and 2 for true",
+    **dict.fromkeys(
+        ("disable_hyperthreading", "disable_simultaneous_multithreading"),
+        "use 'threads_per_core', 1 for true and 2 for false",
+    ),
 }
 
 
