@@ -153,11 +153,11 @@ RULE = "'instance_type' must be the name of an EC2 instance type, got "
         ),
         (
             "P5.48XLARGE",
-            "'P5.48XLARGE'; did you mean 'p5.48xlarge' or 'p5e.48xlarge' or 'p5.4xlarge'?",
+            "'P5.48XLARGE'; did you mean 'p5.48xlarge'?",
         ),
         ("trn1", "'trn1'; the family has 'trn1.2xlarge', 'trn1.32xlarge'"),
         ("ml.trn1", "'ml.trn1'; the family has 'ml.trn1.2xlarge', 'ml.trn1.32xlarge'"),
-        ("p5-48xlarge", "'p5-48xlarge'; did you mean 'p5.48xlarge' or 'p5e.48xlarge' or 'p5.4xlarge'?"),
+        ("p5-48xlarge", "'p5-48xlarge'; did you mean 'p5.48xlarge'?"),
         ("trn1.?!?!?!?!", "'trn1.?!?!?!?!'; the family has 'trn1.2xlarge', 'trn1.32xlarge'"),
         ("", "''; the catalogue is of 2026-10-27, a newer type is added with InstanceType.register"),
         ("?", "'?'; the catalogue is of 2026-10-27, a newer type is added with InstanceType.register"),

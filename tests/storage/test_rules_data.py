@@ -194,7 +194,7 @@ def test_buckets_that_go_together() -> None:
     [
         (AccountingSpec(storage_gb=100, max_storage_gb=105), "'max_storage_gb' must be a tenth more than 'storage_gb' 100, got 105; use 110"),
         (AccountingSpec(instance_type=DatabaseClass("t4g.nano")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 't4g.nano'; the family has micro, small, medium, large, xlarge or 2xlarge"),
-        (AccountingSpec(instance_type=DatabaseClass("T4G.medium")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'T4G.medium'; did you mean 't4g.medium' or 't3.medium'?"),
+        (AccountingSpec(instance_type=DatabaseClass("T4G.medium")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'T4G.medium'; did you mean 't4g.medium'?"),
         (AccountingSpec(instance_type=DatabaseClass("m7a.large")), "'instance_type' must be a class of RDS without 'db.', as t4g.medium, got 'm7a.large'; did you mean 'm8a.large' or 'm7i.large' or 'm7g.large'?"),
         (AccountingSpec(backup_retention=Span(0)), "'backup_retention' must be 1 to 35 days, got 0"),
         (AccountingSpec(backup_retention=Span(36 * 86400)), "'backup_retention' must be 1 to 35 days, got 36"),
