@@ -69,13 +69,18 @@ def nearest(word: str, choices: Iterable[str]) -> list[str]:
     ``subnet_id`` with ``id``, is nearer than those that look like it.
     """
     known = sorted(choices)
-    if same := [each for each in known if _signs(each) == _signs(word) != ""]:
-        return same
+    if found := same(word, known):
+        return found
     like = get_close_matches(word, known, n=3, cutoff=0.6)
     ends = [each for each in known if each.endswith(f"_{word}")]
     if ends and not {*ends} & {*like}:
         return [min(ends, key=len)]
     return like
+
+
+def same(word: str, choices: Iterable[str]) -> list[str]:
+    """Return the choices of the same letters and digits as ``word``: they differ in capitals and in signs alone."""
+    return [each for each in choices if _signs(each) == _signs(word) != ""]
 
 
 def _signs(word: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, cast
 
-from cdk_trainyard.errors import asked
+from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.fields import (
     Chosen,
     Field,
@@ -42,7 +42,7 @@ from cdk_trainyard.options.remedies import (
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.options.unknown_keys import COMMENT, meaning, meant, same
+from cdk_trainyard.options.unknown_keys import COMMENT, meaning, meant
 from cdk_trainyard.problems import At, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from cdk_trainyard.data_files import load
-from cdk_trainyard.errors import asked
+from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, elsewhere
 from cdk_trainyard.problems import At, either
 
@@ -65,16 +65,6 @@ def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
     """
     instead = _instead(key, spec)
     return _QUOTED.findall(instead)[:1] if instead else near(key, known)
-
-
-def same(key: str, known: Iterable[str]) -> list[str]:
-    """Return the keys that a key is but for capitals, hyphens and underscores.
-
-    Args:
-        key: The key.
-        known: The keys of its section.
-    """
-    return [each for each in known if each.replace("_", "") == in_snake_case(key).replace("_", "")]
 
 
 def near(key: str, known: Iterable[str]) -> list[str]:
