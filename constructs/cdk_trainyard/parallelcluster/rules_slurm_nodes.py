@@ -203,11 +203,7 @@ def _kept_core_problems(at: At, said: _Said, types: tuple[InstanceType, ...], *,
 def _kept_cpu_problems(at: At, said: _Said, compute: ComputeResource, types: tuple[InstanceType, ...]) -> Problems:
     """CPUs are kept by number, of those that there are, and not all (``node_conf.c`` and ``bitstring.c``)."""
     name, text = said.name("CpuSpecList"), said.text("CpuSpecList")
-    if (
-        not name
-        or not all(each.vcpus for each in types)
-        or not re.fullmatch(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", text)
-    ):
+    if not name or not all(each.vcpus for each in types) or not _CPUS.fullmatch(text):
         return
     cpus = max(_cpus_of(each, single=compute.threads_per_core == 1) for each in types)
     parts = [[int(number) for number in part.split("-")] for part in text.split(",")]
