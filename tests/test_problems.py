@@ -1,6 +1,6 @@
 """Problems as sentences."""
 
-from cdk_trainyard.problems import Problem, dotted, either, option, sentence, shown, within
+from cdk_trainyard.problems import Flaw, Problem, dotted, either, option, sentence, shown, within
 
 
 def test_a_path_as_text() -> None:
@@ -22,6 +22,15 @@ def test_a_value_cannot_pass_for_the_name_of_an_option() -> None:
 def test_what_cannot_be_seen_in_a_key_is_escaped() -> None:
     problem = Problem(("r\u202eegion", "\xa0a", "ü"), "is no key here")
     assert sentence(problem) == r"'r\u202eegion.\xa0a.ü' is no key here"
+
+
+def test_what_is_wrong_with_a_value_has_three_parts() -> None:
+    wrong = Flaw("must be 1 to 8", got="9", remedy="; use 8")
+    assert str(wrong) == "must be 1 to 8, got 9; use 8"
+    assert str(Flaw("must be without a query")) == "must be without a query"
+    assert wrong.as_name().at(("tags", "a"), of_key=True) == Problem(
+        ("tags", "a"), "must be 1 to 8, got 9 as a name; use 8", of_key=True
+    )
 
 
 def test_a_problem_of_everything_has_no_subject() -> None:

@@ -36,6 +36,38 @@ class Problem:
     of_key: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What is wrong with a value, which an option may have, an item of a list, or a name.
+
+    Attributes:
+        must: What it must be, as a sentence without its subject: ``must be 0 to 6758``.
+        got: What it is, as the sentence shows it. Default - it is not shown.
+        remedy: What to do about it, as the end of the sentence: ``; use 'worker-1'``. Default - nothing is offered.
+    """
+
+    must: str
+    got: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        """Return the sentence."""
+        return f"{self.must}{self.got and f', got {self.got}'}{self.remedy}"
+
+    def as_name(self) -> "Flaw":
+        """Return the same of a value that is the name of an item."""
+        return replace(self, got=f"{self.got} as a name")
+
+    def at(self, at: At, *, of_key: bool = False) -> Problem:
+        """Return what is wrong with an option that has the value.
+
+        Args:
+            at: The option.
+            of_key: Whether the option itself should not be there, whatever its value.
+        """
+        return Problem(at, str(self), of_key=of_key)
+
+
 def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
     """Return problems of a part as problems of the whole.
 

@@ -53,7 +53,7 @@ AT_LOAD = [
     row(
         "what AWS's API calls count and name",
         [("count: 4", "InstanceCount: 4\n      InstanceGroupName: workers\n      life_cycle_config: {}")],
-        "18:7: 'cluster.groups.workers.InstanceCount' is no key here; use 'count'",
+        "18:7: 'cluster.groups.workers.InstanceCount' is no key here; did you mean 'count'?",
         "19:7: 'cluster.groups.workers.InstanceGroupName' is no key here; the key of the group is its name",
         "20:7: 'cluster.groups.workers.life_cycle_config' is no key here; use 'lifecycle'",
     ),
@@ -173,7 +173,7 @@ AT_LOAD = [
     row(
         "name-of-the-cluster",
         [("cluster:\n", "cluster:\n  name: demo\n")],
-        "10:3: 'cluster.name' is no key here; use 'cluster_name'",
+        "10:3: 'cluster.name' is no key here; did you mean 'cluster_name'?",
     ),
     row(
         "wrong-type-list",
@@ -277,7 +277,7 @@ AT_LOAD = [
     row(
         "group-underscore",
         [("workers:", "worker_group:")],
-        "15:5: 'cluster.groups.worker_group' must be 1 to 63 letters, digits and inner hyphens, got 'worker_group'; use 'worker-group' as a name",
+        "15:5: 'cluster.groups.worker_group' must be 1 to 63 letters, digits and inner hyphens, got 'worker_group' as a name; use 'worker-group'",
     ),
     row(
         "group-like-another",

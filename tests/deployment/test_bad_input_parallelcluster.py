@@ -318,7 +318,7 @@ AT_LOAD = [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),
             ("public: true", "public: false"),
         ],
-        "5:85: 'network.accelerator_subnet.cidr' must hold 43 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 2, other = 1, reserve = 16), got 10.0.0.0/28 with 11; one that exists cannot grow: name another, a /26 or larger",
+        "5:85: 'network.accelerator_subnet.cidr' must hold 43 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 2, other = 1, reserve = 16), got 10.0.0.0/28 with 11; use a /26 or larger; one that exists cannot grow, so name another",
     ),
     row(
         "a mask that leaves too few addresses",
@@ -730,7 +730,7 @@ AT_LOAD = [
             ("max_count: 16", "max_count: 500"),
             ("c5.xlarge\n    p", "m5.8xlarge\n    p"),
         ],
-        "5:9: 'network.cidr' must hold 526 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger for the accelerator subnet, which has half of it",
+        "5:9: 'network.cidr' must hold 526 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger; the accelerator subnet has half of it",
     ),
     row(
         "an accounting database in one zone",

@@ -13,7 +13,8 @@ from cdk_trainyard.fleet.surroundings import FleetSurroundings
 from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.network.interfaces import EfaBackend
 from cdk_trainyard.options.judging import Judge
-from cdk_trainyard.options.kinds import NOWHERE, Environment, NodePath
+from cdk_trainyard.options.kinds import NOWHERE, Environment
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.stand_ins import KeyPair
 from cdk_trainyard.problems import sentence
 from cdk_trainyard.storage.mount_facts import MountFacts

@@ -422,5 +422,6 @@ def test_every_legal_name_is_accepted(name: str) -> None:
 
 @given(st.text(max_size=80))
 def test_a_suggested_name_is_legal(name: str) -> None:
-    _, remedy, suggestion = (ClusterName().problem(name, NOWHERE) or "").rpartition("; use ")
-    assert not remedy or ClusterName().problem(suggestion.strip("'"), NOWHERE) is None
+    wrong = ClusterName().problem(name, NOWHERE)
+    suggestion = wrong and wrong.remedy.removeprefix("; use '").removesuffix("'")
+    assert not suggestion or ClusterName().problem(suggestion, NOWHERE) is None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cdk_trainyard.options.fields import INLINE, ByName, NoneAs, Said, Unit, Unless
 from cdk_trainyard.options.kinds import Number, Text
@@ -59,8 +59,6 @@ class Capacity:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
     """A group."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"size": "use 'count'"}
 
     name: Name
     """Its name."""

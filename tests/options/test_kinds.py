@@ -12,7 +12,8 @@ import pytest
 
 from cdk_trainyard.options import schedules, stand_ins
 from cdk_trainyard.options.arns import RESERVATION_GROUP
-from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, NodePath, Number, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.schedules import TimeZone
 
 HERE = Environment(region="us-east-1", account="111111111111")
@@ -114,7 +115,7 @@ def test_what_fits_passes_everywhere(kind: Kind, value: Any) -> None:
     ],
 )
 def test_what_does_not_fit_is_answered(kind: Kind, value: Any, says: str) -> None:
-    assert kind.problem(value, HERE) == says
+    assert str(kind.problem(value, HERE)) == says
 
 
 @pytest.mark.parametrize(
@@ -156,12 +157,12 @@ def test_fails_for_what_is_no_repository(name: str) -> None:
 
 
 def test_a_name_of_one_character_is_answered_with_its_length() -> None:
-    assert stand_ins.ImageRepository.kind.problem("a", HERE) == "must have 2 to 256 characters, got 1"
+    assert str(stand_ins.ImageRepository.kind.problem("a", HERE)) == "must have 2 to 256 characters, got 1"
 
 
 def test_the_address_of_an_image_is_answered_with_its_repository_s_arn() -> None:
     said = "222222222222.dkr.ecr.cn-north-1.amazonaws.com.cn/team/nemo:1"
-    assert stand_ins.ImageRepository.kind.problem(said, HERE) == (
+    assert str(stand_ins.ImageRepository.kind.problem(said, HERE)) == (
         f"must be the name or the ARN of an ECR repository, got its address {said!r}; "
         "use 'arn:aws-cn:ecr:cn-north-1:222222222222:repository/team/nemo'"
     )
@@ -190,7 +191,7 @@ def test_fails_for_what_is_not_the_name_of_a_key_pair(name: str) -> None:
     text = (
         "must be the name of an EC2 key pair, 255 ASCII characters at most, and not its id, ARN, key or file, as my-key"
     )
-    assert stand_ins.KeyPair.kind.problem(name, HERE) == f"{text}, got {name!r}"
+    assert str(stand_ins.KeyPair.kind.problem(name, HERE)) == f"{text}, got {name!r}"
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_a_secret_of_rds_is_one() -> None:
 def test_a_part_of_a_secret_is_answered_with_all_of_it(part: str) -> None:
     whole = "arn:aws:secretsmanager:us-east-1:111111111111:secret:db/key-AbCdEf"
     assert stand_ins.Secret.kind.problem(whole, HERE) is None
-    assert stand_ins.Secret.kind.problem(whole + part, HERE) == (
+    assert str(stand_ins.Secret.kind.problem(whole + part, HERE)) == (
         f"must be the ARN of a secret alone, got {whole + part!r}, with the key, stage or version that a task definition "
         f"adds: all of its value is read; use {whole!r}"
     )
@@ -224,7 +225,7 @@ def test_a_part_of_a_secret_is_answered_with_all_of_it(part: str) -> None:
 )
 def test_a_role_that_aws_alone_can_change_is_nobody_s_to_give(path: str) -> None:
     said = f"arn:aws:iam::111111111111:role/{path}"
-    assert stand_ins.Role.kind.problem(said, HERE) == (
+    assert str(stand_ins.Role.kind.problem(said, HERE)) == (
         "must be the ARN of an IAM role (not of one that is linked to a service or to IAM Identity Center), "
         f"arn:aws:iam::111111111111:role/<name>, got {said!r}"
     )
@@ -239,22 +240,22 @@ def test_a_path_of_many_slashes_is_answered(kind: Kind, arn: str) -> None:
 
 
 def test_a_misspelt_time_zone_is_answered_with_its_neighbours() -> None:
-    found = TimeZone().problem("Europe/Berlim", HERE) or ""
-    assert found.startswith(
+    found = TimeZone().problem("Europe/Berlim", HERE)
+    assert str(found).startswith(
         "must be a time zone, as Europe/Berlin, got 'Europe/Berlim'; did you mean 'Europe/Berlin' or"
     )
 
 
 @pytest.mark.parametrize("name", ["Factory", "localtime", "europe/berlin", ""])
 def test_a_time_zone_is_one_of_a_place(name: str) -> None:
-    assert (TimeZone().problem(name, HERE) or "").startswith("must be a time zone, as Europe/Berlin, got ")
+    assert str(TimeZone().problem(name, HERE)).startswith("must be a time zone, as Europe/Berlin, got ")
 
 
 @pytest.mark.parametrize(
     ("name", "meant"), [("PST", "America/Los_Angeles"), ("mdt", "America/Denver"), ("EDT", "America/New_York")]
 )
 def test_an_abbreviation_of_a_time_zone_is_told_its_place(name: str, meant: str) -> None:
-    assert TimeZone().problem(name, HERE) == (
+    assert str(TimeZone().problem(name, HERE)) == (
         f"must be a time zone, as Europe/Berlin, got {name!r}; did you mean {meant!r}?"
     )
 

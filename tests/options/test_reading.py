@@ -116,7 +116,6 @@ def test_a_key_says_that_something_exists_already() -> None:
         ),
         (group(cooldown_minutes=-1), "'groups.workers.cooldown_minutes' must be 0 or more, got -1"),
         (group(cooldown=1), "'groups.workers.cooldown' is no key here; did you mean 'cooldown_minutes'?"),
-        (group(size=1), "'groups.workers.size' is no key here; use 'count'"),
         (
             group(name="a"),
             "'groups.workers.name' is no key here; there are job, count, volumes, cooldown_minutes, alarm_arns, capacity or price",
@@ -299,12 +298,14 @@ def test_words_of_a_command_are_told_apart(value: str, remedy: str) -> None:
 
 @pytest.mark.parametrize("reference", ["${QUEUE}", "{{ name }}", "!Ref X"])
 def test_nothing_is_put_in_place_of_a_reference(reference: str) -> None:
-    remedy = f"got {reference!r}; nothing is put in place of {reference!r}, write the value itself"
+    remedy = f"; nothing is put in place of {reference!r}, write the value itself"
     reader = Reader(environment=Environment())
     reader.read(Lists, {"names": (reference,)}, ())
-    assert [sentence(problem) for problem in reader.problems] == [f"'names[0]' must be a name, as a, {remedy}"]
+    assert [sentence(problem) for problem in reader.problems] == [
+        f"'names[0]' must be a name, as a, got {reference!r}{remedy}"
+    ]
     [said] = read({"groups": {reference: GOOD}})[1]
-    assert said.endswith(f"{remedy} as a name")
+    assert said.endswith(f"got {reference!r} as a name{remedy}")
 
 
 @pytest.mark.parametrize(("key", "value"), [("Ref", "X"), ("Fn::GetAtt", ("a", "b"))])

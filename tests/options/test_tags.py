@@ -25,7 +25,7 @@ def test_bad_keys(key: str) -> None:
 
 def test_values() -> None:
     assert VALUE.problem("", NOWHERE) is None
-    assert VALUE.problem("a (b)", NOWHERE) == (
+    assert str(VALUE.problem("a (b)", NOWHERE)) == (
         "must be letters, digits, spaces and _ . : / = + - @, as research, got 'a (b)'"
     )
 

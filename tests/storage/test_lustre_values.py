@@ -41,7 +41,7 @@ def test_a_read_cache_has_a_size_only_when_it_is_chosen() -> None:
 def test_a_dns_name_is_shown_as_the_region_has_them(region: str, domain: str) -> None:
     example = f"fs-0123456789abcdef0.fsx.{domain}"
     said = FileSystemDnsName().problem("lustre", Environment(region=region))
-    assert said == f"must be the DNS name that the FSx console shows, as {example}, got 'lustre'"
+    assert str(said) == f"must be the DNS name that the FSx console shows, as {example}, got 'lustre'"
     assert FileSystemDnsName().problem(example, Environment(region=region)) is None
 
 
@@ -59,6 +59,6 @@ def test_a_dns_name_is_shown_as_the_region_has_them(region: str, domain: str) ->
 )
 def test_in_the_domain_of_aws_a_name_is_as_fsx_makes_them(region: str | None, domain: str, *, refused: bool) -> None:
     value = f"fs-0123456789abcdef0.{domain}"
-    said = FileSystemDnsName().problem(value, Environment(region=region)) or ""
+    said = str(FileSystemDnsName().problem(value, Environment(region=region)))
     assert said.startswith("must be the DNS name that the FSx console shows, as fs-0123456789abcdef0.fsx.") is refused
     assert said.endswith(f"got '{value}'") is refused

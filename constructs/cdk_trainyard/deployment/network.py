@@ -59,13 +59,12 @@ def address_problem(network: object, problem: Problem) -> Problem:
         problem: The problem.
     """
     if isinstance(network, ExistingNetworkSpec):
-        text = problem.text.replace("; use a /", "; one that exists cannot grow: name another, a /")
+        text = f"{problem.text}; one that exists cannot grow, so name another"
         return replace(problem, at=("network", "accelerator_subnet", "cidr"), text=text)
     keys = ("accelerator_cidr", "accelerator_mask", "secondary_cidr", "cidr")
     default = NetworkSpec(zone="")
     key = next((each for each in keys if getattr(network, each, None) != getattr(default, each)), "accelerator_mask")
-    halved = key == "cidr" and problem.text.endswith(" or larger")
-    half = " for the accelerator subnet, which has half of it" if halved else ""
+    half = "; the accelerator subnet has half of it" if key == "cidr" else ""
     return replace(problem, at=("network", key), text=f"{problem.text}{half}")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import either, shown
+from cdk_trainyard.problems import Flaw, either, shown
 
 GROUP: Final = "cdk_trainyard.orchestrators"
 """The group of entry points."""
@@ -109,13 +109,13 @@ def spec_of(name: object) -> type | None:
 class OrchestratorName:
     """The kind of a text that names an orchestrator."""
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Look it up."""
         if find(value) is not None:
             return None
         names = orchestrators()
         nothing = "; leave it out of a deployment that only serves" if value.lower() == "none" else ""
-        return f"must be {either(names)}, got {shown(value)}{nothing or did_you_mean(value, names)}"
+        return Flaw(f"must be {either(names)}", got=shown(value), remedy=nothing or did_you_mean(value, names))
 
     def schema(self) -> dict[str, Any]:
         """Return the names of this package's own."""

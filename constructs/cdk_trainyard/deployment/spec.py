@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, Final
 
 from cdk_trainyard.deployment._document import Document
 from cdk_trainyard.deployment.alerts import AlertsSection
@@ -28,8 +28,6 @@ ACCOUNT: Final = Text(pattern=r"[0-9]{12}", words="an account number, 12 digits 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeploymentSpec:
     """A network, what is stored, and what computes, in one account and Region."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"tag": "use 'tags'"}
 
     name: Annotated[
         str,

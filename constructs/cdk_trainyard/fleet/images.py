@@ -9,7 +9,7 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances.instance_type import catalogue_date, family_names
 from cdk_trainyard.options.kinds import Environment, Text, resource_id
-from cdk_trainyard.problems import either, option, shown
+from cdk_trainyard.problems import Flaw, either, option, shown
 from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def other_device(family: str) -> str | None:
 class DlamiName:
     """The name of a Deep Learning AMI that is still made: a kind of `cdk_trainyard.options`."""
 
-    def problem(self, value: Any, _environment: object) -> str | None:
+    def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
         return _unknown(value, f"a newer one is taken by {option('parameter')}")
 
@@ -57,7 +57,7 @@ class DlamiName:
 class BaseName:
     """The image that another one begins with: the name of a Deep Learning AMI, or an AMI by its id."""
 
-    def problem(self, value: Any, environment: Any) -> str | None:
+    def problem(self, value: Any, environment: Any) -> Flaw | None:
         """Look it up."""
         if value.startswith("ami-"):
             return AMI.problem(value, environment)
@@ -72,12 +72,12 @@ class BaseName:
 class FamilyName:
     """The family of an instance type: of the catalogue, or announced with an image."""
 
-    def problem(self, value: Any, _environment: object) -> str | None:
+    def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
         if value in (known := family_names()) or names_of_family(value):
             return None
         hint = did_you_mean(value, known) or f"; the catalogue is of {catalogue_date()}"
-        return f"must be the family of an instance type, as p3dn, got {shown(value)}{hint}"
+        return Flaw("must be the family of an instance type, as p3dn", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
@@ -89,11 +89,11 @@ class ShellCommand(Text):
 
     __slots__ = ()
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say of an empty one what it lacks."""
         if value.strip():
             return Text.problem(self, value, environment)
-        return f"must be a shell command, as {self.example}, got {shown(value)}; leave it out"
+        return Flaw(f"must be a shell command, as {self.example}", got=shown(value), remedy="; leave it out")
 
 
 class LoginUser(Text):
@@ -101,11 +101,11 @@ class LoginUser(Text):
 
     __slots__ = ()
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say of root why it is none."""
         if value != "root":
             return Text.problem(self, value, environment)
-        return f"must be another user than root, who cannot log in to members of a fleet, got {shown(value)}"
+        return Flaw("must be another user than root, who cannot log in to members of a fleet", got=shown(value))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -195,14 +195,15 @@ def _dlami(name: str) -> KnownImage:
     )
 
 
-def _unknown(name: str, newer: str) -> str | None:
+def _unknown(name: str, newer: str) -> Flaw | None:
     data = load("fleet", "images")
     if name in data["images"]:
         return None
     if reason := data["retired"].get(name):
-        return f"must be the name of a Deep Learning AMI that is still made, got {shown(name)}: {reason}"
+        return Flaw("must be the name of a Deep Learning AMI that is still made", got=f"{shown(name)}: {reason}")
     hint = did_you_mean(name, data["images"]) or f"; known are {either(dlami_names(), all_in=_REFERENCE)}"
-    return f"must be the name of a Deep Learning AMI, got {shown(name)}{hint} (list of {data['captured']}; {newer})"
+    remedy = f"{hint} (list of {data['captured']}; {newer})"
+    return Flaw("must be the name of a Deep Learning AMI", got=shown(name), remedy=remedy)
 
 
 def _images() -> Mapping[str, Any]:

@@ -22,7 +22,8 @@ from cdk_trainyard.instances.kind import LARGEST_BLOCK
 from cdk_trainyard.instances.zones import differ
 from cdk_trainyard.monitoring.nodes import exporter_problems, scrape_problems
 from cdk_trainyard.network import AddressPlan, AddressUse
-from cdk_trainyard.options.kinds import NOWHERE, NodePath
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.storage.clients import client_problems
 from cdk_trainyard.tokens import unresolved
@@ -266,8 +267,8 @@ def mount_problems(around: FleetSurroundings) -> Iterator[Problem]:
             yield Problem(("mounts", index), "must be left out: the set-up of fleets mounts one file system")
         if unresolved(path):
             continue
-        if form := NodePath().problem(path, NOWHERE):
-            yield Problem(at, form)
+        if wrong := NodePath().problem(path, NOWHERE):
+            yield wrong.at(at)
             continue
         for tree in _NEEDED:
             if path == tree or path.startswith(f"{tree}/") or tree.startswith(f"{path}/"):

@@ -1,9 +1,9 @@
 """What can be said of a fleet: its nodes, its master, a launch template alone. No CDK: a file is judged with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cdk_trainyard.fleet.spec_image import NodeImage, TypeName, VolumeSize
 from cdk_trainyard.fleet.times import UtcTime
@@ -27,10 +27,6 @@ MOST_NODES = 5000
 ReservationId = Annotated[str, resource_id("cr", "a capacity reservation or a capacity block")]
 ReservationGroupArn = Annotated[str, RESERVATION_GROUP]
 ThreadsPerCore = Literal[1, 2]
-_ONE_SUBNET = "nodes stand in the one accelerator subnet of the network, since EFA does not cross zones; leave it out"
-_NO_ADDRESS = (
-    "EC2 gives no public address to an instance with several network interfaces; leave it out, and reach nodes by SSM"
-)
 
 
 class FleetPlacement(StrEnum):
@@ -94,18 +90,6 @@ class MasterSpec:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FleetSpec(NodeGrantsSpec):
     """EC2 instances with EFA in one subnet and one placement group, set up to run one MPI or torchrun job."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        "subnet": _ONE_SUBNET,
-        "subnets": _ONE_SUBNET,
-        "zones": _ONE_SUBNET,
-        "public": _NO_ADDRESS,
-        "public_address": _NO_ADDRESS,
-        "capacity_reservation_id": "use 'reservation_id'",
-        "spot": "use 'capacity', spot",
-        "spot_price": "use 'capacity', spot; no more than the price on demand is paid",
-        "warm_pool": "nodes that wait for work are nodes of the fleet; leave it out",
-    }
 
     image: NodeImage
     """Their machine image."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 from cdk_trainyard.tokens import unresolved
 
 TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
@@ -42,12 +42,12 @@ def block_time(text: str | None) -> datetime | None:
 class UtcTime:
     """A time in UTC, to the second: a kind of `cdk_trainyard.options`."""
 
-    def problem(self, value: Any, _environment: object) -> str | None:
+    def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Read it."""
         when = block_time(value)
         if when is None:
-            return f"must be a time in UTC, as {_EXAMPLE}, got {shown(value)}"
-        return None if when.year >= _FIRST_YEAR else f"must be of {_FIRST_YEAR} or later, got {shown(value)}"
+            return Flaw(f"must be a time in UTC, as {_EXAMPLE}", got=shown(value))
+        return None if when.year >= _FIRST_YEAR else Flaw(f"must be of {_FIRST_YEAR} or later", got=shown(value))
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""

@@ -10,7 +10,7 @@ from cdk_trainyard.instances.kind import InstanceTypeName
 from cdk_trainyard.monitoring.updates import UPDATE_SCHEDULE, is_update_schedule
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.schedules import Schedule
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 _NEAR: Final = re.compile(r"[\w .-]+", re.ASCII)
 
@@ -25,14 +25,15 @@ class ClusterName:
 
     longest: int = limits.NAME_LENGTH
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Match it, and offer a name like it, where blanks, dots and underscores alone are wrong with it."""
         if limits.NAME.fullmatch(value) and len(value) <= self.longest:
             return None
         near = re.sub(r"[^a-zA-Z0-9]+", "-", value).strip("-") if _NEAR.fullmatch(value) else ""
-        length = f" ({len(value)} characters)" if len(value) > self.longest else ""
-        form = f"1 to {self.longest} letters, digits and inner hyphens"
-        return f"must be {form}, got {shown(value)}{length or (near and f'; use {shown(near)}')}"
+        must = f"must be 1 to {self.longest} letters, digits and inner hyphens"
+        if len(value) > self.longest:
+            return Flaw(must, got=f"{shown(value)} ({len(value)} characters)")
+        return Flaw(must, got=shown(value), remedy=near and f"; use {shown(near)}")
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
@@ -43,11 +44,11 @@ class ClusterName:
 class UpdateSchedule:
     """When nodes are updated: a cron expression of the forms that CloudFormation takes, of a day that comes."""
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match it, then read it as any other."""
         if is_update_schedule(value):
             return Schedule().problem(value, environment)
-        return f"{UPDATE_SCHEDULE}, got {shown(value)}"
+        return Flaw(UPDATE_SCHEDULE, got=shown(value))
 
     def schema(self) -> dict[str, Any]:
         """Return the form, with an example."""

@@ -139,7 +139,9 @@ def _scalar_problem(value: Any, shape: Shape, name: str) -> str | None:
 
 
 def _id_problem(value: Any, name: str) -> str | None:
-    return _IDS[name].problem(str(value), NOWHERE) if name in _IDS and isinstance(value, str | int | float) else None
+    known = name in _IDS and isinstance(value, str | int | float)
+    wrong = _IDS[name].problem(str(value), NOWHERE) if known else None
+    return str(wrong) if wrong else None
 
 
 def _bounds_problem(size: float, shape: Shape, bound: str, got: str) -> str | None:

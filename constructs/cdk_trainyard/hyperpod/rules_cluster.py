@@ -90,8 +90,8 @@ def partition_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
             remedy = "" if said else f"; give it another {option('partition')}, or another name"
             why = "into which HyperPod puts every node" if partition in taken else "a line of slurm.conf's defaults"
             yield Problem(at, f"must not be {shown(partition)} as a partition, {why}{remedy}")
-        elif said is not None and (form := (PARTITION_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
-            yield Problem(at, form)
+        elif said is not None and (wrong := (PARTITION_IN_SLURM if cluster.legacy else _IN_API).problem(said, NOWHERE)):
+            yield wrong.at(at)
 
 
 def _taken_partitions(cluster: ResolvedCluster) -> set[str]:

@@ -1,14 +1,14 @@
 """What can be said of a HyperPod cluster. No CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle, Name, Overrides
 from cdk_trainyard.lifecycle.spec import NodeSetup, SlurmTopology
 from cdk_trainyard.options.fields import ByName, Said
-from cdk_trainyard.options.kinds import NodePath
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.storage.spec import NodeGrantsSpec
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ class MultiHead:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HyperPodSpec(NodeGrantsSpec):
     """A HyperPod cluster with Slurm."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"name": "use 'cluster_name'"}
 
     groups: Annotated[Sequence[InstanceGroup], ByName()]
     """The instance groups by name: one controller, at most one login group, one or more of compute."""

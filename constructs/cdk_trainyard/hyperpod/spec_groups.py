@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cdk_trainyard.hyperpod import limits
 from cdk_trainyard.hyperpod.kinds import ClusterName, HyperPodTypeName, UpdateSchedule
@@ -11,7 +11,6 @@ from cdk_trainyard.instances import InstanceType, UsageClass
 from cdk_trainyard.lifecycle.spec import GroupRole
 from cdk_trainyard.options.fields import Said, Unit
 from cdk_trainyard.options.kinds import Arn, Choice, Number, Open, Text
-from cdk_trainyard.options.unknown_keys import in_snake_case
 from cdk_trainyard.tokens import unresolved
 
 if TYPE_CHECKING:
@@ -195,16 +194,6 @@ class AutoPatch:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceGroup:
     """A group of equal nodes in a HyperPod cluster."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        **{in_snake_case(name): f"use '{ours}'" for name, ours in PROPERTIES.items()},
-        "instance_group_name": "the key of the group is its name",
-        "capacity_reservation_id": "HyperPod takes none of EC2's reservations; use 'training_plan_arn'",
-        "placement": "HyperPod places nodes itself; leave it out",
-        "spot": "use 'capacity', spot",
-        "spot_price": "use 'capacity', spot; no price can be said",
-        "subnet": "nodes stand in the accelerator subnet of the network; leave it out",
-    }
 
     name: Name
     """Its name in the cluster and in commands: letters, digits and inner hyphens, at most 63. Another name is another

@@ -10,7 +10,7 @@ from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import ConfigurationError, did_you_mean, raise_problems
 from cdk_trainyard.instances.hardware import Accelerator, AcceleratorKind, NetworkCard
 from cdk_trainyard.instances.zones import decode_zones, is_one_place, zone_ids
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 _PATH = "InstanceType"
 _NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+")
@@ -288,7 +288,7 @@ def _network_cards(runs: list[Any]) -> Iterator[NetworkCard]:
         yield NetworkCard(index=index, max_interfaces=interfaces, efa=kind != "ena", efa_only=kind == "efa-only")
 
 
-def unknown_type(name: str, *, newer: str = "") -> str:
+def unknown_type(name: str, *, newer: str = "") -> Flaw:
     """Say that a type is not known, and what may have been meant; or that EC2 has but its name.
 
     Args:
@@ -298,8 +298,9 @@ def unknown_type(name: str, *, newer: str = "") -> str:
     family, _, size = name.removeprefix("ml.").partition(".")
     if size in load("instances", "instance_types")["names_alone"].get(family, ()):
         why = f"EC2 has it, but its facts are not in the catalogue of {catalogue_date()}; use another"
-        return f"must be an instance type whose facts are known, got {shown(name)}: {why}{newer}"
-    return f"must be the name of an EC2 instance type, got {shown(name)}{name_hint(name, newer=newer)}"
+        return Flaw("must be an instance type whose facts are known", got=f"{shown(name)}: {why}{newer}")
+    hint = name_hint(name, newer=newer)
+    return Flaw("must be the name of an EC2 instance type", got=shown(name), remedy=hint)
 
 
 def name_hint(name: str, *, newer: str = "") -> str:

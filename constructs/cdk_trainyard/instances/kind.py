@@ -7,7 +7,7 @@ from typing import Any, Final
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.instances.instance_type import InstanceType, catalogue_date, unknown_type
 from cdk_trainyard.instances.zones import regions
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 
 class UsageClass(StrEnum):
@@ -36,7 +36,7 @@ class InstanceTypeName:
 
     example: str
 
-    def problem(self, value: Any, _environment: object) -> str | None:
+    def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
         if InstanceType.find(value):
             return None
@@ -55,13 +55,13 @@ _ISOLATED = ("us-iso", "eu-iso", "eusc-")
 class RegionName:
     """The kind of a text that names a Region, as far as public lists say."""
 
-    def problem(self, value: Any, _environment: object) -> str | None:
+    def problem(self, value: Any, _environment: object) -> Flaw | None:
         """Look it up."""
         known = regions()
         if value in known or value.startswith(_ISOLATED):
             return None
         hint = did_you_mean(value, known)
-        return f"must be a Region (as of {catalogue_date()}), as us-east-1, got {shown(value)}{hint}"
+        return Flaw(f"must be a Region (as of {catalogue_date()}), as us-east-1", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
         """Return an example."""

@@ -13,7 +13,8 @@ from cdk_trainyard.instances.kind import InstanceTypeName
 from cdk_trainyard.json_value import JsonValue
 from cdk_trainyard.lifecycle.render import render_setting, render_setup
 from cdk_trainyard.lifecycle.spec import GroupRole, NodeSetup, SlurmTopology
-from cdk_trainyard.options.kinds import NodePath, Text
+from cdk_trainyard.options.kinds import Text
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.tokens import unresolved
 
 SETTINGS_FILE = "settings.json"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.arns import SecretArn
 from cdk_trainyard.options.fields import As, Said
-from cdk_trainyard.options.kinds import Choice, NodePath, Number, Open, Text
+from cdk_trainyard.options.kinds import Choice, Number, Open, Text
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.stand_ins import DataBucket
 from cdk_trainyard.options.texts import IMAGE_BY_DIGEST
 

@@ -38,8 +38,8 @@ def scrape_problems(seconds: int | None) -> Iterator[Problem]:
     Args:
         seconds: How many lie between two samples of a series. None: metrics go nowhere.
     """
-    if seconds is not None and not unresolved(seconds) and (text := SCRAPE_SECONDS.problem(seconds, NOWHERE)):
-        yield Problem(("metrics", "scrape_seconds"), text)
+    if seconds is not None and not unresolved(seconds) and (wrong := SCRAPE_SECONDS.problem(seconds, NOWHERE)):
+        yield wrong.at(("metrics", "scrape_seconds"))
 
 
 def exporter_problems(asked: Exporters | None, types: Collection[InstanceType]) -> Iterator[Problem]:

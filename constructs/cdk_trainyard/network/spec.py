@@ -1,16 +1,16 @@
 """What can be said of a network: a new VPC, or one that exists. No CDK: a deployment file is judged with it alone."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, nonmember
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cdk_trainyard.options.fields import NoneAs
 from cdk_trainyard.options.kinds import Cidr, Environment, Number, Open, Text, resource_id
 from cdk_trainyard.options.stand_ins import Retention
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
@@ -49,11 +49,11 @@ _BUCKET_FORM: Final = Text(
 class BucketForm:
     """The name of a general purpose bucket of S3."""
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match the name, and say of one that S3 reserves why."""
         if re.fullmatch(_BUCKET, value):
             found = next((words for words, form in _RESERVED.items() if re.fullmatch(form, value)), None)
-            return found and f"must be the name of a bucket, which is not {found}, got {shown(value)}"
+            return Flaw(f"must be the name of a bucket, which is not {found}", got=shown(value)) if found else None
         return _BUCKET_FORM.problem(value, environment)
 
     def schema(self) -> dict[str, Any]:
@@ -134,8 +134,6 @@ HYPERPOD_ENDPOINTS = (
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkSpec:
     """A new VPC with one accelerator subnet, in the zone that is named."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"vpc": "name a VPC that exists with 'vpc_id' and 'accelerator_subnet'"}
 
     zone: Zone
     """Zone of the accelerator subnet, by name (``us-east-1a``) or by id (``use1-az4``); an id is the same place for

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from cdk_trainyard.options.kinds import NOBODYS, Environment
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 """RFC 1123, section 2.1."""
@@ -53,43 +53,45 @@ class Url:
     file: bool = False
     public: str = ""
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Look at its parts, one after the other."""
         parts = _PARTS.fullmatch(value)
         host, colon, port = parts["authority"].partition(":") if parts else ("", "", "")
         fits = parts is not None and _is_host(host) and (not colon or re.fullmatch(PORT, port, re.ASCII))
         if not fits and _has_password(value):
-            remedy = "take out what stands before '@'"
-            return f"must be a URL without user and password, as {self.example}; {remedy}"
-        got = "" if "?" in value or (not fits and "@" in value) else f", got {shown(value)}"
+            remedy = "; take out what stands before '@'"
+            return Flaw(f"must be a URL without user and password, as {self.example}", remedy=remedy)
+        got = "" if "?" in value or (not fits and "@" in value) else shown(value)
         if parts is None:
             words = self.form or f"an https URL, as {self.example}"
             small = "; write https:// in small letters" if value.lower().startswith("https://") else ""
-            return f"must be {words}{got}{small}"
+            return Flaw(f"must be {words}", got=got, remedy=small)
         if _REFERENCE.search(value):
-            return f"must be without '${{' and '{{{{resolve:', in whose place nothing is put{got}"
-        fault = _host_fault(host, got) or (None if fits else f"{PORTS}{got}")
+            return Flaw("must be without '${' and '{{resolve:', in whose place nothing is put", got=got)
+        fault = _host_fault(host, got) or (None if fits else Flaw(PORTS, got=got))
         return fault or self._sign_fault(parts["path"], parts["query"], got) or self._use_fault(host, parts)
 
-    def _sign_fault(self, path: str, query: str, got: str) -> str | None:
+    def _sign_fault(self, path: str, query: str, got: str) -> Flaw | None:
         if query and not self.query:
-            return f"must be without a query and a fragment, which begin with '?' and '#'{got}"
+            return Flaw("must be without a query and a fragment, which begin with '?' and '#'", got=got)
         other = rf"[^{self._signs()}%s%%-]|%%(?![0-9A-Fa-f]{{2}})"
         if wrong := re.search(other % "", path) or re.search(other % _BRACKETS, query):
             sign = wrong[0]
-            return f"must have {sign!r} as {quote(sign)}{got}" if sign.isprintable() else f"must have no {sign!r}{got}"
+            return Flaw(
+                f"must have {sign!r} as {quote(sign)}" if sign.isprintable() else f"must have no {sign!r}", got=got
+            )
         return None
 
-    def _use_fault(self, host: str, parts: re.Match[str]) -> str | None:
-        value, name, got = parts[0], host.removesuffix(".").lower(), f"got {shown(parts[0].partition('?')[0])}"
+    def _use_fault(self, host: str, parts: re.Match[str]) -> Flaw | None:
+        value, name, got = parts[0], host.removesuffix(".").lower(), shown(parts[0].partition("?")[0])
         if self.public and (not _is_global(name) or name.endswith(_NOT_PUBLIC)):
-            return f"must be at a domain of the internet, {got}: {self.public} from there"
+            return Flaw("must be at a domain of the internet", got=f"{got}: {self.public} from there")
         if is_own(name):
-            return f"must be at an address that another host has, {got}"
+            return Flaw("must be at an address that another host has", got=got)
         if self.file and parts["path"] in {"", "/"}:
-            return f"must have the path of a file, {got}"
+            return Flaw("must have the path of a file", got=got)
         if self.longest is not None and len(value) > self.longest:
-            return f"must have 1 to {self.longest} characters, got {len(value)}"
+            return Flaw(f"must have 1 to {self.longest} characters", got=str(len(value)))
         return _page_fault(value)
 
     def schema(self) -> dict[str, Any]:
@@ -123,12 +125,12 @@ def _is_host(host: str) -> bool:
     return not labels[-1].isdigit() or _ipv4(host) is not None
 
 
-def _host_fault(host: str, got: str) -> str | None:
+def _host_fault(host: str, got: str) -> Flaw | None:
     if _is_host(host):
         return None
     remedy = "" if host.isascii() else "; write an international name as DNS has it, with xn--"
     remedy = "; an IPv6 address is not taken here" if host.startswith("[") else remedy
-    return f"must have a domain name or an IPv4 address as its host{got}{remedy}"
+    return Flaw("must have a domain name or an IPv4 address as its host", got=got, remedy=remedy)
 
 
 def _ipv4(host: str) -> IPv4Address | None:
@@ -155,10 +157,11 @@ def _is_global(host: str) -> bool:
     return "." in host if address is None else address.is_global
 
 
-def _page_fault(url: str) -> str | None:
+def _page_fault(url: str) -> Flaw | None:
     """Return what is wrong with an address that answers a web page in place of a file, or None."""
     for page, raw in _PAGES:
         if found := re.fullmatch(page, url):
             remedy = f"use {shown(found.expand(raw))}" if raw else "give that of the file itself"
-            return f"must be the address of a file, got a web page that shows it, {shown(url)}; {remedy}"
+            got = f"a web page that shows it, {shown(url)}"
+            return Flaw("must be the address of a file", got=got, remedy=f"; {remedy}")
     return None

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 
 def account_of(arn: str) -> str:
@@ -20,11 +20,11 @@ class TopicArn(Arn):
 
     __slots__ = ()
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say of a FIFO topic why it is none."""
         if not value.endswith(".fifo") or Arn.problem(self, value.removesuffix(".fifo"), environment):
             return Arn.problem(self, value, environment)
-        return f"must be the ARN of a standard topic, got {shown(value)}: EventBridge tells no FIFO topic"
+        return Flaw("must be the ARN of a standard topic", got=f"{shown(value)}: EventBridge tells no FIFO topic")
 
 
 class SecretArn(Arn):
@@ -37,13 +37,14 @@ class SecretArn(Arn):
 
     __slots__ = ()
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say of a part of a secret which ARN is that of all of it."""
         whole = ":".join(value.split(":")[:7])
         if whole == value or Arn.problem(self, whole, environment):
             return Arn.problem(self, value, environment)
-        text = f"must be the ARN of {self.what} alone, got {shown(value)}, with the key, stage or version that a task"
-        return f"{text} definition adds: all of its value is read; use {shown(whole)}"
+        added = "with the key, stage or version that a task definition adds: all of its value is read"
+        got, remedy = f"{shown(value)}, {added}", f"; use {shown(whole)}"
+        return Flaw(f"must be the ARN of {self.what} alone", got=got, remedy=remedy)
 
 
 RESERVATION_GROUP: Final = Arn(

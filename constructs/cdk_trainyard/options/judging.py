@@ -12,7 +12,7 @@ from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import Enumeration, StandIn
 from cdk_trainyard.options.wiring import got, wiring_problems
-from cdk_trainyard.problems import At, Problem, either
+from cdk_trainyard.problems import At, Flaw, Problem, either
 from cdk_trainyard.tokens import Unknown, unresolved
 
 _Spec = TypeVar("_Spec")
@@ -125,10 +125,10 @@ class Judge:
         if isinstance(shape, Json):
             return value
         for name in value:
-            texts = self._said(shape.names, name)
-            self.problems.extend(Problem((*at, name), f"{text} as a name", of_key=True) for text in texts)
-        found = {name: self._value(shape.item, item, (*at, name)) for name, item in value.items()}
-        return value if all(found[name] is item for name, item in value.items()) else found
+            found = self._said(shape.names, name)
+            self.problems.extend(wrong.as_name().at((*at, name), of_key=True) for wrong in found)
+        items = {name: self._value(shape.item, item, (*at, name)) for name, item in value.items()}
+        return value if all(items[name] is item for name, item in value.items()) else items
 
     def _scalar(self, wanted: type, kinds: Sequence[Kind], value: Any, at: At) -> Any:
         if issubclass(wanted, Enum):
@@ -149,18 +149,18 @@ class Judge:
         if not wanted.stands_for(value):
             return self._wrong(at, wanted.what, value)
         if isinstance(wanted.kind, Arn) and not unresolved(arn := getattr(value, wanted.member)):
-            text = wanted.kind.elsewhere(arn, self.environment)
-            self.problems.extend([Problem(at, text)] if text else [])
+            wrong = wanted.kind.elsewhere(arn, self.environment)
+            self.problems.extend([wrong.at(at)] if wrong else [])
         return value
 
     def _of_kinds(self, kinds: Sequence[Kind], value: Any, right: Any, at: At) -> Any:
         if text := secret_problem(value):
             return self._refused(at, text)
-        self.problems.extend(Problem(at, text) for text in self._said(kinds, value))
+        self.problems.extend(wrong.at(at) for wrong in self._said(kinds, value))
         return Unknown() if any(kind.problem(value, NOWHERE) for kind in kinds) else right
 
-    def _said(self, kinds: Sequence[Kind], value: Any) -> list[str]:
-        return [text for kind in kinds if (text := kind.problem(value, self.environment))]
+    def _said(self, kinds: Sequence[Kind], value: Any) -> list[Flaw]:
+        return [wrong for kind in kinds if (wrong := kind.problem(value, self.environment))]
 
     def _wrong(self, at: At, wanted: str, value: Any) -> Unknown:
         return self._refused(at, f"must be {wanted}, got {got(value)}")

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.partitions import domain_of, partition_of
-from cdk_trainyard.problems import either, shown
+from cdk_trainyard.problems import Flaw, either, shown
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +51,7 @@ ALL_IN: Final = "the reference of the deployment file"
 class Kind(Protocol):
     """What a value must be. What is wrong without an environment is wrong in form; the rest is out of place there."""
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Return what is wrong with a value of the right type, after the option's name, or None."""
 
     def schema(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Number:
     maximum: float | None = None
     unit: str = ""
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Compare with the bounds."""
         low, high = self.minimum, self.maximum
         if (low is None or value >= low) and (high is None or value <= high):
@@ -85,7 +85,7 @@ class Number:
             if high is None
             else f"{low} to {high}{unit}"
         )
-        return f"must be {bounds}, got {shown(value)}"
+        return Flaw(f"must be {bounds}", got=shown(value))
 
     def schema(self) -> dict[str, Any]:
         """Return the bounds."""
@@ -107,12 +107,12 @@ class Choice:
     open: bool = False
     where: str = ALL_IN
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Look for the value."""
         if self.open or value in self.values:
             return None
         hint = did_you_mean(value, self.values) if isinstance(value, str) else ""
-        return f"must be {either(map(str, self.values), all_in=self.where)}, got {shown(value)}{hint}"
+        return Flaw(f"must be {either(map(str, self.values), all_in=self.where)}", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
         """Return the values."""
@@ -138,13 +138,14 @@ class Text:
     shortest: int = 1
     remedy: str = ""
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Match the text."""
         if re.fullmatch(self.pattern, value) is None:
-            return f"must be {self.words}, as {self.example}, got {shown(value)}{self.remedy and '; ' + self.remedy}"
+            remedy = self.remedy and f"; {self.remedy}"
+            return Flaw(f"must be {self.words}, as {self.example}", got=shown(value), remedy=remedy)
         if not self.shortest <= len(value) <= (self.longest or len(value)):
             bounds = f"{self.shortest} to {self.longest}" if self.longest else f"{self.shortest} or more"
-            return f"must have {bounds} characters, got {len(value)}"
+            return Flaw(f"must have {bounds} characters", got=str(len(value)))
         return None
 
     def schema(self) -> dict[str, Any]:
@@ -184,7 +185,7 @@ class Arn:
     any_account: bool = True
     of_aws: bool = False
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Compare each part."""
         found = _ARN.fullmatch(value)
         if found is None or found["service"] != self.service:
@@ -196,10 +197,10 @@ class Arn:
             return self._refused(value, environment)
         return self.elsewhere(value, environment) or _nowhere(found["partition"], found["region"], environment, value)
 
-    def _refused(self, value: str, environment: Environment) -> str:
-        return f"must be the ARN of {self.what}, {self._form(environment)}, got {shown(value)}"
+    def _refused(self, value: str, environment: Environment) -> Flaw:
+        return Flaw(f"must be the ARN of {self.what}, {self._form(environment)}", got=shown(value))
 
-    def elsewhere(self, value: str, environment: Environment) -> str | None:
+    def elsewhere(self, value: str, environment: Environment) -> Flaw | None:
         """Compare the place alone: partition, Region and account, as far as they are known."""
         found = _ARN.fullmatch(value)
         if found is None:
@@ -212,7 +213,7 @@ class Arn:
         }
         names = {"region": "Region"}
         wrong = [f"{names.get(name, name)} {want}" for name, want in wanted.items() if want not in {None, found[name]}]
-        return f"must be of {' and '.join(wrong)}, got {shown(value)}" if wrong else None
+        return Flaw(f"must be of {' and '.join(wrong)}", got=shown(value)) if wrong else None
 
     def schema(self) -> dict[str, Any]:
         """Return the form as a pattern."""
@@ -238,16 +239,17 @@ _ARN: Final = re.compile(
 )
 
 
-def _nowhere(partition: str, region: str, environment: Environment, value: str) -> str | None:
+def _nowhere(partition: str, region: str, environment: Environment, value: str) -> Flaw | None:
     """Return what is wrong with an ARN whose Region is in another partition, or in none."""
     if not region:
         return None
     wanted = Environment(region=region).partition
     if partition != wanted:
-        return f"must be of partition {wanted}, where {region} is, got {shown(value)}"
+        return Flaw(f"must be of partition {wanted}, where {region} is", got=shown(value))
     neighbors = {known for known in environment.regions if Environment(region=known).partition == partition}
     if neighbors and region not in neighbors:
-        return f"must be of a Region that there is, got {shown(value)}{did_you_mean(region, neighbors)}"
+        hint = did_you_mean(region, neighbors)
+        return Flaw("must be of a Region that there is", got=shown(value), remedy=hint)
     return None
 
 
@@ -258,27 +260,29 @@ class Cidr:
     Attributes:
         masks: Lengths of its prefix that are allowed.
         within: Blocks, one of which it must be within. Default - anywhere.
+        words: What it is, after "must be".
     """
 
     masks: tuple[int, int] = (0, 32)
     within: tuple[IPv4Network, ...] = ()
+    words: str = "an IPv4 block, as 10.1.0.0/16"
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Read the block: four numbers and a length, no bit set behind it."""
         low, high = self.masks
         form = re.fullmatch(r"((0|[1-9][0-9]{0,2})\.){3}(0|[1-9][0-9]{0,2})/(0|[1-9][0-9]?)", value)
         try:
             block = IPv4Network(value if form else "", strict=False)
         except ValueError:
-            return f"must be an IPv4 block, as 10.1.0.0/16, got {shown(value)}"
+            return Flaw(f"must be {self.words}", got=shown(value))
         if not low <= block.prefixlen <= high:
-            return f"must have a mask of /{low} to /{high}, got {shown(value)}"
+            return Flaw(f"must have a mask of /{low} to /{high}", got=shown(value))
         if self.within and not any(block.subnet_of(other) for other in self.within):
-            return f"must be private, within one of {', '.join(map(str, self.within))}, got {shown(value)}"
+            return Flaw(f"must be private, within one of {', '.join(map(str, self.within))}", got=shown(value))
         if str(block) != value:
-            return f"must begin where its mask says, got {shown(value)}; use {block}"
+            return Flaw("must begin where its mask says", got=shown(value), remedy=f"; use {block}")
         if any(block.subnet_of(other) for other in NOBODYS):
-            return f"must be of addresses that hosts have, got {shown(value)}"
+            return Flaw("must be of addresses that hosts have", got=shown(value))
         return None
 
     def schema(self) -> dict[str, Any]:
@@ -296,11 +300,11 @@ NOBODYS: Final = tuple(
 class Email:
     """An e-mail address alone, without the name of a person: SNS takes no other (Subscribe, Endpoint)."""
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Match its two sides: a local part without quotes, and a domain name of two labels or more."""
         if re.fullmatch(_EMAIL, value, re.ASCII) and max(map(len, value.partition("@"))) <= _LONGEST_SIDE:
             return None
-        return f"must be one e-mail address and nothing else, as ops@example.com, got {shown(value)}"
+        return Flaw("must be one e-mail address and nothing else, as ops@example.com", got=shown(value))
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
@@ -313,52 +317,6 @@ _EMAIL: Final = (
 )
 """``dot-atom`` at a domain name (RFC 5322, section 3.4.1)."""
 _LONGEST_SIDE: Final = 253
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NodePath:
-    """A path on a node: absolute, in normal form, and in no directory that the system or its Slurm lives in.
-
-    Attributes:
-        hidden: Whether its parts may begin with '.'.
-    """
-
-    hidden: bool = True
-
-    def problem(self, value: Any, _environment: Environment) -> str | None:
-        """Look at each of its parts."""
-        if len(longest := max(value.split("/"), key=len)) > _NAME_MAX:
-            return f"must have parts of at most {_NAME_MAX} characters, got {len(longest)} in {shown(longest)}"
-        if re.fullmatch(NODE_PATH, value) is None or len(value) > _NODE_PATH_LENGTH:
-            form = "an absolute path of letters, digits, '.', '_' and '-' without a slash at the end, as /fsx"
-            return f"must be {form}, got {shown(value)}"
-        if {".", ".."} & set(value.split("/")):
-            return f"must be written without '.' and '..' as parts, got {shown(value)}"
-        if "/." in value and not self.hidden:
-            return f"must have no part that begins with '.', got {shown(value)}"
-        in_tree = any(f"{value}/".startswith(f"{tree}/") for tree in _TAKEN_TREES)
-        taken = in_tree or value == "/opt" or ".ssh" in value.split("/")  # the last is where sshd_config(5) has keys
-        return f"must not be in a directory of the system, got {shown(value)}" if taken else None
-
-    def schema(self) -> dict[str, Any]:
-        """Return the form."""
-        form = NODE_PATH if self.hidden else NODE_PATH.replace("/", r"/(?!\.)", 1)
-        return {"pattern": f"^(?:{form})$", "maxLength": _NODE_PATH_LENGTH, "examples": ["/fsx"]}
-
-
-NODE_PATH: Final = r"(/[a-zA-Z0-9._-]{1,255})+"
-_NODE_PATH_LENGTH: Final = 1024
-"""Characters (``ClusterFsxLustreConfig.MountPath`` of SageMaker's API, whose CloudFormation type allows no trailing and
-no double slash)."""
-_NAME_MAX: Final = 255
-"""Of Linux (limits.h, path_resolution(7)), whose names on Lustre and on ext4 are as long at most."""
-_TAKEN_TREES: Final = (
-    *("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/root", "/run", "/sbin"),
-    *("/snap", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108  names, which nobody writes to
-    *("/opt/amazon", "/opt/aws", "/opt/dlami", "/opt/ml", "/opt/nvidia", "/opt/pytorch", "/opt/slurm"),
-)
-"""Filesystem Hierarchy Standard 3.0; where images have agents, as that of SSM in /snap, EFA, Slurm, local disks and
-PyTorch ("Deep Learning AMI release notes"); HyperPod's configuration."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -375,7 +333,7 @@ class Open:
     examples: tuple[Any, ...] = ()
     keywords: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    def problem(self, _value: Any, _environment: Environment) -> str | None:
+    def problem(self, _value: Any, _environment: Environment) -> Flaw | None:
         """Leave it to the rule."""
         return None
 

@@ -7,7 +7,7 @@ it, and judge everything else.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final, cast
 
@@ -43,7 +43,7 @@ from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.options.unknown_keys import COMMENT, meaning, meant
-from cdk_trainyard.problems import At, Problem, either, shown
+from cdk_trainyard.problems import At, Flaw, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
 _SYMBOLS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
@@ -68,11 +68,13 @@ class Reader:
         meant: The keys that misspelt ones most likely meant.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
+        shows: Whether a sentence says what there is.
     """
 
     environment: Environment
     sources: Mapping[At, str] = field(default_factory=dict)
     whole: tuple[type, Mapping[str, Any]] | None = None
+    shows: bool = True
     problems: list[Problem] = field(default_factory=list)
     unread: set[At] = field(default_factory=set)
     meant: set[At] = field(default_factory=set)
@@ -90,7 +92,7 @@ class Reader:
         """
         if not isinstance(data, Mapping):
             first = first_key(spec, without=without)
-            return self._refused(at, f"must be a mapping ('{first}: …' on lines below it), got {self._got(data, at)}")
+            return self._refused(at, self._wrong(f"must be a mapping ('{first}: …' on lines below it)", data, at))
         return self._made(spec, data, at, meant=self._unknown_keys(spec, data, at, part=part))
 
     def _made(
@@ -117,7 +119,7 @@ class Reader:
                 chosen = _part(shape, data) if isinstance(shape, Chosen) else shape
                 values[name] = self._value(chosen, data[option.key], (*at, option.key)) if chosen else Unknown()
             elif option.required:
-                values[name] = self._refused((*at, str(option.key)), "is missing")
+                values[name] = self._refused((*at, str(option.key)), Flaw("is missing"))
         return spec(**values)
 
     def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
@@ -154,33 +156,30 @@ class Reader:
             return False
         if isinstance(data, Mapping):
             return True
-        self._refused(at, f"must be a mapping ('a name: …' on lines below it), got {self._got(data, at)}")
+        self._refused(at, self._wrong("must be a mapping ('a name: …' on lines below it)", data, at))
         return False
 
-    def _no_list(self, shape: Items, data: Any, at: At) -> str:
+    def _no_list(self, shape: Items, data: Any, at: At) -> Flaw:
         """Say of what stands where a list must how to write it as one, or what is wrong with it as an item."""
-        got = f", got {self._got(data, at)}"
         item = shape.item
         if not isinstance(item, Scalar | Object):
             key = first_key(item.spec) if isinstance(item, Part) else "a name"
-            return f"must be a list of mappings{got}; begin each with '- {key}: …'"
+            return self._wrong("must be a list of mappings", data, at, f"; begin each with '- {key}: …'")
         if isinstance(data, Mapping):
-            return f"must be a list{got}; begin each item with '- '"
+            return self._wrong("must be a list", data, at, "; begin each item with '- '")
         text = self.sources.get(at, data if isinstance(data, str) else "")
         wanted = item.type.written if isinstance(item, Object) else item.type
         is_open = isinstance(item, Scalar) and any(isinstance(kind, Open) for kind in item.kinds)
         for words in splits(text, is_command=shape.repeats, is_open=is_open) if data == text or not is_open else ():
             items = [plain(wanted, word) for word in dict.fromkeys(words)]
-            if not any(self._wrong(item, each, at) for each in items):
-                return f"must be a list{got}; write [{', '.join(map(in_brackets, items))}]"
-        alone = plain(wanted, text)
-        wrong = self._wrong(item, alone, at) if text and "\n" not in text else []
-        each = f"; each item {wrong[0].text.replace(f', got {shown(alone)}', '', 1)}" if wrong else ""
-        return f"must be a list{got}{each}"
+            if not any(self._of_item(item, each, at) for each in items):
+                return self._wrong("must be a list", data, at, f"; write [{', '.join(map(in_brackets, items))}]")
+        found = self._of_item(item, plain(wanted, text), at) if text and "\n" not in text else []
+        return self._wrong("must be a list", data, at, f"; each item {found[0].text}" if found else "")
 
-    def _wrong(self, shape: Shape, data: Any, at: At) -> list[Problem]:
-        """Return what is wrong with a value, which the file does not have yet."""
-        alone = Reader(environment=self.environment)
+    def _of_item(self, shape: Shape, data: Any, at: At) -> list[Problem]:
+        """Return what is wrong with an item that a file may have, without what it is."""
+        alone = Reader(environment=self.environment, shows=False)
         alone._value(shape, data, at)
         return alone.problems
 
@@ -192,10 +191,8 @@ class Reader:
         part = cast("Part", shape.item).spec
         for name, item in data.items():
             for kind in cast("Scalar", fields_of(part)[shape.by_name].shape).kinds:
-                if text := kind.problem(name, self.environment):
-                    self._refused(
-                        (*at, name), f"{without_references(unless_taken(text, data), name)} as a name", of_key=True
-                    )
+                if wrong := kind.problem(name, self.environment):
+                    self._refused_name((*at, name), unless_taken(wrong, data), name)
             yield self._part_of_name(part, shape.by_name, name, item, (*at, name))
 
     def _part_of_name(self, spec: type, name_field: str, name: str, data: Any, at: At) -> Any:
@@ -207,8 +204,8 @@ class Reader:
     def _named(self, shape: Named, data: Mapping[str, Any], at: At) -> Iterator[tuple[str, Any]]:
         for name, value in data.items():
             for kind in shape.names:
-                if text := kind.problem(name, self.environment):
-                    self._refused((*at, name), f"{without_references(text, name)} as a name", of_key=True)
+                if wrong := kind.problem(name, self.environment):
+                    self._refused_name((*at, name), wrong, name)
             yield name, self._value(shape.item, value, (*at, name))
 
     def _object(self, shape: Object, data: Any, at: At) -> Any:
@@ -218,7 +215,8 @@ class Reader:
             return self.read(shape.section.spec, data, at)
         if shape.nothing is not None and str(data).lower() in _NONE:
             symbol = _SYMBOLS[shape.type.written]
-            return self._refused(at, f"must be {symbol}, got {self._got(data, at)}; write {shape.nothing} for none")
+            wrong = self._wrong(f"must be {symbol}", data, at, f"; write {shape.nothing} for none")
+            return self._refused(at, wrong)
         stand_in: type[StandIn] = shape.type
         value = self._scalar(stand_in.written, (stand_in.kind,), data, at)
         if isinstance(value, Unknown):
@@ -234,8 +232,8 @@ class Reader:
             del self.problems[before:]
             self._judged(wanted, kinds, alone, at)
             if not self.problems[before:]:
-                text = f"must be {behind[1]} alone, got {shown(data)}: {COMMENT} after a blank"
-                said = [Problem(at, f"{text}; write {behind[1]} # …")]
+                got, remedy = f"{shown(data)}: {COMMENT} after a blank", f"; write {behind[1]} # …"
+                said = [Flaw(f"must be {behind[1]} alone", got=got, remedy=remedy).at(at)]
             self.problems[before:] = said
         return value
 
@@ -247,37 +245,36 @@ class Reader:
             return self._refused(at, self._of_another_type(wanted, kinds, data, at))
         if dummy(data):
             forms = filter(None, (kind.problem(data, NOWHERE) for kind in kinds))
-            text = next(forms, f"must be a value, got {shown(data)}")
-            return self._refused(at, f"{text}, which CDK writes until it has looked one up")
+            wrong = next(forms, Flaw("must be a value", got=shown(data)))
+            return self._refused(at, replace(wrong, remedy=", which CDK writes until it has looked one up"))
         if secret := secret_problem(data):
-            return self._refused(at, secret)
+            return self._refused(at, Flaw(secret))
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
-        for text in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
-            self.problems.append(Problem(at, without_references(text, data) if malformed else text))
+        for wrong in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
+            self._refused(at, without_references(wrong, data) if malformed else wrong)
         return Unknown() if malformed else data
 
-    def _of_another_type(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> str:
+    def _of_another_type(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Flaw:
         """Say what a value must be, and how to write it if it can be that."""
         if wanted is str and at in self.sources:
             return self._in_quotes(kinds, data, at)
-        got = self._got(data, at)
         if wanted in {int, float} and is_long(data):
-            return f"must be {_SYMBOLS[wanted]}{_LONG}, got {got}"
+            return self._wrong(f"must be {_SYMBOLS[wanted]}{_LONG}", data, at)
         remedy = plainly(wanted, data, next((step for step in at[::-1] if isinstance(step, str)), ""))
-        wrong = filter(None, (kind.problem(plain(wanted, remedy), NOWHERE) for kind in kinds if remedy))
-        if text := next(wrong, ""):
-            return text.replace(f"got {remedy}", f"got {got}")
+        found = filter(None, (kind.problem(plain(wanted, remedy), NOWHERE) for kind in kinds if remedy))
+        if wrong := next(found, None):
+            return replace(wrong, got=self._got(data, at))
         choices = [either(map(str, kind.values), all_in=kind.where) for kind in kinds if isinstance(kind, Choice)]
         what = next(iter(choices), _SYMBOLS[wanted])
         quoted = isinstance(data, str) and data.strip().lower() == remedy
         hint = f"; write {remedy}{', without quotes' if quoted else ''}" if remedy else ""
-        return f"must be {what}, got {got}{hint}"
+        return self._wrong(f"must be {what}", data, at, hint)
 
-    def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> str:
+    def _in_quotes(self, kinds: Sequence[Kind], data: Any, at: At) -> Flaw:
         """Return what is wrong with text that YAML reads as something else: in quotes it may be of a wrong form."""
         source = self.sources[at]
-        text = next(filter(None, (kind.problem(source, NOWHERE) for kind in kinds)), None)
-        return text or f'must be text, got {self._got(data, at)}; put it in quotes: "{source}"'
+        wrong = next(filter(None, (kind.problem(source, NOWHERE) for kind in kinds)), None)
+        return wrong or self._wrong("must be text", data, at, f'; put it in quotes: "{source}"')
 
     def _member(self, wanted: type[Enum], data: Any, at: At) -> Any:
         words = spellings(wanted)
@@ -288,7 +285,7 @@ class Reader:
         former = f"write {number}" if number else former
         hint = f"; {former}" if former else likely(data, words) if isinstance(data, str) else ""
         choices = either(words, all_in=ALL_IN)
-        return self._refused(at, f"must be {choices}, got {self._got(data, at)}{hint}")
+        return self._refused(at, self._wrong(f"must be {choices}", data, at, hint))
 
     def _unknown_keys(
         self, spec: type, data: Mapping[str, Any], at: At, *, without: str = "", part: Part | None = None
@@ -309,9 +306,15 @@ class Reader:
             meant |= set(named[:1]) & (set(known) - data.keys())
         return meant
 
-    def _refused(self, at: At, text: str, *, of_key: bool = False) -> Any:
-        self.problems.append(Problem(at, text, of_key=of_key))
+    def _refused(self, at: At, wrong: Flaw, *, of_key: bool = False) -> Any:
+        self.problems.append((wrong if self.shows else replace(wrong, got="")).at(at, of_key=of_key))
         return Unknown()
+
+    def _refused_name(self, at: At, wrong: Flaw, name: str) -> None:
+        self._refused(at, without_references(wrong, name).as_name(), of_key=True)
+
+    def _wrong(self, must: str, data: Any, at: At, remedy: str = "") -> Flaw:
+        return Flaw(must, got=self._got(data, at), remedy=remedy)
 
     def _got(self, data: Any, at: At) -> str:
         match data:
@@ -320,6 +323,8 @@ class Reader:
                 return f"{shown(other)} of CloudFormation, in whose place nothing is put" if other else "a mapping"
             case tuple():
                 return "a list"
+        if secret_problem(data):
+            return "a secret"
         return shown(data) if isinstance(data, str | bool) else self.sources.get(at, shown(data))
 
 

@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from math import inf, isfinite, nan
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 MOST_DIGITS: Final = 18
 """Digits of a number that a file is read with; a longer one is text to it."""
@@ -38,18 +39,17 @@ _BARE: Final = re.compile(
 """Text that needs no quotes between brackets, in any version of YAML."""
 
 
-def unless_taken(text: str, names: Iterable[str]) -> str:
+def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:
     """Return what is wrong with a name, without the remedy to use one that another has."""
-    said, use, name = text.rpartition("; use ")
-    return said if use and name in map(shown, names) else text
+    return replace(wrong, remedy="") if wrong.remedy in {f"; use {shown(name)}" for name in names} else wrong
 
 
-def without_references(text: str, value: object) -> str:
+def without_references(wrong: Flaw, value: object) -> Flaw:
     """Return what is wrong with a text of a wrong form; of a reference in it, that it is none here, as the remedy."""
     found = _REFERENCE.search(value) if isinstance(value, str) else None
-    if found is None or "'${" in text.partition(", got ")[0]:
-        return text
-    return f"{text.partition('; use ')[0]}; nothing is put in place of {shown(found[0])}, write the value itself"
+    if found is None or "'${" in wrong.must:
+        return wrong
+    return replace(wrong, remedy=f"; nothing is put in place of {shown(found[0])}, write the value itself")
 
 
 def likely(text: str, words: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from cdk_trainyard.options.kinds import Arn, Environment
 from cdk_trainyard.options.texts import PRIVATE_IMAGE, REPOSITORY
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 _NAME: Final = rf"(?=.{{2,256}}$){REPOSITORY}(/{REPOSITORY})*"
 """``RepositoryName`` of botocore's ECR model."""
@@ -35,20 +35,21 @@ class RepositoryName:
     A name may begin like an address, as ``docker.io/library/ubuntu``: a rule for pull through cache has such prefixes.
     """
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match the name, or judge the ARN as one."""
         if registry := PRIVATE_IMAGE.fullmatch(value):
             partition = Environment(region=registry["region"]).partition
             arn = f"arn:{partition}:ecr:{registry['region']}:{registry['account']}:repository/{registry['repository']}"
-            return f"must be the name or the ARN of an ECR repository, got its address {shown(value)}; use {shown(arn)}"
+            must, got = "must be the name or the ARN of an ECR repository", f"its address {shown(value)}"
+            return Flaw(must, got=got, remedy=f"; use {shown(arn)}")
         if value == "*" or re.fullmatch(_NAME, value):
             return None
         if value.startswith("arn:"):
             return _ANY_ARN.problem(value, environment)
         if re.fullmatch(rf"{REPOSITORY}(/{REPOSITORY})*", value):
-            return f"must have 2 to 256 characters, got {len(value)}"
+            return Flaw("must have 2 to 256 characters", got=str(len(value)))
         form = "in lowercase letters, digits, '.', '_' and '-' between slashes, or its ARN, or '*', as training/nemo"
-        return f"must be the name of an ECR repository {form}, got {shown(value)}"
+        return Flaw(f"must be the name of an ECR repository {form}", got=shown(value))
 
     def known_by(self, value: str, environment: Environment) -> str:
         """Return the ARN of a name, where it is known."""

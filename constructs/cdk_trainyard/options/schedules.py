@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 from cdk_trainyard.errors import did_you_mean
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import either, shown
+from cdk_trainyard.problems import Flaw, either, shown
 
 _OF_NO_PLACE: Final = frozenset({"Factory", "localtime"})
 _ABBREVIATIONS: Final = {
@@ -78,13 +78,15 @@ class Schedule:
     forms: tuple[str, ...] = ("cron", "at", "rate")
     examples: tuple[str, str] = (_EXAMPLE, _A_TIME)
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Read it field by field."""
         found = re.fullmatch(rf"({'|'.join(self.forms)})\((.*)\)", value)
         wrong = f"as {either(self.examples)}" if found is None else _READERS[found[1]](found[2])
         if wrong:
-            return f"must be a schedule, {wrong}, got {shown(value)}"
-        return f"must have 1 to {self.longest} characters, got {len(value)}" if len(value) > self.longest else None
+            return Flaw(f"must be a schedule, {wrong}", got=shown(value))
+        if len(value) > self.longest:
+            return Flaw(f"must have 1 to {self.longest} characters", got=str(len(value)))
+        return None
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
@@ -109,14 +111,14 @@ class TimeZone:
     A machine that has no such database, as images of containers may not, judges by the form alone.
     """
 
-    def problem(self, value: Any, _environment: Environment) -> str | None:
+    def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Look it up."""
         known = _time_zones()
         if value in known or (not known and value not in _OF_NO_PLACE and re.fullmatch(_FORM_OF_ZONE, value)):
             return None
         meant = _ABBREVIATIONS.get(value.upper())
         hint = f"; did you mean {shown(meant)}?" if meant else did_you_mean(value, known)
-        return f"must be a time zone, as Europe/Berlin, got {shown(value)}{hint}"
+        return Flaw("must be a time zone, as Europe/Berlin", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
         """Return examples."""

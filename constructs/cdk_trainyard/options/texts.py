@@ -7,7 +7,7 @@ from typing import Any, Final
 from cdk_trainyard.options.addresses import LABEL, PORT, PORTS, is_own
 from cdk_trainyard.options.kinds import Environment, Text
 from cdk_trainyard.partitions import DOMAINS
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 _NO_REFERENCE: Final = r"(?!.*(\{\{resolve:|\$\{))"
 REPOSITORY: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
@@ -30,20 +30,20 @@ class ImageText(Text):
 
     __slots__ = ()
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match it, and look at its registry."""
         registry, slash, _ = value.partition("/")
         host, _, port = registry.partition(":")
         if slash and port.isdigit() and not re.fullmatch(PORT, port):
-            return f"{PORTS}, got {shown(value)}"
-        if text := Text.problem(self, value, environment):
-            return text
+            return Flaw(PORTS, got=shown(value))
+        if wrong := Text.problem(self, value, environment):
+            return wrong
         if slash and is_own(host.lower()):
-            return f"must be in a registry at an address that another host has, got {shown(value)}"
+            return Flaw("must be in a registry at an address that another host has", got=shown(value))
         return _elsewhere(value, environment)
 
 
-def _elsewhere(value: str, environment: Environment) -> str | None:
+def _elsewhere(value: str, environment: Environment) -> Flaw | None:
     """Return what is wrong with an image that is in ECR of another partition, or in a domain of none."""
     found, wanted = PRIVATE_IMAGE.fullmatch(value), environment.partition
     if found is None or wanted is None:
@@ -52,10 +52,12 @@ def _elsewhere(value: str, environment: Environment) -> str | None:
     there, domain = place.partition, found["domain"]
     if domain in DOMAINS - {place.suffix} or domain.endswith(".cn") != (there == "aws-cn"):
         remedy = f"; use {place.suffix} in place of {domain}" if domain in DOMAINS else ""
-        return f"must have the domain of partition {there}, where {found['region']} is, got {shown(value)}{remedy}"
+        must = f"must have the domain of partition {there}, where {found['region']} is"
+        return Flaw(must, got=shown(value), remedy=remedy)
     if there == wanted:
         return None
-    return f"must be in a registry of partition {wanted}, got {shown(value)} of {there}; copy it to one there"
+    got, remedy = f"{shown(value)} of {there}", "; copy it to one there"
+    return Flaw(f"must be in a registry of partition {wanted}", got=got, remedy=remedy)
 
 
 IMAGE_REFERENCE: Final = ImageText(
@@ -113,13 +115,14 @@ class PathPattern(Text):
 
     __slots__ = ()
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Say which sign is none of a pattern."""
         odd = re.sub(_PATH_SIGNS, "", value)
         if not odd or not value.startswith("/"):
             return Text.problem(self, value, environment)
         signs = """letters, digits and _ . $ / ~ " ' @ : + & * ? -"""
-        return f"must be a path pattern without {shown(odd[0])}, as {self.example}, got {shown(value)}; use {signs}"
+        must = f"must be a path pattern without {shown(odd[0])}, as {self.example}"
+        return Flaw(must, got=shown(value), remedy=f"; use {signs}")
 
 
 PATH_PATTERN: Final = PathPattern(

@@ -12,11 +12,10 @@ from cdk_trainyard.options.elsewhere import Whole, elsewhere
 from cdk_trainyard.problems import At, either
 
 COMMENT: Final = "a comment begins with '#'"
-_FORMER: Final = "FORMER_KEYS"
-"""A specification may have a table of keys that it had, or never will have: key → what to do instead."""
 _FOREIGN: Final = ("//", "/*")
 """How comments begin in other languages."""
-_QUOTED: Final = re.compile(r"'(\w+)'")
+_NAMED: Final = re.compile(r"\{(\w+)\}")
+"""How what to do instead of a key names keys of the same section, the one that was meant first."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNITS: Final = frozenset(
     {"arn", "days", "gb", "gib", "hours", "id", "iops", "mb", "mib", "minutes", "s", "seconds", "tib"}
@@ -49,7 +48,7 @@ def meaning(key: str, spec: type, at: At, *, known: Collection[str], whole: Whol
         whole: What the file is, in which other sections are looked through.
     """
     if instead := _instead(key, spec):
-        return f"; {instead}", meant(key, spec, known)
+        return f"; {_NAMED.sub(_quoted, instead)}", _NAMED.findall(instead)[:1]
     if found := near(key, known):
         return asked(key, found), found
     return elsewhere(in_snake_case(key), at, whole=whole) or f"; there are {either(known)}", []
@@ -64,7 +63,7 @@ def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
         known: The keys that the section may have.
     """
     instead = _instead(key, spec)
-    return _QUOTED.findall(instead)[:1] if instead else near(key, known)
+    return _NAMED.findall(instead)[:1] if instead else near(key, known)
 
 
 def near(key: str, known: Iterable[str]) -> list[str]:
@@ -84,17 +83,20 @@ def _instead(key: str, spec: type) -> str | None:
     """Return what to do instead of a key that has another name here, or never will have one."""
     if key.startswith(_FOREIGN):
         return COMMENT
-    former = getattr(spec, _FORMER, {})
     written = in_snake_case(key)
-    tables = (former, *(foreign_keys().get(base.__name__, {}) for base in spec.__mro__))
+    tables = (other_keys().get(base.__name__, {}) for base in spec.__mro__)
     found = (table.get(key) or table.get(written) for table in tables)
     return next((text for text in found if text), None)
 
 
+def _quoted(named: re.Match[str]) -> str:
+    return repr(named[1])
+
+
 @cache
-def foreign_keys() -> Mapping[str, Mapping[str, str]]:
-    """Return what other tools call the keys of a specification: its name → their key → what to do instead."""
-    data = load("options", "foreign_keys")
+def other_keys() -> Mapping[str, Mapping[str, str]]:
+    """Return how else keys of a specification are called, or were: its name → their key → what to do instead."""
+    data = load("options", "other_keys")
     specs: Mapping[str, Mapping[str, list[str]]] = data["keys"]
     return {spec: {key: text for text, keys in table.items() for key in keys} for spec, table in specs.items()}
 

@@ -10,7 +10,8 @@ from cdk_trainyard.lifecycle.rules_setup import NOT_SLURMS_PORT
 from cdk_trainyard.lifecycle.spec import SLURM_PORTS
 from cdk_trainyard.network.rules import is_local
 from cdk_trainyard.options.addresses import Url
-from cdk_trainyard.options.kinds import NOWHERE, NodePath
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.parallelcluster import limits
 from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.facts import fact
@@ -211,7 +212,8 @@ def _address_fault(script: str, at: At) -> str | None:
         return folder if script.endswith("/") else None
     if at not in _ONCE and _PRESIGNED.match(script):
         return "must not be presigned, which is for 7 days at most, and nodes start later, too; use s3://bucket/key"
-    return FETCHED.problem(script, NOWHERE)
+    wrong = FETCHED.problem(script, NOWHERE)
+    return str(wrong) if wrong else None
 
 
 def _neuron_problems(at: At, action: CustomAction, system: str) -> Problems:
@@ -241,8 +243,8 @@ def _argument_problems(at: At, words: Sequence[str]) -> Problems:
     if len(words) != len(_VENV) or words[0] != _VENV[0] or not words[1].startswith("/"):
         took = f"[{', '.join(word or shown(word) for word in words)}]"
         yield Problem(at, f"must be [{', '.join(_VENV)}] with an absolute path for {NEURON}, or left out, got {took}")
-    elif text := NodePath().problem(words[1], NOWHERE):
-        yield Problem((*at, 1), text)
+    elif wrong := NodePath().problem(words[1], NOWHERE):
+        yield wrong.at((*at, 1))
 
 
 def _python_fits(system: str) -> bool:

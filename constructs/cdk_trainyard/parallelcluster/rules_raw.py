@@ -231,13 +231,13 @@ def _cluster_problems(at: At, raw: Any, spec: ParallelClusterSpec, context: Clus
         value = value_at(raw, path)
         if not isinstance(value, str) or unresolved(value) or (path == _PASSWORD and not _is_password(value, context)):
             continue
-        if text := _SECRET.problem(value, environment):
-            yield Problem((*at, *path.split(".")), text)
+        if wrong := _SECRET.problem(value, environment):
+            yield wrong.at((*at, *path.split(".")))
     for path in _ADDRESSES:
         value = str(value_at(raw, path))
         is_url = re.match("https://", value, re.IGNORECASE) is not None and not unresolved(value)
-        if is_url and (text := FETCHED.problem(f"https{value[5:]}", environment)):
-            yield Problem((*at, *path.split(".")), text)
+        if is_url and (wrong := FETCHED.problem(f"https{value[5:]}", environment)):
+            yield wrong.at((*at, *path.split(".")))
     for path, stop, text in (
         (
             _ZONE,

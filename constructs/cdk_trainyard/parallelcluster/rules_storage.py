@@ -7,7 +7,8 @@ from typing import Any
 
 from cdk_trainyard.instances import InstanceType
 from cdk_trainyard.instances.zones import differ
-from cdk_trainyard.options.kinds import NOWHERE, NodePath
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import fact
 from cdk_trainyard.parallelcluster.merge import is_list
@@ -66,8 +67,8 @@ def mount_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Proble
     before: list[str] = []
     local = [(at, place) for at, place in scratch_places(spec) if not unresolved(place)]
     for at, place in _places(spec, context):
-        if at[0] == "mounts" and (text := NodePath().problem(place, NOWHERE)):
-            yield Problem(at, text)
+        if at[0] == "mounts" and (wrong := NodePath().problem(place, NOWHERE)):
+            yield wrong.at(at)
             continue
         if taken := next((other for other in before if place == other), None):
             yield Problem(at, f"must be another for every shared directory, got {taken} a second time")

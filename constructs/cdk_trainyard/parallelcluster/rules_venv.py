@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from cdk_trainyard.options.kinds import NOWHERE, NodePath
+from cdk_trainyard.options.kinds import NOWHERE
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.parallelcluster import rules_nodes
 from cdk_trainyard.parallelcluster.context import ClusterContext
 from cdk_trainyard.parallelcluster.facts import user_of

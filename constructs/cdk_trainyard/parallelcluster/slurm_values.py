@@ -326,6 +326,6 @@ def _value_problem(value: Any, form: str, words: str) -> str | None:
         return f"must be one value, got {'a mapping' if hasattr(value, 'keys') else 'a list'}"
     if isinstance(value, str) and not (value.isprintable() and value.strip()):
         return f"must be one line that says something, got {shown(value)}"
-    if isinstance(value, str) and (text := LINE.problem(value, NOWHERE)):
-        return text
+    if isinstance(value, str) and (wrong := LINE.problem(value, NOWHERE)):
+        return str(wrong)
     return None if re.fullmatch(rf'("?)(?:{form})\1', str(value)) else f"must be {words}, got {shown(value)}"

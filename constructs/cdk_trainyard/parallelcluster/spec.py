@@ -1,9 +1,9 @@
 """What can be said of a ParallelCluster: a specification without CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.options.addresses import LABEL
 from cdk_trainyard.options.fields import Said, Unit, Unless
@@ -12,7 +12,6 @@ from cdk_trainyard.options.stand_ins import Removal
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.parallelcluster.facts import parallelcluster_version
 from cdk_trainyard.parallelcluster.spec_nodes import (
-    FORMER_IMAGE,
     HeadNode,
     ImageId,
     LoginPool,
@@ -197,8 +196,6 @@ class Timeouts:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ParallelClusterSpec:
     """A cluster of AWS ParallelCluster: Slurm, a head node, and queues of nodes that come and go."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_IMAGE, "storage": "use 'shared_storage'"}
 
     head_node: HeadNode
     """The head node."""

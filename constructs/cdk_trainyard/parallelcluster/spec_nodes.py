@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cdk_trainyard.instances import kind
 from cdk_trainyard.options.fields import Repeats, Said, Unit
-from cdk_trainyard.options.kinds import Choice, Cidr, Environment, NodePath, Number, Open, Text, resource_id
+from cdk_trainyard.options.kinds import Choice, Cidr, Environment, Number, Open, Text, resource_id
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.texts import LINE
+from cdk_trainyard.problems import Flaw
 
 if TYPE_CHECKING:
     from aws_cdk import Duration
@@ -45,12 +47,11 @@ MountDir = Annotated[str, NodePath(hidden=False)]
 class BlockOrList:
     """An IPv4 block, or a prefix list of EC2."""
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match the id of a list, or judge the block as one."""
         if re.fullmatch(_PREFIX_LIST, value):
             return None
-        found = Cidr().problem(value, environment)
-        return found and found.replace("an IPv4 block, as 10.1.0.0/16", _BLOCK_OR_LIST)
+        return Cidr(words=_BLOCK_OR_LIST).problem(value, environment)
 
     def schema(self) -> dict[str, Any]:
         """Return the form."""
@@ -62,15 +63,6 @@ _BLOCK: Final = "203.0.113.7/32"
 _BLOCK_OR_LIST: Final = f"an IPv4 block or a prefix list, as {_BLOCK}"
 Addresses = Annotated[str, BlockOrList()]
 """Who may connect (``AllowedIps``)."""
-FORMER_OVERRIDES: Final[Mapping[str, str]] = {"extra": "use 'raw_overrides'"}
-FORMER_IMAGE: Final[Mapping[str, str]] = {**FORMER_OVERRIDES, "ami_id": "use 'image_id'"}
-FORMER_THREADS: Final[Mapping[str, str]] = {
-    "simultaneous_multithreading": "use 'threads_per_core', 1 for false and 2 for true",
-    **dict.fromkeys(
-        ("disable_hyperthreading", "disable_simultaneous_multithreading"),
-        "use 'threads_per_core', 1 for true and 2 for false",
-    ),
-}
 
 
 class VolumeType(StrEnum):
@@ -129,8 +121,6 @@ class Dcv:
 class NodeSoftware:
     """What every kind of nodes says of its software."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = FORMER_IMAGE
-
     on_start: Sequence[CustomAction] = ()
     """What runs before a node is set up. Default - nothing."""
     on_configured: Sequence[CustomAction] = ()
@@ -166,8 +156,6 @@ class HeadNode(LoginNode):
     Most of it can never be changed: ParallelCluster refuses another type, subnet, key pair, disk, image or script.
     Files of a `NodeScripts` folder are the exception: they are fetched through a fixed address.
     """
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_IMAGE, **FORMER_THREADS, "key_name": "use 'key_pair'"}
 
     public: bool = False
     """Whether it stands in the network's first public subnet. Default: false."""

@@ -1,9 +1,9 @@
 """What can be said of queues of a ParallelCluster, and of the kinds of nodes in them. No CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.instances.kind import UsageClass
 from cdk_trainyard.options.arns import RESERVATION_GROUP
@@ -11,9 +11,6 @@ from cdk_trainyard.options.fields import Said
 from cdk_trainyard.options.kinds import Number, resource_id
 from cdk_trainyard.options.tags import Tags
 from cdk_trainyard.parallelcluster.spec_nodes import (
-    FORMER_IMAGE,
-    FORMER_OVERRIDES,
-    FORMER_THREADS,
     MOST_NODES,
     InstanceTypeName,
     MountDir,
@@ -86,8 +83,6 @@ class NodeAllocation:
 class ComputeResource(NodeAllocation):
     """Equal nodes of a queue."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {**FORMER_OVERRIDES, **FORMER_THREADS}
-
     instance_type: InstanceTypeName | None = None
     """Their type, as ``trn1.32xlarge``. Default - ``instance_types`` is given instead."""
     instance_types: Sequence[InstanceTypeName] = ()
@@ -119,8 +114,6 @@ class ComputeResource(NodeAllocation):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue(NodeSoftware, NodeAllocation):
     """A queue of Slurm, which Slurm calls a partition."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = FORMER_IMAGE
 
     name: NodeName
     """Its name. Another name is another queue."""

@@ -1,8 +1,8 @@
 """What can be said of the directories that the nodes of a ParallelCluster share, beside its mounts. No CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from cdk_trainyard.options.fields import As
 from cdk_trainyard.options.kinds import Number, Text, resource_id
@@ -33,8 +33,6 @@ FsxVolumeId = Annotated[
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharedVolume:
     """What every shared directory says."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"deletion": "use 'removal_policy', RETAIN, DESTROY or SNAPSHOT"}
 
     at: MountDir
     """Where it is mounted."""

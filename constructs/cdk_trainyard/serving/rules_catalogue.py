@@ -10,7 +10,7 @@ from cdk_trainyard.instances import InstanceType, catalogue_date, zone_ids
 from cdk_trainyard.options.kinds import Environment
 from cdk_trainyard.options.secrets import TOKENS
 from cdk_trainyard.options.texts import IMAGE_REFERENCE
-from cdk_trainyard.problems import Problem, either, option, shown
+from cdk_trainyard.problems import Flaw, Problem, either, option, shown
 from cdk_trainyard.serving.catalogue import (
     EngineImage,
     HostImage,
@@ -68,8 +68,8 @@ def image_problems(engine: TextGenerationEngine, region: str | None) -> Iterator
     if unresolved(said, engine.kind):
         return
     image = engine.container
-    if said is not None and not image.known and (text := _unknown_image(said, engine, region)):
-        yield Problem(("image",), text)
+    if said is not None and not image.known and (wrong := _unknown_image(said, engine, region)):
+        yield wrong.at(("image",))
         return
     if said is not None and "/" in said and engine.repository is not None:
         text = f"must be a key of the catalogue beside {option('repository')}, which is where it is pulled from, got"
@@ -91,13 +91,13 @@ def server_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
         yield Problem(("engine", "image"), text)
 
 
-def _unknown_image(said: str, engine: TextGenerationEngine, region: str | None) -> str | None:
+def _unknown_image(said: str, engine: TextGenerationEngine, region: str | None) -> Flaw | None:
     """What is no key of the catalogue is at least a reference."""
     if "/" in said:
         return IMAGE_REFERENCE.problem(said, Environment(region=None if unresolved(region) else region))
     keys = [row.key for row in engine_images() if row.server is engine.kind]
     allowed = either([*keys, "a reference with its registry"])
-    return f"must be {allowed}, got {shown(said)}{did_you_mean(said, keys)}"
+    return Flaw(f"must be {allowed}", got=shown(said), remedy=did_you_mean(said, keys))
 
 
 def _registry_problems(image: EngineImage, region: str | None) -> Iterator[Problem]:

@@ -1,9 +1,9 @@
 """What can be said of the load balancer before a service: who calls it, and how. No CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.options.addresses import Url
 from cdk_trainyard.options.fields import InFile, Said
@@ -73,10 +73,6 @@ class JwtClaim:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClientAuthentication:
     """How callers are told from others: by the options of one kind."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("jwks_endpoint", "jwks_uri", "jwks_url"), "use 'key_set_url'"
-    )
 
     kind: AuthenticationKind
     """Who looks at callers: the load balancer, which verifies tokens (jwt), the engine, which compares a key that they

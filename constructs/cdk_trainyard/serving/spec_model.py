@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, Unpack
 
 from cdk_trainyard.data_files import load
 from cdk_trainyard.options.fields import Said
@@ -102,13 +102,6 @@ class NeuronModel:
     Neuron graphs are static. ``batch``, ``sequence_length`` and ``tensor_parallel`` must be those that the model was
     compiled with: the ``neuron_config.json`` beside the weights is what counts, and an engine refuses others.
     """
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        "bucket": "it is the bucket of models, 'models' in 'storage.buckets' for one of yours",
-        "max_model_len": "use 'sequence_length'",
-        "max_num_seqs": "use 'batch'",
-        "tp": "use 'tensor_parallel'",
-    }
 
     name: Annotated[
         str,

@@ -1,9 +1,9 @@
 """What can be said of a service: its hosts, their number, its alarms, and the build that compiles its model. No CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.options.fields import Said, Unit
 from cdk_trainyard.options.kinds import Choice, Number, Text
@@ -68,13 +68,6 @@ class NodeHealth(StrEnum):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServingHosts:
     """The inf2 instances of a service; one task runs on each."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        "deployment": "use 'rollout'",
-        "desired_count": "use 'tasks'",
-        "replicas": "use 'tasks'",
-        "volume_size": "it follows from the size of the model",
-    }
 
     instance_type: Annotated["str | ec2.InstanceType", Choice(values=INF2_TYPES)]
     """Their type, of inf2."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import shown
+from cdk_trainyard.problems import Flaw, shown
 
 
 def _example(environment: Environment) -> str:
@@ -17,22 +17,23 @@ def _example(environment: Environment) -> str:
 class FileSystemDnsName:
     """The DNS name of a file system of FSx: in the domain of its Region, or of a directory of yours."""
 
-    def problem(self, value: Any, environment: Environment) -> str | None:
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
         """Match it, and compare the Region where it says one."""
-        example = _example(environment)
+        example, got = _example(environment), shown(value)
+        shows = f"must be the DNS name that the FSx console shows, as {example}"
         if len(value) > _LONGEST_NAME or re.fullmatch(_DNS_NAME, value, re.ASCII) is None:
-            return f"must be the DNS name that the FSx console shows, as {example}, got {shown(value)}"
+            return Flaw(shows, got=got)
         if re.match(_OF_EFS, value, re.ASCII):
-            return f"must be the name of a file system of FSx, as {example}, got {shown(value)}, one of EFS"
+            return Flaw(f"must be the name of a file system of FSx, as {example}", got=f"{got}, one of EFS")
         region, found = environment.region, re.fullmatch(_REGIONAL_NAME, value.lower())
         if found is None and re.search(_OF_AWS, value.lower()):
-            return f"must be the DNS name that the FSx console shows, as {example}, got {shown(value)}"
+            return Flaw(shows, got=got)
         if region is None or found is None:
             return None
         suffix = environment.suffix
         isolated = environment.partition not in {"aws", "aws-cn", "aws-us-gov"}
         if found["region"] != region or (found["suffix"] != suffix and not isolated):
-            return f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}, got {shown(value)}"
+            return Flaw(f"must be one of Region {region}, which ends with .fsx.{region}.{suffix}", got=got)
         return None
 
     def schema(self) -> dict[str, Any]:

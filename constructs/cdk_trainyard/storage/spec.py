@@ -1,13 +1,14 @@
 """What can be said of storage: file systems, their links to S3, buckets, the accounting database. No CDK."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.network.spec import BucketName, SecurityGroupId, Zone
 from cdk_trainyard.options.fields import INLINE, As, InFile, Said, Unit
-from cdk_trainyard.options.kinds import Arn, NodePath, Number, Open, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, Number, Open, Text, resource_id
+from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.stand_ins import DatabaseClass, ImageRepository, Retention, Span
 from cdk_trainyard.options.texts import LINE
 from cdk_trainyard.storage.bucket_purpose import BucketPurpose
@@ -203,11 +204,6 @@ class DataRepository:
 class LustreSpec:
     """A new FSx for Lustre file system."""
 
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        "read_cache_gib": "use 'read_cache', with 'mode' and 'size_gib'",
-        "storage_capacity": "use 'capacity_gib'",
-    }
-
     deployment: Annotated[LustreDeployment, INLINE] = LustreDeployment()  # noqa: RUF009  a frozen value
     """Deployment type, storage class and throughput; another type is another, empty file system.
     Default - PERSISTENT_2 on SSD at 250 MB/s per TiB."""
@@ -285,13 +281,6 @@ class ExistingBucket:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingLogBucket:
     """A bucket for access logs that exists already, in the same Region; its rules and its policy stay yours."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {
-        "key_arn": "AWS delivers access logs only to buckets under S3's own encryption (SSE-S3); name another bucket",
-        "prefix": "it is front-door for a load balancer, and the purpose of a bucket for that",
-    }
-    """Sources: ELB user guide, "Access logs for your Application Load Balancer"; Amazon S3 user guide, "Enabling Amazon
-    S3 server access logging"; read 2026-11."""
 
     bucket_name: BucketName
     """Its name."""

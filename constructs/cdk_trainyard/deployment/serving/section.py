@@ -1,8 +1,7 @@
 """The ``serving:`` section: a model that is served beside, or without, a training cluster. No CDK."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from cdk_trainyard.serving.spec_load_balancer import LoadBalancerSpec, WebAclSpec
 from cdk_trainyard.serving.spec_service import CompilationSpec, MonitoringSpec, NodeHealth, ServiceSpec
@@ -22,8 +21,6 @@ class LoadBalancerSection(LoadBalancerSpec):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServingSection(ServiceSpec):
     """A model on ECS with inf2 hosts, behind a load balancer that speaks OpenAI's protocol."""
-
-    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"door": "it is called 'load_balancer'"}
 
     load_balancer: LoadBalancerSection
     """The way in."""

@@ -1,14 +1,17 @@
 """What other tools call a key is answered with a key that its section has, and only where nearness does not find it."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
-from cdk_trainyard.options.unknown_keys import foreign_keys, in_snake_case, near
+from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
+from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 
 
 def sections(spec: type, orchestrator: str) -> Iterator[type]:
@@ -22,17 +25,38 @@ SECTIONS = {each for name in OWN for each in sections(DeploymentSpec, name)}
 
 
 def test_the_table_is_of_sections_that_a_file_has() -> None:
-    assert foreign_keys().keys() <= {base.__name__ for each in SECTIONS for base in each.__mro__}
+    assert other_keys().keys() <= {base.__name__ for each in SECTIONS for base in each.__mro__}
 
 
 def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
     for spec in SECTIONS:
         keys = keys_of(spec)
-        tables = [foreign_keys().get(base.__name__, {}) for base in spec.__mro__]
+        tables = [other_keys().get(base.__name__, {}) for base in spec.__mro__]
         for key, text in ((key, text) for table in tables for key, text in table.items()):
             assert key == in_snake_case(key) not in keys
-            assert "raw_overrides" not in text or "raw_overrides" in keys
-            assert [f"use '{each}'" for each in near(key, keys)] != [text], "nearness finds it"
+            assert {*re.findall(r"\{(.*?)\}", text)} <= keys.keys()
+            assert [f"use {{{each}}}" for each in near(key, keys)] != [text], "nearness finds it"
+
+
+@pytest.mark.parametrize(
+    ("spec", "key", "says", "named"),
+    [
+        (HeadNode, "key_name", "; use 'key_pair'", "key_pair"),
+        (
+            HeadNode,
+            "SimultaneousMultithreading",
+            "; use 'threads_per_core', 1 for false and 2 for true",
+            "threads_per_core",
+        ),
+        (InstanceGroup, "placement", "; HyperPod places nodes itself; leave it out", None),
+        (InstanceGroup, "// type", "; a comment begins with '#'", None),
+    ],
+)
+def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, named: str | None) -> None:
+    keys = keys_of(spec)
+    found = [] if named is None else [named]
+    assert meaning(key, spec, (), known=keys, whole=(spec, {})) == (says, found)
+    assert meant(key, spec, keys) == found
 
 
 @pytest.mark.parametrize(
