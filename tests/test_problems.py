@@ -1,5 +1,7 @@
 """Problems as sentences."""
 
+import pytest
+
 from cdk_trainyard.problems import Flaw, Problem, dotted, either, option, sentence, shown, within
 
 
@@ -22,6 +24,23 @@ def test_a_value_cannot_pass_for_the_name_of_an_option() -> None:
 def test_what_cannot_be_seen_in_a_key_is_escaped() -> None:
     problem = Problem(("r\u202eegion", "\xa0a", "ü"), "is no key here")
     assert sentence(problem) == r"'r\u202eegion.\xa0a.ü' is no key here"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (r"C:\data", r"'C:\data'"),
+        ("it's", '"it\'s"'),
+        ('a "b"', "'a \"b\"'"),
+        ("'\"\\", r"""'\'"\\'"""),
+        ("a\tb", r"'a\tb'"),
+        ("\u202eb", r"'\u202eb'"),
+        ("größe", "'größe'"),
+        ("x" * 101, f"'{'x' * 99}…'"),
+    ],
+)
+def test_a_text_is_shown_as_it_was_written(value: str, text: str) -> None:
+    assert shown(value) == text
 
 
 def test_what_is_wrong_with_a_value_has_three_parts() -> None:

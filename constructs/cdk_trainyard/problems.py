@@ -94,10 +94,16 @@ def shown(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return repr(value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…")
+            return _in_quotes(value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…")
         case None:
             return "nothing"
     return str(value)
+
+
+def _in_quotes(text: str) -> str:
+    """Return text as ``repr`` does, but with each backslash as it is, unless signs that nobody sees are in it."""
+    quote = '"' if "'" in text and '"' not in text else "'"
+    return f"{quote}{text}{quote}" if text.isprintable() and quote not in text else repr(text)
 
 
 def either(choices: Iterable[str], *, all_in: str = "") -> str:

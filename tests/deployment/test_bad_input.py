@@ -503,6 +503,11 @@ AT_LOAD = [
         "4:9: 'network.zone' must be a zone of the stack's […]",
     ),
     row(
+        "zone-in-quotes-of-a-word-processor",
+        [("zone: use1-az4", "zone: \u201cuse1-az4\u201d\u200f")],
+        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got '\u201cuse1-az4\u201d\\u200f'; use 'use1-az4'",
+    ),
+    row(
         "zone-unknown",
         [("zone: use1-az4", "zone: use1-az9")],
         "4:9: 'network.zone' must be one of use1-az1, use1-az2, use1-az3 […]",

@@ -19,6 +19,7 @@ MERGE_ALL = "write one, as '<<: [*one, *other]'"
 ONE_OF_BOTH = "begin it with '- ', or write a key instead of each item"
 BELOW_A_KEY = "indent it below the key that it is of, or write a key"
 CONFLICT = "<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> other\n"
+NO_ENGINE = "engine, which does not run here; check what it makes of it"
 MARKERS = "'<<<<<<<', '=======' and '>>>>>>>'; choose one of both and remove them"
 EN_DASH = "\u2013"
 QUOTE_ALL = "put all of it in quotes"
@@ -165,6 +166,8 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a:\n  * b\n  * c\n", "2:3", "an item of a list begins with '- ', got '*'; write '- b'"),
         ("a:\n  - b\n  c: 2\n", "3:3", f"a key stands among the items of a list; {ONE_OF_BOTH}"),
         ("a:\n  b: 1\n  - c\n", "3:3", f"an item of a list stands among keys; {BELOW_A_KEY}"),
+        ("a: 1\n{{- if .Values.x }}\nb: 2\n{{- end }}\n", "2:1", f"'{{{{-' begins a line for a template {NO_ENGINE}"),
+        ("a: 1\n{% if x %}\nb: 2\n", "2:1", f"'{{%' begins a line for a template {NO_ENGINE}"),
         (f"a: 1\n{CONFLICT}", "2:1", f"git could not merge this, and left its markers {MARKERS}"),
         (f"{CONFLICT}a: [\n", "1:1", f"git could not merge this, and left its markers {MARKERS}"),
         ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: {d: 1}\n", "4:3", f"'<<' is given twice, first in line 3; {MERGE_ALL}"),

@@ -212,6 +212,21 @@ def test_a_comment_of_another_language_is_told_how_one_begins(key: str, value: A
     assert said.partition(" must be ")[2] == f"{alone} alone, got {value!r}: {remedy}"
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "alone"),
+    [
+        ("count", "\u201c4\u201d", "4"),
+        ("count", "\u20184", "4"),
+        ("job", '"compute"', "compute"),
+        ("job", "compute\u200f", "compute"),
+    ],
+)
+def test_quotes_that_are_none_to_yaml_are_told_of(key: str, value: Any, alone: str) -> None:
+    [said] = read(group(**{key: value}))[1]
+    why = f"such quotes, and signs that nobody sees, are part of a value; write {alone}"
+    assert said.partition(" must be ")[2] == f"{alone} alone, got {shown(value)}: {why}"
+
+
 @pytest.mark.parametrize("value", ["four // 4", "// 4", "101 // of them", "4//four", "4 -- four", "4 # four"])
 def test_a_value_that_is_wrong_without_it_is_answered_as_others(value: str) -> None:
     assert read(group(count=value))[1] == [f"'groups.workers.count' must be a whole number, got {value!r}"]
@@ -306,6 +321,14 @@ def test_nothing_is_put_in_place_of_a_reference(reference: str) -> None:
     ]
     [said] = read({"groups": {reference: GOOD}})[1]
     assert said.endswith(f"got {reference!r} as a name{remedy}")
+
+
+def test_a_secret_is_not_shown_where_a_list_should_stand() -> None:
+    secret = f"glpat-{'a1B2c3D4e5' * 2}"
+    reader = Reader(environment=Environment())
+    reader.read(Lists, {"names": secret}, ())
+    assert [problem.text for problem in reader.problems if secret in problem.text] == []
+    assert sentence(reader.problems[0]).startswith("'names' must be a list, got a secret")
 
 
 @pytest.mark.parametrize(("key", "value"), [("Ref", "X"), ("Fn::GetAtt", ("a", "b"))])

@@ -67,6 +67,8 @@ _SIGNS: Final = (
 """How a line begins for other readers than YAML's, and what it is told."""
 _MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) for sign in "<=>")
 """What git leaves in a file that it could not merge (git-merge, "How conflicts are presented")."""
+_FILLED_IN: Final = re.compile(r"^[ \t]*(\{[{%]-?)", re.MULTILINE)
+"""How lines of Helm's and Jinja's templates begin."""
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
 _COMMENT: Final = r"(?<!\S)(//|/\*)"
@@ -90,6 +92,7 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
     mark, began = seen(mark), getattr(error, "context_mark", None)
     start = seen(began) if began else mark
     for read in (
+        _template,
         _line_end,
         _indentation,
         _tab,
@@ -109,6 +112,14 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
             return _at(start), sentence
     sentences = (sentence for pattern, sentence in _SENTENCES if re.search(pattern, problem))
     return _at(mark), next(sentences, f"this is not YAML: {problem}")
+
+
+def _template(_problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+    """Say of the first line that a program should have filled in, at or above the fault, that none does here."""
+    found = _FILLED_IN.search(str(mark.buffer))
+    if found is None or (at := position(str(mark.buffer)[: found.start(1)]))[0] > mark.line + 1:
+        return None
+    return at, f"'{found[1]}' begins a line for a template engine, which does not run here; check what it makes of it"
 
 
 def _line_end(_problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:

@@ -4,7 +4,6 @@ What has a wrong form is answered here, once, and stands in the specification as
 it, and judge everything else.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Ki
 from cdk_trainyard.options.remedies import (
     INTRINSIC,
     MOST_DIGITS,
+    alone,
     in_brackets,
     is_long,
     likely,
@@ -42,7 +42,7 @@ from cdk_trainyard.options.remedies import (
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
 from cdk_trainyard.options.stand_ins import StandIn
-from cdk_trainyard.options.unknown_keys import COMMENT, meaning, meant
+from cdk_trainyard.options.unknown_keys import meaning, meant
 from cdk_trainyard.problems import At, Flaw, Problem, either, shown
 from cdk_trainyard.tokens import Unknown, dummy
 
@@ -52,8 +52,6 @@ _LONG: Final = f" of at most {MOST_DIGITS} digits"
 _NOTHING: Final[Mapping[str, Any]] = {}
 _FORMER_VALUES: Final = "FORMER_VALUES"
 """An enumeration may have a table of values that it had: value → what to do instead."""
-_BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
-"""A value, and what follows it that may be meant as a comment."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,9 +177,9 @@ class Reader:
 
     def _of_item(self, shape: Shape, data: Any, at: At) -> list[Problem]:
         """Return what is wrong with an item that a file may have, without what it is."""
-        alone = Reader(environment=self.environment, shows=False)
-        alone._value(shape, data, at)
-        return alone.problems
+        reader = Reader(environment=self.environment, shows=False)
+        reader._value(shape, data, at)
+        return reader.problems
 
     def _items(self, shape: Items, data: Any, at: At) -> Iterator[Any]:
         if shape.by_name is None:
@@ -227,14 +225,14 @@ class Reader:
         before = len(self.problems)
         value = self._judged(wanted, kinds, data, at)
         said = self.problems[before:]
-        if said and isinstance(data, str) and (behind := _BEHIND.fullmatch(data)):
-            alone = plain(wanted, behind[1])
+        for text, why, more in alone(data) if said and isinstance(data, str) else ():
             del self.problems[before:]
-            self._judged(wanted, kinds, alone, at)
+            self._judged(wanted, kinds, plain(wanted, text), at)
             if not self.problems[before:]:
-                got, remedy = f"{shown(data)}: {COMMENT} after a blank", f"; write {behind[1]} # …"
-                said = [Flaw(f"must be {behind[1]} alone", got=got, remedy=remedy).at(at)]
-            self.problems[before:] = said
+                flaw = Flaw(f"must be {text} alone", got=f"{shown(data)}: {why}", remedy=f"; write {text}{more}")
+                said = [flaw.at(at)]
+                break
+        self.problems[before:] = said
         return value
 
     def _judged(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Any:

@@ -9,6 +9,7 @@ from math import inf, isfinite, nan
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.unknown_keys import COMMENT
 from cdk_trainyard.problems import Flaw, shown
 
 MOST_DIGITS: Final = 18
@@ -32,6 +33,10 @@ _DASH: Final = r"[-\u2010-\u2015\u2212]"
 _COMMAS: Final = re.compile(r",(?![^\[\]]{0,64}\])")
 _BETWEEN: Final = re.compile(r"[,;\s](?![^\[\]]{0,64}\])")
 """What is between items of a list, and not in brackets of one of them."""
+_BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
+"""A value, and what follows it that may be meant as a comment."""
+_AROUND: Final = "'\"\u00a0\u00ab\u00bb\u200b\u200e\u200f\u2018-\u201f\u2039\u203a\u2060\ufeff"
+"""Quotes of any language, and signs that nobody sees: YAML takes none of them away from a plain value."""
 _WORD: Final = re.compile(rf"(?!{_DASH})\S*[^\s,;:]")
 _BARE: Final = re.compile(
     r"(?!(?:true|false|null)$)(?:--?)?[a-z/](?:[\w./@%+=~ -]|:(?=[\w/]))*(?<! )", re.ASCII | re.IGNORECASE
@@ -50,6 +55,19 @@ def without_references(wrong: Flaw, value: object) -> Flaw:
     if found is None or "'${" in wrong.must:
         return wrong
     return replace(wrong, remedy=f"; nothing is put in place of {shown(found[0])}, write the value itself")
+
+
+def alone(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what text that is refused may be meant for, why it is not that, and what may be written behind it."""
+    if behind := _BEHIND.fullmatch(text):
+        yield behind[1], f"{COMMENT} after a blank", " # …"
+    if (value := bare(text)) not in {text, ""}:
+        yield value, "such quotes, and signs that nobody sees, are part of a value", ""
+
+
+def bare(text: str) -> str:
+    """Return text without quotes of any language, and without what nobody sees, at its ends."""
+    return re.sub(f"^[{_AROUND}]+|[{_AROUND}]+$", "", text)
 
 
 def likely(text: str, words: Iterable[str]) -> str:
