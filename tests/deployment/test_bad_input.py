@@ -764,17 +764,17 @@ AT_LOAD = [
     row(
         "subnet-too-small",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/24\n  accelerator_cidr: 10.1.0.128/27")],
-        "12:3: 'cluster.groups' must take at most the 27 addresses of the subnet 10.1.0.128/27, got 51 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2, reserve = 16); use a /26 or larger, EFA-only interfaces, or fewer nodes",
+        "12:3: 'cluster.groups' must take at most the 27 addresses of the subnet 10.1.0.128/27, got 35 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2); use a /26 or larger, EFA-only interfaces, or fewer nodes",
     ),
     row(
         "more than half of the largest network",
         [("count: 4", "count: 4200")],
-        "10:3: 'cluster.groups' must take at most the 32763 addresses of the subnet 10.1.128.0/17, got 33619 (head 1 x m5.large x 1 = 1, workers 4200 x trn1.32xlarge x 8 = 33600, Lustre file servers = 2, reserve = 16); use a /16, as 'secondary_cidr' of a new network may be, EFA-only interfaces, or fewer nodes",
+        "10:3: 'cluster.groups' must take at most the 32763 addresses of the subnet 10.1.128.0/17, got 33603 (head 1 x m5.large x 1 = 1, workers 4200 x trn1.32xlarge x 8 = 33600, Lustre file servers = 2); use a /16, as 'secondary_cidr' of a new network may be, EFA-only interfaces, or fewer nodes",
     ),
     row(
         "subnet-too-small-for-any-cluster",
         [("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/24\n  accelerator_cidr: 10.1.0.128/28")],
-        "6:21: 'network.accelerator_cidr' must hold 51 addresses (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2, reserve = 16), got 10.1.0.128/28 with 11; use a /26 or larger",
+        "6:21: 'network.accelerator_cidr' must hold 35 addresses (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 2), got 10.1.0.128/28 with 11; use a /26 or larger",
     ),
     row(
         "file-system-fills-the-subnet",
@@ -782,7 +782,7 @@ AT_LOAD = [
             ("zone: use1-az4", "zone: use1-az4\n  cidr: 10.1.0.0/24\n  accelerator_cidr: 10.1.0.128/26"),
             ("1200", "120000"),
         ],
-        "9:19: 'storage.lustre.capacity_gib' must leave the nodes addresses of the 59 of the subnet 10.1.0.128/26, got 104 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 55, reserve = 16); use a /25 or larger, or less capacity",
+        "9:19: 'storage.lustre.capacity_gib' must leave the nodes addresses of the 59 of the subnet 10.1.0.128/26, got 88 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 55); use a /25 or larger, or less capacity",
     ),
     row(
         "folder-missing",
@@ -973,6 +973,29 @@ def test_a_database_of_another_partition_has_its_names(endpoint: str) -> None:
 @pytest.mark.parametrize(("edits", "says"), AT_LOAD)
 def test_fails_at_load(edits: list[Edit], says: list[str], write: Callable[[str], Path]) -> None:
     assert_refused(write(edited(*edits)), says)
+
+
+SMALL: list[tuple[str, Edit, Edit]] = [
+    (GOOD, ("zone: use1-az4", "zone: use1-az4\n  accelerator_mask: 26"), ("count: 4", "count: 7")),
+    (
+        GOOD_PARALLELCLUSTER,
+        ("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 27"),
+        ("max_count: 8", "max_count: 9"),
+    ),
+    (GOOD_FLEET, ("zone: usw2-az2", "zone: usw2-az2\n  accelerator_mask: 28"), ("count: 8", "count: 8")),
+]
+"""Subnets that have an address for every node and file server, and no further one."""
+
+
+@pytest.mark.parametrize(("good", "network", "nodes"), SMALL, ids=["hyperpod", "parallelcluster", "fleet"])
+def test_a_subnet_whose_last_address_is_taken_holds_all(
+    good: str, network: Edit, nodes: Edit, write: Callable[[str], Path]
+) -> None:
+    assert problems_of(write(edited(network, nodes, good=good))) == []
+    count = int(nodes[1].split()[-1])
+    more = (nodes[0], nodes[1].replace(str(count), str(count + 1)))
+    (refused,) = problems_of(write(edited(network, more, good=good)))
+    assert "addresses" in refused
 
 
 @pytest.mark.parametrize("good", [GOOD, GOOD_PARALLELCLUSTER, GOOD_FLEET, GOOD_SERVING])

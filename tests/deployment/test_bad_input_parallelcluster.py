@@ -318,12 +318,12 @@ AT_LOAD = [
             ("zone: us-east-1a", f"{EXISTING[:-1]}, cidr: 10.0.0.0/28}}"),
             ("public: true", "public: false"),
         ],
-        "5:85: 'network.accelerator_subnet.cidr' must hold 43 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 2, other = 1, reserve = 16), got 10.0.0.0/28 with 11; use a /26 or larger; one that exists cannot grow, so name another",
+        "5:85: 'network.accelerator_subnet.cidr' must hold 27 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 2, other = 1), got 10.0.0.0/28 with 11; use a /27 or larger; one that exists cannot grow, so name another",
     ),
     row(
         "a mask that leaves too few addresses",
         [("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 28")],
-        "5:21: 'network.accelerator_mask' must hold 42 addresses […]",
+        "5:21: 'network.accelerator_mask' must hold 26 addresses […]",
     ),
     row(
         "a file system with more servers than the subnet has addresses",
@@ -331,7 +331,7 @@ AT_LOAD = [
             ("zone: us-east-1a", "zone: us-east-1a\n  accelerator_mask: 26"),
             ("capacity_gib: 1200", "capacity_gib: 480000"),
         ],
-        "5:21: 'network.accelerator_mask' must hold 256 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 216, reserve = 16), got 10.1.128.0/26 with 59; use a /23 or larger",
+        "5:21: 'network.accelerator_mask' must hold 240 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 216), got 10.1.128.0/26 with 59; use a /24 or larger",
     ),
     row(
         "more nodes than all service subnets have addresses",
@@ -380,7 +380,7 @@ AT_LOAD = [
     row(
         "more nodes than any subnet has addresses",
         [("max_count: 8", "max_count: 65531"), ("c5.xlarge\n    public", "c5.4xlarge\n    public")],
-        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65565 […]",
+        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65549 […]",
     ),
     row(
         "a database in a VPC that has no subnets for it",
@@ -730,7 +730,7 @@ AT_LOAD = [
             ("max_count: 16", "max_count: 500"),
             ("c5.xlarge\n    p", "m5.8xlarge\n    p"),
         ],
-        "5:9: 'network.cidr' must hold 526 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2, reserve = 16), got 10.1.0.128/25 with 123; use a /22 or larger; the accelerator subnet has half of it",
+        "5:9: 'network.cidr' must hold 510 addresses (cpu/c5-xlarge 8 x c5.xlarge x 1 = 8, training/trn1-32xlarge 500 x trn1.32xlarge x 1 = 500, Lustre file servers = 2), got 10.1.0.128/25 with 123; use a /22 or larger; the accelerator subnet has half of it",
     ),
     row(
         "an accounting database in one zone",

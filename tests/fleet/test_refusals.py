@@ -158,6 +158,14 @@ def test_warns(slug: str, changes: dict[str, Any], words: str) -> None:
     assert words in found[0]
 
 
+@pytest.mark.parametrize("count", [3, 11])
+def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(count: int) -> None:
+    stack = new_stack()
+    new_fleet(stack, count=count, network=existing_network(stack, accelerator_cidr="10.1.0.0/28"))
+    (found,) = [text for text in warnings(stack) if "@cdk-trainyard/fleet:few-addresses" in text]
+    assert f"the subnet 10.1.0.0/28 has at most {11 - count} of 11 addresses left when all nodes are there" in found
+
+
 def test_the_readme_names_every_warning() -> None:
     readme = Path(rules.__file__).with_name("README.md").read_text()
     told = re.findall(r"^\| `([a-z-]+)` \|", readme.partition("## Warnings")[2].partition("\n## ")[0], re.MULTILINE)

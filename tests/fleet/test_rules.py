@@ -237,8 +237,8 @@ def test_a_fleet_that_its_subnet_cannot_hold_is_refused_with_the_arithmetic() ->
     around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/24")
     assert fleet(around, instance_type="p5.48xlarge", count=16, interfaces="legacy") == [
         (
-            "'network.accelerator_cidr' must hold 529 addresses (nodes 16 x p5.48xlarge x 32 = 512, other = 1, "
-            "reserve = 16), got 10.1.0.0/24 with 251; use a /22 or larger"
+            "'network.accelerator_cidr' must hold 512 addresses (nodes 16 x p5.48xlarge x 32 = 512), got 10.1.0.0/24 "
+            "with 251; use a /22 or larger"
         )
     ]
 

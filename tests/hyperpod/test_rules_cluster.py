@@ -517,8 +517,8 @@ def test_fails_with_a_subnet_that_is_too_small(stack: Stack, build: Build) -> No
     )
     assert problems == (
         (
-            "'groups' must take at most the 27 addresses of the subnet 10.1.0.0/27, got 49 (controller-group 1 x "
-            "m5.large x 1 = 1, worker-group 4 x trn1.32xlarge x 8 = 32, reserve = 16); use a /26 or larger, EFA-only "
+            "'groups' must take at most the 27 addresses of the subnet 10.1.0.0/27, got 33 (controller-group 1 x "
+            "m5.large x 1 = 1, worker-group 4 x trn1.32xlarge x 8 = 32); use a /26 or larger, EFA-only "
             "interfaces, or fewer nodes"
         ),
     )
@@ -538,18 +538,18 @@ def test_efa_only_interfaces_save_addresses(stack: Stack, build: Build) -> None:
 def test_file_servers_in_the_subnet_count(stack: Stack, build: Build) -> None:
     network = existing_network(stack, accelerator_cidr="10.1.0.0/27")
     nodes = shared_group(stack, network)
-    file_system = LustreFileSystem(stack, "Servers", network=network, security_group=nodes, capacity_gib=24000)
+    file_system = LustreFileSystem(stack, "Servers", network=network, security_group=nodes, capacity_gib=60000)
     (problem,) = refusal(build, network=network, security_group=nodes, mounts=[Mount(file_system=file_system)])
     assert f"Lustre file servers = {file_system.file_servers}" in problem
 
 
 def test_addresses_of_groups_with_a_network_of_their_own_are_counted_there(stack: Stack, build: Build) -> None:
     own = existing_network(stack, "Own", accelerator_cidr="10.2.0.0/28")
-    far = worker(name="far", count=4, network=own)
+    far = worker(name="far", count=12, network=own)
     (problem,) = refusal(build, network=existing_network(stack), groups=[controller(), worker(), far])
     assert problem == (
-        "'groups.far.network' must hold 20 addresses (far 4 x c5.4xlarge x 1 = 4, reserve = 16), got 10.2.0.0/28 with "
-        "11; use a /27 or larger"
+        "'groups.far.network' must hold 12 addresses (far 12 x c5.4xlarge x 1 = 12), got 10.2.0.0/28 with 11; use a "
+        "/27 or larger"
     )
 
 

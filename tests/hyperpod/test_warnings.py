@@ -64,6 +64,13 @@ def test_a_region_without_the_type() -> None:
     ]
 
 
+def test_a_subnet_that_holds_the_nodes_and_none_in_their_place(stack: Stack, build: Build) -> None:
+    build(network=existing_network(stack, accelerator_cidr="10.1.0.0/28"), groups=[controller(), worker(count=2)])
+    (warning,) = warned(stack)
+    assert warning.startswith("the subnet 10.1.0.0/28 has at most 8 of 11 addresses left when all nodes are there (")
+    assert warning.endswith("; use a /27 or larger, or fewer nodes [ack: @cdk-trainyard/hyperpod:few-addresses]")
+
+
 def test_lustre_over_tcp_in_another_zone(stack: Stack, build: Build) -> None:
     network = existing_network(stack)
     file_system = existing_lustre(stack, shared_group(stack, network), zone="usw2-az1")
@@ -252,6 +259,7 @@ def test_updates_in_batches(stack: Stack, build: Build, update: dict[str, Any], 
 def test_the_ids_are_api() -> None:
     assert list(WARNINGS) == [
         "zone-without-type",
+        "few-addresses",
         "lustre-in-other-zone",
         "lustre-over-tcp",
         "home-hidden",

@@ -70,6 +70,40 @@ def test_fails_beyond_the_largest_subnet() -> None:
     assert plan.table().endswith("no subnet is that large: the largest is a /16")
 
 
+@pytest.mark.parametrize(
+    ("nodes", "cidr", "says"),
+    [
+        (11, "10.0.0.0/28", "at most 0 of 11 addresses left"),
+        (3, "10.0.0.0/28", "at most 8 of 11 addresses left"),
+        (12, "10.0.0.0/28", ""),  # which is refused
+        (11, "10.0.0.0/27", ""),  # 16 are left
+        (12, "10.0.0.0/27", "at most 15 of 27 addresses left"),
+        (0, "10.0.0.0/28", "at most 11 of 11 addresses left"),
+        (3, None, ""),
+    ],
+)
+def test_warns_of_a_subnet_that_holds_all_nodes_and_no_reserve(nodes: int, cidr: str | None, says: str) -> None:
+    found = AddressPlan([use(nodes, 1)]).warnings(cidr)
+    assert [says in text for text in found] == [True] * bool(says), found
+
+
+def test_the_warning_has_the_numbers_and_the_remedy() -> None:
+    plan = AddressPlan([use(1, 8, instance_type="trn1.32xlarge")], other=1)
+    (text,) = plan.warnings("10.0.0.0/28")
+    assert text == (
+        "the subnet 10.0.0.0/28 has at most 2 of 11 addresses left when all nodes are there (worker-group 1 x "
+        "trn1.32xlarge x 8 = 8, other = 1), fewer than 16 for nodes that are replaced before their predecessors are "
+        "gone, and for whatever else takes addresses; use a /27 or larger, or fewer nodes"
+    )
+    assert (
+        AddressPlan([use(32760, 1)])
+        .warnings("10.0.0.0/17")[0]
+        .endswith("; use a /16, as 'secondary_cidr' of a new network may be, or fewer nodes")
+    )
+    assert AddressPlan([use(65530, 1)]).warnings("10.0.0.0/16")[0].endswith("; use several networks, or fewer nodes")
+    assert AddressPlan([], other=1).warnings("10.0.0.0/28") == []  # nothing is replaced
+
+
 @pytest.mark.parametrize(("prefix", "slurm", "eks"), [(24, 7, 3), (20, 127, 50), (17, 1023, 404), (16, 2047, 809)])
 def test_as_many_p5_fit_as_documented(prefix: int, slurm: int, eks: int) -> None:
     p5, cidr = InstanceType.of("ml.p5.48xlarge"), f"10.0.0.0/{prefix}"

@@ -47,10 +47,10 @@ def new_network(stack: Stack, **changes: Any) -> TrainingNetwork:
     return TrainingNetwork(stack, "Network", **{"zone": ZONE, **changes})
 
 
-def existing_network(stack: Stack) -> Network:
+def existing_network(stack: Stack, **changes: Any) -> Network:
     """Return a network that exists, with a public subnet, too: for who looks at the cluster alone."""
     public = ec2.Subnet.from_subnet_attributes(stack, "Public", subnet_id="subnet-22222222", availability_zone=ZONE)
-    return parts.existing_network(stack, zone=ZONE, public_subnets=[public])
+    return parts.existing_network(stack, zone=ZONE, public_subnets=[public], **changes)
 
 
 def head(**changes: Any) -> HeadNode:

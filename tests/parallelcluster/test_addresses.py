@@ -9,6 +9,7 @@ from cdk_trainyard.options.stand_ins import Subnet
 from cdk_trainyard.parallelcluster.context import ClusterContext, MountedFileSystem, Place
 from cdk_trainyard.parallelcluster.resolve import resolve_cluster
 from cdk_trainyard.parallelcluster.rules_addresses import address_problems
+from cdk_trainyard.parallelcluster.warnings import few_addresses
 from cdk_trainyard.problems import sentence
 from tools.contract.table.clusters import OTHER_ZONE, PLACE, PRIVATE, PUBLIC, Candidate, cluster, cpu, login, queue
 
@@ -46,6 +47,13 @@ def test_nodes_in_several_subnets_have_the_addresses_of_all() -> None:
     )
     private = cluster(queue(cpu(max_count=60), subnets=[Subnet(PRIVATE), Subnet(OTHER_ZONE)]))
     assert said(private, SMALL) == []  # more than the private one has
+
+
+@pytest.mark.parametrize(("count", "warned"), [(43, 0), (44, 1), (59, 1), (60, 0)])
+def test_what_holds_all_nodes_and_few_in_their_place_is_a_warning(count: int, *, warned: int) -> None:
+    nodes, context = cluster(queue(cpu(max_count=count))), ClusterContext(place=SMALL)
+    assert [bool(text) for text in said(nodes, SMALL)] == [True] * (count > 59)
+    assert len(list(few_addresses(resolve_cluster(nodes.said, context), context))) == warned
 
 
 @pytest.mark.parametrize(("count", "refused"), [(10, False), (11, True)])

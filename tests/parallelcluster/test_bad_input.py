@@ -439,7 +439,7 @@ GRID: dict[str, tuple[Changes, str]] = {
     ),
     "more nodes than addresses": (
         lambda _: {"queues": [queue(cpu(max_count=40000))], "head_node": head(instance_type="c5.9xlarge")},
-        "'network.accelerator_cidr' must hold 40016 addresses (compute/c5-xlarge 40000 x c5.xlarge x 1 = 40000, reserve = 16), got 10.1.128.0/17 with 32763; use a /16, as 'secondary_cidr' of a new network may be",
+        "'network.accelerator_cidr' must hold 40000 addresses (compute/c5-xlarge 40000 x c5.xlarge x 1 = 40000), got 10.1.128.0/17 with 32763; use a /16, as 'secondary_cidr' of a new network may be",
     ),
 }
 

@@ -29,7 +29,18 @@ from cdk_trainyard.parallelcluster import (
     Timeouts,
 )
 from cdk_trainyard.storage import LustreFileSystem, Mount, TrainingBuckets
-from tests.parallelcluster.parts import TYPE, config, cpu, head, new_network, new_stack, queue, resource, trn1
+from tests.parallelcluster.parts import (
+    TYPE,
+    config,
+    cpu,
+    existing_network,
+    head,
+    new_network,
+    new_stack,
+    queue,
+    resource,
+    trn1,
+)
 
 
 # ---------------------------------------------------------------- defaults, one by one
@@ -438,6 +449,14 @@ def test_warns(
     build(**changes)
     found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp(f"parallelcluster:{slug}"))
     assert [one for one in found if text in str(one.entry.data)]
+
+
+def test_warns_of_a_subnet_that_holds_the_nodes_and_none_in_their_place(
+    stack: Stack, build: Callable[..., ParallelCluster]
+) -> None:
+    build(network=existing_network(stack, accelerator_cidr="10.1.0.0/28"), queues=[queue(cpu(max_count=3))])
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("parallelcluster:few-addresses"))
+    assert "the subnet 10.1.0.0/28 has at most 8 of 11 addresses left" in str(found[0].entry.data)
 
 
 @pytest.mark.parametrize(

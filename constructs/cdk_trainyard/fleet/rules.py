@@ -1,6 +1,7 @@
 """Whether a fleet can stand and work as one. Pure: nothing is created here."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cdk_trainyard.fleet.images import base_name
 from cdk_trainyard.fleet.rules_image import route_problems
@@ -28,7 +29,6 @@ from cdk_trainyard.problems import At, Problem, either, option, shown, within
 from cdk_trainyard.storage.clients import client_problems
 from cdk_trainyard.tokens import unresolved
 
-_MASTERS = 1
 _GROUPS = 5  # default quota "Security groups per network interface" (L-2AFB9258): VPC user guide
 _MOST_TYPES = 20
 """Launch templates of a mixed instances policy, of which each type has one: ``LaunchTemplateSpecification`` of
@@ -239,16 +239,26 @@ def zone_problems(around: FleetSurroundings) -> Iterator[Problem]:
 
 def address_problems(spec: FleetSpec, around: FleetSurroundings) -> Iterator[Problem]:
     """The subnet has an address for every interface of the nodes, the master and the file servers."""
-    cidr, most = around.accelerator_cidr, spec.most
-    if cidr is None or not spec.types or unresolved(most, cidr, spec.capacity) or not 1 <= most <= MOST_NODES:
-        return
+    cidr, plan = around.accelerator_cidr, replace(address_plan(spec, around), reserve=0)
+    short = cidr and plan.shortage(cidr, remedy=f"leave {option('interfaces')} out, for one address a node")
+    if short:
+        yield Problem(("network", "accelerator_cidr"), short)
+
+
+def address_plan(spec: FleetSpec, around: FleetSurroundings) -> AddressPlan:
+    """Return what the subnet must hold; of nodes of which too little is known, or is right, nothing.
+
+    Args:
+        spec: The fleet.
+        around: What is around it.
+    """
+    most = spec.most
+    if not spec.types or unresolved(most, spec.capacity) or not 1 <= most <= MOST_NODES:
+        return AddressPlan([])
     servers = sum(mount.file_servers or 0 for mount in around.mounts if mount.zone == around.zone)
     largest = max(spec.types, key=lambda kind: kind.vcpus)
     use = AddressUse(name="nodes", instance_type=largest.name, count=most, addresses_per_node=addresses_per_node(spec))
-    plan = AddressPlan([use], lustre_file_servers=servers, other=_MASTERS)
-    short = plan.shortage(cidr, remedy=f"leave {option('interfaces')} out, for one address a node")
-    if short:
-        yield Problem(("network", "accelerator_cidr"), short)
+    return AddressPlan([use], lustre_file_servers=servers, other=around.masters)
 
 
 def addresses_per_node(spec: FleetSpec) -> int:

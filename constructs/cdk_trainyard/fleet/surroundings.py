@@ -19,6 +19,7 @@ class FleetSurroundings:
         accelerator_cidr: Block of the nodes' subnet. None: not known.
         has_nat: Whether the nodes reach the internet.
         mounts: File systems that they mount.
+        masters: How many masters are made beside them, as far as it is known.
         placement_group: Whether a placement group is given.
         extra_security_groups: Security groups beside the first.
         scrape_seconds: How many seconds lie between two samples of its metrics. None: they go nowhere.
@@ -31,6 +32,7 @@ class FleetSurroundings:
     accelerator_cidr: str | None = None
     has_nat: bool = True
     mounts: Sequence[MountFacts] = ()
+    masters: int = 0
     placement_group: bool = False
     extra_security_groups: int = 0
     scrape_seconds: int | None = None

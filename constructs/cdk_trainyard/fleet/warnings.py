@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from cdk_trainyard.fleet.images import dlami_names, known_image
+from cdk_trainyard.fleet.rules import address_plan
 from cdk_trainyard.fleet.rules_nodes import interfaces_of
 from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.fleet.surroundings import FleetSurroundings
@@ -54,6 +55,11 @@ def zone_without_type(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
     for kind in spec.types:
         if warning := kind.offer_warning(region, [zone]):
             yield warning
+
+
+def few_addresses(spec: FleetSpec, around: FleetSurroundings) -> Warnings:
+    """A subnet that holds all nodes, and few that take the place of others."""
+    yield from address_plan(spec, around).warnings(around.accelerator_cidr)
 
 
 def no_route_to_internet(_spec: FleetSpec, around: FleetSurroundings) -> Warnings:
@@ -139,6 +145,7 @@ WARNINGS: dict[str, Callable[[FleetSpec, FleetSurroundings], Warnings]] = {
     "home-hidden": home_hidden,
     "lustre-over-tcp": lustre_over_tcp,
     "zone-without-type": zone_without_type,
+    "few-addresses": few_addresses,
     "no-way-out": no_route_to_internet,
     "interface-quota": interface_quota_near,
     "spot-loses-jobs": spot_loses_jobs,

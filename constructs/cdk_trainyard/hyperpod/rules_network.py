@@ -1,6 +1,7 @@
 """Whether the nodes fit into their subnets and reach their file systems: pure functions, silent about Tokens."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Network
 
 from cdk_trainyard.errors import ConfigurationError
@@ -18,7 +19,7 @@ from cdk_trainyard.tokens import unresolved
 
 def address_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that every subnet has an address for every interface of its nodes and file servers."""
-    for subnet, groups in _by_subnet(cluster):
+    for subnet, groups in by_subnet(cluster):
         block = parse_cidr(subnet.cidr)
         if block is None:
             continue
@@ -26,10 +27,21 @@ def address_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
         if unpublished:
             yield from unpublished
             continue
-        uses = [_address_use(group) for group in groups if group.types and not unresolved(group.spec.count)]
-        plan = AddressPlan(uses, lustre_file_servers=_file_servers(cluster, subnet))
-        if plan.required > usable_addresses(block.prefixlen):
+        plan = address_plan(cluster, subnet, groups)
+        if replace(plan, reserve=0).required > usable_addresses(block.prefixlen):
             yield _shortage(cluster, subnet, groups, plan)
+
+
+def address_plan(cluster: ResolvedCluster, subnet: SubnetFacts, groups: Sequence[ResolvedGroup]) -> AddressPlan:
+    """Return what a subnet must hold.
+
+    Args:
+        cluster: The cluster.
+        subnet: The subnet.
+        groups: The groups whose nodes are in it, of types whose addresses are published.
+    """
+    uses = [_address_use(group) for group in groups if group.types and not unresolved(group.spec.count)]
+    return AddressPlan(uses, lustre_file_servers=_file_servers(cluster, subnet))
 
 
 def _shortage(
@@ -38,6 +50,7 @@ def _shortage(
     """Return that a subnet is too small, said of what leaves no address to a node of each group, or of the groups."""
     block = IPv4Network(str(subnet.cidr))
     usable, least = usable_addresses(block.prefixlen), plan.reserve + len(groups)
+    plan = replace(plan, reserve=0)
     if usable < least:
         at: At = ("network", "accelerator_cidr") if subnet == cluster.facts.subnet else (*groups[0].at, "network")
         return Problem(at, plan.shortage(str(block)) or "")
@@ -57,7 +70,7 @@ def _shortage(
 def zone_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     """Check that subnets are in the cluster's Region, and a file system with EFA in the zone of its clients."""
     wanted = cluster.facts.environment.region
-    for subnet, groups in _by_subnet(cluster):
+    for subnet, groups in by_subnet(cluster):
         region = None if unresolved(subnet.zone) else zone_region(subnet.zone or "")
         if wanted and region and region != wanted:
             at = ("network",) if subnet == cluster.facts.subnet else (*groups[0].at, "network")
@@ -86,7 +99,12 @@ def mounts_across_zones(cluster: ResolvedCluster) -> Iterator[tuple[ResolvedGrou
                     yield group, index, mount
 
 
-def _by_subnet(cluster: ResolvedCluster) -> Iterator[tuple[SubnetFacts, list[ResolvedGroup]]]:
+def by_subnet(cluster: ResolvedCluster) -> Iterator[tuple[SubnetFacts, list[ResolvedGroup]]]:
+    """Yield every subnet that nodes are in, with their groups.
+
+    Args:
+        cluster: The cluster.
+    """
     groups: dict[str, tuple[SubnetFacts, list[ResolvedGroup]]] = {}
     for group in cluster.groups:
         if group.subnet is not None:

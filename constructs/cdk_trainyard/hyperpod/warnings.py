@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from cdk_trainyard.data_files import load
 from cdk_trainyard.hyperpod.limits import HOME
 from cdk_trainyard.hyperpod.resolved import ResolvedCluster
-from cdk_trainyard.hyperpod.rules_network import mounts_across_zones
+from cdk_trainyard.hyperpod.rules_network import address_plan, by_subnet, mounts_across_zones
 from cdk_trainyard.hyperpod.rules_reach import missing_packages
 from cdk_trainyard.hyperpod.rules_versions import judge_neuron
 from cdk_trainyard.instances import AcceleratorKind, InstanceType, UsageClass
@@ -28,6 +28,12 @@ def zone_without_type(cluster: ResolvedCluster) -> Warnings:
         for known in group.types:
             if warning := known.offer_warning(region, [zone]):
                 yield f"group {group.name!r}: {warning}"
+
+
+def few_addresses(cluster: ResolvedCluster) -> Warnings:
+    """A subnet that holds all nodes, and few that take the place of others."""
+    for subnet, groups in by_subnet(cluster):
+        yield from address_plan(cluster, subnet, groups).warnings(subnet.cidr)
 
 
 def lustre_in_other_zone(cluster: ResolvedCluster) -> Warnings:
@@ -165,6 +171,7 @@ def private_gpu_image(cluster: ResolvedCluster) -> Warnings:
 
 WARNINGS: dict[str, Callable[[ResolvedCluster], Warnings]] = {
     "zone-without-type": zone_without_type,
+    "few-addresses": few_addresses,
     "lustre-in-other-zone": lustre_in_other_zone,
     "lustre-over-tcp": lustre_over_tcp,
     "home-hidden": home_hidden,

@@ -4,13 +4,13 @@ A subnet cannot grow once it exists, and a cluster without a free address cannot
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network
 
 from cdk_trainyard.errors import raise_problems
-from cdk_trainyard.network.rules import address_count_problems
+from cdk_trainyard.network.rules import address_count_problems, parse_cidr
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, RESERVED_ADDRESSES, SMALLEST_SUBNET, usable_addresses
-from cdk_trainyard.problems import option
+from cdk_trainyard.problems import Problem, option, sentence
 from cdk_trainyard.tokens import unresolved
 
 _LARGEST = usable_addresses(LARGEST_SUBNET)
@@ -130,6 +130,25 @@ class AddressPlan:
         if usable >= self.required:
             return None
         return f"{must}, got {cidr} with {usable}; use {self.smallest_subnet}"
+
+    def warnings(self, cidr: str | None) -> list[str]:
+        """Say that a subnet holds what is there, and not the reserve: nothing, or one sentence with the arithmetic.
+
+        Args:
+            cidr: The subnet's block. A Token passes, and so does None: not known.
+        """
+        block, there = parse_cidr(cidr), replace(self, reserve=0)
+        if block is None or not self.uses:
+            return []
+        usable = usable_addresses(block.prefixlen)
+        if not there.required <= usable < self.required:
+            return []
+        text = (
+            f"the subnet {block} has at most {usable - there.required} of {usable} addresses left when all nodes are "
+            f"there ({there.arithmetic}), fewer than {self.reserve} for nodes that are replaced before their "
+            f"predecessors are gone, and for whatever else takes addresses; use {self.smallest_subnet}, or fewer nodes"
+        )
+        return [sentence(Problem((), text))]
 
     def table(self) -> str:
         """Return the arithmetic as lines of text."""

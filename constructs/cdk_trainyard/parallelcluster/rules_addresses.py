@@ -1,6 +1,7 @@
 """Whether subnets have an address for every node. Pure: nothing is created here."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Network
 
 from cdk_trainyard.network.address_plan import AddressPlan, AddressUse
@@ -21,16 +22,32 @@ def address_problems(spec: ParallelClusterSpec, context: ClusterContext) -> Prob
     """Subnets have an address for every node at its largest, and the accelerator subnet for every file server, too."""
     place, standing = context.place, list(_standing(spec, context.place))
     private = frozenset([place.accelerator_subnet])
-    servers = sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet in private)
+    plan = replace(accelerator_plan(spec, context), reserve=0)
     if place.accelerator_cidr is not None and not unresolved(place.accelerator_cidr):
-        uses = {at: use for at, where, use in standing if where == private}
-        yield from _accelerator_problems(uses, servers, place.accelerator_cidr)
+        nodes = {at: use for at, where, use in standing if where == private and at[0] == "queues"}
+        yield from _accelerator_problems(nodes, plan, place.accelerator_cidr)
     blocks = {**place.blocks, place.accelerator_subnet: parse_cidr(place.accelerator_cidr)}
     for group in dict.fromkeys(where for _, where, _ in standing if where != private):
         found = [block for subnet in group if (block := blocks.get(subnet))]
         if len(found) == len(group):
             uses = {at: use for at, where, use in standing if where <= group}
-            yield from _group_problems(uses, servers if private <= group else 0, sorted(found))
+            yield from _group_problems(uses, plan.lustre_file_servers if private <= group else 0, sorted(found))
+
+
+def accelerator_plan(spec: ParallelClusterSpec, context: ClusterContext) -> AddressPlan:
+    """Return what the accelerator subnet must hold of what stands in it and in no other.
+
+    Args:
+        spec: The resolved cluster.
+        context: What it stands in.
+    """
+    private = context.place.accelerator_subnet
+    uses = [(at, use) for at, where, use in _standing(spec, context.place) if where == {private}]
+    return AddressPlan(
+        [use for at, use in uses if at[0] == "queues"],
+        lustre_file_servers=sum(mount.file_servers for _, mount in known(context.mounts) if mount.subnet == private),
+        other=sum(use.addresses for at, use in uses if at[0] != "queues"),
+    )
 
 
 def addresses_within(spec: ParallelClusterSpec, place: Place, among: Collection[str]) -> int:
@@ -69,10 +86,7 @@ def _addresses_per_node(compute: ComputeResource) -> int:
     return 1 if compute.efa else max((len(each.network_cards) for each in types_of(compute)), default=1)
 
 
-def _accelerator_problems(uses: _Uses, servers: int, cidr: str) -> Problems:
-    nodes = {at: use for at, use in uses.items() if at[0] == "queues"}
-    others = sum(use.addresses for at, use in uses.items() if at not in nodes)
-    plan = AddressPlan([*nodes.values()], lustre_file_servers=servers, other=others)
+def _accelerator_problems(nodes: _Uses, plan: AddressPlan, cidr: str) -> Problems:
     where: At = ("network", "accelerator_cidr")
     if plan.required > usable_addresses(LARGEST_SUBNET) and nodes:  # no block helps
         where = max(nodes, key=lambda at: nodes[at].addresses)

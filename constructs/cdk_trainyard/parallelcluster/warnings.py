@@ -18,6 +18,7 @@ from cdk_trainyard.parallelcluster.resolve import (
     type_names,
     types_of,
 )
+from cdk_trainyard.parallelcluster.rules_addresses import accelerator_plan
 from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
 from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
@@ -47,6 +48,11 @@ def zone_without_type(spec: ParallelClusterSpec, context: ClusterContext) -> War
         for each in {each.name: each for compute in queue.compute for each in types_of(compute)}.values():
             if warning := each.offer_warning(region, [zone]):
                 yield f"queue {queue.name!r}: {warning}"
+
+
+def few_addresses(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
+    """An accelerator subnet that holds all nodes, and few that take the place of others."""
+    yield from accelerator_plan(spec, context).warnings(context.place.accelerator_cidr)
 
 
 def other_version(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
@@ -250,6 +256,7 @@ def home_hidden(spec: ParallelClusterSpec, context: ClusterContext) -> Warnings:
 
 WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] = {
     "zone-without-type": zone_without_type,
+    "few-addresses": few_addresses,
     "other-version": other_version,
     "managed-file-system": managed_file_system,
     "lustre-over-tcp": lustre_over_tcp,

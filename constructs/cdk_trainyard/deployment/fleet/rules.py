@@ -34,6 +34,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
         accelerator_cidr=accelerator_cidr(network, environment.region),
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
         mounts=list(mounts.values()),
+        masters=int(isinstance(section.master, MasterSpec)),
         scrape_seconds=scrape_seconds(deployment.monitoring),
         exporters=exporters(deployment.monitoring),
     )
