@@ -57,6 +57,11 @@ def test_the_message_uses_the_users_own_keyword() -> None:
     assert AddressPlan([use(100, 8)]).problems("10.0.0.0/24", keyword="subnet")[0].startswith("'subnet' must hold 816 ")
 
 
+def test_the_message_names_the_option_that_makes_room() -> None:
+    (problem,) = AddressPlan([use(40_000, 1)]).problems("10.0.0.0/17")
+    assert problem.endswith("got 10.0.0.0/17 with 32763; use a /16, as 'secondary_cidr' of a new network may be")
+
+
 def test_fails_beyond_the_largest_subnet() -> None:
     plan = AddressPlan([use(2048, 32, instance_type="p5.48xlarge")], reserve=0)
     expected = (

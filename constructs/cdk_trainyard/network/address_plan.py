@@ -111,7 +111,7 @@ class AddressPlan:
         if self.required > _LARGEST and not unresolved(cidr):
             return [self._too_much()]
         short = self.shortage(cidr)
-        return [f"{keyword!r} {short}"] if short else []
+        return [sentence(Problem((keyword,), short))] if short else []
 
     def shortage(self, cidr: str, *, remedy: str = "use EFA-only interfaces, or several networks") -> str | None:
         """Say what is wrong with a subnet for this plan, as a sentence without its subject; None when it holds all.
