@@ -380,7 +380,7 @@ AT_LOAD = [
     row(
         "more nodes than any subnet has addresses",
         [("max_count: 8", "max_count: 65531"), ("c5.xlarge\n    public", "c5.4xlarge\n    public")],
-        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65549 […]",
+        "18:22: 'cluster.queues[0].compute[0].max_count' must let the nodes take at most 65531 addresses, all that the largest subnet (a /16) has, got 65549 (cpu/c5-xlarge 65531 x c5.xlarge x 1 = 65531, training/trn1-32xlarge 16 x trn1.32xlarge x 1 = 16, Lustre file servers = 2); use fewer nodes, or further subnets",
     ),
     row(
         "a database in a VPC that has no subnets for it",

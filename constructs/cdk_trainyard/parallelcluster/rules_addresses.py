@@ -11,7 +11,7 @@ from cdk_trainyard.parallelcluster.context import ClusterContext, Place
 from cdk_trainyard.parallelcluster.resolve import computes, known, subnet_of, subnets, type_names, types_of
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource
-from cdk_trainyard.problems import At, Problem
+from cdk_trainyard.problems import At, Flaw, Problem
 from cdk_trainyard.tokens import unresolved
 
 Problems = Iterator[Problem]
@@ -87,18 +87,25 @@ def _addresses_per_node(compute: ComputeResource) -> int:
 
 
 def _accelerator_problems(nodes: _Uses, plan: AddressPlan, cidr: str) -> Problems:
-    where: At = ("network", "accelerator_cidr")
-    if plan.required > usable_addresses(LARGEST_SUBNET) and nodes:  # no block helps
-        where = max(nodes, key=lambda at: nodes[at].addresses)
-    for text in plan.problems(cidr, keyword=""):
-        yield Problem(where, text.removeprefix("'' ").replace("the nodes must", "must let the nodes", 1))
+    most = usable_addresses(LARGEST_SUBNET)
+    if plan.required > most and nodes:  # no block helps
+        whose = f"all that the largest subnet (a /{LARGEST_SUBNET}) has"
+        yield _too_many(nodes, plan, most, whose, "use fewer nodes, or further subnets")
+    elif short := plan.shortage(cidr):
+        yield Problem(("network", "accelerator_cidr"), short)
 
 
 def _group_problems(uses: _Uses, servers: int, blocks: Sequence[IPv4Network]) -> Problems:
-    """Yield that subnets are too small together for what is in them alone, said of the nodes that are most."""
+    """Yield that subnets are too small together for what is in them alone."""
     plan = AddressPlan([*uses.values()], lustre_file_servers=servers, reserve=0)
     free = sum(usable_addresses(block.prefixlen) for block in blocks)
     if plan.required > free:
-        named = f"all of {' and '.join(map(str, blocks))}, got {plan.required} ({plan.arithmetic})"
-        text = f"must let the nodes take at most {free} addresses, {named}; use fewer nodes, or more or larger subnets"
-        yield Problem(max(uses, key=lambda at: uses[at].addresses), text)
+        whose = f"all of {' and '.join(map(str, blocks))}"
+        yield _too_many(uses, plan, free, whose, "use fewer nodes, or more or larger subnets")
+
+
+def _too_many(uses: _Uses, plan: AddressPlan, most: int, whose: str, remedy: str) -> Problem:
+    """Return that nodes take more addresses than there are, said of those that take most."""
+    got = f"{plan.required} ({plan.arithmetic})"
+    flaw = Flaw(f"must let the nodes take at most {most} addresses, {whose}", got, f"; {remedy}")
+    return flaw.at(max(uses, key=lambda at: uses[at].addresses))
