@@ -243,6 +243,14 @@ def test_a_fleet_that_its_subnet_cannot_hold_is_refused_with_the_arithmetic() ->
     ]
 
 
+@pytest.mark.parametrize(("subnet", "refused"), [("nodes", True), ("other", False), (None, False)])
+def test_file_servers_count_in_the_subnet_that_they_stand_in(subnet: str | None, *, refused: bool) -> None:
+    mount = MountFacts(path="/fsx", zone=ZONE, subnet=subnet, file_servers=4)
+    around = FleetSurroundings(zone=ZONE, accelerator_subnet="nodes", accelerator_cidr="10.1.0.0/28", mounts=[mount])
+    found = fleet(around, count=8)
+    assert ["Lustre file servers = 4" in text for text in found] == [True] * refused, found
+
+
 def test_a_fleet_that_no_subnet_can_hold_is_told_of_the_option_that_takes_the_addresses() -> None:
     around = FleetSurroundings(zone=ZONE, accelerator_cidr="10.1.0.0/16")
     (said,) = fleet(around, instance_type="p5.48xlarge", count=5000, interfaces="legacy")

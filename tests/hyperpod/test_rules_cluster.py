@@ -24,6 +24,7 @@ from cdk_trainyard.hyperpod import (
 )
 from cdk_trainyard.instances import UsageClass
 from cdk_trainyard.lifecycle import LifecycleScripts, LogRotation, NodeSetup, PamSlurmAdopt, SlurmTopology
+from cdk_trainyard.network import TrainingNetwork
 from cdk_trainyard.storage import AccountingDatabase, AccountingDatabaseBase, Lustre, LustreFileSystem, Mount, OpenZfs
 from tests.hyperpod.parts import (
     ACCOUNT,
@@ -541,6 +542,32 @@ def test_file_servers_in_the_subnet_count(stack: Stack, build: Build) -> None:
     file_system = LustreFileSystem(stack, "Servers", network=network, security_group=nodes, capacity_gib=60000)
     (problem,) = refusal(build, network=network, security_group=nodes, mounts=[Mount(file_system=file_system)])
     assert f"Lustre file servers = {file_system.file_servers}" in problem
+
+
+def test_file_servers_in_another_subnet_of_the_zone_do_not_count(stack: Stack, build: Build) -> None:
+    network = existing_network(stack, zone="us-west-2a", accelerator_cidr="10.1.0.0/27")
+    nodes, subnet = shared_group(stack, network), existing_network(stack, "Other", zone="us-west-2a").accelerator_subnet
+    file_system = LustreFileSystem(stack, "Servers", security_group=nodes, subnet=subnet, capacity_gib=60000)
+    assert file_system.zone == network.zone
+    build(network=network, security_group=nodes, mounts=[Mount(file_system=file_system)])
+
+
+def test_file_servers_count_for_every_network_with_their_subnet(stack: Stack, build: Build) -> None:
+    network = existing_network(stack)
+    again = TrainingNetwork.from_existing(
+        stack,
+        "Again",
+        vpc=network.vpc,
+        accelerator_subnet=network.accelerator_subnet,
+        zone="usw2-az4",
+        accelerator_cidr="10.1.0.0/28",
+    )
+    groups = [controller(network=again), worker(count=9, network=again)]
+    file_system = LustreFileSystem(
+        stack, "Servers", network=network, security_group=shared_group(stack, network), capacity_gib=1200
+    )
+    (problem,) = refusal(build, network=network, groups=groups, mounts=[Mount(file_system=file_system)])
+    assert "Lustre file servers = 2" in problem
 
 
 def test_addresses_of_groups_with_a_network_of_their_own_are_counted_there(stack: Stack, build: Build) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from cdk_trainyard.deployment.network import ACCELERATOR
 from cdk_trainyard.deployment.storage import ExistingLustreSection, LustreSection, OpenZfsSection, StorageSection
 from cdk_trainyard.network.subnet_layout import LARGEST_SUBNET, usable_addresses
 from cdk_trainyard.problems import At
@@ -34,6 +35,7 @@ def mounts_of(storage: StorageSection, zone: str | None) -> Mapping[At, MountFac
                 zone=zone,
                 efa_enabled=lustre.efa_enabled,
                 lustre_version=version if runs else None,  # of another its kind says it
+                subnet=ACCELERATOR,
                 file_servers=servers if servers and servers <= _MOST_SERVERS else None,  # of more its capacity says it
                 repositories=tuple(_repositories(lustre)),
             )

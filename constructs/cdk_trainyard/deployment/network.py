@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network
-from typing import Literal
+from typing import Final, Literal
 
 from cdk_trainyard.instances import zone_region
 from cdk_trainyard.network.rules import layout_request, network_problems, parse_cidr
@@ -12,6 +12,8 @@ from cdk_trainyard.network.subnet_layout import SubnetLayout, plan_subnets
 from cdk_trainyard.problems import Problem
 from cdk_trainyard.tokens import unresolved
 
+ACCELERATOR: Final = "accelerator"
+"""What tells the accelerator subnet from others, in which a new file system stands."""
 Side = Literal["public", "service"]
 
 

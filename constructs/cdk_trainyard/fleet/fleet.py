@@ -176,6 +176,7 @@ class EfaFleet(FleetBase):
             environment=judge.environment,
             zone=network.zone,
             network_region=None if unresolved(network.zone) else zone_region(network.zone),
+            accelerator_subnet=network.accelerator_subnet.subnet_id,
             accelerator_cidr=network.accelerator_cidr,
             has_nat=network.has_nat,
             mounts=[mount.facts for mount in mounts],

@@ -255,7 +255,7 @@ def address_plan(spec: FleetSpec, around: FleetSurroundings) -> AddressPlan:
     most = spec.most
     if not spec.types or unresolved(most, spec.capacity) or not 1 <= most <= MOST_NODES:
         return AddressPlan([])
-    servers = sum(mount.file_servers or 0 for mount in around.mounts if mount.zone == around.zone)
+    servers = sum(mount.file_servers or 0 for mount in around.mounts if mount.subnet == around.accelerator_subnet)
     largest = max(spec.types, key=lambda kind: kind.vcpus)
     use = AddressUse(name="nodes", instance_type=largest.name, count=most, addresses_per_node=addresses_per_node(spec))
     return AddressPlan([use], lustre_file_servers=servers, other=around.masters)

@@ -16,7 +16,8 @@ class FleetSurroundings:
         environment: Region and account of its stack.
         zone: The network's zone. None: not known.
         network_region: The network's Region. None: not known, or compared already.
-        accelerator_cidr: Block of the nodes' subnet. None: not known.
+        accelerator_subnet: What tells the nodes' subnet from others. None: not known.
+        accelerator_cidr: Its block. None: not known.
         has_nat: Whether the nodes reach the internet.
         mounts: File systems that they mount.
         masters: How many masters are made beside them, as far as it is known.
@@ -29,6 +30,7 @@ class FleetSurroundings:
     environment: Environment = NOWHERE
     zone: str | None = None
     network_region: str | None = None
+    accelerator_subnet: str | None = None
     accelerator_cidr: str | None = None
     has_nat: bool = True
     mounts: Sequence[MountFacts] = ()

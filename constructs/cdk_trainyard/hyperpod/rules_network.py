@@ -58,7 +58,7 @@ def _shortage(
     servers = {
         mount.file_servers: index
         for index, mount in enumerate(cluster.facts.mounts)
-        if mount.file_servers and mount.zone == subnet.zone
+        if mount.file_servers and mount.subnet == subnet.identity
     }
     if servers and usable < least + plan.lustre_file_servers:
         text = f"must leave the nodes addresses of the {usable} of the subnet {block}, {got}, or less capacity"
@@ -140,4 +140,4 @@ def _address_use(group: ResolvedGroup) -> AddressUse:
 
 def _file_servers(cluster: ResolvedCluster, subnet: SubnetFacts) -> int:
     mounted = {mount.identity: mount for group in cluster.groups for mount in group.mounts}
-    return sum(mount.file_servers or 0 for mount in mounted.values() if mount.zone == subnet.zone)
+    return sum(mount.file_servers or 0 for mount in mounted.values() if mount.subnet == subnet.identity)

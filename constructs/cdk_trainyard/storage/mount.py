@@ -42,5 +42,6 @@ class Mount:
             zone=found.zone,
             efa_enabled=found.efa_enabled,
             lustre_version=found.lustre_version,
+            subnet=None if found.subnet is None else found.subnet.subnet_id,
             file_servers=found.file_servers,
         )

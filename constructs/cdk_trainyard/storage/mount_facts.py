@@ -23,7 +23,8 @@ class MountFacts:
         zone: Its zone. None: not known.
         efa_enabled: Whether nodes reach it over EFA.
         lustre_version: Its version of Lustre. None: not known.
-        file_servers: Addresses that it takes in its subnet. None: not known.
+        subnet: What tells its subnet from others. None: not known.
+        file_servers: Addresses that it takes there. None: not known.
         repositories: Directories on nodes that show buckets, as far as they are known.
     """
 
@@ -34,6 +35,7 @@ class MountFacts:
     zone: str | None = None
     efa_enabled: bool = False
     lustre_version: str | None = None
+    subnet: str | None = None
     file_servers: int | None = None
     repositories: Sequence[str] = ()
 

@@ -7,7 +7,7 @@ from cdk_trainyard.deployment.fleet.reach import fleet_reach_problems
 from cdk_trainyard.deployment.fleet.section import FleetSection
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
-from cdk_trainyard.deployment.network import accelerator_cidr, accelerator_zone, address_problem
+from cdk_trainyard.deployment.network import ACCELERATOR, accelerator_cidr, accelerator_zone, address_problem
 from cdk_trainyard.deployment.repositories import POLICIES, repository_problems
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.fleet.rules import fleet_problems
@@ -31,6 +31,7 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
     around = FleetSurroundings(
         environment=environment,
         zone=zone,
+        accelerator_subnet=ACCELERATOR,
         accelerator_cidr=accelerator_cidr(network, environment.region),
         has_nat=not isinstance(network, NetworkSpec) or network.has_nat,
         mounts=list(mounts.values()),

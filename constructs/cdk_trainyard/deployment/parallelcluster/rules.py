@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.accounting import existing_accounting_problems, ne
 from cdk_trainyard.deployment.monitoring import exporters, scrape_seconds
 from cdk_trainyard.deployment.mounts import mounts_of
 from cdk_trainyard.deployment.network import (
+    ACCELERATOR,
     Side,
     accelerator_cidr,
     accelerator_zone,
@@ -68,8 +69,8 @@ def cluster_problems(deployment: DeploymentSpec) -> Iterator[Problem]:
             zone=one.zone,
             lustre_version=one.lustre_version,
             repositories=one.repositories,
-            subnet=place.accelerator_subnet,
-            file_servers=one.file_servers or 0,  # of a new one, which stands there
+            subnet=one.subnet,
+            file_servers=one.file_servers or 0,
         )
         for one in mounts.values()
         if one.kind == "Lustre"  # that another kind cannot be mounted is said of its section
@@ -153,7 +154,7 @@ def place_of(network: object, region: str | None) -> Place:
     public = tuple(subnet.subnet_id for subnet in _several("public", network))
     new = network if isinstance(network, NetworkSpec) else None
     return Place(
-        accelerator_subnet="accelerator",
+        accelerator_subnet=ACCELERATOR,
         accelerator_cidr=accelerator_cidr(network, region),
         public_subnets=public,
         zone=accelerator_zone(network, region),
@@ -167,7 +168,7 @@ def place_of(network: object, region: str | None) -> Place:
 def _zones(network: object, region: str | None) -> Iterator[tuple[str, str]]:
     """Yield the subnets whose zone is known, each with its zone."""
     if zone := accelerator_zone(network, region):
-        yield "accelerator", zone
+        yield ACCELERATOR, zone
     for side in _SIDES:
         _, zones = zones_of(network, side)
         yield from zip((subnet.subnet_id for subnet in _several(side, network)), zones or (), strict=False)
