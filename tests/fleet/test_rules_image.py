@@ -11,7 +11,7 @@ from cdk_trainyard.fleet.spec_image import EfaInstaller, NodeImage, TrainingImag
 from cdk_trainyard.instances import AcceleratorKind
 from cdk_trainyard.options.judging import Judge
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.problems import sentence
+from cdk_trainyard.problems import sentence, shown
 from tests.fleet.parts import GPU_IMAGE, REGION
 
 ENVIRONMENT = Environment(region=REGION)
@@ -264,7 +264,7 @@ def test_nothing_is_said_of_what_can_be_built(said: dict[str, Any]) -> None:
         ({"commands": [" "]}, "'commands[0]' must be a shell command, as swapoff --all, got ' '; leave it out"),
         *(
             ({"commands": ["make", *commands, "swapoff --all"]}, (
-                f"'commands[1]' must close its quotes, got {commands[0]!r}; Bash would not run it"
+                f"'commands[1]' must close its quotes, got {shown(commands[0])}; Bash would not run it"
             ))
             for commands in (['echo "a'], ["echo 'it\\'s'"], ["echo 'a", 'b "c"'], ['echo "a\\"'])
         ),
