@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import yaml
 
-from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml, seen
+from cdk_trainyard.deployment._marks import seen
+from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from cdk_trainyard.deployment._yaml_errors import position
+from cdk_trainyard.deployment._marks import position
 from cdk_trainyard.errors import ConfigurationError, did_you_mean
 
 _MAX_BYTES: Final = 256 * 1024

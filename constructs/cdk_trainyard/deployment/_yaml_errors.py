@@ -1,14 +1,14 @@
 """What PyYAML says, in words for whoever wrote the file."""
 
 import re
-from bisect import bisect_left
-from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 from unicodedata import name
 
 import yaml
 
+from cdk_trainyard.deployment._marks import NO_BREAKS, Answer, line_of, place_of, position, seen
+from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.problems import legible
 
 NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
@@ -50,10 +50,6 @@ _SENTENCES: Final = (
     (r"chr\(\)|too large|[Ee]xceeds the limit", "an escape or a number here is beyond all range"),
     (r"nested too deeply", "nested too deeply; a deployment needs no more than eight levels"),
 )
-_UNMERGED: Final = (
-    "git could not merge this, and left its markers '<<<<<<<', '=======' and '>>>>>>>';"
-    " choose one of both and remove them"
-)
 _OPENED: Final = (
     (r"unexpected end of stream", _OPEN_QUOTE),
     (r"unexpected document separator", f"{_OPEN_QUOTE} before '---'"),
@@ -65,34 +61,27 @@ _SIGNS: Final = (
     (r"(?:[*+\u2022]|[\u2010-\u2015\u2212]) *(?=\S)", "an item of a list begins with '- ', got '{0}'; write '- {2}'"),
 )
 """How a line begins for other readers than YAML's, and what it is told."""
-_MARKERS: Final = tuple(re.compile(rf"^{sign}{{7}}(?:[ \r]|$)", re.MULTILINE) for sign in "<=>")
-"""What git leaves in a file that it could not merge (git-merge, "How conflicts are presented")."""
-_FILLED_IN: Final = re.compile(r"^[ \t]*(\{[{%]-?)", re.MULTILINE)
-"""How lines of Helm's and Jinja's templates begin."""
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
 _COMMENT: Final = r"(?<!\S)(//|/\*)"
-_NO_BREAKS: Final = "\x85\u2028\u2029"
 _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000"
 _LONGEST_KEY: Final = 1024
 """YAML 1.2.2, section 7.4.2: an implicit key on one line."""
-_Answer = tuple[tuple[int, int], str]
 
 
-def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
+def explain_yaml(error: yaml.YAMLError, text: str) -> Answer:
     """Return line and column, counted from one, and the sentence for one YAML error."""
     if isinstance(error, yaml.reader.ReaderError):
         return position(text[: error.position]), f"character {chr(error.character)!r} is not allowed in YAML; remove it"
-    if all(marker.search(text) for marker in _MARKERS):
-        return position(_MARKERS[0].split(text, maxsplit=1)[0]), _UNMERGED
     problem = str(getattr(error, "problem", None) or error)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
-        return (1, 1), f"this is not YAML: {problem}"
+        return of_another_format(text) or ((1, 1), f"this is not YAML: {problem}")
     mark, began = seen(mark), getattr(error, "context_mark", None)
     start = seen(began) if began else mark
+    if answer := of_another_format(text, mark.line + 1):
+        return answer
     for read in (
-        _template,
         _line_end,
         _indentation,
         _tab,
@@ -109,29 +98,21 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> _Answer:
             return answer
     for pattern, sentence in _OPENED:
         if re.search(pattern, problem):
-            return _at(start), sentence
+            return place_of(start), sentence
     sentences = (sentence for pattern, sentence in _SENTENCES if re.search(pattern, problem))
-    return _at(mark), next(sentences, f"this is not YAML: {problem}")
+    return place_of(mark), next(sentences, f"this is not YAML: {problem}")
 
 
-def _template(_problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
-    """Say of the first line that a program should have filled in, at or above the fault, that none does here."""
-    found = _FILLED_IN.search(str(mark.buffer))
-    if found is None or (at := position(str(mark.buffer)[: found.start(1)]))[0] > mark.line + 1:
-        return None
-    return at, f"'{found[1]}' begins a line for a template engine, which does not run here; check what it makes of it"
-
-
-def _line_end(_problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+def _line_end(_problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
     """Say of a character that ends a line for PyYAML alone that it does."""
     for each in (start, mark):
-        if found := re.search(f"[{_NO_BREAKS}]", _line(each)[: each.column + 1]):
+        if found := re.search(f"[{NO_BREAKS}]", line_of(each)[: each.column + 1]):
             said = f"U+{ord(found[0]):04X} ends a line for the file's reader, and in no editor; remove it"
             return (each.line + 1, found.start() + 1), said
     return None
 
 
-def _indentation(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+def _indentation(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
     """Say of a blank that is none to YAML that it indents nothing: the nearest one above."""
     if not re.search("could not find expected ':'|not allowed here|<block end>|'<document start>'", problem):
         return None
@@ -142,19 +123,19 @@ def _indentation(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | 
     return None
 
 
-def _tab(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
-    if r"'\t' that cannot start" in problem and _line(mark)[: mark.column].strip():
-        return _at(mark), "a tab stands where the file's reader wants a space; write a space"
+def _tab(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
+    if r"'\t' that cannot start" in problem and line_of(mark)[: mark.column].strip():
+        return place_of(mark), "a tab stands where the file's reader wants a space; write a space"
     return None
 
 
-def _comment(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+def _comment(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
     """Say of a comment of another language behind a value, in this line or in the one above, how comments begin."""
     if not re.search(r"mapping values are not allowed|expected <block end>|expected ','", problem):
         return None
     *above, _ = str(mark.buffer)[: mark.pointer].split("\n")
     number, pattern = len(above), rf".{{,{mark.column}}}?{_COMMENT}"
-    line = _line(mark)
+    line = line_of(mark)
     if above and not re.match(pattern, line):
         behind = ".*?" if "expected ','" in problem else r".*?:\s+"
         number, pattern, line = len(above) - 1, behind + _COMMENT, above[-1]
@@ -163,11 +144,11 @@ def _comment(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None
     return ((number + 1, found.start(1) + 1), said.format(found[1])) if found else None
 
 
-def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
     """Say what is wrong with a line that has a key, or should have one."""
     if not re.search("could not find expected ':'|mapping values are not allowed", problem):
         return None
-    line = _line(start)
+    line = line_of(start)
     key = re.match(r"[ -]*+(.*?):(?=\s|$)", line)
     if key and len(key[1]) > _LONGEST_KEY:
         at = start.line + 1, key.start(1) + 1
@@ -175,9 +156,9 @@ def _key(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
     return _keyless(start.line, line) if start is not mark else None
 
 
-def _too_deep(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+def _too_deep(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
     """Say why a key that is the first of its line cannot stand there: by the value, or the words, above it."""
-    found, line = re.search("mapping values are not allowed|'<document start>'", problem), _line(mark)
+    found, line = re.search("mapping values are not allowed|'<document start>'", problem), line_of(mark)
     if found is None or re.search(r":\s", line[: mark.column]):
         return None
     lines = enumerate(str(mark.buffer).split("\n")[: mark.line])
@@ -193,7 +174,7 @@ def _too_deep(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | Non
     return ((mark.line + 1, column), said) if has_value and "document" not in found[0] else None
 
 
-def _keyless(number: int, line: str) -> _Answer:
+def _keyless(number: int, line: str) -> Answer:
     """Return the answer to a line that has no key, or none that YAML sees."""
     if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
         at = number + 1, found.start(1) + 1
@@ -210,10 +191,10 @@ def _beginning(line: str) -> str:
     return ""
 
 
-def _text_in_brackets(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+def _text_in_brackets(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
     """Say of a value that is text to whoever wrote it, with brackets as YAML has them, that it wants quotes."""
     found = re.search(r"(?:<block end>, but found|, but got) '(<scalar>|<tag>|[\[{])'", problem)
-    line, before = _line(mark), _line(mark)[: mark.column]
+    line, before = line_of(mark), line_of(mark)[: mark.column]
     if found is None or re.match(r"[^,]*?:(?=\s|$)", line[mark.column :]):
         return None
     closed = _ASIDE.sub(lambda aside: "'" * len(aside[0]), before).rstrip()
@@ -228,7 +209,7 @@ def _text_in_brackets(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answ
     return None if begin is None else ((mark.line + 1, begin + 1), said.format(line[begin]))
 
 
-def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
     """Say where a list or a mapping in brackets begins that does not end, or where it lacks a comma."""
     found = re.search(r"expected ',' or '([\]}])'", problem)
     if found is None:
@@ -239,29 +220,31 @@ def _bracket(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
         open_ones += (sign == begin) - (sign == end)
         if not open_ones:
             return _unseparated(mark, f"a ',' is missing before this in a '{begin}' {what}; put it between two values")
-    return _at(start), f"a '{begin}' {what} is not closed with '{end}'"
+    return place_of(start), f"a '{begin}' {what} is not closed with '{end}'"
 
 
-def _unseparated(mark: yaml.Mark, sentence: str) -> _Answer:
+def _unseparated(mark: yaml.Mark, sentence: str) -> Answer:
     """Return the answer to what stands in brackets where a comma, or a key, should: at the key, if it has one."""
-    before = _line(mark)[: mark.column]
+    before = line_of(mark)[: mark.column]
     word = re.search(r"[^\s,\[\]{}]+\s*$", before)
     if word is None:
-        return _at(mark), sentence
+        return place_of(mark), sentence
     at = mark.line + 1, word.start() + 1
     if word[0].endswith("="):
         return at, NO_KEY
-    return (at if _line(mark)[mark.column :].startswith(":") else _at(mark)), sentence
+    return (at if line_of(mark)[mark.column :].startswith(":") else place_of(mark)), sentence
 
 
-def _among_items(problem: str, mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+def _among_items(problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
     """Say of a key in line with the items of a list that it is none of them."""
-    if "<block end>, but found '?'" not in problem or not _line(start)[start.column :].startswith("-"):
+    if "<block end>, but found '?'" not in problem or not line_of(start)[start.column :].startswith("-"):
         return None
-    return _at(mark), "a key stands among the items of a list; begin it with '- ', or write a key instead of each item"
+    return place_of(
+        mark
+    ), "a key stands among the items of a list; begin it with '- ', or write a key instead of each item"
 
 
-def _quote(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
+def _quote(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:
     """Say of text behind a quoted value that the quote was closed, there or by one of another line."""
     before = str(mark.buffer)[: mark.pointer].rstrip(" ")
     if "expected <block end>, but found '<scalar>'" not in problem or not before.endswith(("'", '"')):
@@ -269,57 +252,19 @@ def _quote(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> _Answer | None:
     opened = before.rfind(before[-1], 0, -1)
     if "\n" in before[opened:]:
         return position(before[:opened]), _OPEN_QUOTE
-    return _at(mark), "text stands after the quote that closes the value; put all of it into one pair of quotes"
+    return place_of(mark), "text stands after the quote that closes the value; put all of it into one pair of quotes"
 
 
-def _sign(problem: str, _mark: yaml.Mark, start: yaml.Mark) -> _Answer | None:
+def _sign(problem: str, _mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
     """Say of a value that begins like an alias or an anchor, and is none, that it wants quotes."""
     if "expected alphabetic or numeric character" not in problem or "'" in (said := _word(start)):
         return None
-    if not said[1:] and (wrong := _beginning(_line(start))):
-        return _at(start), wrong
-    return _at(start), f"a plain value cannot begin with '{said[:1]}'; put it in quotes: \"{said}\""
+    if not said[1:] and (wrong := _beginning(line_of(start))):
+        return place_of(start), wrong
+    return place_of(start), f"a plain value cannot begin with '{said[:1]}'; put it in quotes: \"{said}\""
 
 
 def _word(mark: yaml.Mark) -> str:
     """Return the word at a mark, or the sign that it begins with where it is not plain."""
-    found = re.match(r"[^\s,\[\]{}\"\\]+", _line(mark)[mark.column :])
+    found = re.match(r"[^\s,\[\]{}\"\\]+", line_of(mark)[mark.column :])
     return found[0] if found else ""
-
-
-def _at(mark: yaml.Mark) -> tuple[int, int]:
-    return mark.line + 1, mark.column + 1
-
-
-def seen(mark: yaml.Mark) -> yaml.Mark:
-    """Return a mark with line and column as editors count them.
-
-    A byte order mark is no column to PyYAML (``Reader.forward``), and text of YAML 1.2 (section 5.4) ends lines.
-    """
-    text, end = str(mark.buffer), mark.pointer
-    unseen = _unseen(text)
-    if unseen is None:
-        return mark
-    start = text.rfind("\n", 0, end) + 1
-    start = max(start, text.rfind("\r", start, end) + 1)
-    line = mark.line - bisect_left(unseen, end)
-    return yaml.Mark(mark.name, mark.index, line, end - start, mark.buffer, end)
-
-
-@lru_cache(maxsize=1)
-def _unseen(text: str) -> list[int] | None:
-    """Return where lines end for PyYAML alone; None where it counts all as editors do. It is asked for every mark."""
-    if not re.search(f"[\ufeff{_NO_BREAKS}]", text):
-        return None
-    return [found.start() for found in re.finditer(f"[{_NO_BREAKS}]", text)]
-
-
-def _line(mark: yaml.Mark) -> str:
-    """Return the line that a mark is in."""
-    text = str(mark.buffer)
-    return text[text.rfind("\n", 0, mark.pointer) + 1 :].partition("\n")[0]
-
-
-def position(before: str) -> tuple[int, int]:
-    """Return line and column, counted from one, of what follows a text."""
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
