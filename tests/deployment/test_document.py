@@ -28,6 +28,12 @@ TOO_MUCH = "a ',' stands only between values in brackets; remove it, and write e
 NO_FUNCTIONS = "put text in quotes, and write what a function of CloudFormation would give"
 ONE_PAIR = "put all of it into one pair of quotes"
 
+FENCE = "this is a fence of Markdown; leave"
+MAIL = "'>' is the sign of a quoted mail; leave it out of every line"
+NO_YAML = "a deployment file is YAML ('name: …', 'region: …')"
+SCRIPT = f"this looks like a script; {NO_YAML}"
+ASSIGNED = f"this looks like HCL, INI or TOML; {NO_YAML}"
+
 COMMENT = "a comment begins with '#', got '//'; write '# …', or put the value in quotes"
 
 
@@ -168,6 +174,22 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a:\n  b: 1\n  - c\n", "3:3", f"an item of a list stands among keys; {BELOW_A_KEY}"),
         ("a: 1\n{{- if .Values.x }}\nb: 2\n{{- end }}\n", "2:1", f"'{{{{-' begins a line for a template {NO_ENGINE}"),
         ("a: 1\n{% if x %}\nb: 2\n", "2:1", f"'{{%' begins a line for a template {NO_ENGINE}"),
+        ("# a\n```yaml\nb: 1\n```\n", "2:1", f"{FENCE} this line and line 4 out"),
+        ("~~~\na: 1\n~~~\n", "1:1", f"{FENCE} this line and line 3 out"),
+        ("Here it is:\n\n````yaml\nb: 1\n````\n", "3:1", f"{FENCE} this line and line 5 out"),
+        ("a: 1\n```\n", "2:1", f"{FENCE} this line out"),
+        ("a: 1\n~~~\n", "2:1", f"{FENCE} this line out"),
+        ("a: b: c\n```\n", "1:5", "a second ':' in one line; put the value in quotes, or indent it as a new line"),
+        ("\n> a: 1\n>\n> b:\n>   c: 1\n", "2:1", MAIL),
+        (">a: 1\n>b: 2", "1:1", MAIL),
+        ('a = "b"\nc {\n  d = 1\n}\n', "1:1", ASSIGNED),
+        ('# a\nresource "b" "c" {\n  d = {\n    e: 1\n  }\n}\n', "2:1", ASSIGNED),
+        ("; a\n[b c]\nd = e\nf = g: h\n", "2:1", ASSIGNED),
+        ("A=b\n", "1:1", ASSIGNED),
+        ("#!/bin/bash\n#SBATCH -N 4\nsrun python a.py\n", "1:1", SCRIPT),
+        ("#SBATCH -N 4\nsrun python 'a.py' b\necho 'a': b\n", "1:1", SCRIPT),
+        ("#!/bin/sh\na: 1\nb\n", "3:1", "a key needs ': ' after it, as in 'name: value'"),
+        ("a = 1\nb: 2\n", "1:1", "a key needs ': ' after it, as in 'name: value'"),
         (f"a: 1\n{CONFLICT}", "2:1", f"git could not merge this, and left its markers {MARKERS}"),
         (f"{CONFLICT}a: [\n", "1:1", f"git could not merge this, and left its markers {MARKERS}"),
         ("a: &a {b: 1}\nc:\n  <<: *a\n  <<: {d: 1}\n", "4:3", f"'<<' is given twice, first in line 3; {MERGE_ALL}"),
@@ -235,6 +257,13 @@ def test_fails_with_the_place_and_the_remedy(text: str, place: str, says: str) -
 def test_markers_of_git_may_be_text() -> None:
     document = read_document("a: |\n  " + CONFLICT.replace("\n", "\n  "), FILE)
     assert (document.data, document.problems) == ({"a": CONFLICT}, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["a: |\n  ```\n  > b\n  c = 1\n", '#!/bin/sh\n{"a": "\\n> b\\n> c"}\n', '{\n"a":\n  "b = 1"\n}']
+)
+def test_what_other_formats_have_may_be_text(text: str) -> None:
+    assert read_document(text, FILE).problems == ()
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "---\n", "~\n"])

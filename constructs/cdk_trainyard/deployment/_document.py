@@ -13,6 +13,7 @@ from typing import Any, Final
 import yaml
 
 from cdk_trainyard.deployment._marks import seen
+from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.problems import dotted
@@ -169,6 +170,8 @@ def read_document(text: str, file: str) -> Document:
     root = _compose(text, file)
     if root is None or root.tag == f"{_TAG}null":
         raise ConfigurationError(file, ["the file is empty; a deployment has at least 'name', 'region' and 'network'"])
+    if isinstance(root, yaml.ScalarNode) and (answer := of_another_format(text)):
+        raise _stop(file, *answer)
     if not isinstance(root, yaml.MappingNode):
         kind = "a list" if isinstance(root, yaml.SequenceNode) else f"the text {_short(root.value)}"
         raise ConfigurationError(file, [f"the file must be a mapping ('name: …', 'region: …'), got {kind}"])
@@ -193,9 +196,12 @@ def _compose(text: str, file: str) -> yaml.Node | None:
         except (ValueError, OverflowError) as error:  # what PyYAML lets out for an escape or version beyond all range
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=loader.get_mark()) from None
     except yaml.YAMLError as error:
-        (line, column), sentence = explain_yaml(error, text)
-        raise ConfigurationError(file, [f"{file}:{line}:{column}: {sentence}"]) from None
+        raise _stop(file, *explain_yaml(error, text)) from None
     return node
+
+
+def _stop(file: str, place: tuple[int, int], text: str) -> ConfigurationError:
+    return ConfigurationError(file, [f"{file}:{place[0]}:{place[1]}: {text}"])
 
 
 def _short(source: str) -> str:
@@ -355,4 +361,4 @@ class _Reader:
 
     def _stop(self, node: yaml.Node, text: str) -> ConfigurationError:
         place = _at(node.start_mark)
-        return ConfigurationError(self.file, [f"{self.file}:{place.line}:{place.column}: {text}"])
+        return _stop(self.file, (place.line, place.column), text)
