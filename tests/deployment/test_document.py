@@ -33,6 +33,7 @@ MAIL = "'>' is the sign of a quoted mail; leave it out of every line"
 NO_YAML = "a deployment file is YAML ('name: …', 'region: …')"
 SCRIPT = f"this looks like a script; {NO_YAML}"
 ASSIGNED = f"this looks like HCL, INI or TOML; {NO_YAML}"
+UNKNOWN_ESCAPE = "unknown escape in double quotes; use single quotes or double the backslash"
 
 COMMENT = "a comment begins with '#', got '//'; write '# …', or put the value in quotes"
 
@@ -202,7 +203,10 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: [*]\n", "1:5", "a plain value cannot begin with '*'; put it in quotes: \"*\""),
         ("a:\n  - *.b.c\n", "2:5", "a plain value cannot begin with '*'; put it in quotes: \"*.b.c\""),
         ("a: &\n", "1:4", "a plain value cannot begin with '&'; put it in quotes: \"&\""),
-        ('a: "b\\q"\n', "1:7", "unknown escape in double quotes; use single quotes or double the backslash"),
+        ('a: "b\\q"\n', "1:7", UNKNOWN_ESCAPE),
+        ('a: "b\\Users"\n', "1:8", UNKNOWN_ESCAPE),
+        ('a: "b\\x"\n', "1:8", UNKNOWN_ESCAPE),
+        ('a: "b\\u12"\n', "1:8", UNKNOWN_ESCAPE),
         ('a: "\\UFFFFFFFF"\n', "1:7", "an escape or a number here is beyond all range"),
         ("a: @b\n", "1:4", "a plain value cannot begin with '@' or '`'; put it in quotes"),
         ("a: %b\n", "1:4", "a plain value cannot begin with '%'; put it in quotes"),

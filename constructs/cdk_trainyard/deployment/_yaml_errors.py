@@ -34,7 +34,10 @@ _SENTENCES: Final = (
     ),
     (r"expected <block end>", "the indentation fits none of the lines above; align it with its neighbors"),
     (r"expected the node content", "a value is missing between the signs here"),
-    (r"unknown escape character", "unknown escape in double quotes; use single quotes or double the backslash"),
+    (
+        r"unknown escape character|expected escape sequence",
+        "unknown escape in double quotes; use single quotes or double the backslash",
+    ),
     (r"undefined alias", "the alias names no anchor above it; write '&name' at the value that it repeats"),
     (r"second occurrence", "the anchor name is used twice; give each its own"),
     (r"found another document", "a second document begins here; write one deployment per file"),
