@@ -46,6 +46,11 @@ _P6 = TRN1, "instance_type: p6-b200.48xlarge"
 
 AT_LOAD = [
     row(
+        "items of a list with the dashes of a word processor",
+        [("    ebs:\n      - at: /shared\n", "    ebs:\n      \u2013 at: /shared\n")],
+        "27:7: 'cluster.shared_storage.ebs.\u2013 at' must begin with '- ', as an item of a list, got '\u2013'; write '- at: …'",
+    ),
+    row(
         "a database as ParallelCluster names it",
         [
             (

@@ -302,6 +302,22 @@ def test_what_should_be_a_list_is_shown_as_one(key: str, value: Any, source: str
     assert [sentence(problem) for problem in reader.problems] == [f"'{key}' {says}"]
 
 
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("\u2013 size_gb", "must begin with '- ', as an item of a list, got '\u2013'; write '- size_gb: …'"),
+        ("\uff0dsize_gb", "must begin with '- ', as an item of a list, got '\uff0d'; write '- size_gb: …'"),
+        ("+ size_gb", "must begin with '- ', as an item of a list, got '+'; write '- size_gb: …'"),
+        ("-size_gb", "must have a blank after '-', as an item of a list, got '-size_gb'; write '- size_gb: …'"),
+    ],
+)
+def test_a_key_that_should_be_an_item_is_told_how_one_begins(key: str, says: str) -> None:
+    reader = Reader(environment=Environment())
+    reader.read(Lists, {"parts": {key: 5, "type": "x"}}, ())
+    (problem,) = reader.problems
+    assert (problem.at, problem.of_key, sentence(problem)) == (("parts", key), True, f"'parts.{key}' {says}")
+
+
 @pytest.mark.parametrize(("value", "remedy"), [("--venv /fsx", "[--venv, /fsx]"), ("a, b", "[a, b]"), ("one", "[one]")])
 def test_words_of_a_command_are_told_apart(value: str, remedy: str) -> None:
     reader = Reader(environment=Environment(), sources={("args",): value})

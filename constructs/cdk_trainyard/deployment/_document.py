@@ -16,6 +16,7 @@ from cdk_trainyard.deployment._marks import seen
 from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
+from cdk_trainyard.options.signs import as_item
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
 
@@ -332,7 +333,8 @@ class _Reader:
                 self._problem(key_node, f"a key must be plain text, got {_short(key_node.value)}: {_UNTIL_KNOWN}")
             elif key_node.value in seen:
                 first = _at(seen[key_node.value].start_mark).line
-                self._problem(key_node, f"{_short(key_node.value)} is given twice, first in line {first}; remove one")
+                remedy = "begin items of a list with '- '" if as_item(key_node.value) else "remove one"
+                self._problem(key_node, f"{_short(key_node.value)} is given twice, first in line {first}; {remedy}")
             else:
                 seen[key_node.value] = key_node
                 yield key_node.value, key_node, value_node

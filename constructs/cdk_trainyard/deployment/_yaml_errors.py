@@ -9,6 +9,7 @@ import yaml
 
 from cdk_trainyard.deployment._marks import NO_BREAKS, Answer, line_of, place_of, position, seen
 from cdk_trainyard.deployment._other_formats import of_another_format
+from cdk_trainyard.options.signs import as_item
 from cdk_trainyard.problems import legible
 
 NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
@@ -58,12 +59,6 @@ _OPENED: Final = (
     (r"unexpected document separator", f"{_OPEN_QUOTE} before '---'"),
 )
 """Faults that are seen at the end of the file, and lie where something begins."""
-_SIGNS: Final = (
-    (r"//|/\*", "a comment begins with '#', got '{0}'; write '# …'"),
-    (r"-(?=[^\s-])", "an item of a list has a blank after '-', got '{1}'; write '- {2}'"),
-    (r"(?:[*+\u2022]|[\u2010-\u2015\u2212]) *(?=\S)", "an item of a list begins with '- ', got '{0}'; write '- {2}'"),
-)
-"""How a line begins for other readers than YAML's, and what it is told."""
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
 _COMMENT: Final = r"(?<!\S)(//|/\*)"
@@ -172,9 +167,10 @@ def _too_deep(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None
     has_value = above and not re.search(r":\s*(#.*)?$", above[-1][1])
     if words and not has_value:
         return _keyless(*words)
-    column = len(line) - len(line.lstrip()) + 1
+    if has_value and (wrong := _beginning(above[-1][1])):
+        return (above[-1][0] + 1, _margin(above[-1][1])), wrong
     said = "it is indented below a key that has a value; align it with its neighbors, or remove that value"
-    return ((mark.line + 1, column), said) if has_value and "document" not in found[0] else None
+    return ((mark.line + 1, _margin(line)), said) if has_value and "document" not in found[0] else None
 
 
 def _keyless(number: int, line: str) -> Answer:
@@ -182,16 +178,25 @@ def _keyless(number: int, line: str) -> Answer:
     if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
         at = number + 1, found.start(1) + 1
         return at, f"a blank must be after ':', got U+{ord(found[1]):04X}, which looks like one; write a blank"
-    return (number + 1, len(line) - len(line.lstrip()) + 1), _beginning(line) or NO_KEY
+    return (number + 1, _margin(line)), _beginning(line) or NO_KEY
+
+
+def _margin(line: str) -> int:
+    """Return the column, counted from one, that a line begins in."""
+    return len(line) - len(line.lstrip()) + 1
 
 
 def _beginning(line: str) -> str:
     """Return what is wrong with a line that begins as comments or items do elsewhere, or nothing."""
     text = legible(line.strip())
-    for pattern, sentence in _SIGNS:
-        if found := re.match(pattern, text):
-            return sentence.format(found[0].strip(), text, text[found.end() :])
-    return ""
+    if text.startswith(("//", "/*")):
+        return f"a comment begins with '#', got '{text[:2]}'; write '# …'"
+    if (item := as_item(text)) is None:
+        return ""
+    sign, rest = item
+    if sign == "-":
+        return f"an item of a list has a blank after '-', got '{text}'; write '- {rest}'"
+    return f"an item of a list begins with '- ', got '{sign}'; write '- {rest}'"
 
 
 def _text_in_brackets(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None:

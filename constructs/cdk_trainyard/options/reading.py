@@ -41,6 +41,7 @@ from cdk_trainyard.options.remedies import (
 )
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
+from cdk_trainyard.options.signs import unlike_items
 from cdk_trainyard.options.stand_ins import StandIn
 from cdk_trainyard.options.unknown_keys import meaning, meant
 from cdk_trainyard.problems import At, Flaw, Problem, either, shown
@@ -150,6 +151,9 @@ class Reader:
         if isinstance(shape, Items) and shape.by_name is None:
             if isinstance(data, tuple):
                 return True
+            for key, wrong in unlike_items(data if isinstance(data, Mapping) else ()):
+                self._refused((*at, key), wrong, of_key=True)
+                return False
             self._refused(at, self._no_list(shape, data, at))
             return False
         if isinstance(data, Mapping):

@@ -1,0 +1,35 @@
+"""Signs that look like those of YAML, and are others."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from cdk_trainyard.problems import Flaw, shown
+
+_ITEM: Final = re.compile(
+    r"-(?=[^\s-])|[*+\u00b7\u2022\u2023\u2043\u25aa\u25cf\uff0a\uff0b\u2010-\u2015\u2212\ufe63\uff0d]\s*(?=\S)"
+)
+"""How items of a list begin elsewhere: with a blank too few, with the dashes of word processors, or with bullets."""
+
+
+def as_item(text: str) -> tuple[str, str] | None:
+    """Return the sign that text begins with in place of an item's '- ', and what follows it; None where it has none.
+
+    Args:
+        text: A line, or a key.
+    """
+    found = _ITEM.match(text)
+    return (found[0].rstrip(), text[found.end() :]) if found else None
+
+
+def unlike_items(keys: Iterable[str]) -> Iterator[tuple[str, Flaw]]:
+    """Yield the keys that should have been items of a list, and what is wrong with each.
+
+    Args:
+        keys: The keys of a mapping that stands where a list must.
+    """
+    for key in keys:
+        if item := as_item(key):
+            sign, rest = item
+            must, got = ("begin with '- '", sign) if sign != "-" else ("have a blank after '-'", key)
+            yield key, Flaw(f"must {must}, as an item of a list", got=shown(got), remedy=f"; write '- {rest}: …'")
