@@ -50,6 +50,7 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
         ),
         (InstanceGroup, "placement", "; HyperPod places nodes itself; leave it out", None),
         (InstanceGroup, "// type", "; a comment begins with '#'", None),
+        (InstanceGroup, "a\uff1a b\uff0c c", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", None),
     ],
 )
 def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, named: str | None) -> None:

@@ -16,7 +16,7 @@ from cdk_trainyard.deployment._marks import seen
 from cdk_trainyard.deployment._other_formats import of_another_format
 from cdk_trainyard.deployment._yaml_errors import NO_KEY, explain_yaml
 from cdk_trainyard.errors import ConfigurationError
-from cdk_trainyard.options.signs import as_item
+from cdk_trainyard.options.signs import WIDE_COLON, as_item, wide
 from cdk_trainyard.problems import dotted
 from cdk_trainyard.tokens import Unknown, looks_like_token
 
@@ -224,7 +224,8 @@ def _at(mark: yaml.Mark) -> Place:
 def _is_keyless(key: yaml.ScalarNode, value: yaml.Node) -> bool:
     """Say whether a plain key in brackets, without a ':' behind it, is one with its value, or a comment."""
     behind = str(key.end_mark.buffer)[key.end_mark.pointer : value.start_mark.pointer]
-    return key.style is None and ":" not in behind and bool(re.match(r"//|/\*|[\w.-]+\s*[:=].", key.value))
+    keyless = re.match(rf"//|/\*|[\w.-]+\s*(?:[:=].|{WIDE_COLON})", key.value)
+    return key.style is None and ":" not in behind and keyless is not None
 
 
 class _Reader:
@@ -256,10 +257,11 @@ class _Reader:
         """Answer a key that has its value in it, which nobody knows."""
         if node.value.startswith(("//", "/*")):  # it goes on to the next sign, whatever stands between
             raise self._stop(node, f"a comment begins with '#', got '{node.value[:2]}'; write '# …'")
-        key = re.split(r"\s*[:=]", node.value)[0]
+        key, sign, _ = re.split(rf"\s*([:={WIDE_COLON}])", node.value, maxsplit=1)
         self.keys.setdefault((*path, key), _at(node.start_mark))
         data.setdefault(key, Unknown())
-        self._problem(node, f"{NO_KEY}, got {_short(node.value)}", path)
+        why = sign == WIDE_COLON and f": {wide(sign)}"
+        self._problem(node, f"{NO_KEY}, got {_short(node.value)}{why or ''}", path)
 
     def _value(self, node: yaml.Node, path: KeyPath) -> Any:
         self.values[path] = _at(node.start_mark)

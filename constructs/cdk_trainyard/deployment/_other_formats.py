@@ -1,6 +1,7 @@
 """What is not YAML, but what another program writes or reads."""
 
 import re
+from itertools import islice
 from math import inf
 from typing import Final
 
@@ -16,8 +17,8 @@ _FILLED_IN: Final = re.compile(r"^[ \t]*(\{[{%]-?)", re.MULTILINE)
 """How lines of Helm's and Jinja's templates begin."""
 _FENCE: Final = re.compile(r"^(?:`{3}|~{3})", re.MULTILINE)
 """What begins and ends code in Markdown (CommonMark 0.31.2, section 4.5)."""
-_KEY: Final = re.compile(r"""^["']?[\w.-]+["']?\s*:(?:\s|$)""", re.MULTILINE)
-_FIRST: Final = re.compile(r"^(?!\s*$|[#;]|//).*", re.MULTILINE)
+_KEY: Final = re.compile(r"""^["']?[\w.-]+["']? *:(?:\s|$)""", re.MULTILINE)
+_FIRST: Final = re.compile(r"^(?![ \t\r]*$|[#;]|//).*", re.MULTILINE)
 """The first line that is no comment, here or elsewhere."""
 _INSTEAD: Final = "a deployment file is YAML ('name: …', 'region: …')"
 
@@ -47,7 +48,7 @@ def _quoted(text: str) -> Answer | None:
 
 def _fence(text: str, line: float) -> Answer | None:
     """Say of what begins a block in Markdown, at or above the fault, that it is no part of the block."""
-    places = [position(text[: found.start()]) for found in _FENCE.finditer(text)]
+    places = [position(text[: found.start()]) for found in islice(_FENCE.finditer(text), 2)]
     if not places or places[0][0] > line:
         return None
     this = "this line" if len(places) == 1 else f"this line and line {places[1][0]}"

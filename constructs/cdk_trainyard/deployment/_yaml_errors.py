@@ -9,7 +9,7 @@ import yaml
 
 from cdk_trainyard.deployment._marks import NO_BREAKS, Answer, line_of, place_of, position, seen
 from cdk_trainyard.deployment._other_formats import of_another_format
-from cdk_trainyard.options.signs import as_item
+from cdk_trainyard.options.signs import as_item, wide
 from cdk_trainyard.problems import legible
 
 NO_KEY: Final = "a key needs ': ' after it, as in 'name: value'"
@@ -61,6 +61,16 @@ _OPENED: Final = (
 """Faults that are seen at the end of the file, and lie where something begins."""
 _ASIDE: Final = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#[^\n]*""")
 """Quoted values and comments, in which brackets are text."""
+_WIDE: Final = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        r"(?:^[ -]*|[\[{\uff3b\uff5b,\uff0c]\s*)[\w.-]+\s*(\uff1a)",
+        r"(?:^[ -]*|[:\uff1a]\s+|[\[{,]\s*)([\uff3b\uff5b])",
+        r"[\[{\uff3b\uff5b][^\]}\uff3d\uff5d]{0,400}?([\u3001\uff0c])\s*[\w-]+\s*[:\uff1a]",
+        r"[\[{][^\]}]{0,400}([\uff3d\uff5d])",
+    )
+)
+"""Where signs of East Asian writing stand in place of YAML's: behind a key, at both ends of brackets, between keys."""
 _COMMENT: Final = r"(?<!\S)(//|/\*)"
 _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000"
 _LONGEST_KEY: Final = 1024
@@ -81,6 +91,7 @@ def explain_yaml(error: yaml.YAMLError, text: str) -> Answer:
         return answer
     for read in (
         _line_end,
+        _wide,
         _indentation,
         _tab,
         _comment,
@@ -107,6 +118,18 @@ def _line_end(_problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None
         if found := re.search(f"[{NO_BREAKS}]", line_of(each)[: each.column + 1]):
             said = f"U+{ord(found[0]):04X} ends a line for the file's reader, and in no editor; remove it"
             return (each.line + 1, found.start() + 1), said
+    return None
+
+
+def _wide(problem: str, mark: yaml.Mark, start: yaml.Mark) -> Answer | None:
+    """Say of a sign of East Asian writing where YAML has one of its own that it is another: the first in its line."""
+    if not re.search("mapping values|expected (?:',' or|<block end>|':'|'<document start>')", problem):
+        return None
+    for each in (start, mark):
+        line = _ASIDE.sub(lambda aside: "'" * len(aside[0]), line_of(each))
+        found = (pattern.search(line) for pattern in _WIDE)
+        if columns := [sign.start(1) for sign in found if sign]:
+            return (each.line + 1, min(columns) + 1), wide(line[min(columns)])
     return None
 
 
@@ -175,6 +198,8 @@ def _too_deep(problem: str, mark: yaml.Mark, _start: yaml.Mark) -> Answer | None
 
 def _keyless(number: int, line: str) -> Answer:
     """Return the answer to a line that has no key, or none that YAML sees."""
+    if found := _WIDE[0].search(line):
+        return (number + 1, found.start(1) + 1), wide(found[1])
     if (found := re.search(r":([^\x00-\x7f])", line)) and not found[1].isprintable():
         at = number + 1, found.start(1) + 1
         return at, f"a blank must be after ':', got U+{ord(found[1]):04X}, which looks like one; write a blank"

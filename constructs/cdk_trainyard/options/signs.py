@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
+from unicodedata import name, normalize
 
 from cdk_trainyard.problems import Flaw, shown
 
@@ -10,6 +11,22 @@ _ITEM: Final = re.compile(
     r"-(?=[^\s-])|[*+\u00b7\u2022\u2023\u2043\u25aa\u25cf\uff0a\uff0b\u2010-\u2015\u2212\ufe63\uff0d]\s*(?=\S)"
 )
 """How items of a list begin elsewhere: with a blank too few, with the dashes of word processors, or with bullets."""
+WIDE_COLON: Final = "\uff1a"
+_WIDE: Final = "[\u3001\uff0c\uff1a\uff3b\uff3d\uff5b\uff5d]"
+"""YAML's signs as East Asian writing has them (Unicode Standard, "Halfwidth and Fullwidth Forms"), and its comma."""
+
+
+def wide(text: str) -> str:
+    """Return what the first sign of East Asian writing is that YAML has another for; nothing where there is none.
+
+    Args:
+        text: The text.
+    """
+    found = re.search(_WIDE, text)
+    if found is None:
+        return ""
+    sign = "," if found[0] == "\u3001" else normalize("NFKC", found[0])
+    return f"'{found[0]}' is U+{ord(found[0]):04X} ({name(found[0])}); write '{': ' if sign == ':' else sign}'"
 
 
 def as_item(text: str) -> tuple[str, str] | None:

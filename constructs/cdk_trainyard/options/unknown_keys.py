@@ -9,6 +9,7 @@ from typing import Final
 from cdk_trainyard.data_files import load
 from cdk_trainyard.errors import asked, same
 from cdk_trainyard.options.elsewhere import Whole, elsewhere
+from cdk_trainyard.options.signs import wide
 from cdk_trainyard.problems import At, either
 
 COMMENT: Final = "a comment begins with '#'"
@@ -51,7 +52,7 @@ def meaning(key: str, spec: type, at: At, *, known: Collection[str], whole: Whol
         return f"; {_NAMED.sub(_quoted, instead)}", _NAMED.findall(instead)[:1]
     if found := near(key, known):
         return asked(key, found), found
-    return elsewhere(in_snake_case(key), at, whole=whole) or f"; there are {either(known)}", []
+    return elsewhere(in_snake_case(key), at, whole=whole) or f"; {wide(key) or f'there are {either(known)}'}", []
 
 
 def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
