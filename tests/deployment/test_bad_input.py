@@ -505,7 +505,17 @@ AT_LOAD = [
     row(
         "zone-in-quotes-of-a-word-processor",
         [("zone: use1-az4", "zone: \u201cuse1-az4\u201d\u200f")],
-        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got '\u201cuse1-az4\u201d\\u200f'; use 'use1-az4'",
+        "4:9: 'network.zone' must be use1-az4 alone, got '\u201cuse1-az4\u201d\\u200f': such quotes, and signs that nobody sees, are part of a value; write use1-az4",
+    ),
+    row(
+        "zone-that-a-program-should-fill-in",
+        [("zone: use1-az4", "zone: '{{ az }}'")],
+        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got '{{ az }}'; nothing is put in place of '{{ az }}', write the value itself",
+    ),
+    row(
+        "zone-with-signs-of-east-asian-writing",
+        [("zone: use1-az4", "zone: use1-az4\n  service_zones: [use1-az1\uff0cuse1-az2]")],
+        "5:19: 'network.service_zones[0]' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got 'use1-az1\uff0cuse1-az2'; '\uff0c' is U+FF0C (FULLWIDTH COMMA); write ','",
     ),
     row(
         "zone-unknown",

@@ -9,7 +9,7 @@ from cdk_trainyard.errors import ConfigurationError
 from cdk_trainyard.tokens import Unknown
 
 FILE = "deployments/x.yaml"
-NO_TEMPLATE = "no template is filled in; write the value itself, or put it in quotes where braces are meant"
+NO_TEMPLATE = "nothing is put in its place, write the value itself"
 UNTIL_KNOWN = "an app of CDK writes this until it knows one"
 
 NO_BLANK = "is no blank to the file's reader; indent with spaces"
@@ -277,7 +277,7 @@ def test_aliases_and_merge_keys_repeat_what_stands_elsewhere() -> None:
         ("a: [{b: 1} {c: 2}]\n", "1:12", "a ',' is missing before this in a '[' list; put it between two values"),
         ("a: {b: {c: 1} d: 2}\n", "1:15", "a ',' is missing before this in a '{' mapping; put it between two values"),
         (f"a: 1.{'9' * 4301}\n", "1:4", f"'a' must have at most 4300 digits in a row, got '1.{'9' * 55}…'"),
-        ("a: {{ b }}\n", "1:4", f"'a' must be a value, got '{{{{ b }}}}': {NO_TEMPLATE}"),
+        ("a: {{ b }}\n", "1:4", f"'a' must be a value, got '{{{{ b }}}}'; {NO_TEMPLATE}"),
         ("a: {{b: 1}: 2}\n", "1:5", "a key must be plain text; put a value that begins with '{' or '[' in quotes"),
         ("<<: 1\n", "1:5", "'<<' must be an alias of a mapping, as '<<: *common'"),
         ("a: &a [*a]\n", "1:4", "an alias stands inside its own anchor; write the values out"),

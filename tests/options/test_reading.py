@@ -327,6 +327,10 @@ def test_words_of_a_command_are_told_apart(value: str, remedy: str) -> None:
     ]
 
 
+COLON = "'\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '"
+COMMA = "'\uff0c' is U+FF0C (FULLWIDTH COMMA); write ','"
+
+
 @pytest.mark.parametrize("reference", ["${QUEUE}", "{{ name }}", "!Ref X"])
 def test_nothing_is_put_in_place_of_a_reference(reference: str) -> None:
     remedy = f"; nothing is put in place of {reference!r}, write the value itself"
@@ -337,6 +341,37 @@ def test_nothing_is_put_in_place_of_a_reference(reference: str) -> None:
     ]
     [said] = read({"groups": {reference: GOOD}})[1]
     assert said.endswith(f"got {reference!r} as a name{remedy}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("names", ("<your-name>",), "'names[0]' must be a name, as a, got '<your-name>'; that is {fill}"),
+        ("names", ("arn:<A ID>:x",), "'names[0]' must be a name, as a, got 'arn:<A ID>:x'; '<A ID>' is {fill}"),
+        ("names", ("TODO",), "'names[0]' must be a name, as a, got 'TODO'; that is {fill}"),
+        ("days", ("...",), "'days[0]' must be MONDAY or SUNDAY, got '...'; that is {fill}"),
+        ("sizes", ("changeme",), "'sizes[0]' must be a whole number, got 'changeme'; that is {fill}"),
+        (
+            "parts",
+            ("TBD",),
+            "'parts[0]' must be a mapping ('size_gb: …' on lines below it), got 'TBD'; that is {fill}",
+        ),
+        (
+            "parts",
+            ("size_gb\uff1a 1",),
+            f"'parts[0]' must be a mapping ('size_gb: …' on lines below it), got 'size_gb\uff1a 1'; {COLON}",
+        ),
+        ("names", ("a\uff0cb",), f"'names[0]' must be a name, as a, got 'a\uff0cb'; {COMMA}"),
+        ("names", "a\uff0cb", "'names' must be a list, got 'a\uff0cb'; write [a, b]"),
+        ("names", ("<a >b",), "'names[0]' must be a name, as a, got '<a >b'"),
+        ("lines", ("TODO", "cat <a> \uff0c"), ""),
+    ],
+)
+def test_what_stands_for_something_else_is_named_where_a_value_is_refused(key: str, value: Any, says: str) -> None:
+    reader = Reader(environment=Environment())
+    reader.read(Lists, {key: value}, ())
+    said = "".join(map(sentence, reader.problems))
+    assert said == says.replace("{fill}", "a place to fill in")
 
 
 def test_a_secret_is_not_shown_where_a_list_should_stand() -> None:

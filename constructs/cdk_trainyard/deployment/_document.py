@@ -31,7 +31,7 @@ _TOO_MANY_DIGITS: Final = re.compile(rf"(?<!\d)\d{{{_MOST_DIGITS + 1}}}")
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
 _WITHOUT_A_TAG: Final = "put text in quotes, and write what a function of CloudFormation would give"
-_NO_TEMPLATE: Final = "no template is filled in; write the value itself, or put it in quotes where braces are meant"
+_NO_TEMPLATE: Final = "nothing is put in its place, write the value itself"
 _UNTIL_KNOWN: Final = "an app of CDK writes this until it knows one"
 
 
@@ -273,7 +273,7 @@ class _Reader:
             return self._tagged(node, path)
         if isinstance(node, yaml.MappingNode):
             if template := _template(node):
-                text = f"'{dotted(path)}' must be a value, got {_short(template)}: {_NO_TEMPLATE}"
+                text = f"'{dotted(path)}' must be a value, got {_short(template)}; {_NO_TEMPLATE}"
                 self._report(path, node, text)
                 return Unknown()
             return self.mapping(node, path)

@@ -22,8 +22,8 @@ from cdk_trainyard.network.subnet_layout import (
     zone_ordinal,
 )
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.remedies import bare
-from cdk_trainyard.problems import At, Problem, either, option, shown
+from cdk_trainyard.options.remedies import alone, as_written
+from cdk_trainyard.problems import At, Flaw, Problem, either, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
 # VPC user guide, "IPv4 CIDR block association restrictions", read 2026-11: (blocks of the VPC, what may not be added)
@@ -232,9 +232,11 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
     if unresolved(zone):
         yield Problem(at, f"must be written out, {example}, got a Token")
     elif found is None:
-        near = bare(zone.strip()).lower()
-        hint = f"; use {shown(near)}" if zone_region(near) else ""
-        yield Problem(at, f"must be the name or the id of a zone, {example}, got {shown(zone)}{hint}")
+        near = zone.strip().lower()
+        remedy = f"; use {shown(near)}" if zone_region(near) else ""
+        wrong = Flaw(f"must be the name or the id of a zone, {example}", got=shown(zone), remedy=remedy)
+        meant = (flaw for text, flaw in alone(zone) if zone_region(text))
+        yield next(meant, as_written(wrong, zone)).at(at)
     elif "-wlz" in zone:
         yield Problem(at, f"must be an Availability Zone or a Local Zone, got the Wavelength Zone {shown(zone)}")
     elif region is not None and found != region:

@@ -30,6 +30,7 @@ from cdk_trainyard.options.remedies import (
     INTRINSIC,
     MOST_DIGITS,
     alone,
+    as_written,
     in_brackets,
     is_long,
     likely,
@@ -37,7 +38,6 @@ from cdk_trainyard.options.remedies import (
     plainly,
     splits,
     unless_taken,
-    without_references,
 )
 from cdk_trainyard.options.repeated import repeated_problems
 from cdk_trainyard.options.secrets import secret_problem
@@ -229,12 +229,11 @@ class Reader:
         before = len(self.problems)
         value = self._judged(wanted, kinds, data, at)
         said = self.problems[before:]
-        for text, why, more in alone(data) if said and isinstance(data, str) else ():
+        for text, wrong in alone(data) if said and isinstance(data, str) else ():
             del self.problems[before:]
             self._judged(wanted, kinds, plain(wanted, text), at)
             if not self.problems[before:]:
-                flaw = Flaw(f"must be {text} alone", got=f"{shown(data)}: {why}", remedy=f"; write {text}{more}")
-                said = [flaw.at(at)]
+                said = [wrong.at(at)]
                 break
         self.problems[before:] = said
         return value
@@ -253,7 +252,7 @@ class Reader:
             return self._refused(at, Flaw(secret))
         malformed = any(kind.problem(data, NOWHERE) for kind in kinds)
         for wrong in filter(None, (kind.problem(data, self.environment) for kind in kinds)):
-            self._refused(at, without_references(wrong, data) if malformed else wrong)
+            self._refused(at, as_written(wrong, data) if malformed else wrong)
         return Unknown() if malformed else data
 
     def _of_another_type(self, wanted: type, kinds: Sequence[Kind], data: Any, at: At) -> Flaw:
@@ -313,10 +312,11 @@ class Reader:
         return Unknown()
 
     def _refused_name(self, at: At, wrong: Flaw, name: str) -> None:
-        self._refused(at, without_references(wrong, name).as_name(), of_key=True)
+        self._refused(at, as_written(wrong, name).as_name(), of_key=True)
 
     def _wrong(self, must: str, data: Any, at: At, remedy: str = "") -> Flaw:
-        return Flaw(must, got=self._got(data, at), remedy=remedy)
+        wrong = Flaw(must, got=self._got(data, at), remedy=remedy)
+        return wrong if remedy or secret_problem(data) else as_written(wrong, data)
 
     def _got(self, data: Any, at: At) -> str:
         match data:

@@ -9,6 +9,7 @@ from math import inf, isfinite, nan
 from typing import Any, Final
 
 from cdk_trainyard.errors import did_you_mean
+from cdk_trainyard.options.signs import wide
 from cdk_trainyard.options.unknown_keys import COMMENT
 from cdk_trainyard.problems import Flaw, shown
 
@@ -17,6 +18,10 @@ MOST_DIGITS: Final = 18
 _SWITCHES: Final = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}|\{\{[^{}]*\}\}|^!(?:Ref|Sub|GetAtt|ImportValue) .+", re.DOTALL)
 """What programs that fill in templates, shells and CloudFormation put something in place of."""
+_TO_FILL_IN: Final = re.compile(
+    r"<[a-z](?:[\w -]*\w)?>|^(?:todo|tbd|fixme|(?:change|replace)[_-]?me|\.\.\.|\u2026)$", re.ASCII | re.IGNORECASE
+)
+"""What examples have in place of a value."""
 INTRINSIC: Final = re.compile(r"Ref|Fn::[A-Za-z0-9]+")
 """The only key of what a template of CloudFormation has in place of a value."""
 _UNITS: Final = frozenset(["gib", "gb", "mib", "mb", "seconds", "minutes", "hours", "days", "percent", "billions"])
@@ -30,8 +35,8 @@ _AMOUNT: Final = re.compile(
 """A number with its unit, as people write it and as ISO 8601 writes a duration."""
 _DASH: Final = r"[-\u2010-\u2015\u2212]"
 """What begins an item of a list, with a blank too few or as a dash that is longer than YAML's."""
-_COMMAS: Final = re.compile(r",(?![^\[\]]{0,64}\])")
-_BETWEEN: Final = re.compile(r"[,;\s](?![^\[\]]{0,64}\])")
+_COMMAS: Final = re.compile(r"[,\u3001\uff0c](?![^\[\]]{0,64}\])")
+_BETWEEN: Final = re.compile(r"[,;\u3001\uff0c\s](?![^\[\]]{0,64}\])")
 """What is between items of a list, and not in brackets of one of them."""
 _BEHIND: Final = re.compile(r"(\S.*?)((?<=\S)(?:\s+(?://|/\*)|#\s).*)", re.DOTALL)
 """A value, and what follows it that may be meant as a comment."""
@@ -49,20 +54,27 @@ def unless_taken(wrong: Flaw, names: Iterable[str]) -> Flaw:
     return replace(wrong, remedy="") if wrong.remedy in {f"; use {shown(name)}" for name in names} else wrong
 
 
-def without_references(wrong: Flaw, value: object) -> Flaw:
-    """Return what is wrong with a text of a wrong form; of a reference in it, that it is none here, as the remedy."""
-    found = _REFERENCE.search(value) if isinstance(value, str) else None
-    if found is None or "'${" in wrong.must:
-        return wrong
-    return replace(wrong, remedy=f"; nothing is put in place of {shown(found[0])}, write the value itself")
+def as_written(wrong: Flaw, value: object) -> Flaw:
+    """Return what is wrong with a value; of what stands in it for something else, that it does not, as the remedy."""
+    text = value if isinstance(value, str) else ""
+    if found := _TO_FILL_IN.search(text):
+        this = "that" if found[0] == text else shown(found[0])
+        return replace(wrong, remedy=f"; {this} is a place to fill in")
+    if (found := _REFERENCE.search(text)) and "'${" not in wrong.must:
+        return replace(wrong, remedy=f"; nothing is put in place of {shown(found[0])}, write the value itself")
+    return wrong if wrong.remedy or not (sign := wide(text)) else replace(wrong, remedy=f"; {sign}")
 
 
-def alone(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what text that is refused may be meant for, why it is not that, and what may be written behind it."""
+def alone(text: str) -> Iterator[tuple[str, Flaw]]:
+    """Yield what text that is refused may be meant for, and what is wrong with the text if it is."""
     if behind := _BEHIND.fullmatch(text):
-        yield behind[1], f"{COMMENT} after a blank", " # …"
+        yield behind[1], _alone(behind[1], text, f"{COMMENT} after a blank", " # …")
     if (value := bare(text)) not in {text, ""}:
-        yield value, "such quotes, and signs that nobody sees, are part of a value", ""
+        yield value, _alone(value, text, "such quotes, and signs that nobody sees, are part of a value")
+
+
+def _alone(value: str, text: str, why: str, more: str = "") -> Flaw:
+    return Flaw(f"must be {value} alone", got=f"{shown(text)}: {why}", remedy=f"; write {value}{more}")
 
 
 def bare(text: str) -> str:
