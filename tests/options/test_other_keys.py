@@ -50,6 +50,12 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
         ),
         (InstanceGroup, "placement", "; HyperPod places nodes itself; leave it out", None),
         (InstanceGroup, "// type", "; a comment begins with '#'", None),
+        (
+            InstanceGroup,
+            "x-common",
+            "; anchors have no section of their own; put '&…' where it is first used, and leave this out",
+            None,
+        ),
         (InstanceGroup, "a\uff1a b\uff0c c", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", None),
     ],
 )

@@ -15,6 +15,8 @@ from cdk_trainyard.problems import At, either
 COMMENT: Final = "a comment begins with '#'"
 _FOREIGN: Final = ("//", "/*")
 """How comments begin in other languages."""
+_EXTENSION: Final = "x-"
+"""How keys begin that Compose leaves to its users, who keep anchors there (Compose Specification, "Extension")."""
 _NAMED: Final = re.compile(r"\{(\w+)\}")
 """How what to do instead of a key names keys of the same section, the one that was meant first."""
 _WORD_BEGINS: Final = re.compile(r"[\s.-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -84,6 +86,8 @@ def _instead(key: str, spec: type) -> str | None:
     """Return what to do instead of a key that has another name here, or never will have one."""
     if key.startswith(_FOREIGN):
         return COMMENT
+    if key.startswith(_EXTENSION):
+        return "anchors have no section of their own; put '&…' where it is first used, and leave this out"
     written = in_snake_case(key)
     tables = (other_keys().get(base.__name__, {}) for base in spec.__mro__)
     found = (table.get(key) or table.get(written) for table in tables)
