@@ -40,6 +40,47 @@ def test_groups_are_counted_with_those_that_have_none(write: Callable[[str], Pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("edits", "says"),
+    [
+        (
+            [("cluster:\n  groups:", "cluster:\ngroups:")],
+            ["9:9: 'cluster' has no value; indent 'groups' from line 10 on below it"],
+        ),
+        (
+            [("cluster:\n  groups:", "cluster: # here\nlifecycle: {}\ngroups:")],
+            ["9:9: 'cluster' has no value; indent 'lifecycle' to 'groups' from line 10 on below it"],
+        ),
+        (
+            [("  zone:", "zone:"), ("  lustre:\n    capacity", "  lustre:\n  capacity")],
+            [
+                "3:9: 'network' has no value; indent 'zone' from line 4 on below it",
+                "6:10: 'storage.lustre' has no value; indent 'capacity_gib' from line 7 on below it",
+            ],
+        ),
+        (
+            [("storage:\n  lustre:\n    capacity_gib: 1200\n", "alerts:\nregions: a\n")],
+            [
+                "5:8: 'alerts' has no value; write one, or remove the key",
+                "6:1: 'regions' is no key here; did you mean 'region'?",
+            ],
+        ),
+    ],
+)
+def test_keys_beside_their_section_are_to_be_indented(
+    edits: list[tuple[str, str]], says: list[str], write: Callable[[str], Path]
+) -> None:
+    assert problems_of(write(edited(*edits))) == says
+
+
+def test_brackets_have_no_indentation(write: Callable[[str], Path]) -> None:
+    text = '{"name": "x", "region": "us-east-1", "network": {"zone": "us-east-1a"},\n"cluster": null,\n"groups": {}}\n'
+    assert problems_of(write(text))[:2] == [
+        "2:12: 'cluster' has no value; write one, or remove the key",
+        "3:1: 'groups' is no key here; 'cluster.groups' is for hyperpod; 'orchestrator' is none",
+    ]
+
+
 def test_a_key_that_can_say_none_says_how(write: Callable[[str], Path]) -> None:
     [problem] = problems_of(write(edited(("zone: use1-az4", "zone: use1-az4\n  flow_logs_retention_days: null"))))
     says = "'network.flow_logs_retention_days' has no value; write one, or remove the key; 0 stands for none"

@@ -64,6 +64,7 @@ class Document:
         sources: Every scalar as it is written.
         problems: What YAML itself lets pass: keys given twice, keys without a value, values that no deployment has.
         reported: The paths that those problems are about.
+        empty: Those keys that have nothing behind them, and lines below them.
     """
 
     file: str
@@ -73,6 +74,7 @@ class Document:
     sources: Mapping[KeyPath, str]
     problems: tuple[Problem, ...]
     reported: frozenset[KeyPath]
+    empty: frozenset[KeyPath]
 
     def place(self, path: KeyPath) -> Place:
         """Return the place of the value at ``path``, or of the nearest thing around it that the file has.
@@ -186,6 +188,7 @@ def read_document(text: str, file: str) -> Document:
         sources=reader.sources,
         problems=tuple(reader.problems),
         reported=frozenset(reader.reported),
+        empty=frozenset(reader.empty),
     )
 
 
@@ -238,6 +241,7 @@ class _Reader:
         self.sources: dict[KeyPath, str] = {}
         self.problems: list[Problem] = []
         self.reported: set[KeyPath] = set()
+        self.empty: set[KeyPath] = set()
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         data: dict[str, Any] = {}
@@ -249,6 +253,7 @@ class _Reader:
             elif value_node.tag == f"{_TAG}null":
                 self._report(child, value_node, f"'{dotted(child)}' has no value; write one, or remove the key")
                 data[key] = Unknown()
+                self.empty |= {child} if not (node.flow_style or value_node.value) else set()
             else:
                 data[key] = self._value(value_node, child)
         return data

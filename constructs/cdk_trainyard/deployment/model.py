@@ -16,7 +16,7 @@ from cdk_trainyard.options.kinds import NOWHERE, Environment
 from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.writing import written
-from cdk_trainyard.problems import At, Problem, others, sentence, shown
+from cdk_trainyard.problems import At, Problem, dotted, others, sentence, shown
 
 _PLAIN = (bool, float, int, str)
 
@@ -38,14 +38,20 @@ class Deployment(DeploymentSpec):
         document = read_document(read_text(Path(path)), str(path))
         reader = Reader(environment=_environment(document.data), sources=document.sources, whole=(cls, document.data))
         deployment: Self = replace(reader.read(cls, document.data, ()), _document=document)
+        outdented = {section: keys for section, keys in reader.outdented.items() if section in document.empty}
+        beside = {key for keys in outdented.values() for key in keys}
         of_form = [each for each in reader.problems if each.at in reader.unread or each.at not in document.reported]
-        of_text = [each for each in document.problems if each.at not in reader.unread]
+        of_text = [
+            replace(each, text=_beside(document, each.at, outdented[each.at])) if each.at in outdented else each
+            for each in document.problems
+            if each.at not in reader.unread
+        ]
         unknown = {*document.reported, *reader.meant}
         answered = {*unknown, *(problem.at for problem in reader.problems)}
         document.refuse(
             [
                 *(replace(each, text=f"{each.text}{reader.nothing.get(each.at, '')}") for each in of_text),
-                *(_placed(document, problem.at, problem, sentence(problem)) for problem in of_form),
+                *(_placed(document, each.at, each, sentence(each)) for each in of_form if each.at not in beside),
                 *placed(document, deployment, problems(deployment), answered=answered, unknown=unknown),
             ]
         )
@@ -108,6 +114,13 @@ def _placed(document: Document, path: At, problem: Problem, text: str) -> FilePr
     """Return a problem with its place: a key that should not be there is wrong where it begins, whatever its value."""
     key: Place | None = document.keys.get(path) if problem.of_key else None
     return FileProblem(place=key or document.place(path), text=text)
+
+
+def _beside(document: Document, section: At, keys: Sequence[At]) -> str:
+    """Say of a section without a value that keys of its own are beside it."""
+    first, last = keys[0], keys[-1]
+    which = shown(first[-1]) if first == last else f"{shown(first[-1])} to {shown(last[-1])}"
+    return f"'{dotted(section)}' has no value; indent {which} from line {document.keys[first].line} on below it"
 
 
 def _environment(data: Mapping[str, Any]) -> Environment:

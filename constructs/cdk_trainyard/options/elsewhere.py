@@ -85,6 +85,17 @@ def _places(spec: type, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ..
             yield from (((name, *step, *place), found) for place, found in below)
 
 
+def has(shape: Shape, key: str, data: Mapping[str, Any]) -> bool:
+    """Say whether a section has a key itself, none of its items.
+
+    Args:
+        shape: What the section is.
+        key: The key.
+        data: What is said beside the section, by which its specification may be chosen.
+    """
+    return any(not step and key in keys_of(part) for part, step in parts(shape, data))
+
+
 def parts(shape: Shape, data: Mapping[str, Any]) -> Iterator[tuple[type, tuple[str, ...]]]:
     """Yield the specifications that a part, or an item of a list, may be of, each with what stands for an item."""
     match shape:

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Final, cast
 
 from cdk_trainyard.errors import asked, same
+from cdk_trainyard.options.elsewhere import has
 from cdk_trainyard.options.fields import (
     Chosen,
     Field,
@@ -65,6 +66,7 @@ class Reader:
         problems: What was found, with the file's own keys as paths.
         unread: The keys that their section does not have.
         meant: The keys that misspelt ones most likely meant.
+        outdented: Sections without a value, and the keys of their own that stand beside them.
         nothing: What stands for none where a key has no value, and none is something that the file can say.
         whole: What the file is, and what it says, where keys of other sections are looked for. None: in this one alone.
         shows: Whether a sentence says what there is.
@@ -77,6 +79,7 @@ class Reader:
     problems: list[Problem] = field(default_factory=list)
     unread: set[At] = field(default_factory=set)
     meant: set[At] = field(default_factory=set)
+    outdented: dict[At, list[At]] = field(default_factory=dict)
     nothing: dict[At, str] = field(default_factory=dict)
 
     def read(self, spec: type, data: object, at: At, *, part: Part | None = None, without: str = "") -> Any:
@@ -294,13 +297,17 @@ class Reader:
         """Refuse what is no key, and return what was most likely meant of what the section lacks."""
         known = [name for name in keys_of(spec) if name != without]
         meant: set[str] = set()
+        above = ""
         for key in data:
             if key in known:
+                above = key if isinstance(data[key], Unknown) else ""
                 continue
             if part is not None and (text := _of_the_other(part, spec, key)):
                 self.problems.append(Problem((*at, key), text, of_key=True))
                 continue
             self.unread.add((*at, key))
+            if above and ((*at, above) in self.outdented or has(keys_of(spec)[above].shape, key, data)):
+                self.outdented.setdefault((*at, above), []).append((*at, key))
             whole = self.whole or (spec, data)
             hint, named = meaning(key, spec, at if self.whole else (), known=known, whole=whole)
             self.problems.append(Problem((*at, key), f"is no key here{hint}", of_key=True))
