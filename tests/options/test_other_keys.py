@@ -56,6 +56,7 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
             "; anchors have no section of their own; put '&…' where it is first used, and leave this out",
             None,
         ),
+        (InstanceGroup, "role\uff1a", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", "role"),
         (InstanceGroup, "a\uff1a b\uff0c c", "; '\uff1a' is U+FF1A (FULLWIDTH COLON); write ': '", None),
     ],
 )

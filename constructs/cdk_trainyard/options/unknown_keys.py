@@ -52,9 +52,12 @@ def meaning(key: str, spec: type, at: At, *, known: Collection[str], whole: Whol
     """
     if instead := _instead(key, spec):
         return f"; {_NAMED.sub(_quoted, instead)}", _NAMED.findall(instead)[:1]
-    if found := near(key, known):
+    found = near(key, known)
+    if sign := wide(key):
+        return f"; {sign}", found
+    if found:
         return asked(key, found), found
-    return elsewhere(in_snake_case(key), at, whole=whole) or f"; {wide(key) or f'there are {either(known)}'}", []
+    return elsewhere(in_snake_case(key), at, whole=whole) or f"; there are {either(known)}", []
 
 
 def meant(key: str, spec: type, known: Iterable[str]) -> list[str]:
