@@ -508,6 +508,11 @@ AT_LOAD = [
         "4:9: 'network.zone' must be use1-az4 alone, got '\u201cuse1-az4\u201d\\u200f': such quotes, and signs that nobody sees, are part of a value; write use1-az4",
     ),
     row(
+        "zone-in-capitals-and-such-quotes",
+        [("zone: use1-az4", "zone: \u201cUSE1-AZ4\u201d")],
+        "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got '\u201cUSE1-AZ4\u201d'; use 'use1-az4'",
+    ),
+    row(
         "zone-that-a-program-should-fill-in",
         [("zone: use1-az4", "zone: '{{ az }}'")],
         "4:9: 'network.zone' must be the name or the id of a zone, as 'us-east-1a' or 'use1-az1', got '{{ az }}'; nothing is put in place of '{{ az }}', write the value itself",

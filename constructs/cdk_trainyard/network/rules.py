@@ -22,7 +22,7 @@ from cdk_trainyard.network.subnet_layout import (
     zone_ordinal,
 )
 from cdk_trainyard.options.kinds import Environment
-from cdk_trainyard.options.remedies import alone, as_written
+from cdk_trainyard.options.remedies import alone, as_written, bare
 from cdk_trainyard.problems import At, Flaw, Problem, either, option, shown
 from cdk_trainyard.tokens import dummy, unresolved
 
@@ -232,7 +232,7 @@ def zone_problems(at: At, zone: str | None, region: str | None) -> Iterator[Prob
     if unresolved(zone):
         yield Problem(at, f"must be written out, {example}, got a Token")
     elif found is None:
-        near = zone.strip().lower()
+        near = bare(zone.strip()).lower()
         remedy = f"; use {shown(near)}" if zone_region(near) else ""
         wrong = Flaw(f"must be the name or the id of a zone, {example}", got=shown(zone), remedy=remedy)
         meant = (flaw for text, flaw in alone(zone) if zone_region(text))
