@@ -15,6 +15,7 @@ from cdk_trainyard.options.arns import RESERVATION_GROUP
 from cdk_trainyard.options.kinds import Arn, Choice, Cidr, Email, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.node_paths import NodePath
 from cdk_trainyard.options.schedules import TimeZone
+from cdk_trainyard.problems import shown
 
 HERE = Environment(region="us-east-1", account="111111111111")
 NOWHERE = Environment()
@@ -191,7 +192,7 @@ def test_fails_for_what_is_not_the_name_of_a_key_pair(name: str) -> None:
     text = (
         "must be the name of an EC2 key pair, 255 ASCII characters at most, and not its id, ARN, key or file, as my-key"
     )
-    assert str(stand_ins.KeyPair.kind.problem(name, HERE)) == f"{text}, got {name!r}"
+    assert str(stand_ins.KeyPair.kind.problem(name, HERE)) == f"{text}, got {shown(name)}"
 
 
 @pytest.mark.parametrize(
