@@ -51,6 +51,15 @@ AT_LOAD = [
         "27:7: 'cluster.shared_storage.ebs.\u2013 at' must begin with '- ', as an item of a list, got '\u2013'; write '- at: …'",
     ),
     row(
+        "a subnet by its id, as ParallelCluster names it",
+        [
+            ("      placement: cluster\n", "      placement: cluster\n      subnets: [subnet-0123456789abcdef0]\n"),
+            ("    - name: cpu\n", "    - name: cpu\n      Networking: {SubnetIds: [subnet-0123456789abcdef0]}\n"),
+        ],
+        "16:7: 'cluster.queues[0].Networking' is no key here; use 'subnets', 'public_ip' and 'placement'; subnets that exist stand in 'network' at the top of the file, with 'vpc_id'",
+        "22:17: 'cluster.queues[1].subnets[0]' must be accelerator, public or service, got 'subnet-0123456789abcdef0'; subnets that exist stand in 'network', with 'vpc_id': in 'accelerator_subnet', 'public_subnets' or 'service_subnets'",
+    ),
+    row(
         "a database as ParallelCluster names it",
         [
             (
@@ -107,7 +116,7 @@ AT_LOAD = [
         ],
         "10:3: 'cluster.BaseOs' is no key here; use 'operating_system'",
         "15:5: 'cluster.head_node.AdditionalIamPolicies' is no key here; use 'policy_arns'",
-        "16:5: 'cluster.head_node.SubnetId' is no key here; use 'public'",
+        "16:5: 'cluster.head_node.SubnetId' is no key here; use 'public'; subnets that exist stand in 'network' at the top of the file, with 'vpc_id'",
         "31:9: 'cluster.shared_storage.ebs[0].volume-type' is no key here; did you mean 'type'?",
         "32:9: 'cluster.shared_storage.ebs[0].Raid' is no key here; use 'raid_volumes' and 'raid_level'",
     ),

@@ -6,13 +6,14 @@ are made (`cdk_trainyard.deployment.exchange`). The option's key says what the f
 ``cooldown`` becomes ``cooldown_seconds``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 from cdk_trainyard.options.arns import SecretArn, TopicArn
-from cdk_trainyard.options.kinds import Arn, Choice, Kind, Number, Text, resource_id
+from cdk_trainyard.options.kinds import Arn, Choice, Environment, Kind, Number, Text, resource_id
 from cdk_trainyard.options.repositories import REPOSITORY_ARN, RepositoryName
+from cdk_trainyard.problems import Flaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +218,28 @@ class ManagedPolicy(StandIn):
     )
 
 
+class SubnetRole(Choice):
+    """What a subnet is in the network."""
+
+    __slots__ = ()
+
+    def problem(self, value: Any, environment: Environment) -> Flaw | None:
+        """Say of a subnet's id where it stands."""
+        wrong = Choice.problem(self, value, environment)
+        return replace(wrong, remedy=_OF_A_SUBNET) if wrong and str(value).startswith("subnet-") else wrong
+
+
+_OF_A_SUBNET: Final = (
+    "; subnets that exist stand in 'network', with 'vpc_id': in 'accelerator_subnet', 'public_subnets' or "
+    "'service_subnets'"
+)
+
+
 class Subnet(StandIn):
     """A subnet by what it is in the network: the accelerator subnet, a public one, a service subnet."""
 
     what, member, suffix = "an ec2.ISubnet", "subnet_id", ""
-    kind = Choice(values=("accelerator", "public", "service"))
+    kind = SubnetRole(values=("accelerator", "public", "service"))
 
 
 class UploadedScripts(StandIn):
