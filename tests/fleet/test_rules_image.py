@@ -58,6 +58,11 @@ def test_nothing_is_said_of_one_source(said: dict[str, str]) -> None:
     [
         ({}, "'dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is"),
         ({"dlami": "ubuntu-24.04", "ami_id": AMI}, "'ami_id' must be left out with 'dlami': an image is one of them"),
+        (
+            {"ami_id": AMI, "build": TrainingImageSpec(base="ubuntu-24.04")},
+            ("'build' must be left out with 'ami_id': an image is one of them; to build on that one, name it as the "
+            "'base' instead"),
+        ),
         ({"dlami": "ubuntu-24.04", "user": "me"}, "'user' must be left out with 'dlami', whose it is known"),
         ({"ami_id": AMI, "user": "a b"}, (
             "'user' must be the name of a Linux user, 32 lowercase letters, digits, '_' and '-' at most, as ubuntu, got "

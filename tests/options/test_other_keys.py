@@ -7,6 +7,7 @@ import pytest
 
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
@@ -49,6 +50,15 @@ def test_what_is_asked_is_no_key_and_what_is_answered_is_one() -> None:
             "threads_per_core",
         ),
         (InstanceGroup, "placement", "; HyperPod places nodes itself; leave it out", None),
+        (
+            FleetSpec,
+            "user_data",
+            (
+                "; no script of yours runs when a node starts; what it needs is in its image: 'build' of 'image' has "
+                "'commands', and as 'base' also an AMI of yours"
+            ),
+            None,
+        ),
         (InstanceGroup, "// type", "; a comment begins with '#'", None),
         (
             InstanceGroup,

@@ -45,7 +45,8 @@ def node_image_problems(image: NodeImage, environment: Environment) -> Iterator[
         others = " or ".join(option(source) for source in _SOURCES[1:])
         yield Problem(("dlami",), f"or {others} must be given: which image it is")
     for source in said[1:]:
-        yield Problem((source,), f"must be left out with {option(said[0])}: an image is one of them")
+        remedy = "; to build on that one, name it as the 'base' instead" if source == "build" else ""
+        yield Problem((source,), f"must be left out with {option(said[0])}: an image is one of them{remedy}")
     if isinstance(image.dlami, str) and unresolved(image.dlami) and not dummy(image.dlami):
         text = f"must be known when the app is synthesized, got a Token; use {option('parameter')}"
         yield Problem(("dlami",), text)
