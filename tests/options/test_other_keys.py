@@ -13,6 +13,7 @@ from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
+from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 
 
 def sections(spec: type, orchestrator: str) -> Iterator[type]:
@@ -75,6 +76,21 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
     found = [] if named is None else [named]
     assert meaning(key, spec, (), known=keys, whole=(spec, {})) == (says, found)
     assert meant(key, spec, keys) == found
+
+
+@pytest.mark.parametrize(
+    ("spec", "keys", "says"),
+    [
+        (Queue, "Spot", "use 'capacity', spot"),
+        (Queue, "SpotPrice max_price", "the most that is paid is 'spot_price' in 'compute', with 'capacity' spot"),
+        (ComputeResource, "spot", "use 'capacity' of the queue, spot"),
+        (ComputeResource, "CapacityType capacity", "use 'capacity' of the queue"),
+    ],
+)
+def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
+    known = keys_of(spec)
+    for key in keys.split():
+        assert meaning(key, spec, (), known=known, whole=(spec, {}))[0] == f"; {says}"
 
 
 @pytest.mark.parametrize(
