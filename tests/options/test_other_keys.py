@@ -14,6 +14,7 @@ from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
+from cdk_trainyard.storage.spec import LustreSpec
 
 
 def sections(spec: type, orchestrator: str) -> Iterator[type]:
@@ -85,6 +86,25 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (Queue, "SpotPrice max_price", "the most that is paid is 'spot_price' in 'compute', with 'capacity' spot"),
         (ComputeResource, "spot", "use 'capacity' of the queue, spot"),
         (ComputeResource, "CapacityType capacity", "use 'capacity' of the queue"),
+        (
+            LustreSpec,
+            "throughput performance",
+            "use 'throughput_mb_s_per_tib'; 'throughput_mb_s' is for INTELLIGENT_TIERING",
+        ),
+        (
+            LustreSpec,
+            "ThroughputCapacity",
+            "use 'throughput_mb_s', for INTELLIGENT_TIERING; others have 'throughput_mb_s_per_tib'",
+        ),
+        (LustreSpec, "StorageType", "use 'storage' for SSD, HDD or INTELLIGENT_TIERING; FsxLustre is left out"),
+        (LustreSpec, "FsxLustreSettings", "leave it out; its keys stand here"),
+        (LustreSpec, "Name", "it has none here; leave it out"),
+        (
+            LustreSpec,
+            "encrypted encryption",
+            "it is always encrypted; leave it out, or name a key of yours with 'key_arn'",
+        ),
+        (LustreSpec, "s3 s3_bucket DataRepositoryPath", "use 'data_repositories'"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
