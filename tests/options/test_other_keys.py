@@ -7,6 +7,7 @@ import pytest
 
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
+from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
 from cdk_trainyard.options.elsewhere import parts
@@ -14,7 +15,8 @@ from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
-from cdk_trainyard.storage.spec import LustreSpec
+from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
+from cdk_trainyard.storage.spec import BucketsSpec, ExistingBucket, LustreSpec, OpenZfs
 
 
 def sections(spec: type, orchestrator: str) -> Iterator[type]:
@@ -105,6 +107,34 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "it is always encrypted; leave it out, or name a key of yours with 'key_arn'",
         ),
         (LustreSpec, "s3 s3_bucket DataRepositoryPath", "use 'data_repositories'"),
+        (
+            StorageSection,
+            "openzfs",
+            "use 'open_zfs'; with parallelcluster it is 'openzfs' in 'shared_storage' of 'cluster'",
+        ),
+        (
+            StorageSection,
+            "home",
+            "use 'open_zfs', of one that exists; with parallelcluster 'shared_storage' of 'cluster'",
+        ),
+        (
+            StorageSection,
+            "encryption KmsKeyId",
+            "all of it is encrypted; leave it out, or name keys of yours with 'key_arn' of 'lustre' and 'buckets'",
+        ),
+        (
+            SharedFsxVolume,
+            "capacity_gib StorageCapacity throughput",
+            "a volume that exists is mounted, by 'volume_id', and none is made here",
+        ),
+        (SharedFsxVolume, "FileSystemId", "use 'volume_id', fsvol-…"),
+        (OpenZfs, "capacity_gib", "a file system that exists is mounted, by 'dns_name', and none is made here"),
+        (BucketsSpec, "data", "use 'datasets'"),
+        (
+            ExistingBucket,
+            "expire_days",
+            "it keeps its own rules; of those made here checkpoints have 'checkpoint_days' in 'buckets'",
+        ),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
