@@ -800,6 +800,11 @@ AT_LOAD = [
         "9:19: 'storage.lustre.capacity_gib' must leave the nodes addresses of the 59 of the subnet 10.1.0.128/26, got 88 (head 1 x m5.large x 1 = 1, workers 4 x trn1.32xlarge x 8 = 32, Lustre file servers = 55); use a /25 or larger, or less capacity",
     ),
     row(
+        "a folder of scripts in a bucket",
+        [("cluster:", "cluster:\n  lifecycle: {on_create: own.sh, folder: s3://bucket/scripts}")],
+        "10:42: 'cluster.lifecycle.folder' must be an existing folder beside this file, got 's3://bucket/scripts'; scripts are uploaded from here, so copy that prefix into a folder",
+    ),
+    row(
         "folder-missing",
         [("cluster:", "cluster:\n  lifecycle: {on_create: own.sh, folder: nothing}")],
         "10:42: 'cluster.lifecycle.folder' must be an existing folder beside this file, got 'nothing'",

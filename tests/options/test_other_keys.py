@@ -9,7 +9,7 @@ from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.fleet.spec import FleetSpec
-from cdk_trainyard.hyperpod.spec_groups import InstanceGroup
+from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
@@ -135,6 +135,8 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "expire_days",
             "it keeps its own rules; of those made here checkpoints have 'checkpoint_days' in 'buckets'",
         ),
+        (Lifecycle, "SourceS3Uri bucket", "use 'folder', one beside this file, whose scripts are uploaded"),
+        (Lifecycle, "script", "use 'on_create' or 'on_init_complete'"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:

@@ -18,7 +18,10 @@ def read_folder(folder: Path, said: str, at: At) -> tuple[Bundle | None, list[Pr
         at: Where the file says so.
     """
     if not said or not is_there(folder.is_dir):
-        return None, [Problem(at, f"must be an existing folder beside this file, got {shown(said)}")]
+        remedy = (
+            "; scripts are uploaded from here, so copy that prefix into a folder" if said.startswith("s3://") else ""
+        )
+        return None, [Problem(at, f"must be an existing folder beside this file, got {shown(said)}{remedy}")]
     if texts := [*rules.system_folder_texts(folder)]:
         return None, [Problem(at, text) for text in texts]
     bundle = read_bundle(("", folder))
