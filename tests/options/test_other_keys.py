@@ -137,6 +137,24 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         ),
         (Lifecycle, "SourceS3Uri bucket", "use 'folder', one beside this file, whose scripts are uploaded"),
         (Lifecycle, "script", "use 'on_create' or 'on_init_complete'"),
+        (
+            DeploymentSpec,
+            "Image",
+            (
+                "it is in 'cluster': 'operating_system' or 'image_id' with parallelcluster, 'image' with fleet, "
+                "'image_id' of a group with hyperpod"
+            ),
+        ),
+        (
+            DeploymentSpec,
+            "SharedStorage",
+            "it is 'shared_storage' in 'cluster' with orchestrator parallelcluster; FSx for Lustre stands in 'storage'",
+        ),
+        (DeploymentSpec, "Scheduling", "it is 'queues' and 'slurm' in 'cluster' with orchestrator parallelcluster"),
+        (DeploymentSpec, "ClusterName", "it is 'cluster_name' in 'cluster', or 'fleet_name' of a fleet"),
+        (DeploymentSpec, "InstanceGroups", "it is 'groups' in 'cluster' with orchestrator hyperpod"),
+        (DeploymentSpec, "VpcConfig", "use 'network'; subnets that exist stand there, with 'vpc_id'"),
+        (DeploymentSpec, "HeadNode", "'cluster.head_node' is for parallelcluster; 'orchestrator' is missing"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:

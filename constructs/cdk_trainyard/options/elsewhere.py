@@ -71,7 +71,7 @@ def _of_another(key: str, at: At, whole: Whole) -> str:
             said = data.get(field.shape.key)
             if found and isinstance(said, str | None):
                 what = "that" if at else repr(f"{name}.{key}")
-                return f"; {what} is for {either(found)}; {field.shape.key!r} is {said or 'none'}"
+                return f"; {what} is for {either(found)}; {field.shape.key!r} is {said or 'missing'}"
     return ""
 
 
