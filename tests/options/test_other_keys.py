@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from cdk_trainyard.deployment.monitoring import MonitoringSection
 from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.fleet.spec import FleetSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
+from cdk_trainyard.monitoring.spec import AlarmOverride
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
@@ -155,6 +157,17 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (DeploymentSpec, "InstanceGroups", "it is 'groups' in 'cluster' with orchestrator hyperpod"),
         (DeploymentSpec, "VpcConfig", "use 'network'; subnets that exist stand there, with 'vpc_id'"),
         (DeploymentSpec, "HeadNode", "'cluster.head_node' is for parallelcluster; 'orchestrator' is missing"),
+        (
+            AlarmOverride,
+            "email slack",
+            "who is told stands in 'alerts' at the top of the file, with 'emails' or 'topic_arn'",
+        ),
+        (
+            MonitoringSection,
+            "AlertEmail SnsTopic",
+            "who is told stands in 'alerts' at the top of the file, with 'emails' or 'topic_arn'",
+        ),
+        (MonitoringSection, "enabled", "the section alone says so: leave this out, or the section for none"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
