@@ -15,6 +15,7 @@ from cdk_trainyard.monitoring.spec import AlarmOverride
 from cdk_trainyard.options.elsewhere import parts
 from cdk_trainyard.options.fields import keys_of
 from cdk_trainyard.options.unknown_keys import in_snake_case, meaning, meant, near, other_keys
+from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, SlurmSettings
 from cdk_trainyard.parallelcluster.spec_nodes import HeadNode
 from cdk_trainyard.parallelcluster.spec_queues import ComputeResource, Queue
 from cdk_trainyard.parallelcluster.spec_storage import SharedFsxVolume
@@ -168,6 +169,22 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "who is told stands in 'alerts' at the top of the file, with 'emails' or 'topic_arn'",
         ),
         (MonitoringSection, "enabled", "the section alone says so: leave this out, or the section for none"),
+        (ParallelClusterSpec, "count instance_type", "nodes stand in 'queues', with 'compute'; here it is for fleet"),
+        (ParallelClusterSpec, "image", "use 'image_id'; 'image' is for fleet"),
+        (ParallelClusterSpec, "max_queue_size", "use 'queues': their 'compute' has 'min_count' and 'max_count'"),
+        (ParallelClusterSpec, "master_instance_type", "use 'head_node' with 'instance_type'"),
+        (ParallelClusterSpec, "post_install", "use 'on_configured' of 'head_node' and 'queues'"),
+        (ParallelClusterSpec, "scheduler", "it is always Slurm; leave it out"),
+        (HeadNode, "ssh_key_name ssh_key", "use 'key_pair'"),
+        (HeadNode, "ssh_cidr", "use 'ssh_from'"),
+        (HeadNode, "volume_gib disk", "use 'root_volume' with 'size_gib'"),
+        (Queue, "max nodes desired_count", "use 'compute' with 'max_count'"),
+        (Queue, "min min_nodes", "use 'compute' with 'min_count'"),
+        (Queue, "time_limit", "use 'slurm' with MaxTime"),
+        (Queue, "state", "ParallelCluster sets it; leave it out"),
+        (Queue, "default", "use 'slurm' with Default"),
+        (ComputeResource, "nodes desired_count", "use 'max_count'"),
+        (SlurmSettings, "SlurmctldTimeout PreemptMode", "use 'custom'; it is a parameter of slurm.conf"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
