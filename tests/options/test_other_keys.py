@@ -10,6 +10,7 @@ from cdk_trainyard.deployment.orchestrators import OWN
 from cdk_trainyard.deployment.spec import DeploymentSpec
 from cdk_trainyard.deployment.storage import StorageSection
 from cdk_trainyard.fleet.spec import FleetSpec
+from cdk_trainyard.hyperpod.spec import HyperPodSpec
 from cdk_trainyard.hyperpod.spec_groups import InstanceGroup, Lifecycle
 from cdk_trainyard.monitoring.spec import AlarmOverride
 from cdk_trainyard.options.elsewhere import parts
@@ -185,6 +186,25 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
         (Queue, "default", "use 'slurm' with Default"),
         (ComputeResource, "nodes desired_count", "use 'max_count'"),
         (SlurmSettings, "SlurmctldTimeout PreemptMode", "use 'custom'; it is a parameter of slurm.conf"),
+        (HyperPodSpec, "training_plan", "use 'training_plan_arn' of a group in 'groups'"),
+        (HyperPodSpec, "spot", "use 'capacity' of a group in 'groups'"),
+        (HyperPodSpec, "replicas", "use 'count' of a group in 'groups'"),
+        (
+            HyperPodSpec,
+            "EksClusterArn",
+            "clusters with Amazon EKS are not made here, those with Slurm are; leave it out",
+        ),
+        (InstanceGroup, "replicas desired max", "use 'count'"),
+        (InstanceGroup, "disk root_volume", "use 'volumes' with 'size_gb'"),
+        (
+            InstanceGroup,
+            "storage",
+            "use 'volumes' with 'size_gb' for disks; file systems stand in 'storage' at the top of the file",
+        ),
+        (InstanceGroup, "key_name", "HyperPod takes no key pair; sessions are opened by Session Manager"),
+        (FleetSpec, "root_block_device disk", "use 'volume_gib'"),
+        (FleetSpec, "nodes replicas", "use 'count'"),
+        (FleetSpec, "efa", "nodes of a fleet always have EFA; leave it out"),
     ],
 )
 def test_words_of_other_tools(spec: type, keys: str, says: str) -> None:
