@@ -9,7 +9,9 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from cdk_trainyard.deployment import Deployment
-from cdk_trainyard.deployment.orchestrators import OWN, orchestrators
+from cdk_trainyard.deployment.orchestrators import OWN, OrchestratorName, orchestrators
+from cdk_trainyard.options.kinds import Environment
+from cdk_trainyard.problems import Flaw
 from stacks import build_stacks
 from tests.deployment.good_file import problems_of
 
@@ -65,3 +67,18 @@ def test_what_a_row_names_is_there(name: str) -> None:
     row = OWN[name]
     for target in (row.section, row.problems, row.needs, row.build):
         assert pkgutil.resolve_name(target)
+
+
+@pytest.mark.parametrize(
+    ("word", "remedy"),
+    [
+        ("eks", "; clusters with Kubernetes are not made here; use hyperpod or parallelcluster for Slurm"),
+        ("Kubernetes", "; clusters with Kubernetes are not made here; use hyperpod or parallelcluster for Slurm"),
+        ("slurm", "; use hyperpod or parallelcluster for Slurm"),
+        ("ec2", "; use fleet for instances of EC2 without Slurm"),
+        ("ParallelCluster", "; did you mean 'parallelcluster'?"),
+    ],
+)
+def test_what_is_no_orchestrator_here_is_told_what_is(word: str, remedy: str) -> None:
+    wrong = OrchestratorName().problem(word, Environment())
+    assert wrong == Flaw("must be hyperpod, parallelcluster, fleet or toy", got=f"'{word}'", remedy=remedy)

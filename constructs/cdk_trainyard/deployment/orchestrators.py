@@ -105,6 +105,17 @@ def spec_of(name: object) -> type | None:
     return row.spec if row else None
 
 
+_SLURM: Final = "; use hyperpod or parallelcluster for Slurm"
+_OTHERS: Final = {
+    "none": "; leave it out of a deployment that only serves",
+    "slurm": _SLURM,
+    **dict.fromkeys(("eks", "k8s", "kubernetes"), f"; clusters with Kubernetes are not made here{_SLURM}"),
+    **dict.fromkeys(("ec2", "asg", "autoscaling"), "; use fleet for instances of EC2 without Slurm"),
+    "sagemaker": "; use hyperpod",
+}
+"""What to use in place of a word that is the name of no orchestrator here."""
+
+
 @dataclass(frozen=True, slots=True)
 class OrchestratorName:
     """The kind of a text that names an orchestrator."""
@@ -114,8 +125,8 @@ class OrchestratorName:
         if find(value) is not None:
             return None
         names = orchestrators()
-        nothing = "; leave it out of a deployment that only serves" if value.lower() == "none" else ""
-        return Flaw(f"must be {either(names)}", got=shown(value), remedy=nothing or did_you_mean(value, names))
+        remedy = _OTHERS.get(value.lower()) or did_you_mean(value, names)
+        return Flaw(f"must be {either(names)}", got=shown(value), remedy=remedy)
 
     def schema(self) -> dict[str, Any]:
         """Return the names of this package's own."""
