@@ -57,11 +57,17 @@ def test_nothing_is_said_of_a_legal_fleet() -> None:
     [
         (
             {"instance_type": "trn1.2xlarge", "image": ANY},
-            "'instance_type' must be one with EFA, got 'trn1.2xlarge'; use trn1.32xlarge",
+            (
+                "'instance_type' must be one with EFA, got 'trn1.2xlarge'; use trn1.32xlarge, or HyperPod or "
+                "ParallelCluster, which have nodes without it"
+            ),
         ),
         (
             {"instance_type": "mac2.metal"},
-            "'instance_type' must be one with EFA, got 'mac2.metal'; its family has none with it; use another",
+            (
+                "'instance_type' must be one with EFA, got 'mac2.metal'; its family has none with it; use another, or "
+                "HyperPod or ParallelCluster, which have nodes without it"
+            ),
         ),
         ({"instance_type": None}, "'instance_type' or 'instance_types' must be given"),
         (

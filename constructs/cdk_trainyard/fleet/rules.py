@@ -107,7 +107,8 @@ def node_efa_problems(at: At, kind: InstanceType) -> Iterator[Problem]:
     if not kind.efa_supported:
         sizes = [name for name in family_types(kind.family) if InstanceType.of(name).efa_supported]
         remedy = f"use {either(sizes)}" if sizes else "its family has none with it; use another"
-        yield Problem(at, f"must be one with EFA, got {shown(kind.name)}; {remedy}")
+        text = f"must be one with EFA, got {shown(kind.name)}; {remedy}"
+        yield Problem(at, f"{text}, or HyperPod or ParallelCluster, which have nodes without it")
 
 
 def _accelerators(kind: InstanceType) -> tuple[str, int, int]:
