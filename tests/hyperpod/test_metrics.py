@@ -109,8 +109,13 @@ def test_samples_lie_close_enough(stack: Stack, build: Build, said: dict[str, An
 
 
 def test_metrics_need_the_projects_own_scripts(stack: Stack, build: Build) -> None:
-    with pytest.raises(ConfigurationError, match="'metrics' needs the project's own scripts on every group"):
+    with pytest.raises(ConfigurationError, match="'metrics' needs the project's own scripts on every group") as raised:
         build(metrics=metrics(stack))
+    [says] = raised.value.problems
+    assert says.endswith(
+        "give 'lifecycle' of the cluster, or of a group that has one, 'on_create' on_create.sh or 'on_init_complete' "
+        "on_init_complete.sh of the project"
+    )
 
 
 def test_a_workspace_alone_is_not_what_a_cluster_takes(stack: Stack, build: Build) -> None:

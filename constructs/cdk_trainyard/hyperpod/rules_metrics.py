@@ -21,7 +21,8 @@ def metrics_problems(cluster: ResolvedCluster) -> Iterator[Problem]:
     others = [shown(group.name) for group in cluster.groups if not group.lifecycle.is_own]
     if others:
         text = f"needs the project's own scripts on every group, which set exporters up; {', '.join(others)} run others"
-        yield Problem(at, f"{text}: give {option('lifecycle')} an 'on_create' or 'on_init_complete' of them")
+        scripts = "'on_create' on_create.sh or 'on_init_complete' on_init_complete.sh of the project"
+        yield Problem(at, f"{text}: give {option('lifecycle')} of the cluster, or of a group that has one, {scripts}")
     if cluster.spec.multi_head is not None:
         yield Problem(at, f"must be left out with {option('multi_head')}: each controller would write every sample")
     yield from scrape_problems(seconds)
