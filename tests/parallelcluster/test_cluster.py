@@ -405,6 +405,10 @@ WARNINGS: dict[str, tuple[dict[str, Any], str]] = {
         },
         "an EBS volume is shared with 101 nodes",
     ),
+    "efa-not-used": (
+        {"queues": [queue(cpu(instance_type="c5n.18xlarge"), placement=Placement.CLUSTER)]},
+        "compute resource 'c5n-18xlarge' of queue 'compute' is placed close together without EFA, which c5n.18xlarge",
+    ),
     "home-hidden": (
         {"shared_storage": SharedStorage(ebs=[SharedEbs(at="/home/ec2-user")])},
         "a file system at /home/ec2-user hides /home/ec2-user, and the set-up makes no home on it: it must have one",

@@ -21,6 +21,8 @@ from cdk_trainyard.parallelcluster.resolve import (
 from cdk_trainyard.parallelcluster.rules_addresses import accelerator_plan
 from cdk_trainyard.parallelcluster.rules_storage import shared_places
 from cdk_trainyard.parallelcluster.spec import ParallelClusterSpec, QueueUpdateStrategy
+from cdk_trainyard.parallelcluster.spec_queues import Placement
+from cdk_trainyard.problems import either
 from cdk_trainyard.storage.mount_facts import efa_unused, hidden_home, takes_efa
 from cdk_trainyard.tokens import unresolved
 
@@ -133,6 +135,21 @@ def mixed_accelerators(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings
                 f"compute resource {compute.name!r} of queue {queue.name!r} has types with {' and '.join(names)}: a "
                 "job gets either; give each a compute resource of its own"
             )
+
+
+def efa_not_used(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
+    """Nodes that stand close together, of types with EFA, and without it: CPU nodes have it when it is asked for.
+
+    Source: ``EfaValidator`` of ParallelCluster 3.16.1, which warns of every type with EFA.
+    """
+    for _at, queue, compute in computes(spec):
+        if compute.efa is False and (compute.placement or queue.placement) is Placement.CLUSTER:
+            names = [each.name for each in types_of(compute) if each.efa_supported]
+            if names:
+                yield (
+                    f"compute resource {compute.name!r} of queue {queue.name!r} is placed close together without EFA, "
+                    f"which {either(names)} has; give 'efa' true, at no additional charge, for jobs across nodes"
+                )
 
 
 def open_ssh(spec: ParallelClusterSpec, _: ClusterContext) -> Warnings:
@@ -263,6 +280,7 @@ WARNINGS: dict[str, Callable[[ParallelClusterSpec, ClusterContext], Warnings]] =
     "fleet-stop": fleet_stop,
     "ebs-bottleneck": ebs_bottleneck,
     "home-hidden": home_hidden,
+    "efa-not-used": efa_not_used,
     "kept-instances": kept_instances,
     "mixed-accelerators": mixed_accelerators,
     "node-features": features_of_nodes,
