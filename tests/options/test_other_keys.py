@@ -235,6 +235,8 @@ def test_every_form_of_a_name_is_one(key: str, found: str) -> None:
         ("acclerator_subnet", ["accelerator_subnet", "service_subnets"], ["accelerator_subnet"]),
         ("headnod", ["head_node", "queues"], ["head_node"]),
         ("zones", ["public_zones", "service_zones", "zone"], ["zone"]),
+        ("zona", ["zone", "nat"], ["zone"]),
+        ("rolr", ["role", "name"], ["role"]),
         ("nta", ["nat", "zone"], ["nat"]),
         ("efa", ["efa_enabled", "at"], ["efa_enabled"]),
         ("kms_key_id", ["key_arn", "at"], ["key_arn"]),

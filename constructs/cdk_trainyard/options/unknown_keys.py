@@ -25,6 +25,8 @@ _UNITS: Final = frozenset(
 )
 """Words of a key that say by what its value is counted, or named."""
 _ALIKE: Final = 0.8
+_SHORT: Final = 4
+"""Letters of a word in which one that is wrong is more than `_ALIKE` takes."""
 _ALIKE_AS_A_WHOLE: Final = 0.9
 _ALIKE_IN_ANOTHER_SCRIPT: Final = 0.6
 _MOST: Final = 3
@@ -119,7 +121,9 @@ def _misspelt(key: str, choice: str) -> bool:
 
 def _one_word(word: str, other: str) -> bool:
     """Say whether two words differ in a letter or two, or in the order of letters."""
-    return sorted(word) == sorted(other) or (abs(len(word) - len(other)) <= 1 and _ratio(word, other) >= _ALIKE)
+    one_of_four = len(word) == len(other) == _SHORT and sum(map(str.__ne__, word, other)) == 1
+    alike = abs(len(word) - len(other)) <= 1 and _ratio(word, other) >= _ALIKE
+    return one_of_four or alike or sorted(word) == sorted(other)
 
 
 def _shares_words(key: str, choice: str) -> bool:
