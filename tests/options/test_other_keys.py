@@ -146,7 +146,7 @@ def test_another_word_is_answered_with_the_key(spec: type, key: str, says: str, 
             "Image",
             (
                 "it is in 'cluster': 'operating_system' or 'image_id' with parallelcluster, 'image' with fleet, "
-                "'image_id' of a group with hyperpod"
+                "'image_id' of a group with hyperpod; that of a served model is in 'serving.engine'"
             ),
         ),
         (
