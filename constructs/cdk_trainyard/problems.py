@@ -78,6 +78,16 @@ def within(around: At, problems: Iterable[Problem]) -> Iterator[Problem]:
     return (replace(problem, at=(*around, *problem.at)) for problem in problems)
 
 
+def is_around(section: At, at: At) -> bool:
+    """Say whether a section has an option, however deep, and is not it.
+
+    Args:
+        section: The section.
+        at: The option.
+    """
+    return len(section) < len(at) and at[: len(section)] == section
+
+
 def option(name: str, *, up: int = 1) -> str:
     """Return what names another option in a sentence, whatever it is called there.
 

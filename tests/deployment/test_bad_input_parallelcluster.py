@@ -51,6 +51,11 @@ AT_LOAD = [
         "27:7: 'cluster.shared_storage.ebs.\u2013 at' must begin with '- ', as an item of a list, got '\u2013'; write '- at: …'",
     ),
     row(
+        "a section that must be left out, whatever is in it",
+        [("    capacity_gib: 1200\n", "    capacity_gib: 1200\n  open_zfs:\n    capacity_gib: 64\n    at: home\n")],
+        "8:3: 'storage.open_zfs' must be left out with orchestrator parallelcluster, which mounts volumes by id; give 'openzfs' in the cluster's 'shared_storage' its 'volume_id'",
+    ),
+    row(
         "a subnet by its id, as ParallelCluster names it",
         [
             ("      placement: cluster\n", "      placement: cluster\n      subnets: [subnet-0123456789abcdef0]\n"),

@@ -16,7 +16,7 @@ from cdk_trainyard.options.kinds import NOWHERE, Environment
 from cdk_trainyard.options.paths import found_in, in_file
 from cdk_trainyard.options.reading import Reader
 from cdk_trainyard.options.writing import written
-from cdk_trainyard.problems import At, Problem, dotted, others, sentence, shown
+from cdk_trainyard.problems import At, Problem, dotted, is_around, others, sentence, shown
 
 _PLAIN = (bool, float, int, str)
 
@@ -46,13 +46,16 @@ class Deployment(DeploymentSpec):
             for each in document.problems
             if each.at not in reader.unread
         ]
+        of_rules = [*problems(deployment)]
+        needless = {found_in(deployment, each.at)[0] for each in of_rules if each.of_key and not [*others(each)]}
+        of_form = [each for each in of_form if not any(is_around(at, each.at) for at in needless)]
         unknown = {*document.reported, *reader.meant}
         answered = {*unknown, *(problem.at for problem in reader.problems)}
         document.refuse(
             [
                 *(replace(each, text=f"{each.text}{reader.nothing.get(each.at, '')}") for each in of_text),
                 *(_placed(document, each.at, each, sentence(each)) for each in of_form if each.at not in beside),
-                *placed(document, deployment, problems(deployment), answered=answered, unknown=unknown),
+                *placed(document, deployment, of_rules, answered=answered, unknown=unknown),
             ]
         )
         return deployment
