@@ -101,7 +101,7 @@ AT_LOAD = [
     row(
         "an unknown preset",
         [("preset: llama-3.2-3b", "preset: lama-3.2-3b")],
-        "9:13: 'serving.model.preset' must be gemma-3-27b, llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, mistral-7b, qwen3-14b, qwen3-30b-a3b, … (all are in serving/README.md, 'What fits'), got 'lama-3.2-3b'; did you mean 'llama-3.2-3b' or 'llama-3.1-8b' or 'llama-2-7b'?",
+        "9:13: 'serving.model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits'), got 'lama-3.2-3b'; did you mean 'llama-3.2-3b' or 'llama-3.1-8b' or 'llama-2-7b'?",
     ),
     row(
         "one service zone",

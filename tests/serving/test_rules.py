@@ -176,7 +176,13 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "unknown preset": (
         {"of_model": {"preset": "lama-3.1-8b"}},
         [
-            "'model.preset' must be gemma-3-27b, llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, mistral-7b, qwen3-14b, qwen3-30b-a3b, … (all are in serving/README.md, 'What fits'), got 'lama-3.1-8b'; did you mean 'llama-3.1-8b' or 'llama-3.2-3b' or 'llama-3.3-70b'?"
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits'), got 'lama-3.1-8b'; did you mean 'llama-3.1-8b' or 'llama-3.2-3b' or 'llama-3.3-70b'?"
+        ],
+    ),
+    "a family that no image is known to serve": (
+        {"of_model": {"preset": "mistral"}},
+        [
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits'), got 'mistral'; 'mistral-7b' is a mistral model, which no image of the catalogue is known to serve; give an image of yours that does as 'image' of 'engine'"
         ],
     ),
     "no shape": (
@@ -250,7 +256,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "engine": TextGenerationEngine.neuron_vllm(),
         },
         [
-            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits') for neuron-vllm-0.13.0, got 'gemma-3-27b', a gemma3 model, which it does not serve; give 'shape' for another of that size"
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits') for neuron-vllm-0.13.0, got 'gemma-3-27b', a gemma3 model, which it does not serve; give an image of yours that does as 'image' of 'engine'"
         ],
     ),
     "shape with odd groups": (
@@ -262,7 +268,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "architecture that another engine serves": (
         {"of_model": {"preset": "qwen3-30b-a3b", "tensor_parallel": 8}, "of_hosts": {"instance_type": "inf2.24xlarge"}},
         [
-            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-32b, qwen3-8b or tinyllama-1.1b for tgi-3.3.7, got 'qwen3-30b-a3b', a qwen3_moe model, which it does not serve; use hf-vllm-0.4.5, hf-vllm-0.4.5-ghcr, neuron-vllm-0.11.0 or neuron-vllm-0.13.0, or give 'shape' for another of that size"
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-32b, qwen3-8b or tinyllama-1.1b for tgi-3.3.7, got 'qwen3-30b-a3b', a qwen3_moe model, which it does not serve; use hf-vllm-0.4.5, hf-vllm-0.4.5-ghcr, neuron-vllm-0.11.0 or neuron-vllm-0.13.0, or give an image of yours that does as 'image' of 'engine'"
         ],
     ),
     "architecture that no engine is known to serve": (
@@ -272,7 +278,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "engine": TextGenerationEngine.hf_vllm(image="hf-vllm-0.4.5-ghcr"),
         },
         [
-            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits') for hf-vllm-0.4.5-ghcr, got 'mistral-7b', a mistral model, which it does not serve; give 'shape' for another of that size"
+            "'model.preset' must be llama-2-7b, llama-3.1-8b, llama-3.2-3b, llama-3.3-70b, qwen3-14b, qwen3-30b-a3b, qwen3-32b, qwen3-8b, … (all are in serving/README.md, 'What fits') for hf-vllm-0.4.5-ghcr, got 'mistral-7b', a mistral model, which it does not serve; give an image of yours that does as 'image' of 'engine'"
         ],
     ),
     "new driver": (

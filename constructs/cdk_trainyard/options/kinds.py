@@ -6,6 +6,7 @@ script or a configuration file unlooked at.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
@@ -101,18 +102,25 @@ class Choice:
         values: The values.
         open: Whether another value may be right too, which a rule decides: editors complete, and nothing is refused.
         where: Where all of them are listed, when they are many.
+        offered: Those that are named where none was given. Empty: all.
+        remedy: From a text that is none to what to do about it, as the end of a sentence; nothing where the nearest of
+            those that are offered will do.
     """
 
     values: tuple[Any, ...]
     open: bool = False
     where: str = ALL_IN
+    offered: tuple[Any, ...] = ()
+    remedy: Callable[[str], str] | None = None
 
     def problem(self, value: Any, _environment: Environment) -> Flaw | None:
         """Look for the value."""
         if self.open or value in self.values:
             return None
-        hint = did_you_mean(value, self.values) if isinstance(value, str) else ""
-        return Flaw(f"must be {either(map(str, self.values), all_in=self.where)}", got=shown(value), remedy=hint)
+        offered, hint = self.offered or self.values, ""
+        if isinstance(value, str):
+            hint = (self.remedy(value) if self.remedy else "") or did_you_mean(value, offered)
+        return Flaw(f"must be {either(map(str, offered), all_in=self.where)}", got=shown(value), remedy=hint)
 
     def schema(self) -> dict[str, Any]:
         """Return the values."""

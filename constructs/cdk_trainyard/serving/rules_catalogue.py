@@ -22,7 +22,7 @@ from cdk_trainyard.serving.catalogue import (
     registry_account,
 )
 from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES, PORT
-from cdk_trainyard.serving.spec_model import ARCHITECTURES, NeuronModel, TextGenerationEngine
+from cdk_trainyard.serving.spec_model import ARCHITECTURES, IMAGE_OF_YOURS, NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ServingHosts
 from cdk_trainyard.tokens import unresolved
 from cdk_trainyard.versions import driver_conflicts
@@ -185,7 +185,7 @@ def architecture_problems(model: NeuronModel, engine: TextGenerationEngine) -> I
     presets = either(served, all_in="serving/README.md, 'What fits'")
     others = [row.key for row in engine_images() if found in row.architectures]
     text = f"must be {presets} for {image.key}, got {shown(model.preset)}, a {found} model, which it does not serve"
-    ways = [*(["use " + either(others)] if others else []), f"give {option('shape')} for another of that size"]
+    ways = [*(["use " + either(others)] if others else []), IMAGE_OF_YOURS]
     yield Problem(("model", "preset"), f"{text}; {', or '.join(ways)}")
 
 

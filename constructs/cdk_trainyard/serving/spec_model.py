@@ -6,11 +6,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final, Unpack
 
 from cdk_trainyard.data_files import load
+from cdk_trainyard.errors import nearest
 from cdk_trainyard.options.fields import Said
 from cdk_trainyard.options.kinds import Choice, Number, Open, Text
 from cdk_trainyard.options.stand_ins import DeploymentBucket
 from cdk_trainyard.options.texts import IMAGE_TAG, LINE, VARIABLE
-from cdk_trainyard.serving.catalogue import EngineImage, Server, engine_image
+from cdk_trainyard.problems import shown
+from cdk_trainyard.serving.catalogue import EngineImage, Server, engine_image, engine_images
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -93,6 +95,24 @@ PRESETS: Final = {
 ARCHITECTURES: Final[Mapping[str, str]] = {name: row[-1] for name, row in _ROWS}
 _LONGEST: Final[dict[str, int]] = {name: row[-2] for name, row in _ROWS}
 _SEQUENCE: Final = 4096
+_SERVED: Final = tuple(
+    name for name, each in ARCHITECTURES.items() if any(each in image.architectures for image in engine_images())
+)
+IMAGE_OF_YOURS: Final = "give an image of yours that does as 'image' of 'engine'"
+
+
+def _not_served(name: str) -> str:
+    """Say of what is meant for a preset that no image is known to serve that it is one; nothing of others."""
+    like = nearest(name, PRESETS)[:1]
+    if not like or like[0] in _SERVED:
+        return ""
+    what = f"a {ARCHITECTURES[like[0]]} model, which no image of the catalogue is known to serve"
+    return f"; {shown(like[0])} is {what}; {IMAGE_OF_YOURS}"
+
+
+_PRESET: Final = Choice(
+    values=tuple(PRESETS), where="serving/README.md, 'What fits'", offered=_SERVED, remedy=_not_served
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +133,7 @@ class NeuronModel:
         ),
     ]
     """The name by which clients ask for it."""
-    preset: Annotated[str | None, Choice(values=tuple(PRESETS), where="serving/README.md, 'What fits'")] = None
+    preset: Annotated[str | None, _PRESET] = None
     """The shape of a well-known model. Default - ``shape`` is given instead."""
     shape: ModelShape | None = None
     """A shape of your own. Default - ``preset`` is given instead."""
