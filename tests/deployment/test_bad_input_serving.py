@@ -73,6 +73,16 @@ AT_LOAD = [
         "35:7: 'serving.load_balancer.authentication.user_pool_id' is no key here; use 'issuer' and 'key_set_url'",
     ),
     row(
+        "hosts without Inferentia2",
+        [("inf2.xlarge", "g5.xlarge")],
+        "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'g5.xlarge'; a model is served on Inferentia2 alone",
+    ),
+    row(
+        "hosts that are nearly one",
+        [("inf2.xlarge", "inf2.4xlarge")],
+        "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'inf2.4xlarge'; did you mean 'inf2.48xlarge' or 'inf2.24xlarge' or 'inf2.xlarge'?",
+    ),
+    row(
         "an alarm that is not made, whatever it compares with",
         [("serving:", "monitoring:\n  alarms: { JobsStarving: { threshold: -1 } }\nserving:")],
         "7:13: 'monitoring.alarms.JobsStarving' must be left out: the deployment does not make this alarm, as there is no cluster",

@@ -624,7 +624,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "type without Neuron devices": (
         {"of_hosts": {"instance_type": "trn1.2xlarge"}},
         [
-            "'hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'trn1.2xlarge'; did you mean 'inf2.24xlarge' or 'inf2.xlarge' or 'inf2.8xlarge'?"
+            "'hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'trn1.2xlarge'; a model is served on Inferentia2 alone"
         ],
     ),
     "fewer tasks than none": ({"of_hosts": {"tasks": -1}}, ["'hosts.tasks' must be 0 to 5000, got -1"]),

@@ -29,6 +29,13 @@ _MOST_MIB_S: Final = 2000
 """Of a gp3 volume (``EbsBlockDevice``, ``Throughput``, of EC2 in botocore's model, 1.44.5)."""
 _SIGN: Final = "[A-Za-z0-9_]"
 """That a name of the Hub begins and ends with (``validate_repo_id`` of huggingface_hub, read 2026-11)."""
+
+
+def _of_another_family(name: str) -> str:
+    """Say of a type of another family that it is none for serving: nothing of it is like one of inf2."""
+    return "" if "inf2" in name.lower() else "; a model is served on Inferentia2 alone"
+
+
 _Tasks = Annotated[int, Number(minimum=0, maximum=MOST_TASKS)]
 DETECTOR_IMAGE: Final = "registry.k8s.io/node-problem-detector/node-problem-detector:v0.8.19"
 RECOVERY_IMAGE: Final = "public.ecr.aws/neuron/neuron-node-recovery:1.3.0"
@@ -69,7 +76,7 @@ class NodeHealth(StrEnum):
 class ServingHosts:
     """The inf2 instances of a service; one task runs on each."""
 
-    instance_type: Annotated["str | ec2.InstanceType", Choice(values=INF2_TYPES)]
+    instance_type: Annotated["str | ec2.InstanceType", Choice(values=INF2_TYPES, remedy=_of_another_family)]
     """Their type, of inf2."""
     tasks: _Tasks = 1
     """Tasks, and so hosts. Default: 1."""
