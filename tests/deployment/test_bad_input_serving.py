@@ -83,6 +83,11 @@ AT_LOAD = [
         "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'inf2.4xlarge'; did you mean 'inf2.48xlarge' or 'inf2.24xlarge' or 'inf2.xlarge'?",
     ),
     row(
+        "a page to sign in at",
+        [(KEY, "      kind: cognito\n")],
+        "21:13: 'serving.load_balancer.authentication.kind' must be jwt, api-key or none, got 'cognito'; there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by jwt",
+    ),
+    row(
         "an alarm that is not made, whatever it compares with",
         [("serving:", "monitoring:\n  alarms: { JobsStarving: { threshold: -1 } }\nserving:")],
         "7:13: 'monitoring.alarms.JobsStarving' must be left out: the deployment does not make this alarm, as there is no cluster",

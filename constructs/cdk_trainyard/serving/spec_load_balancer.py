@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import StrEnum, nonmember
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cdk_trainyard.options.addresses import Url
@@ -40,6 +40,14 @@ class AuthenticationKind(StrEnum):
     """The engine, which compares a key."""
     NONE = "none"
     """Nobody, behind an internal load balancer."""
+
+    FORMER_VALUES = nonmember(
+        dict.fromkeys(
+            ("cognito", "entra", "google", "oauth", "oauth2", "oidc", "okta", "saml", "sso"),
+            "there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by jwt",
+        )
+    )
+    """Ways to sign in of other load balancers, by their names and by those of services."""
 
 
 class ClaimFormat(StrEnum):
