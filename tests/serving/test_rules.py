@@ -609,6 +609,13 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'engine.environment.VLLM_HTTP_TIMEOUT_KEEP_ALIVE' must be more than 600, the load balancer's idle time-out, or callers get 502 now and then, got '5'; leave it out"
         ],
     ),
+    "a model by variables of another server": (
+        {"engine": TextGenerationEngine.hf_vllm(environment={"HF_MODEL_ID": "a/b", "MODEL_ID": "gpt2"})},
+        [
+            f"'engine.environment.{name}' must not be given: nothing in an image of hf-vllm reads it, which serves what 'model' says, got '{value}'; leave it out"
+            for name, value in (("HF_MODEL_ID", "a/b"), ("MODEL_ID", "gpt2"))
+        ],
+    ),
     "no plugins, and so no Neuron": (
         {"engine": TextGenerationEngine.hf_vllm(environment={"VLLM_PLUGINS": ""})},
         [
@@ -829,6 +836,7 @@ UNCHECKED = {
     "counts that are no numbers",
     "copies that vLLM cannot read",
     "arguments of vLLM that are more than what is compiled",
+    "a model by variables of another server",
     "no plugins, and so no Neuron",
     "the plugin of another engine",
 }
@@ -1213,7 +1221,9 @@ RIGHT: dict[str, dict[str, Any]] = {
         }
     ),
     "variables of another engine": {
-        "engine": TextGenerationEngine.hf_vllm(environment={"MAX_INPUT_LENGTH": "1", "SHARDED": "true"})
+        "engine": TextGenerationEngine.hf_vllm(
+            environment={"MAX_INPUT_LENGTH": "1", "MODEL_ID": "/model", "SHARDED": "true"}
+        )
     },
     "arguments of vLLM within what is compiled": {
         "engine": TextGenerationEngine.hf_vllm(
@@ -1266,6 +1276,14 @@ RIGHT: dict[str, dict[str, Any]] = {
     },
     "no plugins where Neuron is none": {
         "engine": TextGenerationEngine.neuron_vllm(image="neuron-vllm-0.9.1", environment={"VLLM_PLUGINS": ""})
+    },
+    "a model of TGI's that is not precompiled": {
+        "of_model": {"precompiled": False},
+        "of_hosts": {"instance_type": "inf2.8xlarge"},
+        **tgi(environment={"MODEL_ID": "meta-llama/Llama-3.2-3B", "HF_MODEL_ID": "meta-llama/Llama-3.2-3B"}),
+    },
+    "a model by a variable of an image of yours": {
+        "engine": TextGenerationEngine.neuron_vllm(image="registry.example.com/vllm:1", environment={"MODEL_ID": "a/b"})
     },
     "no plugins of an image of yours": {
         "engine": TextGenerationEngine.neuron_vllm(

@@ -58,6 +58,8 @@ _MOST_OF_MODEL: Final[Mapping[str, str]] = {
 """Arguments of vLLM that win over optimum-neuron's own: less than what is compiled is a limit, more is not there."""
 _UNDIVIDED: Final = frozenset({"SM_ON_PIPELINE_PARALLEL_SIZE", "SM_ON_DATA_PARALLEL_SIZE"})
 _FOLDERS: Final = ("MODEL_ID", "SM_ON_MODEL")
+_OF_OTHER_SERVERS: Final = frozenset({"HF_MODEL_ID", "MODEL_ID"})
+"""What TGI, and images for SageMaker, call the model that they serve."""
 _LISTENING: Final = {Server.TGI: "HOSTNAME", Server.HF_VLLM: "SM_ON_HOST"}
 _KEEP_ALIVE: Final = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
 _PLUGINS: Final = "VLLM_PLUGINS"
@@ -202,6 +204,8 @@ def _of_model(name: str, value: str, ours: Mapping[str, str], model: NeuronModel
 def _of_vllm(name: str, value: str, engine: TextGenerationEngine, ours: Mapping[str, str]) -> str | None:
     """Compare with what optimum-neuron makes of arguments of vLLM."""
     number, most, known = _number(value), _MOST_OF_MODEL.get(name, ""), engine.container.known
+    if known and name in _OF_OTHER_SERVERS and value != MODEL_PATH:
+        return f"must not be given: nothing in an image of {engine.kind} reads it, which serves what 'model' says"
     if known and number is not None and most in ours and number > int(ours[most]):
         return f"must be at most {ours[most]} as '{_OF_MODEL[most]}' of 'model' says"
     if known and name in _UNDIVIDED and engine.kind is Server.HF_VLLM and (number is None or number > 1):
