@@ -242,6 +242,12 @@ AT_LOAD = [
         "15:19: 'serving.engine.environment.HF_TOKEN' must not be given as text […]",
     ),
     row(
+        "a reference to a secret",
+        [("kind: tgi", "kind: tgi\n    environment: {HF_TOKEN: '${HF_TOKEN}'}")],
+        "15:5: 'serving.engine.environment' must be without HF_TOKEN, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token_secret_arn', and the key of callers is that of 'authentication'",
+        "15:29: 'serving.engine.environment.HF_TOKEN' must be one line without […]",
+    ),
+    row(
         "secrets of another account",
         [
             ("us-west-2\nnetwork", 'us-west-2\naccount: "111111111111"\nnetwork'),

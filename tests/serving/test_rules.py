@@ -373,19 +373,19 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "key of callers as text": (
         tgi(environment={"API_KEY": "x"}),
         [
-            "'engine.environment.API_KEY' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+            "'engine.environment.API_KEY' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
         ],
     ),
     "token as text": (
         tgi(environment={"HUGGING_FACE_HUB_TOKEN": "abc"}),
         [
-            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+            "'engine.environment.HUGGING_FACE_HUB_TOKEN' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
         ],
     ),
     "token by another name": (
         tgi(environment={"EXTRA": "hf_abcdefghijklmnopqrst"}),
         [
-            "'engine.environment.EXTRA' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+            "'engine.environment.EXTRA' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
         ],
     ),
     "variable that is none": (
@@ -537,7 +537,7 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "secrets where a path is asked for, and among bounds": (
         tgi(environment={"HF_TOKEN_PATH": "abc", "MAX_TOKEN": "abc"}),
         [
-            f"'engine.environment.{name}' must not be given as text: a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with a secret of Secrets Manager"
+            f"'engine.environment.{name}' must not be given as text: a secret would stand in the template, which Secrets Manager keeps; the token of the Hub, for a model that is not precompiled, is 'hub_token', and the key of callers is that of 'authentication'"
             for name in ("HF_TOKEN_PATH", "MAX_TOKEN")
         ],
     ),

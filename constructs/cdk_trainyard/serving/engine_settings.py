@@ -22,7 +22,7 @@ SHARED_MEMORY_MIB = 1024
 """What TGI's documentation asks for; vLLM's one worker process needs less."""
 COMPILED_FOLDER = "compiled"
 """Folder of the prefix in which AWS's Neuron vLLM looks for the compiled model."""
-MANAGED_VARIABLES = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN")
+MANAGED_VARIABLES = ("API_KEY", "VLLM_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """Variables that hold secrets, and so are never given as text."""
 WRITES = {"/tmp": 1024, "/var/tmp": 256}  # noqa: S108  the Hub's cache and sockets; the compiler's cache
 """Folders that every engine writes to, each with MiB of memory when they are kept there."""

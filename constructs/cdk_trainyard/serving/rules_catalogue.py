@@ -24,7 +24,7 @@ from cdk_trainyard.serving.catalogue import (
 from cdk_trainyard.serving.engine_settings import MANAGED_VARIABLES, PORT
 from cdk_trainyard.serving.spec_model import ARCHITECTURES, IMAGE_OF_YOURS, NeuronModel, TextGenerationEngine
 from cdk_trainyard.serving.spec_service import ServingHosts
-from cdk_trainyard.tokens import unresolved
+from cdk_trainyard.tokens import Unknown, unresolved
 from cdk_trainyard.versions import driver_conflicts
 
 _SECRET_WORDS = frozenset(
@@ -45,10 +45,6 @@ _LONGEST_PLAIN = 20
 _MOST_BYTES = 60 * 1024
 """Of a task definition's 64 KiB; more than 4 are what stands in it anyway."""
 _PORTS = ("PORT", "SM_ON_PORT")
-_SECRETS = (
-    "a secret would stand in the template; the token of the Hub and the key of callers have options of their own, with "
-    "a secret of Secrets Manager"
-)
 _SMALLEST: Final = "inf2.xlarge"
 _SWITCHES = frozenset({"", "true", "false", "on", "off", "yes", "no"})
 
@@ -131,10 +127,24 @@ def environment_problems(engine: TextGenerationEngine) -> Iterator[Problem]:
         yield Problem(("environment",), f"{text}; put what is large into the model's folder, or into an image of yours")
     for name, value in engine.environment.items():
         at = ("environment", name)
-        if name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
-            yield Problem(at, f"must not be given as text: {_SECRETS}", of_key=True)
+        if name in MANAGED_VARIABLES and _is_answered(value):
+            yield Problem(("environment",), f"must be without {name}, {_secrets(up=1)}", of_key=True)
+        elif name in MANAGED_VARIABLES or (not unresolved(value) and _is_secret(name, value)):
+            yield Problem(
+                at, f"must not be given as text: a secret would stand in the template, {_secrets()}", of_key=True
+            )
         elif name in _PORTS and not unresolved(value) and value != str(PORT):
             yield Problem(at, f"must be {PORT}, where the load balancer asks, got {shown(value)}; leave it out")
+
+
+def _is_answered(value: object) -> bool:
+    """Whether a value is of a wrong form, which has been said at its place."""
+    return isinstance(value, Unknown)
+
+
+def _secrets(*, up: int = 2) -> str:
+    token = f"the token of the Hub, for a model that is not precompiled, is {option('hub_token', up=up)}"
+    return f"which Secrets Manager keeps; {token}, and the key of callers is that of 'authentication'"
 
 
 def host_image_problems(hosts: ServingHosts) -> Iterator[Problem]:
