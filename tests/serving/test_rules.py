@@ -160,6 +160,13 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "'hosts.instance_type' must have memory for llama-3.1-8b beside its devices: 15.0 GiB of weights + 4 GiB for system and engine = 19.0 GiB, got inf2.xlarge with 15.2 GiB; use inf2.8xlarge, or store it in pieces per core and say 'presharded'"
         ],
     ),
+    "model that a smaller host holds with a smaller batch": (
+        {"of_model": {"preset": "llama-2-7b", "batch": 8}},
+        [
+            "'model.batch' must fit the NeuronCores: llama-2-7b with 'tensor_parallel' 2 takes 6.28 GiB of weights + 8 x 1.000 GiB of KV cache = 14.28 GiB per core, of 13.6 GiB (85% of 16 GiB); use 'batch' 7 or less, or inf2.24xlarge with 'tensor_parallel' 4",
+            "'hosts.instance_type' must have memory for llama-2-7b beside its devices: 12.6 GiB of weights + 4 GiB for system and engine = 16.6 GiB, got inf2.xlarge with 15.2 GiB; use inf2.24xlarge, or inf2.8xlarge with 'batch' 7 of 'model', or store it in pieces per core and say 'presharded'",
+        ],
+    ),
     "model that the host cannot compile": (
         {"of_model": {"precompiled": False}},
         [
@@ -816,6 +823,7 @@ UNCHECKED = {
     "batch that does not fit",
     "model that does not fit",
     "model that the host cannot load",
+    "model that a smaller host holds with a smaller batch",
     "model that the host cannot compile",
     "pieces per core that the host cannot load",
     "eight bits with tgi",

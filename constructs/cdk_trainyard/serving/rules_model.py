@@ -133,7 +133,7 @@ def host_memory_problems(model: NeuronModel, known: InstanceType) -> Iterator[Pr
     if sizing.host_needed_gib <= sizing.host_gib:
         return
     reserve = HOST_RESERVE_GIB + ENGINE_RESERVE_GIB
-    taken, ways = f"{sizing.weights_gib:.1f} GiB of weights", [*_larger_hosts(model)]
+    taken, ways = f"{sizing.weights_gib:.1f} GiB of weights", [*_larger_hosts(model, sizing)]
     if not model.precompiled:
         taken = f"{COMPILE_FACTOR} x {taken} to compile"
         ways.append("compile it elsewhere and say 'precompiled'")
@@ -149,11 +149,15 @@ def host_memory_problems(model: NeuronModel, known: InstanceType) -> Iterator[Pr
     yield Problem(("hosts", "instance_type"), text)
 
 
-def _larger_hosts(model: NeuronModel) -> Iterator[str]:
-    """Yield the type to use, with the cores to share it when the weights are in pieces for each."""
-    if larger := fitting(model):
+def _larger_hosts(model: NeuronModel, sizing: Sizing) -> Iterator[str]:
+    """Yield the type to use, with the cores to share it when the weights are in pieces for each, and a smaller one."""
+    larger, batch = fitting(model), sizing.largest_batch
+    if larger:
         cores = f" with {option('tensor_parallel')} {larger[1]}" if model.presharded else ""
         yield f"use {larger[0]}{cores}"
+    smaller = fitting(replace(model, batch=batch)) if 0 < batch < model.batch else None
+    if smaller and smaller != larger and smaller[1] == model.tensor_parallel:
+        yield f"{'' if larger else 'use '}{smaller[0]} with 'batch' {batch} of 'model'"
 
 
 def bound_problems(model: NeuronModel, hosts: ServingHosts) -> Iterator[Problem]:
