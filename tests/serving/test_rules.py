@@ -203,19 +203,25 @@ SERVICES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no prefix": (
         {"of_model": {"prefix": "/"}},
         [
-            "'model.prefix' must be a folder of the bucket, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got '/'"
+            "'model.prefix' must be a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got '/'"
         ],
     ),
     "prefix with a space": (
         {"of_model": {"prefix": "my models"}},
         [
-            "'model.prefix' must be a folder of the bucket, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'my models'"
+            "'model.prefix' must be a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'my models'"
+        ],
+    ),
+    "prefix with its bucket": (
+        {"of_model": {"prefix": "s3://models/llama/"}},
+        [
+            "'model.prefix' must be a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 's3://models/llama/'"
         ],
     ),
     "prefix that leads up": (
         {"of_model": {"prefix": "models/../other"}},
         [
-            "'model.prefix' must be a folder of the bucket, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'models/../other'"
+            "'model.prefix' must be a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between single slashes, as llama-3.1-8b/, got 'models/../other'"
         ],
     ),
     "name with a space": (

@@ -38,7 +38,8 @@ Folder = Annotated[
     str,
     Text(
         pattern=r"/?(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9!_.()=-]+)*/?",
-        words="a folder of the bucket, of letters, digits and any of !_.()=- between single slashes",
+        words="a folder of the bucket, without 's3://' and its name, of letters, digits and any of !_.()=- between "
+        "single slashes",
         example="llama-3.1-8b/",
         longest=512,
     ),
