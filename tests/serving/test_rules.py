@@ -1422,6 +1422,25 @@ def test_fails_a_rate_that_is_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("image", "warned"),
+    [
+        ("ghcr.io/huggingface/text-generation-inference", True),
+        ("ghcr.io/huggingface/text-generation-inference:3.3.7", True),
+        ("vllm/vllm-openai:latest", True),
+        ("docker.io/vllm/vllm-openai", True),
+        ("ghcr.io/huggingface/text-generation-inference:3.4-neuron", False),
+        (f"docker.io/vllm/vllm-openai@sha256:{'0' * 64}", False),
+        ("registry.example.com/vllm/vllm-openai:1", False),
+        ("tgi-3.3.7", False),
+    ],
+)
+def test_warns_of_images_for_gpus(image: str, warned: bool) -> None:
+    spec = ServiceSpec(model=model(), engine=TextGenerationEngine.tgi(image=image), hosts=hosts())
+    says = f"engine image {image} is documented for GPUs, and nothing in it is known to find Neuron devices"
+    assert (("unknown", says) in service_findings(spec, REGION).warnings) is warned
+
+
+@pytest.mark.parametrize(
     ("engine", "says"),
     [
         (

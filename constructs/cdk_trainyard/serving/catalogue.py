@@ -162,6 +162,11 @@ def registry_account(region: str) -> str | None:
     return found
 
 
+def gpu_repositories() -> frozenset[str]:
+    """Return repositories that are documented to have images for GPUs, but for those with ``neuron`` in their tags."""
+    return frozenset(row["repository"] for row in load("serving", "gpu_images")["images"])
+
+
 def hosts_for(image: EngineImage) -> Sequence[HostImage]:
     """Return the host images of the catalogue that nothing speaks against, newest first."""
     return [host for host in reversed(host_images()) if not driver_conflicts(image.runtime, host.driver)]

@@ -15,6 +15,7 @@ from cdk_trainyard.serving.catalogue import (
     EngineImage,
     HostImage,
     engine_images,
+    gpu_repositories,
     host_image,
     hosts_for,
     images_for,
@@ -216,6 +217,9 @@ def doubts(image: EngineImage, host: HostImage, family: str) -> Iterator[str]:
             f"engine image {image.key} is not in the catalogue: nobody knows whether it works with a driver, nor "
             f"whether it logs prompts, as vLLM before 0.10.1 does"
         )
+        name, _, tag = (image.reference or "").removeprefix("docker.io/").partition(":")
+        if "neuron" not in tag and "@" not in name and name in gpu_repositories():
+            yield f"engine image {image.key} is documented for GPUs, and nothing in it is known to find Neuron devices"
     if family in image.disputed:
         yield f"sources contradict each other on whether {image.key} works on {family}: {image.source}"
     if host.driver is None:
