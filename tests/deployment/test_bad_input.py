@@ -82,7 +82,7 @@ AT_LOAD = [
         "a required key misspelt, and one of a section that exists",
         [("region:", "regoin:"), ("zone: use1-az4", "vpc_idd: vpc-0123456789abcdef0")],
         "2:1: 'regoin' is no key here; did you mean 'region'?",
-        "3:1: 'network.accelerator_subnet' is missing",
+        "3:1: 'network.accelerator_subnet' is missing; it needs 'subnet_id', 'zone'",
         "4:3: 'network.vpc_idd' is no key here; did you mean 'vpc_id'?",
     ),
     row(

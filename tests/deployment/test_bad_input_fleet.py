@@ -32,6 +32,7 @@ AT_LOAD = [
         "no image",
         [(f"  image:\n    {IMAGE}\n", "")],
         "9:1: 'cluster.image' is missing",
+        "9:1: 'cluster.image.dlami' or 'ami_id' or 'parameter' or 'build' must be given: which image it is",
     ),
     row(
         "an image that is built without a driver",

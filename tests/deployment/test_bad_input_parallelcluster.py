@@ -721,7 +721,7 @@ AT_LOAD = [
     row(
         "a cluster of HyperPod",
         [(GOOD_PARALLELCLUSTER.partition("cluster:\n  ")[2], "groups: {}\n")],
-        "9:1: 'cluster.head_node' is missing",
+        "9:1: 'cluster.head_node' is missing; it needs 'instance_type'",
         "9:1: 'cluster.queues' is missing",
         "10:3: 'cluster.groups' is no key here; that is for hyperpod; 'orchestrator' is parallelcluster",
     ),

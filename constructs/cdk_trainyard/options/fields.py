@@ -227,6 +227,11 @@ def keys_of(spec: type) -> Mapping[str, Field]:
     return found
 
 
+def required_keys(spec: type) -> list[str]:
+    """Return the keys without which a section is none."""
+    return [key for key, option in keys_of(spec).items() if option.required]
+
+
 def first_key(spec: type, *, without: str = "") -> str:
     """Return the key with which a section most likely begins."""
     known = {key: option for key, option in keys_of(spec).items() if key != without}

@@ -25,6 +25,7 @@ from cdk_trainyard.options.fields import (
     fields_of,
     first_key,
     keys_of,
+    required_keys,
 )
 from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open
 from cdk_trainyard.options.remedies import (
@@ -121,8 +122,16 @@ class Reader:
                 chosen = _part(shape, data) if isinstance(shape, Chosen) else shape
                 values[name] = self._value(chosen, data[option.key], (*at, option.key)) if chosen else Unknown()
             elif option.required:
-                values[name] = self._refused((*at, str(option.key)), Flaw("is missing"))
+                values[name] = self._missing(option.shape, (*at, str(option.key)))
         return spec(**values)
+
+    def _missing(self, shape: Shape, at: At) -> Any:
+        """Refuse what is not there; of a section, say what it needs, and read it as an empty one for rules to judge."""
+        if not isinstance(shape, Part) or shape.existing is not None:
+            return self._refused(at, Flaw("is missing"))
+        needed = ", ".join(map(repr, required_keys(shape.spec)))
+        self._refused(at, Flaw("is missing", remedy=needed and f"; it needs {needed}"))
+        return Reader(environment=self.environment).read(shape.spec, {}, at)
 
     def _inline(self, option: Field, data: Mapping[str, Any], at: At, meant: AbstractSet[str]) -> dict[str, Any]:
         part = cast("Part", option.shape).spec
