@@ -23,7 +23,7 @@ AT_LOAD = [
     row(
         "wrong form, wrong kind and a rule in one run",
         [("count: 8", "count: many\n  volume_gib: 4\n  starts: tomorrow\n  threads_per_core: 1"), (IMAGE, "user: me")],
-        "11:10: 'cluster.count' must be a whole number, got 'many'",
+        "11:10: 'cluster.count' must be a whole number of nodes, got 'many'",
         "12:15: 'cluster.volume_gib' must be 8 to 65536 GiB, got 4",
         "13:11: 'cluster.starts' must be a time in UTC, as […]",
         "15:3: 'cluster.image.dlami' or 'ami_id' or 'parameter' or 'build' must […]",

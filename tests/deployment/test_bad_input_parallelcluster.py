@@ -679,7 +679,7 @@ AT_LOAD = [
     row(
         "a price that is no number",
         [("max_count: 8", "spot_price: cheap")],
-        "18:23: 'cluster.queues[0].compute[0].spot_price' must be a number, got 'cheap'",
+        "18:23: 'cluster.queues[0].compute[0].spot_price' must be a number of USD, got 'cheap'",
     ),
     row(
         "a price where nothing is bid",

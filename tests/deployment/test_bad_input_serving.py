@@ -83,6 +83,11 @@ AT_LOAD = [
         "16:20: 'serving.hosts.instance_type' must be inf2.xlarge, inf2.8xlarge, inf2.24xlarge or inf2.48xlarge, got 'inf2.4xlarge'; did you mean 'inf2.48xlarge' or 'inf2.24xlarge' or 'inf2.xlarge'?",
     ),
     row(
+        "a target that is a share",
+        [("  load_balancer:", "  scaling: {min_tasks: 1, max_tasks: 4, target: 70%}\n  load_balancer:")],
+        "18:49: 'serving.scaling.target' must be a number of requests per task, got '70%'",
+    ),
+    row(
         "a page to sign in at",
         [(KEY, "      kind: cognito\n")],
         "21:13: 'serving.load_balancer.authentication.kind' must be jwt, api-key or none, got 'cognito'; there is no page to sign in at; callers that bring a token of an OpenID Connect issuer are let in by jwt",

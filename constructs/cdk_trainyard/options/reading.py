@@ -27,7 +27,7 @@ from cdk_trainyard.options.fields import (
     keys_of,
     required_keys,
 )
-from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Open
+from cdk_trainyard.options.kinds import ALL_IN, NOWHERE, Choice, Environment, Kind, Number, Open
 from cdk_trainyard.options.remedies import (
     INTRINSIC,
     MOST_DIGITS,
@@ -278,7 +278,8 @@ class Reader:
         if wrong := next(found, None):
             return replace(wrong, got=self._got(data, at))
         choices = [either(map(str, kind.values), all_in=kind.where) for kind in kinds if isinstance(kind, Choice)]
-        what = next(iter(choices), _SYMBOLS[wanted])
+        units = [f"{_SYMBOLS[wanted]} of {kind.unit}" for kind in kinds if isinstance(kind, Number) and kind.unit]
+        what = next(iter([*choices, *units]), _SYMBOLS[wanted])
         quoted = isinstance(data, str) and data.strip().lower() == remedy
         hint = f"; write {remedy}{', without quotes' if quoted else ''}" if remedy else ""
         return self._wrong(f"must be {what}", data, at, hint)

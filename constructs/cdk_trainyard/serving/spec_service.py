@@ -138,7 +138,7 @@ class ServiceScaling:
     """The largest number of tasks."""
     metric: ScalingMetric = ScalingMetric.QUEUE
     """What moves it: queue (requests that wait in the engine) or alb-requests. Default: queue."""
-    target: Annotated[float | None, Number(maximum=1_000_000)] = None
+    target: Annotated[float | None, Number(maximum=1_000_000, unit="requests per task")] = None
     """The metric's value per task that is aimed at. Default - queue: the batch, so that one more waits; alb-requests:
     30 a minute."""
     schedules: Sequence[ScalingSchedule] = ()
